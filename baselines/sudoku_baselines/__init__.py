@@ -1,0 +1,1 @@
+"""Solvers as policies, so that all compete on the same puzzles."""

@@ -1,0 +1,1 @@
+"""Schedules of the number of blanks, and the wrappers that follow them."""

@@ -1,0 +1,1 @@
+"""Sudoku Gym: Gymnasium environments, curricula, agents and baselines for learning Sudoku."""

@@ -1,0 +1,220 @@
+"""The shape of a board: which cells form units, and which symmetries leave the units in place.
+
+Units are data. A row, a column, a box, a diagonal or a jigsaw region is a row of the table
+`units [U, N]`, and every kernel of the suite reads the tables derived from it; no rule of any
+variant is written in code.
+"""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+from math import isqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_gym.automorphisms import row_column_automorphisms
+
+MAX_SIZE = 25
+
+
+class Geometry:
+    """A board of N x N cells and the groups of N cells that must hold N different digits.
+
+    Cells are numbered row by row: `cell = row * N + column`. Build one with `Geometry.boxes`,
+    `Geometry.standard` or a variant's function such as `sudoku_x`; the constructor itself takes
+    any unit table in which rows and columns are units.
+
+    Args:
+        name: what error messages and `repr` call it, e.g. `"9x9"`.
+        regions: int `[N, N]`, the box (or jigsaw region) of each cell, counted from 0; all zeros
+            where there are none, as in a Latin square.
+        extra_units: int `[E, N]`, further units such as diagonals.
+        box_shape: `(height, width)` if the regions are rectangular boxes, else None.
+
+    Attributes:
+        name: as given.
+        size: N, the number of digits, 2 to 25.
+        num_cells: N**2.
+        num_placements: N**3, the number of (cell, digit) pairs.
+        box_shape: as given.
+        regions: int32 `[N, N]`.
+        units: int32 `[U, N]`, the cells of each unit: rows, columns, regions, extra units.
+        cell_units: int32 `[N**2, K]`, the units of each cell; short rows are padded with U, which
+            stands for a unit that is always empty.
+        peers: int32 `[N**2, P]`, the other cells that share a unit with a cell; short rows are
+            padded with the cell itself.
+
+    Raises:
+        ValueError: if a table has the wrong shape or names a cell twice.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        regions: NDArray[np.integer],
+        extra_units: NDArray[np.integer] | None = None,
+        box_shape: tuple[int, int] | None = None,
+    ) -> None:
+        size = len(regions)
+        if not 2 <= size <= MAX_SIZE:
+            raise ValueError(f"{name}: a board has 2 to {MAX_SIZE} digits, not {size}")
+        if regions.shape != (size, size):
+            raise ValueError(f"{name}: regions must be [{size}, {size}], not {regions.shape}")
+        self.name = name
+        self.size = size
+        self.num_cells = size**2
+        self.num_placements = size**3
+        self.box_shape = box_shape
+        self.regions = np.ascontiguousarray(regions, np.int32)
+        self.units = _unit_table(name, self.regions, extra_units)
+        self.cell_units = _pad(
+            [np.flatnonzero((self.units == c).any(1)) for c in self._cells], None
+        )
+        self.cell_units[self.cell_units < 0] = len(self.units)
+        self.peers = _pad([self._peers_of(cell) for cell in self._cells], self._cells)
+        for table in (self.regions, self.units, self.cell_units, self.peers):
+            table.setflags(write=False)
+
+    @staticmethod
+    @cache
+    def boxes(height: int, width: int) -> Geometry:
+        """Return the usual board of `height` x `width` boxes; N = height * width."""
+        if height < 1 or width < 1:
+            raise ValueError(f"a box has at least one cell, not {height} x {width}")
+        size = height * width
+        row, column = np.divmod(np.arange(size**2).reshape(size, size), size)
+        regions = row // height * height + column // width
+        standard = (height, width) == _standard_box(size)
+        name = f"{size}x{size}" if standard else f"{size}x{size} with {height}x{width} boxes"
+        return Geometry(name, regions, box_shape=(height, width))
+
+    @staticmethod
+    def standard(size: int) -> Geometry:
+        """Return the board whose boxes are as near to square as N allows, height <= width.
+
+        Raises:
+            ValueError: if N is prime (no boxes) or not within 4 to 25.
+        """
+        height, width = _standard_box(size)
+        if height == 1 or not 4 <= size <= MAX_SIZE:
+            raise ValueError(
+                f"no standard board has {size} digits: use 4, 6, 8, 9, ... {MAX_SIZE} "
+                "(a product of two numbers above 1), or give a Geometry"
+            )
+        return Geometry.boxes(height, width)
+
+    @cached_property
+    def row_block(self) -> int:
+        """Rows per band that may be permuted freely; 0 if the group is listed instead."""
+        if len(self.units) == 2 * self.size:
+            return self.size
+        return 0 if self.box_shape is None or self._has_extra_units else self.box_shape[0]
+
+    @cached_property
+    def column_block(self) -> int:
+        """Columns per stack that may be permuted freely; 0 if the group is listed instead."""
+        if len(self.units) == 2 * self.size:
+            return self.size
+        return 0 if self.box_shape is None or self._has_extra_units else self.box_shape[1]
+
+    @cached_property
+    def symmetries(self) -> NDArray[np.int32]:
+        """The listed symmetry group of a variant: int32 `[G, 2 N + 1]`, or `[0, 2 N + 1]`.
+
+        A row holds the image of each row, the image of each column, and 1 if the board is then
+        transposed. Geometries with `row_block > 0` need no list: bands, stacks, and the lines
+        within each may be permuted at will (and the board transposed where `can_transpose`).
+        """
+        if self.row_block:
+            return np.empty((0, 2 * self.size + 1), np.int32)
+        return row_column_automorphisms(self.units, self.size)
+
+    @cached_property
+    def can_transpose(self) -> bool:
+        """Whether the product group (where there is one) contains the transpose."""
+        return self.row_block > 0 and self.row_block == self.column_block
+
+    @property
+    def _cells(self) -> NDArray[np.int64]:
+        return np.arange(self.num_cells)
+
+    @property
+    def _has_extra_units(self) -> bool:
+        return len(self.units) > 3 * self.size
+
+    def _peers_of(self, cell: int) -> NDArray[np.int64]:
+        own = self.cell_units[cell]
+        return np.setdiff1d(self.units[own[own < len(self.units)]], [cell])
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Geometry)
+            and self.units.shape == other.units.shape
+            and bool((self.units == other.units).all())
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.units.tobytes())
+
+    def __repr__(self) -> str:
+        return f"Geometry({self.name}, {len(self.units)} units)"
+
+
+@cache
+def sudoku_x(size: int = 9) -> Geometry:
+    """Return the standard board of N digits with both main diagonals as further units."""
+    base = Geometry.standard(size)
+    step = np.arange(size)
+    diagonals = np.stack([step * size + step, step * size + size - 1 - step])
+    return Geometry(f"Sudoku-X {base.name}", base.regions, diagonals, base.box_shape)
+
+
+def geometry_for(size: int, geometry: Geometry | None) -> Geometry:
+    """Return `geometry`, or the standard one for boards of N digits where it is None.
+
+    Raises:
+        ValueError: if the geometry is for boards of another size.
+    """
+    if geometry is None:
+        return Geometry.standard(size)
+    if geometry.size != size:
+        raise ValueError(f"the boards have {size} x {size} cells, the geometry is {geometry.name}")
+    return geometry
+
+
+def _standard_box(size: int) -> tuple[int, int]:
+    height = next((h for h in range(isqrt(max(size, 1)), 0, -1) if size % h == 0), 1)
+    return height, size // height
+
+
+def _unit_table(
+    name: str, regions: NDArray[np.int32], extra_units: NDArray[np.integer] | None
+) -> NDArray[np.int32]:
+    size = len(regions)
+    cells = np.arange(size**2).reshape(size, size)
+    parts = [cells, cells.T]
+    if regions.any():
+        counts = np.bincount(regions.ravel(), minlength=size)
+        if len(counts) != size or (counts != size).any():
+            raise ValueError(f"{name}: every one of the {size} regions must have {size} cells")
+        parts.append(np.argsort(regions.ravel(), kind="stable").reshape(size, size))
+    if extra_units is not None:
+        extra = np.asarray(extra_units)
+        if extra.ndim != 2 or extra.shape[1] != size:
+            raise ValueError(f"{name}: extra units must be [E, {size}], not {extra.shape}")
+        if extra.min() < 0 or extra.max() >= size**2:
+            raise ValueError(f"{name}: extra units name cells outside 0 to {size**2 - 1}")
+        if (np.diff(np.sort(extra, axis=1), axis=1) == 0).any():
+            raise ValueError(f"{name}: an extra unit names a cell twice")
+        parts.append(extra)
+    return np.concatenate(parts).astype(np.int32)
+
+
+def _pad(rows: list[NDArray[np.int64]], fill: NDArray[np.int64] | None) -> NDArray[np.int32]:
+    """Stack ragged rows; row i is padded with `fill[i]`, or -1."""
+    table = np.full((len(rows), max(map(len, rows))), -1, np.int32)
+    for i, row in enumerate(rows):
+        table[i] = -1 if fill is None else fill[i]
+        table[i, : len(row)] = row
+    return table

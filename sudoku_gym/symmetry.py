@@ -1,0 +1,187 @@
+"""The symmetry group of Sudoku: sample, compose, invert, and act on boards, actions, policies.
+
+An element permutes rows and columns, may then transpose, and relabels digits. Which permutations
+are allowed is a matter of the geometry: bands, stacks and the lines within them for the standard
+boards, a short list for variants. Rotations and reflections are among them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.stream import new_stream, next_below
+
+_Value = TypeVar("_Value", bound=np.generic)
+_Integer = TypeVar("_Integer", bound=np.integer)
+
+
+@dataclass(frozen=True)
+class Symmetry:
+    """A batch of B symmetries of N x N boards.
+
+    Cell (r, c) moves to (rows[r], columns[c]), or, with `transpose`, to (columns[c], rows[r]);
+    digit d becomes digits[d].
+
+    Attributes:
+        rows: int32 `[B, N]`, the image of each row.
+        columns: int32 `[B, N]`, the image of each column.
+        transpose: bool `[B]`.
+        digits: int8 `[B, N + 1]`, the image of each digit; `digits[:, 0]` is 0.
+    """
+
+    rows: NDArray[np.int32]
+    columns: NDArray[np.int32]
+    transpose: NDArray[np.bool_]
+    digits: NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: slice | NDArray[np.integer] | NDArray[np.bool_]) -> Symmetry:
+        """Return part of the batch."""
+        return Symmetry(
+            self.rows[index], self.columns[index], self.transpose[index], self.digits[index]
+        )
+
+    @property
+    def size(self) -> int:
+        """N."""
+        return self.rows.shape[1]
+
+    @cached_property
+    def cells(self) -> NDArray[np.int64]:
+        """The image of each cell, int64 `[B, N**2]`."""
+        rows, columns = self.rows[:, :, None].astype(np.int64), self.columns[:, None, :]
+        plain, swapped = rows * self.size + columns, columns * self.size + rows
+        return np.where(self.transpose[:, None, None], swapped, plain).reshape(len(self), -1)
+
+    @cached_property
+    def actions(self) -> NDArray[np.int64]:
+        """The image of each action, int64 `[B, N**3 + N**2]`: placements, then erasures."""
+        placements = self.cells[:, :, None] * self.size + (self.digits[:, None, 1:] - 1)
+        erasures = self.size**3 + self.cells
+        return np.concatenate([placements.reshape(len(self), -1), erasures], axis=1)
+
+    def apply(self, boards: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Move board i of int8 `[B, N, N]` by symmetry i."""
+        flat = boards.reshape(len(self), -1)
+        moved = np.empty_like(flat)
+        np.put_along_axis(moved, self.cells, np.take_along_axis(self.digits, flat, 1), 1)
+        return moved.reshape(boards.shape)
+
+    def apply_to_actions(self, actions: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Move action i of int `[B]`, a placement or an erasure, by symmetry i."""
+        return self.actions[np.arange(len(self)), actions]
+
+    def apply_to_policy(self, values: NDArray[_Value]) -> NDArray[_Value]:
+        """Move masks or probabilities `[B, N**3]` or `[B, N**3 + N**2]`, keeping the dtype."""
+        moved = np.empty_like(values)
+        np.put_along_axis(moved, self.actions[:, : values.shape[1]], values, 1)
+        return moved
+
+    def inverse(self) -> Symmetry:
+        """Return the symmetries that undo these."""
+        rows, columns = _inverse_permutation(self.rows), _inverse_permutation(self.columns)
+        swap = self.transpose[:, None]
+        return Symmetry(
+            np.where(swap, columns, rows),
+            np.where(swap, rows, columns),
+            self.transpose,
+            _inverse_permutation(self.digits),
+        )
+
+    def then(self, other: Symmetry) -> Symmetry:
+        """Return the symmetries that do `self` first and `other` after it."""
+        swap = self.transpose[:, None]
+        after_rows = np.where(swap, other.columns, other.rows)
+        after_columns = np.where(swap, other.rows, other.columns)
+        return Symmetry(
+            np.take_along_axis(after_rows, self.rows, 1),
+            np.take_along_axis(after_columns, self.columns, 1),
+            self.transpose ^ other.transpose,
+            np.take_along_axis(other.digits, self.digits.astype(np.int64), 1),
+        )
+
+
+def identity(geometry: Geometry, count: int = 1) -> Symmetry:
+    """Return `count` times the symmetry that changes nothing."""
+    lines = np.tile(np.arange(geometry.size, dtype=np.int32), (count, 1))
+    digits = np.tile(np.arange(geometry.size + 1, dtype=np.int8), (count, 1))
+    return Symmetry(lines, lines.copy(), np.zeros(count, np.bool_), digits)
+
+
+def sample(geometry: Geometry, count: int, rng: np.random.Generator) -> Symmetry:
+    """Draw `count` symmetries uniformly from the whole group of `geometry`."""
+    drawn = identity(geometry, count)
+    stream = new_stream(rng)
+    for i in range(count):
+        drawn.transpose[i] = draw_symmetry(
+            stream, group_of(geometry), drawn.rows[i], drawn.columns[i], drawn.digits[i]
+        )
+    return drawn
+
+
+def group_of(geometry: Geometry) -> tuple[int, int, bool, NDArray[np.int32]]:
+    """Return what `draw_symmetry` needs to know of a geometry's group."""
+    return (
+        geometry.row_block,
+        geometry.column_block,
+        geometry.can_transpose,
+        geometry.symmetries,
+    )
+
+
+@njit(cache=True)
+def draw_symmetry(stream, group, rows, columns, digits):  # type: ignore[no-untyped-def]
+    """Draw one symmetry into `rows [N]`, `columns [N]`, `digits [N + 1]`; return `transpose`."""
+    row_block, column_block, can_transpose, listed = group
+    size = len(rows)
+    transpose = False
+    if row_block > 0:
+        _draw_lines(stream, row_block, rows)
+        _draw_lines(stream, column_block, columns)
+        if can_transpose:
+            transpose = next_below(stream, 2) == 1
+    else:
+        element = listed[next_below(stream, len(listed))]
+        rows[:] = element[:size]
+        columns[:] = element[size : 2 * size]
+        transpose = element[2 * size] == 1
+    digits[0] = 0
+    for digit in range(1, size + 1):
+        other = 1 + next_below(stream, digit)
+        digits[digit] = digits[other]
+        digits[other] = digit
+    return transpose
+
+
+@njit(cache=True)
+def _draw_lines(stream, block, lines):  # type: ignore[no-untyped-def]
+    """Permute the blocks of `block` lines each, and the lines within each block."""
+    size = len(lines)
+    for i in range(size // block):  # lines[i * block] holds the image of block i for now
+        j = next_below(stream, i + 1)
+        lines[i * block] = lines[j * block]
+        lines[j * block] = i
+    for i in range(size // block):
+        image = lines[i * block]
+        for k in range(block):
+            j = next_below(stream, k + 1)
+            lines[i * block + k] = lines[i * block + j]
+            lines[i * block + j] = image * block + k
+
+
+def _inverse_permutation(permutations: NDArray[_Integer]) -> NDArray[_Integer]:
+    inverse = np.empty_like(permutations)
+    values = np.broadcast_to(
+        np.arange(permutations.shape[1], dtype=permutations.dtype), permutations.shape
+    )
+    np.put_along_axis(inverse, permutations.astype(np.int64), values, 1)
+    return inverse
