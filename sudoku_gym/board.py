@@ -178,7 +178,7 @@ def constraint_fraction(boards: ArrayLike, geometry: Geometry | None = None) -> 
 
 def is_solved(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.bool_]:
     """Return which boards are full and satisfy every unit: bool `[B]`."""
-    return satisfied_units(boards, geometry).all(1)
+    return np.logical_and.reduce(satisfied_units(boards, geometry), axis=1)
 
 
 def check_puzzle(board: ArrayLike, geometry: Geometry | None = None) -> None:
