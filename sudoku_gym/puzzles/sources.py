@@ -1,0 +1,259 @@
+"""What an environment draws puzzles from: any number of blanks, without a solver at reset.
+
+A puzzle that keeps the givens of a well-posed puzzle is itself well posed. So a bank of puzzles
+with few givens serves every level of a curriculum: draw one, reveal random blanks until exactly
+as many are left as asked for, and move it by a random symmetry.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol, TypeAlias, cast, runtime_checkable
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.stream import new_stream, next_below, next_unit
+from sudoku_gym.symmetry import draw_symmetry, group_of
+
+Blanks: TypeAlias = None | int | tuple[int, int] | Mapping[int | str, float]
+Bank: TypeAlias = tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int64]]
+
+
+@runtime_checkable
+class PuzzleSource(Protocol):
+    """What an environment needs of a source of puzzles.
+
+    Attributes:
+        geometry: the shape of the boards.
+        max_blanks: the most blanks it can serve.
+    """
+
+    geometry: Geometry
+    max_blanks: int
+
+    def sample(
+        self, count: int, blanks: Blanks, rng: np.random.Generator
+    ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """Draw puzzles and their solutions, int8 `[count, N, N]` each."""
+        ...
+
+
+class BankSource:
+    """Draws from a fixed list of puzzles.
+
+    Args:
+        puzzle_set: at least one puzzle, each with a blank.
+
+    Attributes:
+        geometry: the shape of the boards.
+        max_blanks: the most blanks any puzzle has.
+        puzzles: int8 `[M, N**2]`, most blanks first.
+        solutions: int8 `[M, N**2]`, in the same order.
+        enough_blanks: int64 `[max_blanks + 1]`, how many puzzles (a prefix) have n blanks or more.
+
+    Raises:
+        ValueError: if the set is empty or a puzzle has no blank.
+    """
+
+    def __init__(self, puzzle_set: PuzzleSet) -> None:
+        blanks = puzzle_set.blanks
+        if not len(puzzle_set):
+            raise ValueError(f"{puzzle_set.name}: no puzzle to draw from in {puzzle_set!r}")
+        if blanks.min() == 0:
+            raise ValueError(
+                f"{puzzle_set.name}: puzzle {int(blanks.argmin())} has no blank; leave it out"
+            )
+        order = np.argsort(-blanks, kind="stable")
+        self.geometry = puzzle_set.geometry
+        self.max_blanks = int(blanks.max())
+        self.puzzles = np.ascontiguousarray(puzzle_set.puzzles.reshape(len(blanks), -1)[order])
+        self.solutions = np.ascontiguousarray(puzzle_set.solutions.reshape(len(blanks), -1)[order])
+        numbers = np.bincount(blanks, minlength=self.max_blanks + 1)
+        self.enough_blanks = numbers[::-1].cumsum()[::-1].astype(np.int64)
+        self._name = repr(puzzle_set)
+
+    @property
+    def bank(self) -> Bank:
+        """The arrays that `draw_puzzle` reads: puzzles, solutions, enough_blanks."""
+        return self.puzzles, self.solutions, self.enough_blanks
+
+    def sample(
+        self, count: int, blanks: Blanks, rng: np.random.Generator
+    ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """Draw puzzles with `blanks` blanks, without a symmetry: int8 `[count, N, N]`, twice.
+
+        Raises:
+            ValueError: if no puzzle has that many blanks.
+        """
+        size = self.geometry.size
+        puzzles = np.empty((count, size * size), np.int8)
+        solutions = np.empty_like(puzzles)
+        cdf = blanks_cdf(blanks, self.max_blanks)
+        group = group_of(self.geometry)
+        draw_puzzles(new_stream(rng), self.bank, cdf, False, group, puzzles, solutions)
+        return puzzles.reshape(count, size, size), solutions.reshape(count, size, size)
+
+    def __repr__(self) -> str:
+        return f"BankSource({self._name}, at most {self.max_blanks} blanks)"
+
+
+def blanks_cdf(blanks: Blanks, max_blanks: int) -> NDArray[np.float64]:
+    """Turn a wish for blanks into cumulative chances.
+
+    Args:
+        blanks: None for puzzles as stored; an int for exactly so many; a (low, high) pair for a
+            uniform draw with both ends included; a mapping for weights (keys may be strings).
+        max_blanks: the most blanks the source can serve.
+
+    Returns:
+        float64 `[max_blanks + 1]`, or float64 `[0]` for None.
+
+    Raises:
+        TypeError: if `blanks` is none of these.
+        ValueError: if a number lies outside 1 to `max_blanks`, or weights add up to nothing.
+    """
+    if blanks is None:
+        return np.empty(0, np.float64)
+    weights = np.zeros(max_blanks + 1, np.float64)
+    for number, weight in _weights(blanks).items():
+        if not 1 <= number <= max_blanks:
+            raise ValueError(
+                f"blanks={blanks!r}: this source serves 1 to {max_blanks} blanks, not {number}"
+            )
+        weights[number] += weight
+    if not np.isfinite(weights).all() or weights.min() < 0 or weights.sum() <= 0:
+        raise ValueError(
+            f"blanks={blanks!r}: weights must be finite, not negative, and not all zero"
+        )
+    cumulative = weights.cumsum() / weights.sum()
+    cumulative[np.flatnonzero(weights)[-1] :] = 1.0  # no rounding may leave a draw without a number
+    return cumulative
+
+
+def _weights(blanks: Blanks) -> dict[int, float]:
+    if isinstance(blanks, Mapping):
+        try:
+            return {int(number): float(weight) for number, weight in blanks.items()}
+        except (TypeError, ValueError):
+            raise TypeError(f"blanks={blanks!r}: weights map whole numbers to numbers") from None
+    pair = isinstance(blanks, (tuple, list)) and len(blanks) == 2
+    ends = list(cast("tuple[int, int]", blanks)) if pair else [blanks, blanks]
+    if not all(isinstance(end, (int, np.integer)) and not isinstance(end, bool) for end in ends):
+        raise TypeError(
+            f"blanks={blanks!r}: give None, a whole number, a (low, high) pair, or a mapping from "
+            "numbers to weights"
+        )
+    low, high = (int(cast("int", end)) for end in ends)
+    if low > high:
+        raise ValueError(f"blanks={blanks!r}: the lower end of the pair comes first")
+    return dict.fromkeys(range(low, high + 1), 1.0)
+
+
+@njit(cache=True)
+def draw_puzzle(stream, bank, cdf, augment, group, puzzle, solution):
+    """Draw one puzzle into `puzzle [N**2]` and `solution [N**2]`, both int8.
+
+    Args:
+        stream: uint64 `[2]`, see `sudoku_gym.stream`.
+        bank: `BankSource.bank`.
+        cdf: `blanks_cdf(...)`.
+        augment: True to move the puzzle by a symmetry drawn from the whole group.
+        group: `symmetry.group_of(geometry)`.
+        puzzle: is overwritten.
+        solution: is overwritten.
+    """
+    puzzles, solutions, enough_blanks = bank
+    choices = len(puzzles)
+    wanted = -1
+    if len(cdf) > 0:
+        wanted = np.searchsorted(cdf, next_unit(stream), side="right")
+        choices = enough_blanks[wanted]
+    index = next_below(stream, choices)
+    stored, solved = puzzles[index], solutions[index]
+    size = int(np.sqrt(len(stored)))
+    rows, columns = np.arange(size).astype(np.int32), np.arange(size).astype(np.int32)
+    digits = np.arange(size + 1).astype(np.int8)
+    transpose = False
+    if augment:
+        transpose = draw_symmetry(stream, group, rows, columns, digits)
+    row_step, column_step = (1, size) if transpose else (size, 1)
+    blanks = 0
+    for cell in range(len(stored)):
+        blanks += stored[cell] == 0
+    reveal = blanks - wanted if wanted >= 0 else 0
+    for row in range(size):
+        start = rows[row] * row_step
+        for column in range(size):
+            cell = row * size + column
+            answer = solved[cell]
+            digit = stored[cell]
+            if reveal > 0 and digit == 0:  # each set of blanks to reveal is equally likely
+                if next_below(stream, blanks) < reveal:
+                    digit = answer
+                    reveal -= 1
+                blanks -= 1
+            image = start + columns[column] * column_step
+            puzzle[image] = digits[digit]
+            solution[image] = digits[answer]
+
+
+@njit(cache=True)
+def draw_puzzles(stream, bank, cdf, augment, group, puzzles, solutions):
+    """Draw a puzzle into each row of `puzzles` and `solutions`, int8 `[B, N**2]`."""
+    for b in range(len(puzzles)):
+        draw_puzzle(stream, bank, cdf, augment, group, puzzles[b], solutions[b])
+
+
+def resolve_source(source: object, split: str = "train") -> PuzzleSource:
+    """Find the source that `source` names.
+
+    Args:
+        source: a bank's name such as `"9x9"`, a file (`.txt`, `.csv`, `.npz`),
+            `"module:attribute"` (a source, a PuzzleSet, or a function without arguments that
+            returns one), a PuzzleSource, or a PuzzleSet.
+        split: which part of a bank; anything else is used whole.
+
+    Raises:
+        ValueError: if a string names nothing, with the names that exist.
+        TypeError: if an object is no source.
+    """
+    if isinstance(source, (str, Path)):
+        return _named_source(str(source), split)
+    if isinstance(source, PuzzleSet):
+        return BankSource(source)
+    if isinstance(source, PuzzleSource):
+        return source
+    raise TypeError(
+        f"{source!r} is no source of puzzles: it needs `geometry`, `max_blanks` and "
+        "`sample(count, blanks, rng)`; or give a PuzzleSet, a bank's name, or a file"
+    )
+
+
+def _named_source(name: str, split: str) -> PuzzleSource:
+    from sudoku_gym.puzzles import banks, files
+
+    if name in banks.NAMES:
+        return BankSource(banks.load(name, split))
+    if Path(name).suffix in files.SUFFIXES:
+        return BankSource(files.read(name))
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        raise ValueError(
+            f"no source of puzzles is called {name!r}: use one of {', '.join(banks.NAMES)}, a file "
+            f"that ends in {', '.join(files.SUFFIXES)}, or 'module:attribute'"
+        )
+    found = importlib.import_module(module)
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            raise ValueError(f"source {name!r}: module {module} has no attribute {attribute}")
+        found = getattr(found, part)
+    is_factory = callable(found) and (isinstance(found, type) or not hasattr(found, "sample"))
+    return resolve_source(found() if is_factory else found, split)
