@@ -1,0 +1,42 @@
+"""Intervals for measured shares, so that every figure says how sure it is."""
+
+from __future__ import annotations
+
+from math import sqrt
+from statistics import NormalDist
+
+
+def wilson_interval(successes: int, count: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Return the Wilson score interval of a share.
+
+    Unlike the textbook's normal interval it stays within [0, 1] and says something useful at
+    shares of 0 and 1, which is where solvers live.
+
+    Args:
+        successes: how many of the trials succeeded.
+        count: the number of trials; with none the interval is (0, 1).
+        confidence: the chance that such an interval covers the true share, in (0, 1).
+
+    Returns:
+        (low, high).
+
+    Raises:
+        ValueError: unless 0 <= successes <= count and 0 < confidence < 1.
+
+    Source: Wilson, "Probable inference, the law of succession, and statistical inference" (1927).
+    """
+    if not 0 <= successes <= count:
+        raise ValueError(f"{successes} successes of {count}: need 0 <= successes <= count")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1, not {confidence}")
+    if count == 0:
+        return 0.0, 1.0
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    share = successes / count
+    denominator = 1 + z**2 / count
+    centre = (share + z**2 / (2 * count)) / denominator
+    margin = z * sqrt(share * (1 - share) / count + z**2 / (4 * count**2)) / denominator
+    # At the ends the formula is exact up to rounding, which would report 1e-18 for 0.
+    low = 0.0 if successes == 0 else centre - margin
+    high = 1.0 if successes == count else centre + margin
+    return low, high
