@@ -1,1 +1,24 @@
 """Schedules of the number of blanks, and the wrappers that follow them."""
+
+from sudoku_curricula.base import Advance, Schedule
+from sudoku_curricula.schedules import (
+    SCHEDULES,
+    ConstantConfig,
+    LinearConfig,
+    PaperAlgorithm1Config,
+    ScheduleConfig,
+    SuccessRateConfig,
+    make_schedule,
+)
+
+__all__ = [
+    "SCHEDULES",
+    "Advance",
+    "ConstantConfig",
+    "LinearConfig",
+    "PaperAlgorithm1Config",
+    "Schedule",
+    "ScheduleConfig",
+    "SuccessRateConfig",
+    "make_schedule",
+]

@@ -1,0 +1,130 @@
+"""What every schedule has: a level, the updates spent on it, and a state to resume from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Advance:
+    """A level that was left behind (or, for the last one, ended), and why."""
+
+    level: int
+    """Number of blanks of that level."""
+    updates: int
+    """Updates spent on it."""
+    rate: float
+    """Success in the last results that counted."""
+    reason: Literal["success", "limit"]
+    """`success`: the schedule's criterion was met; `limit`: its updates were used up."""
+
+
+class Schedule(ABC):
+    """The current number of blanks, and when to raise it.
+
+    Results of other levels than the current one are ignored: in a vector environment, games of the
+    level before still end after a promotion, and rehearsed levels prove nothing about this one.
+
+    Args:
+        start: the first level.
+        stop: the last level.
+        step: how many blanks a promotion adds; the last one stops at `stop`.
+
+    Attributes:
+        level: the current number of blanks.
+        finished: True once the last level is mastered or, where a schedule has a limit, used up.
+        history: the levels left behind, in order; the last level too, once finished.
+        updates: updates counted at the current level.
+        rate: share of successes in the latest results at this level; None before the first.
+    """
+
+    def __init__(self, start: int, stop: int, step: int = 1) -> None:
+        self._levels = (*range(start, stop, step), stop)
+        self.level = start
+        self.finished = False
+        self.history: list[Advance] = []
+        self.updates = 0
+        self.rate: float | None = None
+
+    def distribution(self) -> dict[int, float]:
+        """Return the levels to train on and their weights, which sum to 1, for `set_blanks`."""
+        return {self.level: 1.0}
+
+    def update(self, level: int, successes: int, count: int) -> bool:
+        """Feed results and move the level where they allow it.
+
+        Args:
+            level: the number of blanks that the games began with.
+            successes: how many of them succeeded.
+            count: how many there were; with 0 nothing happens.
+
+        Returns:
+            True if the level moved. The end of the last level moves nothing: see `finished`.
+
+        Raises:
+            ValueError: unless 0 <= successes <= count.
+        """
+        if not 0 <= successes <= count:
+            raise ValueError(
+                f"{successes} successes of {count} games: need 0 <= successes <= count"
+            )
+        if level != self.level or count == 0:
+            return False
+        self.updates += 1
+        self.rate = float(successes / count)
+        reason = self._record(int(successes), int(count))
+        if reason is None or self.finished:
+            return False
+        return self._advance(reason)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything that `load_state_dict` needs to continue exactly; fit for JSON."""
+        return {
+            "schedule": type(self).__name__,
+            "level": self.level,
+            "finished": self.finished,
+            "history": [asdict(advance) for advance in self.history],
+            "updates": self.updates,
+            "rate": self.rate,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state that `state_dict` of an equal schedule returned.
+
+        Raises:
+            ValueError: if the state is another schedule's, or its level is none of this one's.
+        """
+        if state["schedule"] != type(self).__name__:
+            raise ValueError(
+                f"the saved curriculum is a {state['schedule']}, this one a {type(self).__name__}; "
+                "resume with the configuration it was saved with"
+            )
+        if state["level"] not in self._levels:
+            raise ValueError(
+                f"the saved level of {state['level']} blanks is none of "
+                f"{', '.join(map(str, self._levels))}; resume with the configuration it was saved "
+                "with"
+            )
+        self.level = state["level"]
+        self.finished = state["finished"]
+        self.history = [Advance(**advance) for advance in state["history"]]
+        self.updates = state["updates"]
+        self.rate = state["rate"]
+
+    @abstractmethod
+    def _record(self, successes: int, count: int) -> Literal["success", "limit"] | None:
+        """Take in results of the current level; return why the level is over, or None."""
+
+    def _advance(self, reason: Literal["success", "limit"]) -> bool:
+        assert self.rate is not None
+        self.history.append(Advance(self.level, self.updates, self.rate, reason))
+        if self.level == self._levels[-1]:
+            self.finished = True
+            return False
+        self.level = self._levels[self._levels.index(self.level) + 1]
+        self.updates = 0
+        self.rate = None
+        return True

@@ -1,0 +1,273 @@
+"""Schedules: how the number of blanks moves while an agent learns.
+
+A schedule holds the current level (a number of blanks), says which levels to train on, and is fed
+with measured success. It knows nothing of environments or trainers: a wrapper reports training
+episodes, a trainer reports greedy held-out ones, and both use the same two methods.
+
+Each schedule is a pair: a frozen configuration (`SuccessRateConfig`), which a command line can show
+and a run can write down, and the running schedule (`SuccessRate`) that `config.build()` starts.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil
+from statistics import NormalDist
+from typing import Any, Literal
+
+from sudoku_curricula.base import Schedule
+from sudoku_gym.statistics import wilson_interval
+
+
+@dataclass(frozen=True)
+class ConstantConfig:
+    """One number of blanks throughout: the run without a curriculum."""
+
+    blanks: int = 8
+    """Number of blanks."""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        _check_levels(self.blanks, self.blanks)
+
+    def build(self) -> Constant:
+        """Start the schedule."""
+        return Constant(self)
+
+
+class Constant(Schedule):
+    """See `ConstantConfig`. It is never finished."""
+
+    def __init__(self, config: ConstantConfig) -> None:
+        super().__init__(config.blanks, config.blanks)
+        self.config = config
+
+    def _record(self, successes: int, count: int) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class LinearConfig:
+    """Blanks grow evenly with the number of updates, whatever the success."""
+
+    start: int = 2
+    """First number of blanks."""
+    stop: int = 12
+    """Last number of blanks."""
+    updates: int = 100
+    """Updates in all, shared evenly by the levels; at least one a level."""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        _check_levels(self.start, self.stop)
+        levels = self.stop - self.start + 1
+        if self.updates < levels:
+            raise ValueError(
+                f"updates must be at least {levels}, one for each level from {self.start} to "
+                f"{self.stop} blanks, not {self.updates}"
+            )
+
+    def build(self) -> Linear:
+        """Start the schedule."""
+        return Linear(self)
+
+
+class Linear(Schedule):
+    """See `LinearConfig`. It is finished when all updates are used up."""
+
+    def __init__(self, config: LinearConfig) -> None:
+        super().__init__(config.start, config.stop)
+        self.config = config
+
+    def _record(self, successes: int, count: int) -> Literal["limit"] | None:
+        total = sum(advance.updates for advance in self.history) + self.updates
+        left = self.level - self.config.start + 1
+        due = ceil(left * self.config.updates / len(self._levels))
+        return "limit" if total >= due else None
+
+
+@dataclass(frozen=True)
+class SuccessRateConfig:
+    """Promote when the Wilson 95 % lower bound of success at the level passes a threshold.
+
+    Feed it greedy games on held-out puzzles where you can: training games that explore or sample
+    understate the skill, and games on trained puzzles overstate it.
+    """
+
+    start: int = 2
+    """First number of blanks."""
+    stop: int = 12
+    """Last number of blanks."""
+    step: int = 1
+    """How many blanks a promotion adds."""
+    threshold: float = 0.95
+    """The share of solved games that the lower bound must exceed, in (0, 1)."""
+    window: int = 400
+    """How many of the latest games count; older ones tell of a weaker agent."""
+    min_count: int = 100
+    """Fewest games before a promotion."""
+    rehearsal: float = 0.3
+    """Weight that all lower levels share evenly, in [0, 1); the current level has the rest."""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        _check_levels(self.start, self.stop)
+        if self.step < 1:
+            raise ValueError(f"step must be at least 1, not {self.step}")
+        _check_share("threshold", self.threshold)
+        if not 0 <= self.rehearsal < 1:
+            raise ValueError(f"rehearsal must lie in [0, 1), not {self.rehearsal}")
+        if not 1 <= self.min_count <= self.window:
+            raise ValueError(
+                f"min_count must lie between 1 and the window of {self.window}, "
+                f"not {self.min_count}"
+            )
+        if wilson_interval(self.window, self.window)[0] <= self.threshold:
+            # The bound of n successes in n games is n / (n + z^2).
+            z = NormalDist().inv_cdf(0.975)
+            needed = int(z**2 * self.threshold / (1 - self.threshold)) + 1
+            raise ValueError(
+                f"a window of {self.window} games can never prove more than {self.threshold}: "
+                f"widen it to at least {needed} or lower the threshold"
+            )
+
+    def build(self) -> SuccessRate:
+        """Start the schedule."""
+        return SuccessRate(self)
+
+
+class SuccessRate(Schedule):
+    """See `SuccessRateConfig`. It is finished when the last level is proven too."""
+
+    def __init__(self, config: SuccessRateConfig) -> None:
+        super().__init__(config.start, config.stop, config.step)
+        self.config = config
+        self._results: deque[tuple[int, int]] = deque()
+
+    def distribution(self) -> dict[int, float]:
+        """Return the current level and, sharing the rehearsal weight, the levels below it."""
+        lower = self._levels[: self._levels.index(self.level)]
+        if not lower or not self.config.rehearsal:
+            return {self.level: 1.0}
+        share = self.config.rehearsal / len(lower)
+        return {**dict.fromkeys(lower, share), self.level: 1 - self.config.rehearsal}
+
+    def interval(self) -> tuple[float, float]:
+        """Return the Wilson 95 % interval of success at the current level, over the window."""
+        successes = sum(successes for successes, _ in self._results)
+        return wilson_interval(successes, sum(count for _, count in self._results))
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything that `load_state_dict` needs to continue exactly; fit for JSON."""
+        return {**super().state_dict(), "results": [list(pair) for pair in self._results]}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state that `state_dict` of an equal schedule returned."""
+        super().load_state_dict(state)
+        self._results = deque((successes, count) for successes, count in state["results"])
+
+    def _record(self, successes: int, count: int) -> Literal["success"] | None:
+        self._results.append((successes, count))
+        total = sum(count for _, count in self._results)
+        while total - self._results[0][1] >= self.config.window:
+            total -= self._results.popleft()[1]
+        self.rate = sum(successes for successes, _ in self._results) / total
+        proven = total >= self.config.min_count and self.interval()[0] > self.config.threshold
+        return "success" if proven else None
+
+    def _advance(self, reason: Literal["success", "limit"]) -> bool:
+        moved = super()._advance(reason)
+        if moved:
+            self._results.clear()
+        return moved
+
+
+@dataclass(frozen=True)
+class PaperAlgorithm1Config:
+    """The curriculum of cAlphaZero: one blank more after enough accuracy, or enough iterations.
+
+    One update is one iteration of Algorithm 1. The paper names neither gamma nor the maximum.
+
+    Source: cAlphaZero (Agarwal et al.), section 4.3 and Algorithm 1.
+    """
+
+    start: int = 2
+    """First number of blanks (the paper's 2)."""
+    stop: int = 12
+    """Last number of blanks, the u of Algorithm 1."""
+    gamma: float = 0.95
+    """Advance when the metric of one iteration exceeds this, in (0, 1)."""
+    max_iterations: int = 20
+    """Advance after so many iterations at a level even where it failed."""
+    metric: Literal["policy_accuracy", "completion"] = "policy_accuracy"
+    """What the trainer feeds: `policy_accuracy`, the paper's alpha, is the share of training
+    positions where the policy's first choice is the search's; `completion` is the share of games
+    solved."""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        _check_levels(self.start, self.stop)
+        _check_share("gamma", self.gamma)
+        if self.max_iterations < 1:
+            raise ValueError(f"max_iterations must be at least 1, not {self.max_iterations}")
+        if self.metric not in ("policy_accuracy", "completion"):
+            raise ValueError(
+                f"metric must be 'policy_accuracy' or 'completion', not {self.metric!r}"
+            )
+
+    def build(self) -> PaperAlgorithm1:
+        """Start the schedule."""
+        return PaperAlgorithm1(self)
+
+
+class PaperAlgorithm1(Schedule):
+    """See `PaperAlgorithm1Config`. `history` says of each level whether it was met or timed out."""
+
+    def __init__(self, config: PaperAlgorithm1Config) -> None:
+        super().__init__(config.start, config.stop)
+        self.config = config
+
+    def _record(self, successes: int, count: int) -> Literal["success", "limit"] | None:
+        if successes > self.config.gamma * count:
+            return "success"
+        return "limit" if self.updates >= self.config.max_iterations else None
+
+
+ScheduleConfig = ConstantConfig | LinearConfig | SuccessRateConfig | PaperAlgorithm1Config
+
+SCHEDULES: dict[str, type[ScheduleConfig]] = {
+    "constant": ConstantConfig,
+    "linear": LinearConfig,
+    "success-rate": SuccessRateConfig,
+    "algorithm-1": PaperAlgorithm1Config,
+}
+
+
+def make_schedule(name: str, **options: Any) -> Schedule:
+    """Start a schedule by its name.
+
+    Args:
+        name: `constant`, `linear`, `success-rate` or `algorithm-1`.
+        **options: the fields of its configuration, e.g. `start=2, stop=12`.
+
+    Raises:
+        ValueError: if there is no such schedule, or an option's value is out of range.
+        TypeError: if it has no such option.
+    """
+    if name not in SCHEDULES:
+        raise ValueError(f"no schedule is called {name!r}: use {', '.join(SCHEDULES)}")
+    return SCHEDULES[name](**options).build()
+
+
+def _check_levels(start: int, stop: int) -> None:
+    if start < 1:
+        raise ValueError(f"a level has at least 1 blank, not {start}")
+    if start > stop:
+        raise ValueError(f"start ({start} blanks) must not exceed stop ({stop} blanks)")
+
+
+def _check_share(name: str, value: float) -> None:
+    if not 0 < value < 1:
+        raise ValueError(f"{name} must lie between 0 and 1, not {value}")

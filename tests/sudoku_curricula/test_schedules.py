@@ -1,0 +1,216 @@
+"""How each schedule moves, what it refuses, and that a resumed one goes on exactly."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sudoku_curricula import (
+    SCHEDULES,
+    LinearConfig,
+    PaperAlgorithm1Config,
+    SuccessRateConfig,
+    make_schedule,
+)
+from sudoku_gym.statistics import wilson_interval
+
+SMALL = {
+    "constant": {"blanks": 3},
+    "linear": {"start": 2, "stop": 5, "updates": 10},
+    "success-rate": {"start": 2, "stop": 5, "threshold": 0.5, "window": 12, "min_count": 4},
+    "algorithm-1": {"start": 2, "stop": 5, "gamma": 0.7, "max_iterations": 3},
+}
+
+
+def feed(schedule, rate, count=100):
+    """Report games at the current level."""
+    return schedule.update(schedule.level, round(rate * count), count)
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_defaults_build(name):
+    schedule = make_schedule(name)
+    assert schedule.distribution() == {schedule.level: 1.0}
+    assert not schedule.finished
+
+
+def test_constant_never_moves():
+    schedule = make_schedule("constant", blanks=7)
+    assert not any(feed(schedule, 1.0) for _ in range(1000))
+    assert (schedule.level, schedule.finished) == (7, False)
+    assert schedule.distribution() == {7: 1.0}
+
+
+def test_linear_shares_its_updates_evenly():
+    schedule = LinearConfig(start=3, stop=6, updates=10).build()
+    levels = []
+    while not schedule.finished:
+        levels.append(schedule.level)
+        feed(schedule, 0.0)
+    assert levels == [3, 3, 3, 4, 4, 5, 5, 5, 6, 6]
+    assert [advance.reason for advance in schedule.history] == ["limit"] * 4
+
+
+def test_success_rate_waits_for_proof():
+    schedule = SuccessRateConfig(start=2, stop=3, threshold=0.95).build()
+    assert not feed(schedule, 0.97, count=400)  # above the threshold, but not provably
+    assert wilson_interval(388, 400)[0] < 0.95 < 0.97
+    assert feed(schedule, 0.98, count=800)
+    assert schedule.level == 3
+    assert schedule.history[0].reason == "success"
+    assert schedule.interval() == (0.0, 1.0)  # nothing is known of the new level
+
+
+def test_success_rate_needs_its_fewest_games():
+    config = SuccessRateConfig(threshold=0.5, min_count=100)
+    schedule = config.build()
+    assert not any(feed(schedule, 1.0, count=1) for _ in range(99))
+    assert feed(schedule, 1.0, count=1)
+
+
+def test_success_rate_forgets_what_left_the_window():
+    schedule = SuccessRateConfig(threshold=0.95, window=200, min_count=100).build()
+    for _ in range(20):
+        assert not feed(schedule, 0.5, count=50)
+    moved = [feed(schedule, 1.0, count=50) for _ in range(4)]
+    assert moved == [False, False, False, True]
+
+
+def test_success_rate_takes_a_batch_larger_than_its_window_whole():
+    schedule = SuccessRateConfig(window=200).build()
+    feed(schedule, 0.5, count=1000)
+    assert schedule.rate == 0.5
+    assert schedule.interval() == wilson_interval(500, 1000)
+
+
+def test_success_rate_rehearses_lower_levels():
+    schedule = SuccessRateConfig(start=4, stop=9, step=2, rehearsal=0.3).build()
+    assert schedule.distribution() == {4: 1.0}
+    feed(schedule, 1.0, count=400)
+    feed(schedule, 1.0, count=400)
+    assert schedule.distribution() == pytest.approx({4: 0.15, 6: 0.15, 8: 0.7})
+
+
+def test_success_rate_steps_stop_at_the_last_level():
+    schedule = SuccessRateConfig(start=4, stop=9, step=2).build()
+    moved = [feed(schedule, 1.0, count=400) for _ in range(4)]
+    assert moved == [True, True, True, False]
+    assert (schedule.level, schedule.finished) == (9, True)
+    assert [advance.level for advance in schedule.history] == [4, 6, 8, 9]
+
+
+def test_mastery_is_remembered_after_a_relapse():
+    schedule = SuccessRateConfig(start=2, stop=2).build()
+    feed(schedule, 1.0, count=400)
+    feed(schedule, 0.0, count=400)
+    assert schedule.finished
+    assert schedule.rate == 0.0
+    assert len(schedule.history) == 1
+
+
+def test_algorithm_1_says_which_way_it_advanced():
+    schedule = PaperAlgorithm1Config(start=2, stop=4, gamma=0.9, max_iterations=3).build()
+    assert not feed(schedule, 0.9)  # alpha > gamma is strict
+    assert feed(schedule, 0.91)
+    assert [feed(schedule, 0.1) for _ in range(3)] == [False, False, True]
+    feed(schedule, 1.0)
+    assert schedule.finished
+    assert [(a.level, a.updates, a.reason) for a in schedule.history] == [
+        (2, 2, "success"),
+        (3, 3, "limit"),
+        (4, 1, "success"),
+    ]
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_results_of_other_levels_are_ignored(name):
+    schedule = make_schedule(name, **SMALL[name])
+    before = schedule.state_dict()
+    for _ in range(50):
+        assert not schedule.update(schedule.level + 1, 100, 100)
+        assert not schedule.update(schedule.level - 1, 100, 100)
+        assert not schedule.update(schedule.level, 0, 0)
+    assert schedule.state_dict() == before
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+@settings(deadline=None, max_examples=60)
+@given(
+    results=st.lists(st.tuples(st.integers(1, 6), st.integers(0, 9), st.integers(0, 9))),
+    cut=st.integers(0, 50),
+)
+def test_laws_of_every_schedule_and_exact_resume(name, results, cut):
+    schedule = make_schedule(name, **SMALL[name])
+    resumed = None
+    for i, (level, successes, failures) in enumerate(results):
+        before = schedule.level
+        moved = schedule.update(level, successes, successes + failures)
+        assert moved == (schedule.level != before)
+        assert schedule.level >= before
+        weights = schedule.distribution()
+        assert max(weights) == schedule.level
+        assert sum(weights.values()) == pytest.approx(1)
+        if resumed is not None:
+            resumed.update(level, successes, successes + failures)
+        if i == cut:
+            resumed = make_schedule(name, **SMALL[name])
+            resumed.load_state_dict(json.loads(json.dumps(schedule.state_dict())))
+    if resumed is not None:
+        assert resumed.state_dict() == schedule.state_dict()
+        assert resumed.distribution() == schedule.distribution()
+
+
+def test_numpy_counts_are_fit_for_json():
+    schedule = SuccessRateConfig().build()
+    schedule.update(np.int64(2), np.int64(3), np.int64(4))
+    feed(schedule, 1.0, count=400)
+    json.dumps(schedule.state_dict())
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("constant", {"blanks": 0}, "at least 1 blank, not 0"),
+        (
+            "linear",
+            {"start": 5, "stop": 4},
+            r"start \(5 blanks\) must not exceed stop \(4 blanks\)",
+        ),
+        ("linear", {"start": 1, "stop": 4, "updates": 3}, "updates must be at least 4"),
+        ("success-rate", {"start": 5, "stop": 4}, "must not exceed stop"),
+        ("success-rate", {"step": 0}, "step must be at least 1, not 0"),
+        ("success-rate", {"threshold": 1.0}, "threshold must lie between 0 and 1, not 1.0"),
+        ("success-rate", {"rehearsal": 1.0}, r"rehearsal must lie in \[0, 1\), not 1.0"),
+        ("success-rate", {"min_count": 500}, "between 1 and the window of 400, not 500"),
+        ("success-rate", {"threshold": 0.999}, "widen it to at least 3838 or lower"),
+        ("algorithm-1", {"gamma": 0.0}, "gamma must lie between 0 and 1, not 0.0"),
+        ("algorithm-1", {"max_iterations": 0}, "max_iterations must be at least 1, not 0"),
+        ("algorithm-1", {"metric": "luck"}, "'policy_accuracy' or 'completion', not 'luck'"),
+        ("exponential", {}, "no schedule is called 'exponential': use constant, linear"),
+    ],
+)
+def test_bad_configurations_are_refused(name, options, message):
+    with pytest.raises(ValueError, match=message):
+        make_schedule(name, **options)
+
+
+def test_the_window_that_an_error_asks_for_suffices():
+    SuccessRateConfig(threshold=0.999, window=3838).build()
+    with pytest.raises(ValueError, match="at least 3838"):
+        SuccessRateConfig(threshold=0.999, window=3837)
+
+
+def test_impossible_results_are_refused():
+    schedule = make_schedule("constant")
+    with pytest.raises(ValueError, match="5 successes of 4 games"):
+        schedule.update(8, 5, 4)
+
+
+def test_a_foreign_state_is_refused():
+    state = make_schedule("linear").state_dict()
+    with pytest.raises(ValueError, match="saved curriculum is a Linear, this one a SuccessRate"):
+        make_schedule("success-rate").load_state_dict(state)
+    with pytest.raises(ValueError, match="saved level of 2 blanks is none of 4, 5"):
+        make_schedule("linear", start=4, stop=5).load_state_dict(state)
