@@ -8,7 +8,9 @@ boards, a short list for variants. Rotations and reflections are among them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import permutations, product
+from math import factorial
 from typing import TypeVar
 
 import numpy as np
@@ -20,6 +22,8 @@ from sudoku_gym.stream import new_stream, next_below
 
 _Value = TypeVar("_Value", bound=np.generic)
 _Integer = TypeVar("_Integer", bound=np.integer)
+
+MAX_LISTED = 10_000
 
 
 @dataclass(frozen=True)
@@ -138,6 +142,77 @@ def group_of(geometry: Geometry) -> tuple[int, int, bool, NDArray[np.int32]]:
     )
 
 
+def group_order(geometry: Geometry) -> int:
+    """Return how many symmetries of the cells (digits left alone) `geometry` has."""
+    if not geometry.row_block:
+        return len(geometry.symmetries)
+    size, order = geometry.size, 1 + geometry.can_transpose
+    for block in (geometry.row_block, geometry.column_block):
+        order *= factorial(size // block) * factorial(block) ** (size // block)
+    return order
+
+
+@cache
+def cell_sources(geometry: Geometry) -> NDArray[np.int32]:
+    """List the symmetries of the cells: int32 `[G, N**2]`, the cell each place is filled from.
+
+    Raises:
+        ValueError: if there are more than 10,000 of them.
+    """
+    if group_order(geometry) > MAX_LISTED:
+        raise ValueError(
+            f"{geometry.name} has {group_order(geometry):,} symmetries, too many to list (the "
+            f"limit is {MAX_LISTED:,}); puzzles.same_orbit compares boards of any geometry"
+        )
+    size = geometry.size
+    if geometry.row_block:
+        rows = _line_permutations(size, geometry.row_block)
+        columns = _line_permutations(size, geometry.column_block)
+        elements = product(rows, columns, (False, True)[: 1 + geometry.can_transpose])
+        return np.array([_sources(*element) for element in elements])
+    listed = np.split(geometry.symmetries, [size, 2 * size], axis=1)
+    return np.array([_sources(*element) for element in zip(*listed, strict=True)])
+
+
+def canonical_form(boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
+    """Return the smallest board that a symmetry makes of each board, int8 `[B, N, N]`.
+
+    Boards are compared cell by cell, with digits numbered in order of appearance. Two boards are
+    in one orbit exactly if their canonical forms are equal. Every symmetry of the cells is tried:
+    for 4x4, 6x6 and variants with a small group.
+
+    Raises:
+        ValueError: if the geometry has more than 10,000 symmetries of its cells.
+    """
+    flat = np.ascontiguousarray(boards, np.int8).reshape(len(boards), -1)
+    smallest = np.empty_like(flat)
+    _canonical_forms(flat, cell_sources(geometry), geometry.size, smallest)
+    return smallest.reshape(boards.shape)
+
+
+@njit(cache=True)
+def _canonical_forms(boards, sources, size, smallest):  # type: ignore[no-untyped-def]
+    names = np.zeros(size + 1, np.int8)
+    for b in range(len(boards)):
+        best = smallest[b]
+        best[:] = size + 1
+        for source in sources:
+            names[:] = 0
+            used = 0
+            tied = True
+            for place in range(len(source)):
+                digit = boards[b, source[place]]
+                if digit > 0:
+                    if names[digit] == 0:
+                        used += 1
+                        names[digit] = used
+                    digit = names[digit]
+                if tied and digit > best[place]:
+                    break
+                tied = tied and digit == best[place]
+                best[place] = digit
+
+
 @njit(cache=True)
 def draw_symmetry(stream, group, rows, columns, digits):  # type: ignore[no-untyped-def]
     """Draw one symmetry into `rows [N]`, `columns [N]`, `digits [N + 1]`; return `transpose`."""
@@ -176,6 +251,27 @@ def _draw_lines(stream, block, lines):  # type: ignore[no-untyped-def]
             j = next_below(stream, k + 1)
             lines[i * block + k] = lines[i * block + j]
             lines[i * block + j] = image * block + k
+
+
+def _line_permutations(size: int, block: int) -> NDArray[np.int32]:
+    """List the permutations of N lines that keep blocks of `block` lines together."""
+    within = list(permutations(range(block)))
+    lines = [
+        [image * block + k for image, inner in zip(order, inners, strict=True) for k in inner]
+        for order in permutations(range(size // block))
+        for inners in product(within, repeat=size // block)
+    ]
+    return np.array(lines, np.int32)
+
+
+def _sources(
+    rows: NDArray[np.int32], columns: NDArray[np.int32], transpose: bool | NDArray[np.int32]
+) -> NDArray[np.int32]:
+    """Say from which cell each place is filled if line i takes the place of line `rows[i]`."""
+    images = rows[:, None] * len(rows) + columns[None, :]
+    if transpose:
+        images = rows[:, None] + columns[None, :] * len(rows)
+    return np.argsort(images.ravel()).astype(np.int32)
 
 
 def _inverse_permutation(permutations: NDArray[_Integer]) -> NDArray[_Integer]:

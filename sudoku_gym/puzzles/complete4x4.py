@@ -1,0 +1,119 @@
+"""The whole 4x4 world: all grids, all well-posed counts, all minimal puzzles and their orbits.
+
+A set of cells is a 16-bit mask. A mask is well posed for a grid exactly if it meets every set of
+cells in which some other grid differs from it, so the census is arithmetic on bit masks; no
+solver is needed and it takes a fraction of a second.
+
+Source of the counts to compare with: cAlphaZero (Agarwal et al.), table 1.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import permutations, product
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_gym import board
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.symmetry import canonical_form
+
+_Value = TypeVar("_Value", bound=np.generic)
+
+GEOMETRY = Geometry.boxes(2, 2)
+_CELLS = np.arange(16)
+_MASKS = np.arange(1 << 16, dtype=np.uint32)
+
+# One letter an orbit (t train, v validation, x test), drawn once for all. Orbits are numbered by
+# givens, then by canonical form: 0-12 have 4 givens, 13-34 have 5, the last has 6.
+SPLIT_TABLE = "ttvtxtxvttttxtvttvttvtttxtxtxxttttvx"
+SPLIT_LETTERS = {"train": "t", "validation": "v", "test": "x"}
+
+
+@cache
+def grids() -> NDArray[np.int8]:
+    """Return all 288 completed grids, int8 `[288, 4, 4]`, in the order of their digits."""
+    rows = np.array(list(permutations(range(1, 5))), np.int8)
+    pairs = np.array([(a, b) for a, b in product(rows, rows) if not (a == b).any()])
+    boxed = pairs[(np.sort(pairs[:, :, :2].reshape(-1, 4), 1) == [1, 2, 3, 4]).all(1)]
+    halves = np.array(list(product(boxed, boxed))).reshape(-1, 4, 4)
+    return _read_only(halves[board.is_solved(halves, GEOMETRY)])
+
+
+@cache
+def ill_posed() -> NDArray[np.bool_]:
+    """Return which masks leave a grid with a rival: bool `[288, 65536]`.
+
+    Entry (g, m) is True if another grid agrees with grid g on every cell of mask m (bit = cell).
+    """
+    flat = grids().reshape(-1, 16)
+    agreements = (flat[:, None] == flat[None]) @ (1 << _CELLS)
+    ill = np.zeros((len(flat), 1 << 16), np.bool_)
+    other = ~np.eye(len(flat), dtype=np.bool_)
+    ill[np.nonzero(other)[0], agreements[other]] = True
+    for cell in _CELLS:  # a part of an ill-posed mask is ill posed
+        without, present = _halves(ill, cell)
+        without |= present
+    return _read_only(ill)
+
+
+def well_posed_counts() -> dict[int, int]:
+    """Count the puzzles with exactly one solution by their number of givens, 4 to 16."""
+    per_mask = len(grids()) - ill_posed().sum(0)
+    counts = np.bincount(np.bitwise_count(_MASKS), weights=per_mask, minlength=17)
+    return {givens: int(count) for givens, count in enumerate(counts) if count}
+
+
+@cache
+def minimal_puzzles() -> PuzzleSet:
+    """Return the 85,632 minimal puzzles, ordered by solution and mask, with their orbits 0 to 35.
+
+    The arrays are shared and read-only; `puzzles.load("4x4")` hands out copies.
+    """
+    minimal = ~ill_posed()
+    for cell in _CELLS:  # taking any given away must leave it ill posed
+        ill_without = _halves(ill_posed(), cell)[0]
+        present = _halves(minimal, cell)[1]
+        present &= ill_without
+    grid, mask = np.nonzero(minimal)
+    solutions = grids()[grid]
+    givens = (mask[:, None] >> _CELLS) & 1 == 1
+    found = np.where(givens.reshape(-1, 4, 4), solutions, 0).astype(np.int8)
+    orbits = _orbits(found)
+    return PuzzleSet(
+        _read_only(found),
+        _read_only(solutions),
+        GEOMETRY,
+        "4x4",
+        grades=_read_only(np.zeros(len(found), np.int8)),  # naked singles solve every one of them
+        orbits=_read_only(orbits),
+        minimal=_read_only(np.ones(len(found), np.bool_)),
+    )
+
+
+def split_of_orbits() -> NDArray[np.str_]:
+    """Return the name of the split each of the 36 orbits belongs to."""
+    names = {letter: name for name, letter in SPLIT_LETTERS.items()}
+    return np.array([names[letter] for letter in SPLIT_TABLE])
+
+
+def _orbits(puzzles: NDArray[np.int8]) -> NDArray[np.int32]:
+    forms = canonical_form(puzzles, GEOMETRY).reshape(-1, 16)
+    keys = (forms > 0).sum(1) << 32 | forms.astype(np.int64) @ (5 ** _CELLS[::-1])
+    return np.unique(keys, return_inverse=True)[1].astype(np.int32)
+
+
+def _halves(
+    table: NDArray[np.bool_], cell: np.integer
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """View the entries of masks without `cell`, and those of the same masks with it."""
+    pairs = table.reshape(len(table), -1, 2, 1 << int(cell))
+    return pairs[:, :, 0], pairs[:, :, 1]
+
+
+def _read_only(array: NDArray[_Value]) -> NDArray[_Value]:
+    array.setflags(write=False)
+    return array

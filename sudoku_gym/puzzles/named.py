@@ -1,0 +1,1 @@
+"""Famous single boards, and three of our own, by name."""
