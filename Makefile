@@ -1,0 +1,55 @@
+# Needs Python 3.11 and make, nothing else: every target installs what it needs into $(VENV).
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+DEMO ?= $(BIN)/python examples/demo.py
+PYTEST_ARGS ?= -n 2
+PACKAGES := sudoku_gym agents curricula baselines tests examples benchmarks
+
+# Two threads a process on a machine with two cores are slower than one, often by far.
+export OMP_NUM_THREADS ?= 1
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test lint format types docs build clean
+
+help:  ## Show the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.installed-agents  ## Train cAlphaZero on 4x4 with a curriculum, compare it with baselines
+	$(DEMO)
+
+test: $(VENV)/.installed-dev  ## Run the tests
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.installed-dev  ## Check style and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/.installed-dev  ## Format the code and sort the imports
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(VENV)/.installed-dev  ## Check the types of the four packages
+	$(BIN)/mypy
+
+docs: $(VENV)/.installed-docs  ## Build the documentation into site/
+	$(BIN)/mkdocs build --strict
+
+build: $(VENV)/.installed-dev  ## Build the sdist and the wheel into dist/
+	$(BIN)/python -m build
+
+clean:  ## Remove what the other targets made, except .venv
+	rm -rf build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find $(PACKAGES) -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One stamp for each set of extras: a second call is instant, and sets add up in one environment.
+$(VENV)/.installed-%: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$*]'
+	@touch $@
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
