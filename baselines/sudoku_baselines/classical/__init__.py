@@ -1,0 +1,1 @@
+"""Classical solvers, after Panchal's comparison of backtracking, dancing links and propagation."""
