@@ -1,0 +1,253 @@
+"""Exact search on any unit table: the compiled kernel behind `sudoku_gym.solver`.
+
+Sudoku is an exact cover. Its items are the cells (each takes one digit) and the digits of each
+unit (each takes one place); a candidate (cell, digit) lies in one item of the first kind and one
+per unit of the cell. A search node is one flat array of items: a cell's item has a bit for each
+digit left, a unit's digit has a bit for each place left, and an item that is settled is 0. Taking
+a candidate away clears one bit in each of its items, and an item with one bit left is a naked or
+a hidden single at once, so nothing is ever scanned for singles and nothing is allocated.
+
+Source: Knuth, "Dancing links" (2000), for the exact cover; the bit masks in place of the links and
+the two-way branching (try a candidate, else rule it out for good) are ours.
+"""
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import njit, types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from sudoku_gym.geometry import Geometry
+
+UNDECIDED = -1
+_FAILED = -1
+_ONE = np.uint32(1)
+
+
+@intrinsic
+def _lowest_bit(_typing_context, value):
+    """Return the index of the lowest bit set in a uint32."""
+
+    def build(_context, builder, _signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.uint32(types.uint32), build
+
+
+@intrinsic
+def _count_bits(_typing_context, value):
+    """Return the number of bits set in a uint32."""
+
+    def build(_context, builder, _signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.uint32(types.uint32), build
+
+
+@cache
+def tables_of(geometry: Geometry) -> tuple[NDArray[np.uint32], ...]:
+    """Return what the kernel reads of a geometry.
+
+    Returns:
+        units uint32 `[U, N]`; first_item uint32 `[N**2, K]`, the item of digit 1 in each unit of a
+        cell; place_bit uint32 `[N**2, K]`, the cell's bit in the items of that unit, 0 for padding.
+    """
+    units, cells = geometry.units, geometry.num_cells
+    first_item = np.zeros(geometry.cell_units.shape, np.uint32)
+    place_bit = np.zeros(geometry.cell_units.shape, np.uint32)
+    for cell in range(cells):
+        for k, unit in enumerate(geometry.cell_units[cell]):
+            if unit < len(units):
+                first_item[cell, k] = cells + unit * geometry.size
+                place_bit[cell, k] = 1 << int(np.flatnonzero(units[unit] == cell)[0])
+    return units.astype(np.uint32), first_item, place_bit
+
+
+@njit(cache=True, nogil=True)
+def _place(items, queue, tail, cell, digit, tables):
+    """Settle a candidate that is still open; push new singles; return the new tail or FAILED."""
+    units, first_item, place_bit = tables
+    size = np.uint32(units.shape[1])
+    cells = np.uint32(len(first_item))
+    bit = _ONE << digit
+    others = items[cell] ^ bit
+    items[cell] = 0
+    for k in range(np.uint32(first_item.shape[1])):
+        mine = place_bit[cell, k]
+        if mine == 0:
+            break
+        first = first_item[cell, k]
+        rest = others
+        while rest:
+            other = _lowest_bit(rest)
+            rest &= rest - _ONE
+            left = items[first + other] & ~mine
+            if left == 0:
+                return _FAILED
+            if left & (left - _ONE) == 0 and left != items[first + other]:
+                queue[tail] = units[(first - cells) // size, _lowest_bit(left)] * size + other
+                tail += 1
+            items[first + other] = left
+        rest = items[first + digit] & ~mine
+        items[first + digit] = 0
+        unit = (first - cells) // size
+        while rest:
+            peer = units[unit, _lowest_bit(rest)]
+            rest &= rest - _ONE
+            tail = _remove(items, queue, tail, peer, digit, tables)
+            if tail < 0:
+                return _FAILED
+    return tail
+
+
+@njit(cache=True, nogil=True)
+def _remove(items, queue, tail, cell, digit, tables):
+    """Take an open candidate away; push new singles; return the new tail or FAILED."""
+    units, first_item, place_bit = tables
+    size = np.uint32(units.shape[1])
+    cells = np.uint32(len(first_item))
+    left = items[cell] & ~(_ONE << digit)
+    if left == 0:
+        return _FAILED
+    if left & (left - _ONE) == 0:
+        queue[tail] = cell * size + _lowest_bit(left)
+        tail += 1
+    items[cell] = left
+    for k in range(np.uint32(first_item.shape[1])):
+        item = first_item[cell, k] + digit
+        if items[item] & place_bit[cell, k]:
+            left = items[item] ^ place_bit[cell, k]
+            if left == 0:
+                return _FAILED
+            if left & (left - _ONE) == 0:
+                queue[tail] = units[(item - cells) // size, _lowest_bit(left)] * size + digit
+                tail += 1
+            items[item] = left
+    return tail
+
+
+@njit(cache=True, nogil=True)
+def _settle(items, queue, tail, board, tables):
+    """Place the queued candidates and all singles that follow; return how many, or FAILED."""
+    size = np.uint32(tables[0].shape[1])
+    head = 0
+    placed = 0
+    while head < tail:
+        cell, digit = queue[head] // size, queue[head] % size
+        head += 1
+        if items[cell] & (_ONE << digit):
+            tail = _place(items, queue, tail, cell, digit, tables)
+            if tail < 0:
+                return _FAILED
+            board[cell] = digit + 1
+            placed += 1
+    return placed
+
+
+@njit(cache=True, nogil=True)
+def _choose(items):
+    """Return the open item with the fewest bits."""
+    best = np.uint32(0)
+    fewest = np.uint32(99)
+    for item in range(np.uint32(len(items))):
+        if items[item]:
+            bits = _count_bits(items[item])
+            if bits < fewest:
+                best, fewest = item, bits
+                if bits == 2:
+                    break
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _start(items, queue, board, solution, tables):
+    """Fill the first node from a board's givens; return how many cells are settled, or FAILED."""
+    units, first_item, _ = tables
+    size = np.uint32(units.shape[1])
+    items[:] = (_ONE << size) - _ONE
+    placed = 0
+    tail = 0
+    for cell in range(np.uint32(len(first_item))):
+        if board[cell] > 0:
+            digit = np.uint32(board[cell] - 1)
+            if items[cell] & (_ONE << digit):
+                tail = _place(items, queue, tail, cell, digit, tables)
+                if tail < 0:
+                    return _FAILED
+                solution[cell] = board[cell]
+                placed += 1
+            else:
+                return _FAILED
+    more = _settle(items, queue, tail, solution, tables)
+    return _FAILED if more < 0 else placed + more
+
+
+@njit(cache=True, nogil=True)
+def search(boards, limit, node_limit, tables, solutions, counts, nodes):
+    """Count the solutions of each board up to `limit`, and keep the first of each.
+
+    Args:
+        boards: int8 `[B, N**2]`.
+        limit: stop at this many solutions.
+        node_limit: stop after this many tried candidates a board.
+        tables: `tables_of(geometry)`.
+        solutions: int8 `[B, N**2]`, zeros; the first solution is written here.
+        counts: int64 `[B]`, written: solutions found; where the node limit stopped the search
+            before `limit` was reached, `-1 - found`.
+        nodes: int64 `[B]`, written: candidates tried.
+    """
+    units, first_item, _ = tables
+    size, cells = np.uint32(units.shape[1]), len(first_item)
+    stack = np.empty((cells + 1, cells + units.size), np.uint32)
+    settled = np.empty(cells + 1, np.int64)
+    tried = np.empty(cells + 1, np.uint32)
+    queue = np.empty(cells + units.size + 1, np.uint32)
+    work = np.empty(cells, np.int8)
+    for b in range(len(boards)):
+        found = 0
+        used = 0
+        depth = 0
+        settled[0] = _start(stack[0], queue, boards[b], work, tables)
+        alive = settled[0] >= 0
+        while True:
+            if alive and settled[depth] == cells:
+                if found == 0:
+                    solutions[b] = work
+                found += 1
+                alive = False
+            if not alive:
+                if depth == 0 or found >= limit:
+                    break
+                depth -= 1
+                cell, digit = tried[depth] // size, tried[depth] % size
+                tail = _remove(stack[depth], queue, 0, cell, digit, tables)
+                more = _FAILED if tail < 0 else _settle(stack[depth], queue, tail, work, tables)
+                alive = more >= 0
+                settled[depth] += more
+                continue
+            if used >= node_limit:
+                found = UNDECIDED - found
+                break
+            used += 1
+            items = stack[depth]
+            item = _choose(items)
+            if item < cells:
+                cell, digit = item, _lowest_bit(items[item])
+            else:
+                cell = units[(item - cells) // size, _lowest_bit(items[item])]
+                digit = np.uint32((item - cells) % size)
+            tried[depth] = cell * size + digit
+            stack[depth + 1] = items
+            queue[0] = tried[depth]
+            more = _settle(stack[depth + 1], queue, 1, work, tables)
+            alive = more >= 0
+            depth += 1
+            settled[depth] = settled[depth - 1] + more
+        counts[b] = found
+        nodes[b] = used

@@ -1,0 +1,165 @@
+"""Solve boards and count their solutions, exactly, for any geometry.
+
+Two calls answer for whole batches: `solve` and `count_solutions`. Both are meant as the oracle of
+the suite: what they say is proven, or said to be undecided.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Literal, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sudoku_gym import board, exact_cover
+from sudoku_gym.geometry import Geometry, geometry_for
+
+NODE_LIMIT = 1_000_000
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search found out about B boards.
+
+    Attributes:
+        solutions: int8 `[B, N, N]`, the first solution found, zeros where there is none.
+        found: int64 `[B]`, the solutions found before the search ended.
+        decided: bool `[B]`, False where the node limit ended the search.
+        nodes: int64 `[B]`, candidates tried; 0 where singles alone were enough.
+    """
+
+    solutions: NDArray[np.int8]
+    found: NDArray[np.int64]
+    decided: NDArray[np.bool_]
+    nodes: NDArray[np.int64]
+
+
+def search(
+    boards: ArrayLike,
+    limit: int = 2,
+    geometry: Geometry | None = None,
+    *,
+    node_limit: int = NODE_LIMIT,
+    threads: int = 1,
+) -> SearchResult:
+    """Search each board for up to `limit` solutions and say what the search took.
+
+    Args:
+        boards: int `[B, N, N]`, 0 for a blank; givens may contradict each other (no solution).
+        limit: stop at this many solutions of a board, at least 1.
+        geometry: the boards' shape; None means the standard one for N.
+        node_limit: candidates to try on one board before it is left undecided.
+        threads: how many threads share the boards; the result does not depend on it.
+
+    Raises:
+        ValueError: if the boards have a wrong shape or digit, or a number is too small.
+    """
+    if limit < 1 or node_limit < 0 or threads < 1:
+        raise ValueError(
+            f"limit={limit}, node_limit={node_limit}, threads={threads}: limit and threads must be "
+            "at least 1, node_limit at least 0"
+        )
+    boards = board.as_boards(boards, geometry)
+    geometry = geometry_for(boards.shape[1], geometry)
+    flat = boards.reshape(len(boards), -1)
+    solutions = np.zeros_like(flat)
+    found, nodes = np.zeros(len(flat), np.int64), np.zeros(len(flat), np.int64)
+    tables = exact_cover.tables_of(geometry)
+
+    def run(part: slice) -> None:
+        exact_cover.search(
+            flat[part], limit, node_limit, tables, solutions[part], found[part], nodes[part]
+        )
+
+    if threads == 1 or len(flat) < 2:
+        run(slice(None))
+    else:
+        step = -(-len(flat) // (8 * threads))  # small parts, so that no thread waits for long
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(run, [slice(i, i + step) for i in range(0, len(flat), step)]))
+    decided = found >= 0
+    return SearchResult(
+        solutions.reshape(boards.shape), np.where(decided, found, -1 - found), decided, nodes
+    )
+
+
+@overload
+def solve(
+    boards: ArrayLike,
+    geometry: Geometry | None = ...,
+    *,
+    node_limit: int = ...,
+    threads: int = ...,
+    return_status: Literal[False] = ...,
+) -> NDArray[np.int8]: ...
+
+
+@overload
+def solve(
+    boards: ArrayLike,
+    geometry: Geometry | None = ...,
+    *,
+    node_limit: int = ...,
+    threads: int = ...,
+    return_status: Literal[True],
+) -> tuple[NDArray[np.int8], NDArray[np.str_]]: ...
+
+
+def solve(
+    boards: ArrayLike,
+    geometry: Geometry | None = None,
+    *,
+    node_limit: int = NODE_LIMIT,
+    threads: int = 1,
+    return_status: bool = False,
+) -> NDArray[np.int8] | tuple[NDArray[np.int8], NDArray[np.str_]]:
+    """Complete each board in one way that keeps its givens.
+
+    Args:
+        boards: int `[B, N, N]`, 0 for a blank.
+        geometry: the boards' shape; None means the standard one for N.
+        node_limit: candidates to try on one board before it is left undecided.
+        threads: how many threads share the boards; the result does not depend on it.
+        return_status: True to be told why a board came back empty.
+
+    Returns:
+        int8 `[B, N, N]`, zeros where no solution was found; with `return_status` also a string
+        array `[B]` of `"solved"`, `"none"` (proven) or `"undecided"` (node limit).
+
+    Raises:
+        ValueError: if the boards have a wrong shape or digit. Never for 'no solution'.
+    """
+    result = search(boards, 1, geometry, node_limit=node_limit, threads=threads)
+    if not return_status:
+        return result.solutions
+    status = np.where(result.found > 0, "solved", np.where(result.decided, "none", "undecided"))
+    return result.solutions, status
+
+
+def count_solutions(
+    boards: ArrayLike,
+    limit: int = 2,
+    geometry: Geometry | None = None,
+    *,
+    node_limit: int = NODE_LIMIT,
+    threads: int = 1,
+) -> NDArray[np.int64]:
+    """Count the solutions of each board, up to `limit`: 1 proves a puzzle well posed.
+
+    Args:
+        boards: int `[B, N, N]`, 0 for a blank.
+        limit: stop counting here.
+        geometry: the boards' shape; None means the standard one for N.
+        node_limit: candidates to try on one board before it is left undecided.
+        threads: how many threads share the boards; the result does not depend on it.
+
+    Returns:
+        int64 `[B]`, -1 where the node limit left the count undecided.
+
+    Raises:
+        ValueError: if the boards have a wrong shape or digit. Never for 'no solution'.
+    """
+    result = search(boards, limit, geometry, node_limit=node_limit, threads=threads)
+    return np.where(result.decided, result.found, -1)
