@@ -10,15 +10,18 @@ from sudoku_curricula.schedules import (
     SuccessRateConfig,
     make_schedule,
 )
+from sudoku_curricula.wrappers import BlanksCurriculum, VectorBlanksCurriculum
 
 __all__ = [
     "SCHEDULES",
     "Advance",
+    "BlanksCurriculum",
     "ConstantConfig",
     "LinearConfig",
     "PaperAlgorithm1Config",
     "Schedule",
     "ScheduleConfig",
     "SuccessRateConfig",
+    "VectorBlanksCurriculum",
     "make_schedule",
 ]

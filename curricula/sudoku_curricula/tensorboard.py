@@ -1,0 +1,97 @@
+"""TensorBoard: the names of all curves, in one place, and a writer that needs no torch.
+
+Whoever trains writes these names, so that runs of different trainers lie over each other in one
+plot. The groups `charts` and `losses` are CleanRL's, and mean what they mean there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+BLANKS = "curriculum/blanks"  # the current level
+SUCCESS_RATE = "curriculum/success_rate"  # share of games at the level that were solved
+POLICY_ACCURACY = "curriculum/policy_accuracy"  # alpha of Algorithm 1
+COMPLETION_RATE = "evaluation/completion_rate"  # on validation puzzles, greedily
+CONSTRAINT_FRACTION = "evaluation/constraint_fraction"
+EPISODIC_RETURN = "charts/episodic_return"
+EPISODIC_LENGTH = "charts/episodic_length"
+STEPS_PER_SECOND = "charts/SPS"
+GAMES_PER_SECOND = "charts/games_per_second"
+LEARNING_RATE = "charts/learning_rate"
+POLICY_LOSS = "losses/policy_loss"
+VALUE_LOSS = "losses/value_loss"
+ENTROPY = "losses/entropy"
+
+
+class ScalarWriter(Protocol):
+    """What the curriculum needs of a writer; `CurveWriter` and torch's `SummaryWriter` fit."""
+
+    def add_scalar(self, tag: str, value: Any, step: Any, /) -> Any:
+        """Add the point (`step`, `value`) to the curve `tag`."""
+
+
+class CurveWriter:
+    """Write curves to an event file, in the form that torch's `SummaryWriter` writes.
+
+    Args:
+        folder: where the event file goes; made if it is missing. One file a writer: a resumed run
+            adds a second one, and TensorBoard joins them.
+        resume_step: for a resumed run, the step of its checkpoint; TensorBoard then drops the
+            points that the interrupted run wrote after it.
+
+    Raises:
+        ModuleNotFoundError: if tensorboard is not installed.
+    """
+
+    def __init__(self, folder: str | Path, *, resume_step: int | None = None) -> None:
+        try:
+            from tensorboard.compat.proto import event_pb2, summary_pb2
+            from tensorboard.summary.writer.event_file_writer import EventFileWriter
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                "writing curves needs tensorboard: pip install 'sudoku-gym[agents]'"
+            ) from error
+        self._events, self._summaries = event_pb2, summary_pb2
+        self._writer = EventFileWriter(str(folder))
+        if resume_step is not None:
+            start = event_pb2.SessionLog(status=event_pb2.SessionLog.START)
+            # START purges its own step too, but the checkpoint's points are sound.
+            self._add(step=resume_step + 1, session_log=start)
+
+    def add_scalar(self, tag: str, value: float, step: int) -> None:
+        """Add the point (`step`, `value`) to the curve `tag`."""
+        point = self._summaries.Summary.Value(tag=tag, simple_value=float(value))
+        self._add(step=int(step), summary=self._summaries.Summary(value=[point]))
+
+    def add_scalars(self, values: Mapping[str, float], step: int) -> None:
+        """Add one point to each of several curves, `{tag: value}`."""
+        for tag, value in values.items():
+            self.add_scalar(tag, value, step)
+
+    def flush(self) -> None:
+        """Write everything to disk now; else it happens every two minutes and on `close`."""
+        self._writer.flush()
+
+    def close(self) -> None:
+        """Write everything to disk and close the file."""
+        self._writer.close()
+
+    def __enter__(self) -> Self:
+        """Return the writer; leaving the block closes it."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the file."""
+        self.close()
+
+    def _add(self, **fields: Any) -> None:
+        self._writer.add_event(self._events.Event(wall_time=time.time(), **fields))

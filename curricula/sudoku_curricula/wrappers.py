@@ -1,0 +1,214 @@
+"""Wrappers that let a schedule set the number of blanks, for Env and for VectorEnv.
+
+Both report training episodes to the schedule by `info["level"]` (the blanks an episode began with)
+and `info["is_success"]`, push `schedule.distribution()` through `set_blanks`, and draw both in
+TensorBoard. A new level is in force from the next reset of each board.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.core import ActType, ObsType
+from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
+
+from sudoku_curricula.base import Schedule
+from sudoku_curricula.tensorboard import BLANKS, SUCCESS_RATE, ScalarWriter
+
+SetBlanks = Callable[[Mapping[int, float]], Any]
+
+
+class BlanksCurriculum(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
+    """Let a schedule set the number of blanks of an environment.
+
+    Args:
+        env: an environment with `set_blanks`, below any number of wrappers.
+        schedule: a started schedule, e.g. `make_schedule("success-rate", start=2, stop=12)`.
+        episodes_per_update: how many episodes at the current level make one `schedule.update`;
+            one iteration of Algorithm 1.
+        writer: where the curves go; None writes none.
+
+    Raises:
+        ValueError: if no layer of `env` has `set_blanks`; in `step`, if an episode ends without
+            `level` and `is_success` in its info.
+    """
+
+    def __init__(
+        self,
+        env: gym.Env[ObsType, ActType],
+        schedule: Schedule,
+        *,
+        episodes_per_update: int = 100,
+        writer: ScalarWriter | None = None,
+    ) -> None:
+        super().__init__(env)
+        if not env.has_wrapper_attr("set_blanks"):
+            raise ValueError(_NO_SET_BLANKS.format(env))
+        self.curriculum = Curriculum(
+            schedule, env.get_wrapper_attr("set_blanks"), episodes_per_update, writer
+        )
+
+    def step(self, action: ActType) -> tuple[ObsType, Any, bool, bool, dict[str, Any]]:
+        """Step, and report the episode if it ended."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self.curriculum.steps += 1
+        if terminated or truncated:
+            level, success = _results(info)
+            self.curriculum.report([int(level)], [bool(success)])
+        return observation, reward, terminated, truncated, info
+
+
+class VectorBlanksCurriculum(VectorWrapper):
+    """Let a schedule set the number of blanks of a vector environment, in any autoreset mode.
+
+    Arguments and errors are those of `BlanksCurriculum`. Under `DISABLED` an episode is reported
+    once, however long its board waits for a reset.
+    """
+
+    def __init__(
+        self,
+        env: VectorEnv[Any, Any, Any],
+        schedule: Schedule,
+        *,
+        episodes_per_update: int = 100,
+        writer: ScalarWriter | None = None,
+    ) -> None:
+        super().__init__(env)
+        self._mode = env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
+        self._running = np.zeros(env.num_envs, np.bool_)
+        self.curriculum = Curriculum(schedule, _set_blanks(env), episodes_per_update, writer)
+
+    def reset(
+        self, *, seed: int | list[int] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Reset all boards, or those of `options["reset_mask"]`; their episodes start anew."""
+        # Read before the call: Gymnasium's own vector environments pop the mask from the options.
+        restarted = (options or {}).get("reset_mask", True)
+        result: tuple[Any, dict[str, Any]] = super().reset(seed=seed, options=options)
+        self._running |= restarted
+        return result
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Step, and report the episodes that ended."""
+        observations, rewards, terminated, truncated, infos = self.env.step(actions)
+        self.curriculum.steps += self.num_envs
+        ended = (terminated | truncated) & self._running
+        if ended.any():
+            same_step = self._mode == AutoresetMode.SAME_STEP
+            levels, successes = _results(infos["final_info"] if same_step else infos)
+            self.curriculum.report(levels[ended].tolist(), successes[ended].tolist())
+        if self._mode == AutoresetMode.DISABLED:
+            self._running &= ~ended
+        return observations, rewards, terminated, truncated, infos
+
+
+class Curriculum:
+    """The bookkeeping of both wrappers: gathers episodes, feeds the schedule, pushes its level.
+
+    Adapters of other libraries build on it: call `report` with the episodes that ended.
+
+    Args:
+        schedule: the schedule to feed.
+        set_blanks: takes `{blanks: weight}`; called at once and whenever the level moves.
+        episodes_per_update: see `BlanksCurriculum`.
+        writer: where the curves go; None writes none.
+
+    Attributes:
+        schedule: as given.
+        steps: environment steps so far, the x-axis of the curves; the caller counts them.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        set_blanks: SetBlanks,
+        episodes_per_update: int = 100,
+        writer: ScalarWriter | None = None,
+    ) -> None:
+        if episodes_per_update < 1:
+            raise ValueError(f"episodes_per_update must be at least 1, not {episodes_per_update}")
+        self.schedule = schedule
+        self.steps = 0
+        self._set_blanks = set_blanks
+        self._episodes_per_update = episodes_per_update
+        self._writer = writer
+        self._tally: dict[int, tuple[int, int]] = {}
+        set_blanks(schedule.distribution())
+        self._write(BLANKS, schedule.level)
+
+    def report(self, levels: Iterable[int], successes: Iterable[bool]) -> None:
+        """Take in episodes that ended; feed the schedule once there are enough at its level."""
+        for level, success in zip(levels, successes, strict=True):
+            won, count = self._tally.get(level, (0, 0))
+            self._tally[level] = won + bool(success), count + 1
+        won, count = self._tally.get(self.schedule.level, (0, 0))
+        if count >= self._episodes_per_update:
+            self._write(SUCCESS_RATE, won / count)
+            self._feed()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the schedule's state and the episodes not yet fed to it; fit for JSON."""
+        tally = [[level, *counts] for level, counts in self._tally.items()]
+        return {"schedule": self.schedule.state_dict(), "steps": self.steps, "tally": tally}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state that `state_dict` returned, and push the level again."""
+        self.schedule.load_state_dict(state["schedule"])
+        self.steps = state["steps"]
+        self._tally = {level: (won, count) for level, won, count in state["tally"]}
+        self._set_blanks(self.schedule.distribution())
+
+    def _feed(self) -> None:
+        moved = [
+            self.schedule.update(level, *counts) for level, counts in sorted(self._tally.items())
+        ]
+        self._tally.clear()
+        if any(moved):
+            self._set_blanks(self.schedule.distribution())
+        self._write(BLANKS, self.schedule.level)
+
+    def _write(self, tag: str, value: float) -> None:
+        if self._writer is not None:
+            self._writer.add_scalar(tag, value, self.steps)
+
+
+_NO_SET_BLANKS = "{} has no set_blanks: wrap a Sudoku environment, e.g. gym.make('Sudoku4x4-v0')"
+
+
+def _results(info: Mapping[str, Any]) -> tuple[Any, Any]:
+    try:
+        return info["level"], info["is_success"]
+    except KeyError as missing:
+        raise ValueError(
+            f"an episode ended without {missing} in its info: the curriculum needs 'level' and "
+            "'is_success', and wrappers below it must keep them"
+        ) from None
+
+
+def _set_blanks(envs: VectorEnv[Any, Any, Any]) -> SetBlanks:
+    """Find `set_blanks`: vector environments forward no attributes through their wrappers."""
+    layer = envs
+    while not hasattr(layer, "set_blanks"):
+        if not isinstance(layer, VectorWrapper):
+            return _set_blanks_of_each(layer)
+        layer = layer.env
+    method: SetBlanks = layer.set_blanks
+    return method
+
+
+def _set_blanks_of_each(envs: VectorEnv[Any, Any, Any]) -> SetBlanks:
+    """Return a call of every single environment's `set_blanks`, for Sync- and AsyncVectorEnv."""
+    if not hasattr(envs, "call"):
+        raise ValueError(_NO_SET_BLANKS.format(envs))
+    call = envs.call
+
+    def set_blanks(blanks: Mapping[int, float]) -> None:
+        try:
+            call("set_blanks", blanks)
+        except AttributeError as error:
+            raise ValueError(_NO_SET_BLANKS.format(envs)) from error
+
+    return set_blanks

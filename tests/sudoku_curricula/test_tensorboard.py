@@ -1,0 +1,61 @@
+"""Curves as TensorBoard itself reads them back."""
+
+import builtins
+import sys
+
+import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from sudoku_curricula import make_schedule
+from sudoku_curricula.tensorboard import BLANKS, POLICY_LOSS, SUCCESS_RATE, CurveWriter
+from sudoku_curricula.wrappers import Curriculum
+
+
+def read(folder, tag):
+    events = EventAccumulator(str(folder))
+    events.Reload()
+    return [(event.step, event.value) for event in events.Scalars(tag)]
+
+
+def test_points_are_read_back(tmp_path):
+    with CurveWriter(tmp_path / "new" / "run") as writer:
+        writer.add_scalar(POLICY_LOSS, 4.125, 1)
+        writer.add_scalars({POLICY_LOSS: 0.5, BLANKS: 3}, 2)
+    assert read(tmp_path / "new" / "run", POLICY_LOSS) == [(1, 4.125), (2, 0.5)]
+    assert read(tmp_path / "new" / "run", BLANKS) == [(2, 3.0)]
+
+
+def test_a_resumed_run_drops_what_came_after_its_checkpoint(tmp_path):
+    with CurveWriter(tmp_path) as writer:
+        for step in range(1, 6):
+            writer.add_scalar(BLANKS, step, step)
+    # TensorBoard orders files by name, which begins with the second they were made in.
+    next(tmp_path.iterdir()).rename(tmp_path / "events.out.tfevents.0000000001.earlier")
+    with CurveWriter(tmp_path, resume_step=3) as writer:
+        writer.add_scalar(BLANKS, 40, 4)
+    assert read(tmp_path, BLANKS) == [(1, 1.0), (2, 2.0), (3, 3.0), (4, 40.0)]
+
+
+def test_the_curriculum_is_drawn(tmp_path):
+    with CurveWriter(tmp_path) as writer:
+        schedule = make_schedule("algorithm-1", start=2, stop=3, gamma=0.5)
+        curriculum = Curriculum(schedule, lambda blanks: None, 4, writer)
+        curriculum.steps = 10
+        curriculum.report([2, 2, 2, 2], [True, True, True, False])
+    assert read(tmp_path, BLANKS) == [(0, 2.0), (10, 3.0)]
+    assert read(tmp_path, SUCCESS_RATE) == [(10, 0.75)]
+
+
+def test_a_missing_tensorboard_is_named(tmp_path, monkeypatch):
+    real_import = builtins.__import__
+
+    def without_tensorboard(name, *args, **kwargs):
+        if name.startswith("tensorboard"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return real_import(name, *args, **kwargs)
+
+    for name in [name for name in sys.modules if name.startswith("tensorboard")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(builtins, "__import__", without_tensorboard)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'sudoku-gym\[agents\]'"):
+        CurveWriter(tmp_path)

@@ -1,0 +1,234 @@
+"""The wrappers on a small game of known outcome: counting, promotion, modes, curves, resume."""
+
+import json
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv, VectorWrapper
+from gymnasium.wrappers import RecordEpisodeStatistics
+from gymnasium.wrappers.vector import RecordEpisodeStatistics as VectorRecordEpisodeStatistics
+
+from sudoku_curricula import make_schedule
+from sudoku_curricula.wrappers import BlanksCurriculum, VectorBlanksCurriculum
+
+MODES = list(AutoresetMode)
+
+
+class LongGame(gym.Env):
+    """A game of `level` moves; it is won unless a move is 0."""
+
+    observation_space = gym.spaces.Discrete(100)
+    action_space = gym.spaces.Discrete(2)
+
+    def __init__(self):
+        self.weights = {1: 1.0}
+
+    def set_blanks(self, blanks):
+        self.weights = dict(blanks)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        levels, weights = zip(*self.weights.items(), strict=True)
+        self.level = int(self.np_random.choice(levels, p=weights))
+        self.left, self.sound = self.level, True
+        return self.left, self._info()
+
+    def step(self, action):
+        self.left -= 1
+        self.sound &= bool(action)
+        return self.left, 0.0, self.left == 0, False, self._info()
+
+    def _info(self):
+        return {"level": self.level, "is_success": self.left == 0 and self.sound}
+
+
+class Curves:
+    """A writer that remembers."""
+
+    def __init__(self):
+        self.points = []
+
+    def add_scalar(self, tag, value, step):
+        self.points.append((tag, value, step))
+
+
+def algorithm_1(**options):
+    return make_schedule("algorithm-1", **{"start": 2, "stop": 4, "gamma": 0.9, **options})
+
+
+def play(env, actions):
+    """Play one move after the other, and reset where an episode ends."""
+    for action in actions:
+        _, _, terminated, truncated, _ = env.step(action)
+        if terminated or truncated:
+            env.reset()
+
+
+def test_promotes_pushes_the_level_and_draws_both():
+    curves = Curves()
+    env = BlanksCurriculum(
+        RecordEpisodeStatistics(LongGame()), algorithm_1(), episodes_per_update=2, writer=curves
+    )
+    env.reset(seed=0)
+    play(env, [1, 1, 0, 1])  # one game of two blanks won, one lost: no promotion
+    assert env.unwrapped.weights == {2: 1.0}
+    play(env, [1, 1, 1])  # a win, and one move into the next
+    assert env.unwrapped.weights == {2: 1.0}
+    play(env, [1])
+    assert env.unwrapped.weights == {3: 1.0}
+    assert env.unwrapped.level == 3
+    assert curves.points == [
+        ("curriculum/blanks", 2, 0),
+        ("curriculum/success_rate", 0.5, 4),
+        ("curriculum/blanks", 2, 4),
+        ("curriculum/success_rate", 1.0, 8),
+        ("curriculum/blanks", 3, 8),
+    ]
+
+
+def test_rehearsal_games_do_not_count_for_the_level():
+    schedule = make_schedule("success-rate", start=2, stop=4, rehearsal=0.5)
+    env = BlanksCurriculum(LongGame(), schedule, episodes_per_update=50)
+    env.reset(seed=1)
+    while schedule.level == 2:
+        play(env, [1])
+    before = env.curriculum.steps
+    games = {2: 0, 3: 0}
+    while schedule.updates == 0:
+        level = env.unwrapped.level
+        play(env, [1] * level)
+        games[level] += 1
+    assert games[3] == 50
+    assert 20 < games[2] < 100
+    assert env.curriculum.steps - before == 2 * games[2] + 3 * games[3]
+
+
+def truth_of(envs, actions, seed, mode):
+    """Play vector actions without the wrapper's help; return games won and played by level."""
+    truth = {}
+    running = np.ones(envs.num_envs, bool)
+    envs.reset(seed=seed)
+    for action in actions:
+        if mode == AutoresetMode.DISABLED and not running.all():
+            envs.reset(options={"reset_mask": ~running})
+            running[:] = True
+        _, _, terminated, truncated, infos = envs.step(action)
+        ended = terminated | truncated
+        info = infos["final_info"] if mode == AutoresetMode.SAME_STEP and ended.any() else infos
+        for i in np.flatnonzero(ended):
+            won, played = truth.get(info["level"][i], (0, 0))
+            truth[info["level"][i]] = won + int(info["is_success"][i]), played + 1
+        running = ~ended
+    return truth
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_counts_each_episode_once_in_every_mode(mode):
+    schedule = make_schedule("success-rate", start=3, stop=5)
+    schedule.distribution = lambda: {2: 0.5, 3: 0.5}
+    envs = SyncVectorEnv([LongGame] * 5, autoreset_mode=mode)
+    envs = VectorBlanksCurriculum(
+        VectorRecordEpisodeStatistics(envs), schedule, episodes_per_update=10**9
+    )
+    actions = (np.random.default_rng(0).random((200, 5)) < 0.8).astype(np.int64)
+    truth = truth_of(envs, actions, 7, mode)
+    tally = {level: (won, n) for level, won, n in envs.curriculum.state_dict()["tally"]}
+    assert tally == truth
+    assert sum(n for _, n in tally.values()) > 200
+    assert envs.curriculum.steps == 1000
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_vector_promotes_in_every_mode(mode):
+    schedule = algorithm_1()
+    envs = SyncVectorEnv([LongGame] * 4, autoreset_mode=mode)
+    envs = VectorBlanksCurriculum(envs, schedule, episodes_per_update=8)
+    envs.reset(seed=0)
+    for _ in range(40):
+        _, _, terminated, _, _ = envs.step(np.ones(4, np.int64))
+        if mode == AutoresetMode.DISABLED and terminated.any():
+            envs.reset(options={"reset_mask": terminated})
+    assert schedule.finished
+    assert [advance.reason for advance in schedule.history] == ["success"] * 3
+    assert [env.level for env in envs.unwrapped.envs] == [4] * 4
+
+
+def test_async_workers_get_the_level():
+    envs = AsyncVectorEnv([LongGame] * 2)
+    envs = VectorBlanksCurriculum(envs, algorithm_1(), episodes_per_update=2)
+    envs.reset(seed=0)
+    levels = [envs.step(np.ones(2, np.int64))[-1]["level"].tolist() for _ in range(3)]
+    assert levels == [[2, 2], [2, 2], [3, 3]]  # promoted at the second step, reset in the third
+    envs.close()
+
+
+class LingeringVectorGame(VectorEnv):
+    """Boards that end at once and stay ended until they are reset."""
+
+    num_envs = 3
+    metadata = {"autoreset_mode": AutoresetMode.DISABLED}  # noqa: RUF012
+
+    def set_blanks(self, blanks):
+        self.blanks = dict(blanks)
+
+    def reset(self, *, seed=None, options=None):
+        return np.zeros(3), {}
+
+    def step(self, actions):
+        won = {"level": np.full(3, 2), "is_success": np.ones(3, bool)}
+        return np.zeros(3), np.zeros(3), np.ones(3, bool), np.zeros(3, bool), won
+
+
+def test_a_board_that_waits_for_its_reset_is_reported_once():
+    game = LingeringVectorGame()
+    envs = VectorBlanksCurriculum(VectorWrapper(game), algorithm_1(), episodes_per_update=10**9)
+    assert game.blanks == {2: 1.0}
+    envs.reset()
+    for _ in range(5):
+        envs.step(None)
+    assert envs.curriculum.state_dict()["tally"] == [[2, 3, 3]]
+    envs.reset(options={"reset_mask": np.array([True, False, True])})
+    envs.step(None)
+    assert envs.curriculum.state_dict()["tally"] == [[2, 5, 5]]
+
+
+def test_resume_continues_exactly():
+    def start():
+        env = BlanksCurriculum(LongGame(), algorithm_1(), episodes_per_update=3)
+        env.reset(seed=3)
+        return env
+
+    whole, first, second = start(), start(), start()
+    play(whole, [1] * 6 + [1] * 6)
+    play(first, [1] * 6 + [1] * 3)
+    second.curriculum.load_state_dict(json.loads(json.dumps(first.curriculum.state_dict())))
+    assert second.unwrapped.weights == {3: 1.0}
+    second.reset()
+    play(second, [1] * 3)
+    assert second.curriculum.state_dict() == whole.curriculum.state_dict()
+
+
+def test_an_environment_without_levels_is_refused():
+    with pytest.raises(ValueError, match="has no set_blanks: wrap a Sudoku environment"):
+        BlanksCurriculum(gym.make("CartPole-v1"), algorithm_1())
+    with pytest.raises(ValueError, match="has no set_blanks: wrap a Sudoku environment"):
+        VectorBlanksCurriculum(gym.make_vec("CartPole-v1", num_envs=2), algorithm_1())
+    with pytest.raises(ValueError, match="has no set_blanks: wrap a Sudoku environment"):
+        VectorBlanksCurriculum(SyncVectorEnv([lambda: gym.make("CartPole-v1")]), algorithm_1())
+
+
+def test_an_episode_without_its_result_is_refused():
+    class Silent(LongGame):
+        def _info(self):
+            return {"level": self.level}
+
+    env = BlanksCurriculum(Silent(), algorithm_1(start=1))
+    env.reset()
+    with pytest.raises(ValueError, match="without 'is_success' in its info"):
+        env.step(1)
+
+
+def test_no_episode_is_no_update():
+    with pytest.raises(ValueError, match="episodes_per_update must be at least 1, not 0"):
+        BlanksCurriculum(LongGame(), algorithm_1(), episodes_per_update=0)
