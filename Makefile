@@ -36,7 +36,7 @@ types: $(VENV)/.installed-dev  ## Check the types of the four packages
 	$(BIN)/mypy
 
 docs: $(VENV)/.installed-docs  ## Build the documentation into site/
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 build: $(VENV)/.installed-dev  ## Build the sdist and the wheel into dist/
 	$(BIN)/python -m build

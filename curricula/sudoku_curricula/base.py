@@ -43,10 +43,10 @@ class Schedule(ABC):
 
     def __init__(self, start: int, stop: int, step: int = 1) -> None:
         self._levels = (*range(start, stop, step), stop)
-        self.level = start
-        self.finished = False
+        self.level: int = start
+        self.finished: bool = False
         self.history: list[Advance] = []
-        self.updates = 0
+        self.updates: int = 0
         self.rate: float | None = None
 
     def distribution(self) -> dict[int, float]:
