@@ -26,6 +26,7 @@ _EXTRA_OF_MODULE = {
     "ray": "rllib",
     "moviepy": "render",
     "pygame": "render",
+    "igraph": "splits",
 }
 
 
