@@ -31,7 +31,7 @@ _ONE = np.uint32(1)
 
 
 @intrinsic
-def _lowest_bit(_typing_context, value):
+def lowest_bit(_typing_context, value):
     """Return the index of the lowest bit set in a uint32."""
 
     def build(_context, builder, _signature, arguments):
@@ -41,7 +41,7 @@ def _lowest_bit(_typing_context, value):
 
 
 @intrinsic
-def _count_bits(_typing_context, value):
+def count_bits(_typing_context, value):
     """Return the number of bits set in a uint32."""
 
     def build(_context, builder, _signature, arguments):
@@ -85,20 +85,20 @@ def _place(items, queue, tail, cell, digit, tables):
         first = first_item[cell, k]
         rest = others
         while rest:
-            other = _lowest_bit(rest)
+            other = lowest_bit(rest)
             rest &= rest - _ONE
             left = items[first + other] & ~mine
             if left == 0:
                 return _FAILED
             if left & (left - _ONE) == 0 and left != items[first + other]:
-                queue[tail] = units[(first - cells) // size, _lowest_bit(left)] * size + other
+                queue[tail] = units[(first - cells) // size, lowest_bit(left)] * size + other
                 tail += 1
             items[first + other] = left
         rest = items[first + digit] & ~mine
         items[first + digit] = 0
         unit = (first - cells) // size
         while rest:
-            peer = units[unit, _lowest_bit(rest)]
+            peer = units[unit, lowest_bit(rest)]
             rest &= rest - _ONE
             tail = _remove(items, queue, tail, peer, digit, tables)
             if tail < 0:
@@ -116,7 +116,7 @@ def _remove(items, queue, tail, cell, digit, tables):
     if left == 0:
         return _FAILED
     if left & (left - _ONE) == 0:
-        queue[tail] = cell * size + _lowest_bit(left)
+        queue[tail] = cell * size + lowest_bit(left)
         tail += 1
     items[cell] = left
     for k in range(np.uint32(first_item.shape[1])):
@@ -126,7 +126,7 @@ def _remove(items, queue, tail, cell, digit, tables):
             if left == 0:
                 return _FAILED
             if left & (left - _ONE) == 0:
-                queue[tail] = units[(item - cells) // size, _lowest_bit(left)] * size + digit
+                queue[tail] = units[(item - cells) // size, lowest_bit(left)] * size + digit
                 tail += 1
             items[item] = left
     return tail
@@ -157,7 +157,7 @@ def _choose(items):
     fewest = np.uint32(99)
     for item in range(np.uint32(len(items))):
         if items[item]:
-            bits = _count_bits(items[item])
+            bits = count_bits(items[item])
             if bits < fewest:
                 best, fewest = item, bits
                 if bits == 2:
@@ -189,6 +189,97 @@ def _start(items, queue, board, solution, tables):
 
 
 @njit(cache=True, nogil=True)
+def new_space(tables):
+    """Allocate what a search needs, once for all boards: (stack, settled, tried, queue)."""
+    units, first_item, _ = tables
+    cells = len(first_item)
+    stack = np.empty((cells + 1, cells + units.size), np.uint32)
+    settled = np.empty(cells + 1, np.int64)
+    tried = np.empty(cells + 1, np.uint32)
+    queue = np.empty(cells + units.size + 1, np.uint32)
+    return stack, settled, tried, queue
+
+
+@njit(cache=True, nogil=True)
+def load_board(space, board, work, tables):
+    """Make a board the root of the search; return False if its givens lead to a contradiction."""
+    stack, settled, _, queue = space
+    settled[0] = _start(stack[0], queue, board, work, tables)
+    return settled[0] >= 0
+
+
+@njit(cache=True, nogil=True)
+def rule_out(space, depth, cell, digit, work, tables):
+    """Take a candidate away from node `depth` and follow it up; return False if none is left."""
+    stack, settled, _, queue = space
+    items = stack[depth]
+    if items[cell] & (_ONE << digit) == 0:
+        return items[cell] != 0 or work[cell] != digit + 1
+    tail = _remove(items, queue, 0, cell, digit, tables)
+    more = _FAILED if tail < 0 else _settle(items, queue, tail, work, tables)
+    settled[depth] += more
+    return more >= 0
+
+
+@njit(cache=True, nogil=True)
+def descend(space, depth, cell, digit, work, tables):
+    """Try a candidate in a copy of node `depth`, one deeper; return False if it fails at once."""
+    stack, settled, tried, queue = space
+    tried[depth] = cell * np.uint32(tables[0].shape[1]) + digit
+    stack[depth + 1] = stack[depth]
+    queue[0] = tried[depth]
+    more = _settle(stack[depth + 1], queue, 1, work, tables)
+    settled[depth + 1] = settled[depth] + more
+    return more >= 0
+
+
+@njit(cache=True, nogil=True)
+def explore(space, limit, node_limit, work, first, tables):
+    """Search below the root.
+
+    Args:
+        space: `new_space(tables)`, with a root.
+        limit: stop at this many solutions.
+        node_limit: stop after this many tried candidates.
+        work: int8 `[N**2]`, the digits settled so far.
+        first: int8 `[N**2]`, the first solution is written here.
+        tables: `tables_of(geometry)`.
+
+    Returns:
+        Solutions found, or `-1 - found` if the node limit ended the search; candidates tried.
+    """
+    stack, settled, tried, _ = space
+    units, first_item, _ = tables
+    size, cells = np.uint32(units.shape[1]), len(first_item)
+    found, nodes, depth = 0, 0, 0
+    alive = True
+    while True:
+        if alive and settled[depth] == cells:
+            if found == 0:
+                first[:] = work
+            found += 1
+            alive = False
+        if not alive:
+            if depth == 0 or found >= limit:
+                return found, nodes
+            depth -= 1
+            cell, digit = tried[depth] // size, tried[depth] % size
+            alive = rule_out(space, depth, cell, digit, work, tables)
+            continue
+        if nodes >= node_limit:
+            return UNDECIDED - found, nodes
+        nodes += 1
+        item = _choose(stack[depth])
+        bit = lowest_bit(stack[depth][item])
+        if item < cells:
+            cell, digit = item, bit
+        else:
+            cell, digit = units[(item - cells) // size, bit], np.uint32((item - cells) % size)
+        alive = descend(space, depth, cell, digit, work, tables)
+        depth += 1
+
+
+@njit(cache=True, nogil=True)
 def search(boards, limit, node_limit, tables, solutions, counts, nodes):
     """Count the solutions of each board up to `limit`, and keep the first of each.
 
@@ -198,56 +289,12 @@ def search(boards, limit, node_limit, tables, solutions, counts, nodes):
         node_limit: stop after this many tried candidates a board.
         tables: `tables_of(geometry)`.
         solutions: int8 `[B, N**2]`, zeros; the first solution is written here.
-        counts: int64 `[B]`, written: solutions found; where the node limit stopped the search
-            before `limit` was reached, `-1 - found`.
+        counts: int64 `[B]`, written: solutions found, or `-1 - found` at the node limit.
         nodes: int64 `[B]`, written: candidates tried.
     """
-    units, first_item, _ = tables
-    size, cells = np.uint32(units.shape[1]), len(first_item)
-    stack = np.empty((cells + 1, cells + units.size), np.uint32)
-    settled = np.empty(cells + 1, np.int64)
-    tried = np.empty(cells + 1, np.uint32)
-    queue = np.empty(cells + units.size + 1, np.uint32)
-    work = np.empty(cells, np.int8)
+    space = new_space(tables)
+    work = np.empty(boards.shape[1], np.int8)
     for b in range(len(boards)):
-        found = 0
-        used = 0
-        depth = 0
-        settled[0] = _start(stack[0], queue, boards[b], work, tables)
-        alive = settled[0] >= 0
-        while True:
-            if alive and settled[depth] == cells:
-                if found == 0:
-                    solutions[b] = work
-                found += 1
-                alive = False
-            if not alive:
-                if depth == 0 or found >= limit:
-                    break
-                depth -= 1
-                cell, digit = tried[depth] // size, tried[depth] % size
-                tail = _remove(stack[depth], queue, 0, cell, digit, tables)
-                more = _FAILED if tail < 0 else _settle(stack[depth], queue, tail, work, tables)
-                alive = more >= 0
-                settled[depth] += more
-                continue
-            if used >= node_limit:
-                found = UNDECIDED - found
-                break
-            used += 1
-            items = stack[depth]
-            item = _choose(items)
-            if item < cells:
-                cell, digit = item, _lowest_bit(items[item])
-            else:
-                cell = units[(item - cells) // size, _lowest_bit(items[item])]
-                digit = np.uint32((item - cells) % size)
-            tried[depth] = cell * size + digit
-            stack[depth + 1] = items
-            queue[0] = tried[depth]
-            more = _settle(stack[depth + 1], queue, 1, work, tables)
-            alive = more >= 0
-            depth += 1
-            settled[depth] = settled[depth - 1] + more
-        counts[b] = found
-        nodes[b] = used
+        counts[b], nodes[b] = 0, 0
+        if load_board(space, boards[b], work, tables):
+            counts[b], nodes[b] = explore(space, limit, node_limit, work, solutions[b], tables)

@@ -20,6 +20,7 @@ from sudoku_gym.puzzles import complete4x4, named
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
 SPLITS = ("train", "validation", "test")
+SPLIT_BY_SOLUTION = 9  # from this many digits on, orbits are those of the solution grids
 NAMES = ("4x4", "6x6", "9x9", "16x16", "25x25", "x9x9", "named")
 
 
@@ -78,13 +79,16 @@ def _read(name: str) -> tuple[PuzzleSet, NDArray[np.int8]]:
         return PuzzleSet(puzzles, solutions, geometry, name, "all", *columns), stored["splits"]
 
 
-def write(path: Path, puzzle_set: PuzzleSet, splits: NDArray[np.int8]) -> None:
+def write(
+    path: Path, puzzle_set: PuzzleSet, splits: NDArray[np.int8], keys: NDArray[np.uint64]
+) -> None:
     """Write a bank's file, under a temporary name until it is whole.
 
     Args:
         path: ends in `.npz`.
         puzzle_set: the whole bank.
         splits: int8 `[M]`, indices into `SPLITS`.
+        keys: uint64, the canonical key of each orbit.
     """
     cells = puzzle_set.geometry.num_cells
     partial = path.with_name(path.name + ".part")
@@ -97,5 +101,6 @@ def write(path: Path, puzzle_set: PuzzleSet, splits: NDArray[np.int8]) -> None:
             orbits=puzzle_set.orbits,
             minimal=puzzle_set.minimal,
             splits=splits,
+            keys=keys,
         )
     partial.replace(path)

@@ -1,0 +1,234 @@
+"""Grade a puzzle by the technique it needs, so that 'easy' means something.
+
+A grade is the first technique of the list that, together with those before it, solves the puzzle:
+0 naked singles (a cell with one candidate), 1 hidden singles (a digit with one place in a unit),
+2 locked candidates (a digit whose places in a unit all lie in a second one leaves the rest of
+that), 3 pairs (two cells of a unit that share their only two candidates, or two digits that share
+their only two places), 4 search. Each technique only ever takes candidates away, so the order in
+which they are applied does not matter.
+"""
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from sudoku_gym import board
+from sudoku_gym.exact_cover import count_bits, lowest_bit
+from sudoku_gym.geometry import Geometry, geometry_for
+
+GRADES = ("naked singles", "hidden singles", "locked candidates", "pairs", "search")
+
+_ONE = np.uint32(1)
+
+
+def grade(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.int8]:
+    """Return the grade of each puzzle, an index into `GRADES`.
+
+    Args:
+        boards: int `[B, N, N]`, each with exactly one solution (else the grade is `search`).
+        geometry: the boards' shape; None means the standard one for N.
+
+    Returns:
+        int8 `[B]`.
+
+    Raises:
+        ValueError: if the boards have a wrong shape or digit.
+    """
+    boards = board.as_boards(boards, geometry)
+    geometry = geometry_for(boards.shape[1], geometry)
+    grades = np.empty(len(boards), np.int8)
+    flat = boards.reshape(len(boards), -1)
+    _grade(flat, geometry.units, geometry.cell_units, geometry.peers, grades)
+    return grades
+
+
+def candidates_after(
+    boards: ArrayLike, technique: int, geometry: Geometry | None = None
+) -> NDArray[np.uint32]:
+    """Return the candidates left when techniques 0 to `technique` are exhausted.
+
+    Args:
+        boards: int `[B, N, N]`.
+        technique: an index into `GRADES`, below `search`.
+        geometry: the boards' shape; None means the standard one for N.
+
+    Returns:
+        uint32 `[B, N, N]`, bit `digit - 1`; a cell that is settled keeps its one bit, and a cell
+        without any bit shows a contradiction.
+
+    Raises:
+        ValueError: if the technique has no such number or the boards a wrong shape or digit.
+    """
+    if not 0 <= technique < len(GRADES) - 1:
+        raise ValueError(f"technique={technique}: use 0 to {len(GRADES) - 2}, see GRADES")
+    boards = board.as_boards(boards, geometry)
+    geometry = geometry_for(boards.shape[1], geometry)
+    left = np.empty(boards.shape, np.uint32)
+    flat = boards.reshape(len(boards), -1)
+    _exhaust(
+        flat,
+        technique,
+        geometry.units,
+        geometry.cell_units,
+        geometry.peers,
+        left.reshape(flat.shape),
+    )
+    return left
+
+
+@njit(cache=True)
+def _grade(boards, units, cell_units, peers, grades):
+    masks = np.empty(boards.shape[1], np.uint32)
+    done = np.empty(boards.shape[1], np.bool_)
+    for b in range(len(boards)):
+        grades[b] = 4
+        _open(boards[b], units, masks, done)
+        for technique in range(4):
+            _apply(technique, masks, done, units, cell_units, peers)
+            if done.all():
+                grades[b] = technique
+                break
+
+
+@njit(cache=True)
+def _exhaust(boards, technique, units, cell_units, peers, left):
+    done = np.empty(boards.shape[1], np.bool_)
+    for b in range(len(boards)):
+        _open(boards[b], units, left[b], done)
+        _apply(technique, left[b], done, units, cell_units, peers)
+
+
+@njit(cache=True)
+def _open(board, units, masks, done):
+    full = np.uint32((1 << units.shape[1]) - 1)
+    for cell in range(len(board)):
+        masks[cell] = _ONE << np.uint32(board[cell] - 1) if board[cell] > 0 else full
+        done[cell] = False
+
+
+@njit(cache=True)
+def _apply(technique, masks, done, units, cell_units, peers):
+    """Apply techniques 0 to `technique` until none changes anything."""
+    changed = True
+    while changed:
+        changed = _naked_singles(masks, done, peers)
+        if not changed and technique >= 1:
+            changed = _hidden_singles(masks, done, units)
+        if not changed and technique >= 2:
+            changed = _locked_candidates(masks, done, units, cell_units)
+        if not changed and technique >= 3:
+            changed = _naked_pairs(masks, done, units) or _hidden_pairs(masks, done, units)
+
+
+@njit(cache=True)
+def _naked_singles(masks, done, peers):
+    """Settle each cell that has one candidate; its peers lose that digit."""
+    changed = False
+    for cell in range(len(masks)):
+        mask = masks[cell]
+        if not done[cell] and mask != 0 and mask & (mask - _ONE) == 0:
+            done[cell] = True
+            changed = True
+            for peer in peers[cell]:
+                if peer != cell:
+                    masks[peer] &= ~mask
+    return changed
+
+
+@njit(cache=True)
+def _hidden_singles(masks, done, units):
+    """Give each digit that has one place left in a unit that place."""
+    changed = False
+    for unit in units:
+        once, twice = np.uint32(0), np.uint32(0)
+        for cell in unit:
+            twice |= once & masks[cell]
+            once |= masks[cell]
+        single = once & ~twice
+        for cell in unit:
+            mine = masks[cell] & single
+            if not done[cell] and mine != 0 and mine != masks[cell]:
+                masks[cell] = mine
+                changed = True
+    return changed
+
+
+@njit(cache=True)
+def _places(masks, unit, digit):
+    """Return the places of a digit in a unit, as bits."""
+    places = np.uint32(0)
+    for k in range(len(unit)):
+        places |= ((masks[unit[k]] >> np.uint32(digit)) & _ONE) << np.uint32(k)
+    return places
+
+
+@njit(cache=True)
+def _locked_candidates(masks, done, units, cell_units):
+    """Where a digit's places in a unit all lie in a second one, take it from the rest of that."""
+    changed = False
+    for first in range(len(units)):
+        for digit in range(units.shape[1]):
+            places = _places(masks, units[first], digit)
+            if places == 0 or done[units[first, lowest_bit(places)]]:
+                continue
+            for second in cell_units[units[first, lowest_bit(places)]]:
+                if second == first or second == len(units):
+                    continue
+                if _all_in(places, units[first], second, cell_units):
+                    bit = _ONE << np.uint32(digit)
+                    for cell in units[second]:
+                        if masks[cell] & bit and not (cell_units[cell] == first).any():
+                            masks[cell] &= ~bit
+                            changed = True
+    return changed
+
+
+@njit(cache=True)
+def _all_in(places, unit, second, cell_units):
+    for k in range(len(unit)):
+        if (places >> np.uint32(k)) & _ONE and not (cell_units[unit[k]] == second).any():
+            return False
+    return True
+
+
+@njit(cache=True)
+def _naked_pairs(masks, done, units):
+    """Where two cells of a unit have the same two candidates, the others of the unit lose them."""
+    changed = False
+    for unit in units:
+        for i in range(len(unit)):
+            pair = masks[unit[i]]
+            if count_bits(pair) != 2:
+                continue
+            for j in range(i):
+                if masks[unit[j]] == pair:
+                    for k in range(len(unit)):
+                        if k != i and k != j and masks[unit[k]] & pair:
+                            masks[unit[k]] &= ~pair
+                            changed = True
+    return changed
+
+
+@njit(cache=True)
+def _hidden_pairs(masks, done, units):
+    """Where two digits share their only two places in a unit, those cells lose all others."""
+    changed = False
+    size = units.shape[1]
+    places = np.empty(size, np.uint32)
+    for unit in units:
+        for digit in range(size):
+            places[digit] = _places(masks, unit, digit)
+            if count_bits(places[digit]) != 2:
+                continue
+            for other in range(digit):
+                if places[other] == places[digit]:
+                    pair = (_ONE << np.uint32(digit)) | (_ONE << np.uint32(other))
+                    for k in range(size):
+                        if (places[digit] >> np.uint32(k)) & _ONE and masks[unit[k]] & ~pair:
+                            masks[unit[k]] &= pair
+                            changed = True
+    return changed

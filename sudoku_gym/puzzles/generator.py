@@ -1,0 +1,231 @@
+"""Make puzzles of any geometry: a random solved grid, then givens dug out while it stays unique.
+
+Cells are taken in random order, first many at a time and then one by one; a cell whose removal
+would allow a second solution is a given for good. When every cell has had its turn the puzzle is
+minimal, unless a search was cut short by the node limit, and then it is not called so.
+"""
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from sudoku_gym import exact_cover
+from sudoku_gym.exact_cover import count_bits, descend, explore, load_board, lowest_bit, rule_out
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.difficulty import grade
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.stream import new_stream, next_below
+
+Pattern = Literal["none", "rotation", "horizontal", "vertical", "diagonal"]
+
+_FILL_NODES = 2_000
+
+
+def generate(
+    count: int,
+    geometry: Geometry,
+    rng: np.random.Generator,
+    *,
+    givens: int = 0,
+    pattern: Pattern = "none",
+    node_limit: int | None = None,
+) -> PuzzleSet:
+    """Make puzzles, each with exactly one solution.
+
+    Args:
+        count: how many.
+        geometry: the shape of the boards.
+        rng: decides everything.
+        givens: stop digging at so many givens; 0 digs until the puzzle is minimal. Not every grid
+            has a puzzle with few givens: `.blanks` tells what was reached.
+        pattern: keep the givens symmetric: under a half turn, a reflection of the rows or of the
+            columns, or the main diagonal. Such a puzzle is minimal for its pattern only.
+        node_limit: candidates to try in one proof of uniqueness; a given is kept where it is not
+            enough. None stands for 100,000 up to 9 digits, and for 200 above.
+
+    Returns:
+        A graded PuzzleSet; `.minimal` says where minimality is proven.
+
+    Raises:
+        ValueError: if a number is out of range or the pattern has no such name.
+        RuntimeError: if no solved grid was found (a geometry that may have none).
+    """
+    if node_limit is None:
+        node_limit = 100_000 if geometry.size <= 9 else 200
+    if count < 0 or node_limit < 1 or not 0 <= givens <= geometry.num_cells:
+        raise ValueError(
+            f"count={count}, givens={givens}, node_limit={node_limit}: count must not be negative, "
+            f"givens be 0 to {geometry.num_cells} and node_limit at least 1"
+        )
+    groups = _cell_groups(geometry, pattern)
+    shape = (count, geometry.num_cells)
+    puzzles, solutions = np.zeros(shape, np.int8), np.zeros(shape, np.int8)
+    minimal = np.zeros(count, np.bool_)
+    tables = exact_cover.tables_of(geometry)
+    stream = new_stream(rng)
+    made = _generate(stream, groups, givens, node_limit, tables, puzzles, solutions, minimal)
+    if made < count:
+        raise RuntimeError(f"{geometry.name}: found no solved grid; check that its units allow one")
+    boards = puzzles.reshape(count, geometry.size, geometry.size)
+    return PuzzleSet(
+        boards,
+        solutions.reshape(boards.shape),
+        geometry,
+        "generated",
+        grades=grade(boards, geometry),
+        minimal=minimal & (pattern == "none"),
+    )
+
+
+def random_grids(count: int, geometry: Geometry, rng: np.random.Generator) -> NDArray[np.int8]:
+    """Make solved grids by random search: int8 `[count, N, N]`. Not exactly uniform.
+
+    Raises:
+        RuntimeError: if none was found.
+    """
+    every_cell = geometry.num_cells
+    return generate(count, geometry, rng, givens=every_cell).solutions
+
+
+def _cell_groups(geometry: Geometry, pattern: str) -> NDArray[np.int64]:
+    """Return the cells that must be dug together, int64 `[G, 2]`; a single cell stands twice."""
+    cells = np.arange(geometry.num_cells).reshape(geometry.size, geometry.size)
+    images = {
+        "none": cells,
+        "rotation": cells[::-1, ::-1],
+        "horizontal": cells[::-1],
+        "vertical": cells[:, ::-1],
+        "diagonal": cells.T,
+    }
+    if pattern not in images:
+        raise ValueError(f"no pattern is called {pattern!r}: use one of {', '.join(images)}")
+    pairs = np.stack([cells.ravel(), images[pattern].ravel()], axis=1)
+    return np.ascontiguousarray(pairs[pairs[:, 0] <= pairs[:, 1]])
+
+
+@njit(cache=True, nogil=True)
+def _generate(stream, groups, givens, node_limit, tables, puzzles, solutions, minimal):
+    """Fill the rows of `puzzles`, `solutions`, `minimal`; return how many were made."""
+    space = exact_cover.new_space(tables)
+    order = groups.copy()
+    for b in range(len(puzzles)):
+        for _ in range(100):
+            if _fill(stream, space, solutions[b], tables):
+                break
+        else:
+            return b
+        for i in range(len(order) - 1, 0, -1):
+            j = next_below(stream, i + 1)
+            for k in range(2):
+                order[i, k], order[j, k] = order[j, k], order[i, k]
+        puzzles[b] = solutions[b]
+        minimal[b] = _dig(space, order, givens, node_limit, tables, puzzles[b], solutions[b])
+    return len(puzzles)
+
+
+@njit(cache=True, nogil=True)
+def _fill(stream, space, grid, tables):
+    """Search for a random solved grid; return False if the node limit came first."""
+    stack, settled, tried, _ = space
+    units, first_item, _ = tables
+    size, cells = np.uint32(units.shape[1]), len(first_item)
+    grid[:] = 0
+    load_board(space, grid, grid, tables)
+    depth = 0
+    alive = True
+    for _ in range(_FILL_NODES):
+        if alive and settled[depth] == cells:
+            return True
+        if alive:
+            item = _random_item(stream, stack[depth])
+            rest = stack[depth][item]
+            for _ in range(next_below(stream, count_bits(rest))):
+                rest &= rest - np.uint32(1)
+            bit = lowest_bit(rest)
+            if item < cells:
+                cell, digit = item, bit
+            else:
+                cell, digit = units[(item - cells) // size, bit], np.uint32((item - cells) % size)
+            alive = descend(space, depth, cell, digit, grid, tables)
+            depth += 1
+        else:
+            if depth == 0:
+                return False
+            depth -= 1
+            cell, digit = tried[depth] // size, tried[depth] % size
+            alive = rule_out(space, depth, cell, digit, grid, tables)
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _random_item(stream, items):
+    """Return one of the open items with the fewest bits."""
+    fewest, ties = np.uint32(99), 0
+    best = np.uint32(0)
+    for item in range(np.uint32(len(items))):
+        if items[item]:
+            bits = count_bits(items[item])
+            if bits < fewest:
+                fewest, ties = bits, 0
+            if bits == fewest:
+                ties += 1
+                if next_below(stream, ties) == 0:
+                    best = item
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _dig(space, order, givens, node_limit, tables, puzzle, solution):
+    """Take groups of cells out of `puzzle` in turn; return whether it is proven minimal."""
+    work = np.empty_like(puzzle)
+    other = np.empty_like(puzzle)
+    left = len(puzzle)
+    chunk = max(1, len(order) // 4)
+    proven = True
+    i = 0
+    while i < len(order) and left > givens:
+        stop = min(i + chunk, len(order))
+        removed = 0
+        for cell in order[i:stop].flat:
+            removed += puzzle[cell] != 0
+            puzzle[cell] = 0
+        allowed = left - removed >= givens
+        found = 2
+        if allowed:
+            found = _rivals(space, order[i:stop], node_limit, tables, puzzle, solution, work, other)
+        if found == 0:
+            left -= removed
+            i = stop
+            continue
+        for cell in order[i:stop].flat:
+            puzzle[cell] = solution[cell]
+        if chunk > 1:
+            chunk = chunk // 2
+        else:
+            proven = proven and found > 0 and allowed
+            i = stop
+    return proven and i == len(order)
+
+
+@njit(cache=True, nogil=True)
+def _rivals(space, removed, node_limit, tables, puzzle, solution, work, other):
+    """Count solutions besides the known one, up to 1; negative if the node limit came first.
+
+    A rival must differ in one of the cells just removed, as the puzzle was unique before.
+    """
+    if not load_board(space, puzzle, work, tables):
+        return 0
+    if len(removed) > 1 or removed[0, 0] != removed[0, 1]:
+        found = explore(space, 2, node_limit, work, other, tables)[0]
+        return found - 1 if found > 0 else found
+    cell = np.uint32(removed[0, 0])
+    digit = np.uint32(solution[cell] - 1)
+    if not rule_out(space, 0, cell, digit, work, tables):
+        return 0
+    return explore(space, 1, node_limit, work, other, tables)[0]

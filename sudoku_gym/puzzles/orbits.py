@@ -1,0 +1,105 @@
+"""Which boards are the same up to symmetry: canonical keys, `same_orbit`, `find_in_splits`.
+
+Small groups (4x4, 6x6, Sudoku-X) are tried out symmetry by symmetry. The 3,359,232 symmetries of
+9x9 and the far larger groups above are left to graph canonicalisation: the cells, units and
+digits of a board are the vertices of a graph, and two boards are in one orbit exactly if their
+graphs are isomorphic. That needs igraph, which is imported when it is called for.
+
+Source: Junttila and Kaski, "Engineering an efficient canonical labeling tool" (ALENEX 2007), the
+algorithm behind igraph's `canonical_permutation`.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sudoku_gym import board
+from sudoku_gym.geometry import Geometry, geometry_for
+from sudoku_gym.symmetry import MAX_LISTED, canonical_form, group_order
+
+_CELL, _LINE, _UNIT, _DIGIT = range(4)
+
+
+def same_orbit(a: ArrayLike, b: ArrayLike, geometry: Geometry | None = None) -> bool:
+    """Say whether a symmetry of the geometry turns board `a` into board `b`.
+
+    Args:
+        a: int `[N, N]`, 0 for a blank.
+        b: int `[N, N]`.
+        geometry: the boards' shape; None means the standard one for N.
+
+    Raises:
+        ValueError: if the boards have a wrong shape or digit, or different sizes.
+        ModuleNotFoundError: if the geometry has many symmetries and igraph is not installed.
+    """
+    first, second = np.asarray(a), np.asarray(b)
+    if first.shape != second.shape:
+        raise ValueError(
+            f"boards of one size can be compared, not {list(first.shape)} and {list(second.shape)}"
+        )
+    keys = canonical_keys(np.stack([first, second]), geometry)
+    return bool(keys[0] == keys[1])
+
+
+def canonical_keys(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.uint64]:
+    """Return a number for each board that is the same for all boards of an orbit: uint64 `[B]`.
+
+    Args:
+        boards: int `[B, N, N]`, 0 for a blank.
+        geometry: the boards' shape; None means the standard one for N.
+
+    Raises:
+        ValueError: if the boards have a wrong shape or digit.
+        ModuleNotFoundError: if the geometry has many symmetries and igraph is not installed.
+    """
+    boards = board.as_boards(boards, geometry)
+    geometry = geometry_for(boards.shape[1], geometry)
+    if group_order(geometry) <= MAX_LISTED:
+        forms = [form.tobytes() for form in canonical_form(boards, geometry)]
+    else:
+        forms = [_graph_form(cells, geometry) for cells in boards.reshape(len(boards), -1)]
+    digests = [blake2b(form, digest_size=8).digest() for form in forms]
+    return np.frombuffer(b"".join(digests), np.uint64).copy()
+
+
+def _graph_form(cells: NDArray[np.int8], geometry: Geometry) -> bytes:
+    """Return the edges of the board's graph, its vertices numbered canonically."""
+    edges, colors = _graph(cells, geometry)
+    graph = _igraph().Graph(n=len(colors), edges=edges.tolist())
+    canonical = graph.permute_vertices(graph.canonical_permutation(color=colors.tolist()))
+    renamed = np.sort(np.array(canonical.get_edgelist(), np.int32), axis=1)
+    return renamed[np.lexsort(renamed.T[::-1])].tobytes()
+
+
+def _graph(
+    cells: NDArray[np.int8], geometry: Geometry
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Join each cell to its units and each given to its digit: edges `[E, 2]`, colours `[V]`."""
+    size, units = geometry.size, geometry.units
+    unit_vertices = geometry.num_cells + np.arange(len(units))
+    digit_vertices = geometry.num_cells + len(units) + np.arange(size)
+    givens = np.flatnonzero(cells)
+    edges = np.concatenate(
+        [
+            np.stack([units.ravel(), np.repeat(unit_vertices, size)], axis=1),
+            np.stack([givens, digit_vertices[cells[givens] - 1]], axis=1),
+        ]
+    )
+    kinds = [_CELL, _LINE, _UNIT, _DIGIT]
+    counts = [geometry.num_cells, 2 * size, len(units) - 2 * size, size]
+    return edges, np.repeat(kinds, counts)
+
+
+def _igraph() -> Any:
+    try:
+        import igraph
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "comparing boards of this geometry up to symmetry needs igraph: "
+            "pip install 'sudoku-gym[splits]'"
+        ) from None
+    return igraph
