@@ -119,6 +119,7 @@ class Curriculum:
     Attributes:
         schedule: as given.
         steps: environment steps so far, the x-axis of the curves; the caller counts them.
+        games: episodes reported so far.
     """
 
     def __init__(
@@ -132,6 +133,7 @@ class Curriculum:
             raise ValueError(f"episodes_per_update must be at least 1, not {episodes_per_update}")
         self.schedule = schedule
         self.steps = 0
+        self.games = 0
         self._set_blanks = set_blanks
         self._episodes_per_update = episodes_per_update
         self._writer = writer
@@ -144,6 +146,7 @@ class Curriculum:
         for level, success in zip(levels, successes, strict=True):
             won, count = self._tally.get(level, (0, 0))
             self._tally[level] = won + bool(success), count + 1
+            self.games += 1
         won, count = self._tally.get(self.schedule.level, (0, 0))
         if count >= self._episodes_per_update:
             self._write(SUCCESS_RATE, won / count)
@@ -152,12 +155,18 @@ class Curriculum:
     def state_dict(self) -> dict[str, Any]:
         """Return the schedule's state and the episodes not yet fed to it; fit for JSON."""
         tally = [[level, *counts] for level, counts in self._tally.items()]
-        return {"schedule": self.schedule.state_dict(), "steps": self.steps, "tally": tally}
+        return {
+            "schedule": self.schedule.state_dict(),
+            "steps": self.steps,
+            "games": self.games,
+            "tally": tally,
+        }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state that `state_dict` returned, and push the level again."""
         self.schedule.load_state_dict(state["schedule"])
         self.steps = state["steps"]
+        self.games = state["games"]
         self._tally = {level: (won, count) for level, won, count in state["tally"]}
         self._set_blanks(self.schedule.distribution())
 
