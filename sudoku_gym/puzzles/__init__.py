@@ -1,6 +1,9 @@
 """Where puzzles come from: the complete 4x4 world, a generator, shipped banks, files."""
 
 from sudoku_gym.puzzles.banks import NAMES, SPLITS, load
+from sudoku_gym.puzzles.difficulty import GRADES, grade
+from sudoku_gym.puzzles.generator import generate
+from sudoku_gym.puzzles.orbits import same_orbit
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
-__all__ = ["NAMES", "SPLITS", "PuzzleSet", "load"]
+__all__ = ["GRADES", "NAMES", "SPLITS", "PuzzleSet", "generate", "grade", "load", "same_orbit"]

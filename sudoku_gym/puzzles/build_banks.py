@@ -138,10 +138,11 @@ def main(argv: Sequence[str] | None = None) -> None:
 def summary(bank: PuzzleSet, splits: NDArray[np.int8]) -> str:
     """Describe a bank in a line."""
     givens = bank.geometry.num_cells - bank.blanks
+    counts, grades = np.bincount(splits, minlength=3), np.bincount(bank.grades, minlength=5)
     return (
-        f"{len(bank)} puzzles (train, validation, test {np.bincount(splits, minlength=3).tolist()}"
-        f"), givens {givens.min()} to {givens.max()}, mean {givens.mean():.1f}, "
-        f"{bank.minimal.mean():.1%} minimal, grades {np.bincount(bank.grades, minlength=5).tolist()}"
+        f"{len(bank)} puzzles (train, validation, test {counts.tolist()}), givens {givens.min()} "
+        f"to {givens.max()}, mean {givens.mean():.1f}, {bank.minimal.mean():.1%} minimal, "
+        f"grades {grades.tolist()}"
     )
 
 

@@ -1,3 +1,337 @@
-"""Read and write lists of puzzles: text with one puzzle a line, CSV, npz."""
+"""Read and write lists of puzzles: text with one puzzle a line, CSV, npz.
+
+Text and CSV are streamed, so that a list of millions never sits in memory whole. CSV may have the
+headers of the public lists: `quizzes,solutions` and `puzzle,solution` (Kaggle), or
+`source,question,answer,rating` (Sudoku-Extreme); without a header the first two columns are taken.
+"""
+
+from __future__ import annotations
+
+import csv
+import warnings
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from math import isqrt
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_gym import board, solver
+from sudoku_gym.geometry import MAX_SIZE, Geometry, geometry_for
+from sudoku_gym.puzzles.difficulty import GRADES
+from sudoku_gym.puzzles.puzzle_set import UNKNOWN, PuzzleSet
 
 SUFFIXES = (".txt", ".csv", ".npz")
+
+OnBadRow: TypeAlias = Literal["raise", "skip"] | Callable[[int, str], None]
+_Complain: TypeAlias = Callable[[int, str], None]
+
+_PUZZLE_HEADERS = ("puzzle", "puzzles", "quiz", "quizzes", "question", "sudoku")
+_SOLUTION_HEADERS = ("solution", "solutions", "answer")
+_NPZ_NAMES = _PUZZLE_HEADERS + _SOLUTION_HEADERS
+_UNREADABLE = (
+    ValueError,
+    OSError,
+    EOFError,
+    KeyError,
+    NotImplementedError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+_DIGIT_OF_CODE = np.full(256, -1, np.int8)
+for _digit, _symbol in enumerate(board.SYMBOLS):
+    _DIGIT_OF_CODE[[ord(_symbol), ord(_symbol.lower())]] = _digit
+_DIGIT_OF_CODE[ord("0")] = 0
+
+
+class _Row(NamedTuple):
+    """A row of a text or CSV file; `solution` is empty where there is none."""
+
+    line: int
+    puzzle: str
+    solution: str
+
+
+class _Part(NamedTuple):
+    """Some boards of a file and where they stand in it; a missing solution is all zeros."""
+
+    geometry: Geometry
+    lines: NDArray[np.int64]
+    puzzles: NDArray[np.int8]
+    solutions: NDArray[np.int8]
+
+    def take(self, index: slice | NDArray[np.bool_]) -> _Part:
+        return _Part(self.geometry, self.lines[index], self.puzzles[index], self.solutions[index])
+
+
+def read(
+    path: str | Path,
+    geometry: Geometry | None = None,
+    *,
+    on_bad_row: OnBadRow = "raise",
+    check: bool = True,
+) -> PuzzleSet:
+    """Read a whole file.
+
+    Args:
+        path: ends in `.txt`, `.csv` or `.npz`.
+        geometry: the boards' shape; None takes the standard one for the size of the first board.
+        on_bad_row: `"raise"` stops at a bad row; `"skip"` leaves it out and warns once at the end
+            of the file; a function is called with the line number and what was wrong.
+        check: prove that each puzzle has exactly one solution. Where False, a stored solution is
+            only checked against the rules; puzzles without one are always solved.
+
+    Returns:
+        Puzzles with solutions; not graded.
+
+    Raises:
+        ValueError: if the file cannot be read as its suffix says, if there is no puzzle in it, or
+            (with `"raise"`) at the first bad row, with its line number.
+        FileNotFoundError: if there is no such file.
+    """
+    parts = list(stream(path, geometry, on_bad_row=on_bad_row, check=check))
+    if not parts:
+        raise ValueError(f"{path}: no puzzle found; give one a line, 0 or . for a blank")
+    return PuzzleSet(
+        np.concatenate([part.puzzles for part in parts]),
+        np.concatenate([part.solutions for part in parts]),
+        parts[0].geometry,
+        str(path),
+    )
+
+
+def stream(
+    path: str | Path,
+    geometry: Geometry | None = None,
+    *,
+    on_bad_row: OnBadRow = "raise",
+    check: bool = True,
+    chunk: int = 10_000,
+) -> Iterator[PuzzleSet]:
+    """Read a file in parts of at most `chunk` puzzles; see `read` for the rest."""
+    path = Path(path)
+    if path.suffix not in SUFFIXES:
+        raise ValueError(f"{path}: a list of puzzles ends in {', '.join(SUFFIXES)}")
+    if chunk < 1:
+        raise ValueError(f"chunk={chunk}: read at least one puzzle at a time")
+    skipped: list[str] = []
+    complain = _complaint(path, on_bad_row, skipped)
+    for part in _parts(path, geometry, chunk, complain):
+        proven = _proven(part, complain, check)
+        if len(proven.lines):
+            yield PuzzleSet(proven.puzzles, proven.solutions, proven.geometry, str(path))
+    if skipped:
+        warnings.warn(f"{len(skipped)} rows skipped, for example {skipped[0]}", stacklevel=2)
+
+
+def write(path: str | Path, puzzle_set: PuzzleSet) -> None:
+    """Write a file that `read` understands, under a temporary name until it is whole.
+
+    `.txt` holds the puzzles alone, `.csv` puzzle, solution and grade, `.npz` all arrays but the
+    orbits, which mean nothing outside their bank.
+
+    Raises:
+        ValueError: if the path ends in none of these.
+    """
+    path = Path(path)
+    if path.suffix not in SUFFIXES:
+        raise ValueError(f"{path}: a list of puzzles ends in {', '.join(SUFFIXES)}")
+    unfinished = path.with_name(path.name + ".part")
+    if path.suffix == ".npz":
+        columns = ("puzzles", "solutions", "grades", "minimal")
+        with unfinished.open("wb") as binary:
+            np.savez_compressed(binary, **{name: getattr(puzzle_set, name) for name in columns})
+    else:
+        with unfinished.open("w", encoding="utf-8", newline="\n") as text:
+            text.writelines(_lines(puzzle_set, with_solutions=path.suffix == ".csv"))
+    unfinished.replace(path)
+
+
+def _lines(puzzle_set: PuzzleSet, with_solutions: bool) -> Iterator[str]:
+    if not with_solutions:
+        yield from (board.to_line(puzzle) + "\n" for puzzle in puzzle_set.puzzles)
+        return
+    yield "puzzle,solution,grade\n"
+    rows = zip(puzzle_set.puzzles, puzzle_set.solutions, puzzle_set.grades, strict=True)
+    for puzzle, solution, grade in rows:
+        name = "" if grade == UNKNOWN else GRADES[grade]
+        yield f"{board.to_line(puzzle)},{board.to_line(solution)},{name}\n"
+
+
+def _complaint(path: Path, on_bad_row: OnBadRow, skipped: list[str]) -> _Complain:
+    """Return what is to be called at a bad row."""
+    if callable(on_bad_row):
+        return on_bad_row
+    if on_bad_row not in ("raise", "skip"):
+        raise ValueError(f"on_bad_row={on_bad_row!r}: use 'raise', 'skip' or a function")
+    row_word = "row" if path.suffix == ".npz" else "line"
+
+    def complain(line: int, problem: str) -> None:
+        message = f"{path}, {row_word} {line}: {problem}"
+        if on_bad_row == "raise":
+            raise ValueError(message)
+        skipped.append(message if not skipped else "")
+
+    return complain
+
+
+def _parts(
+    path: Path, geometry: Geometry | None, chunk: int, complain: _Complain
+) -> Iterator[_Part]:
+    """Read a file in parts, before anything is known of the puzzles in it."""
+    if path.suffix == ".npz":
+        whole = _npz_part(path, geometry)
+        for start in range(0, len(whole.lines), chunk):
+            part = whole.take(slice(start, start + chunk))
+            wrong = (part.puzzles < 0) | (part.puzzles > whole.geometry.size)
+            in_range = ~np.logical_or.reduce(wrong, axis=(1, 2))
+            for line in part.lines[~in_range]:
+                complain(int(line), f"a value is no digit of a {whole.geometry.name} board")
+            yield part.take(in_range)
+        return
+    rows = _csv_rows(path, complain) if path.suffix == ".csv" else _text_rows(path)
+    while batch := list(islice(rows, chunk)):
+        for row in batch if geometry is None else ():
+            geometry = geometry or _geometry_of(row, complain)
+        if geometry is not None:
+            yield _parse(batch, geometry, complain)
+
+
+def _text_rows(path: Path) -> Iterator[_Row]:
+    with path.open(encoding="utf-8-sig", errors="replace") as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.strip() and not line.lstrip().startswith("#"):
+                yield _Row(number, line.strip(), "")
+
+
+def _csv_rows(path: Path, complain: _Complain) -> Iterator[_Row]:
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
+        reader = csv.reader(lines)
+        columns: tuple[int, int] | None = None
+        while True:
+            try:
+                fields = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                complain(reader.line_num, f"no row of a CSV file ({error})")
+                continue
+            if not any(fields):
+                continue
+            if columns is None:
+                columns, is_header = _columns(fields)
+                if is_header:
+                    continue
+            puzzle, solution = (fields[i].strip() if i < len(fields) else "" for i in columns)
+            yield _Row(reader.line_num, puzzle, solution)
+
+
+def _columns(fields: Sequence[str]) -> tuple[tuple[int, int], bool]:
+    """Return the columns of puzzle and solution, and whether `fields` is a header."""
+    names = [field.strip().lower() for field in fields]
+    puzzle = next((names.index(name) for name in _PUZZLE_HEADERS if name in names), None)
+    if puzzle is None:
+        return (0, 1), False
+    solution = next((names.index(name) for name in _SOLUTION_HEADERS if name in names), len(names))
+    return (puzzle, solution), True
+
+
+def _geometry_of(row: _Row, complain: _Complain) -> Geometry | None:
+    """Take the geometry of the first row that holds a board; later parsing reports the others."""
+    try:
+        return geometry_for(len(board.parse(row.puzzle)), None)
+    except ValueError as error:
+        complain(row.line, str(error))
+        return None
+
+
+def _parse(rows: list[_Row], geometry: Geometry, complain: _Complain) -> _Part:
+    puzzles = _digits([row.puzzle for row in rows], geometry)
+    solutions = _digits([row.solution or "." * geometry.num_cells for row in rows], geometry)
+    good = np.ones(len(rows), np.bool_)
+    for index in np.flatnonzero((puzzles < 0).any((1, 2)) | (solutions < 0).any((1, 2))):
+        good[index] = False
+        row = rows[index]
+        try:
+            board.parse(row.puzzle, geometry)
+            board.parse(row.solution, geometry)
+        except ValueError as error:
+            complain(row.line, str(error))
+    lines = np.array([row.line for row in rows])
+    return _Part(geometry, lines[good], puzzles[good], solutions[good])
+
+
+def _digits(texts: list[str], geometry: Geometry) -> NDArray[np.int8]:
+    """Parse boards, int8 `[B, N, N]`; -1 everywhere in a board that does not parse."""
+    shape = (len(texts), geometry.size, geometry.size)
+    if all(len(text) == geometry.num_cells for text in texts):  # plain lines: all in one go
+        codes = np.frombuffer("".join(texts).encode("latin-1", "replace"), np.uint8)
+        digits = _DIGIT_OF_CODE[codes].reshape(shape)
+        if digits.min() >= 0 and digits.max() <= geometry.size:
+            return digits
+    digits = np.full(shape, -1, np.int8)
+    for index, text in enumerate(texts):
+        with suppress(ValueError):
+            digits[index] = board.parse(text, geometry)
+    return digits
+
+
+def _npz_part(path: Path, geometry: Geometry | None) -> _Part:
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files if name in _NPZ_NAMES}
+    except FileNotFoundError:
+        raise
+    except _UNREADABLE:
+        raise ValueError(f"{path}: no readable npz file of plain arrays") from None
+    puzzles = next((arrays[name] for name in _PUZZLE_HEADERS if name in arrays), None)
+    if puzzles is None:
+        raise ValueError(f"{path}: holds no array `puzzles`, int8 [M, N, N]")
+    solutions = next((arrays[name] for name in _SOLUTION_HEADERS if name in arrays), None)
+    if solutions is None:
+        solutions = np.zeros_like(puzzles)
+    for array in (puzzles, solutions):
+        if not np.issubdtype(array.dtype, np.integer) or array.shape != puzzles.shape:
+            raise ValueError(f"{path}: puzzles and solutions must be integers of one shape")
+    cells = puzzles.reshape(len(puzzles), -1).shape[1] if puzzles.size else 0
+    size = isqrt(cells)
+    if puzzles.ndim not in (2, 3) or size * size != cells or cells == 0:
+        raise ValueError(f"{path}: puzzles must be [M, N, N] or [M, N**2], not {puzzles.shape}")
+    geometry = geometry_for(size, geometry)
+    boards = [np.clip(a, -1, MAX_SIZE + 1).astype(np.int8) for a in (puzzles, solutions)]
+    shape = (-1, size, size)
+    lines = np.arange(1, len(puzzles) + 1)
+    return _Part(geometry, lines, boards[0].reshape(shape), boards[1].reshape(shape))
+
+
+def _proven(part: _Part, complain: _Complain, check: bool) -> _Part:
+    """Complete the missing solutions, and keep the rows that hold what they promise."""
+    geometry, puzzles, solutions = part.geometry, part.puzzles, part.solutions
+    stored = np.logical_or.reduce(solutions != 0, axis=(1, 2))
+    solved = board.is_solved(np.clip(solutions, 0, geometry.size), geometry)
+    keeps = np.logical_and.reduce((puzzles == 0) | (puzzles == solutions), axis=(1, 2))
+    wrong = stored & ~(solved & keeps)
+    for index in np.flatnonzero(wrong):
+        problem = "does not keep the givens" if solved[index] else "is no solved board"
+        complain(int(part.lines[index]), f"the stored solution {problem}")
+    good = ~wrong
+    asked = np.flatnonzero(good & (check | ~stored))
+    result = solver.search(puzzles[asked], 2, geometry)
+    unique = result.decided & (result.found == 1)
+    for index, found, decided in zip(
+        asked[~unique], result.found[~unique], result.decided[~unique], strict=True
+    ):
+        problem = "no solution" if found == 0 else "several solutions"
+        complain(
+            int(part.lines[index]),
+            f"the puzzle has {problem}" if decided else "the solver's node limit was reached",
+        )
+    solutions[asked] = result.solutions
+    good[asked] = unique
+    return part.take(good)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol, TypeAlias, cast, runtime_checkable
+from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 from numba import njit
@@ -250,7 +250,7 @@ def _named_source(name: str, split: str) -> PuzzleSource:
             f"no source of puzzles is called {name!r}: use one of {', '.join(banks.NAMES)}, a file "
             f"that ends in {', '.join(files.SUFFIXES)}, or 'module:attribute'"
         )
-    found = importlib.import_module(module)
+    found: Any = importlib.import_module(module)
     for part in attribute.split("."):
         if not hasattr(found, part):
             raise ValueError(f"source {name!r}: module {module} has no attribute {attribute}")
