@@ -1,0 +1,35 @@
+"""The pages say what the code does: their examples run, their tables are complete."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from sudoku_curricula import SCHEDULES, tensorboard
+from sudoku_gym.registration import ENVIRONMENTS
+
+DOCS = Path(__file__).parent.parent / "docs"
+EXAMPLES = [
+    pytest.param(code, id=f"{page.stem}-{number}")
+    for page in sorted(DOCS.rglob("*.md"))
+    for number, code in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL))
+    if "import" in code  # the rest are fragments
+]
+
+
+@pytest.mark.parametrize("code", EXAMPLES)
+def test_examples_run(code, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "example", "exec"), {})
+
+
+def test_every_environment_is_listed():
+    text = (DOCS / "environments.md").read_text()
+    assert [name for name in ENVIRONMENTS if f"`{name}`" not in text] == []
+
+
+def test_every_schedule_and_every_curve_is_listed():
+    text = (DOCS / "curricula.md").read_text()
+    curves = [value for name, value in vars(tensorboard).items() if name.isupper()]
+    assert len(curves) > 10
+    assert [name for name in [*SCHEDULES, *curves] if f"`{name}`" not in text] == []
