@@ -18,6 +18,7 @@ RULES = {
             "envs/rendering": {"PIL", "pygame"},
             "cli": {"tyro", "rich", "PIL"},
             "puzzles": {"igraph"},
+            "puzzles/build_banks": {"pysat"},
         },
     ),
     "baselines/sudoku_baselines": (
