@@ -16,7 +16,7 @@ from typing import Any
 POLICIES = "sudoku_gym.policies"
 TRAINERS = "sudoku_gym.trainers"
 
-_EXTRA_OF_MODULE = {
+EXTRA_OF_MODULE = {
     "torch": "agents",
     "safetensors": "agents",
     "tensorboard": "agents",
@@ -83,9 +83,9 @@ def naming_the_extra(what: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
-        if package not in _EXTRA_OF_MODULE:
+        if package not in EXTRA_OF_MODULE:
             raise
-        extra = _EXTRA_OF_MODULE[package]
+        extra = EXTRA_OF_MODULE[package]
         raise ModuleNotFoundError(
             f"{what} needs {package}: pip install 'sudoku-gym[{extra}]'", name=error.name
         ) from None
