@@ -146,7 +146,7 @@ def candidates(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[n
     A candidate is a digit that no unit of a blank cell holds yet; filled cells have none.
     Flattened to `[B, N**3]` this is the mask of legal placements.
     """
-    boards = as_boards(boards)
+    boards = as_boards(boards, geometry)
     geometry = geometry_for(boards.shape[1], geometry)
     masks = kernels.candidate_masks(_flat(boards), geometry.units, geometry.cell_units)
     bits = np.uint32(1) << np.arange(geometry.size, dtype=np.uint32)
@@ -156,14 +156,14 @@ def candidates(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[n
 
 def conflicts(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.bool_]:
     """Return the filled cells whose digit stands twice in a unit: bool `[B, N, N]`."""
-    boards = as_boards(boards)
+    boards = as_boards(boards, geometry)
     geometry = geometry_for(boards.shape[1], geometry)
     return kernels.conflicting_cells(_flat(boards), geometry.units).reshape(boards.shape)
 
 
 def satisfied_units(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.bool_]:
     """Return the units that hold all N digits: bool `[B, U]`, in the order of `geometry.units`."""
-    boards = as_boards(boards)
+    boards = as_boards(boards, geometry)
     geometry = geometry_for(boards.shape[1], geometry)
     return kernels.satisfied_units(_flat(boards), geometry.units)
 

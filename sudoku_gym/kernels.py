@@ -72,3 +72,181 @@ def satisfied_units(boards, units):
         for unit in range(len(units)):
             satisfied[b, unit] = used[unit] == full
     return satisfied
+
+
+# A position is one int8 row, so that a board's whole state lies together in memory, and the
+# numbers that follow from it in an int64 row of `counts`:
+#
+#   board N**2 | givens N**2 | legal A | choices N**2 | distinct U + 1 | seen (U + 1) * N
+#
+# `legal` marks candidates, then (A = N**3 + N**2 only) the cells that may be cleared; `choices`
+# counts the candidates of each blank cell, `distinct` the different digits of each unit. `seen`
+# counts each digit in each unit; it is left out where digits cannot clash or be taken back.
+# Kernels take `rows [B, W]` and the index b, for a slice counts references. Copies do take slices:
+# only where an index can't be negative (numba wraps those) does the compiler copy many at once.
+
+BLANKS, CANDIDATES, STUCK, SATISFIED = 0, 1, 2, 3  # STUCK: blank cells without a candidate
+
+
+@njit(cache=True, inline="always")
+def sections(size, num_actions, num_units):
+    """Return where a row's parts begin: givens, legal, choices, distinct, seen."""
+    cells = size * size
+    choices = 2 * cells + num_actions
+    distinct = choices + cells
+    return cells, 2 * cells, choices, distinct, distinct + num_units + 1
+
+
+def row_width(size: int, num_actions: int, num_units: int, counted: bool) -> int:
+    """Return the length of a position's row; `counted` asks for `seen`."""
+    return 3 * size**2 + num_actions + (num_units + 1) * (size + 1 if counted else 1)
+
+
+@njit(cache=True)
+def set_up(rows, counts, b, size, num_actions, num_units, cell_units):
+    """Fill in all that follows from the board in `rows[b, :N**2]`; its digits are the givens."""
+    givens, legal, choices, distinct, seen = sections(size, num_actions, num_units)
+    cells = size * size
+    for i in range(cells, rows.shape[1]):
+        rows[b, i] = 0
+    blanks, satisfied = cells, 0
+    used = np.zeros(num_units + 1, np.uint32)
+    for cell in range(cells):
+        digit = rows[b, cell]
+        if digit > 0:
+            rows[b, givens + cell] = 1
+            blanks -= 1
+            satisfied += _hold(
+                rows, b, cell, digit, size, num_units, cell_units, distinct, seen, used
+            )
+    candidates, stuck = 0, 0
+    for cell in range(cells):
+        if rows[b, cell] == 0:
+            taken = np.uint32(0)
+            for k in range(cell_units.shape[1]):
+                taken |= used[cell_units[cell, k]]
+            own = 0
+            for digit in range(size):
+                is_free = (~taken >> np.uint32(digit)) & np.uint32(1)
+                rows[b, legal + cell * size + digit] = is_free
+                own += int(is_free)
+            rows[b, choices + cell] = own
+            candidates += own
+            stuck += own == 0
+    counts[b, BLANKS], counts[b, CANDIDATES] = blanks, candidates
+    counts[b, STUCK], counts[b, SATISFIED] = stuck, satisfied
+
+
+@njit(cache=True)
+def _hold(rows, b, cell, digit, size, num_units, cell_units, distinct, seen, used):
+    """Tell the units of `cell` that they hold `digit`; return how many this completes."""
+    completed = 0
+    for k in range(cell_units.shape[1]):
+        unit = cell_units[cell, k]
+        if unit < num_units:
+            if seen < rows.shape[1]:
+                rows[b, seen + unit * size + digit - 1] += 1
+            bit = np.uint32(1) << np.uint32(digit - 1)
+            if used[unit] & bit == 0:
+                used[unit] |= bit
+                rows[b, distinct + unit] += 1
+                completed += rows[b, distinct + unit] == size
+    return completed
+
+
+@njit(cache=True)
+def place(rows, counts, b, cell, digit, size, num_actions, num_units, cell_units, peers):
+    """Put `digit` into the blank `cell`; only the cell, its units and its peers are touched.
+
+    Without `seen` the digit must be a candidate.
+    """
+    _, legal, choices, distinct, seen = sections(size, num_actions, num_units)
+    rows[b, cell] = digit
+    if num_actions > size**3:
+        rows[b, legal + size**3 + cell] = 1
+    for i in range(legal + cell * size, legal + cell * size + size):
+        rows[b, i] = 0
+    own = np.int64(rows[b, choices + cell])
+    rows[b, choices + cell] = 0
+    candidates, stuck, satisfied = -own, -np.int64(own == 0), np.int64(0)
+    offset = legal + digit - 1
+    for k in range(peers.shape[1]):  # padding is the cell itself, which has no candidate now
+        peer = np.int64(peers[cell, k])
+        lost = rows[b, offset + peer * size]
+        rows[b, offset + peer * size] = 0
+        left = rows[b, choices + peer] - lost
+        rows[b, choices + peer] = left
+        candidates -= lost
+        stuck += lost & (left == 0)
+    for k in range(cell_units.shape[1]):
+        unit = cell_units[cell, k]
+        if unit < num_units:
+            is_new = True
+            if seen < rows.shape[1]:
+                rows[b, seen + unit * size + digit - 1] += 1
+                is_new = rows[b, seen + unit * size + digit - 1] == 1
+            rows[b, distinct + unit] += is_new
+            satisfied += is_new and rows[b, distinct + unit] == size
+    counts[b, BLANKS] -= 1
+    counts[b, CANDIDATES] += candidates
+    counts[b, STUCK] += stuck
+    counts[b, SATISFIED] += satisfied
+
+
+@njit(cache=True)
+def erase(rows, counts, b, cell, size, num_actions, num_units, cell_units, peers):
+    """Clear a filled `cell` that is no given; the row must have `seen`."""
+    _, legal, choices, distinct, seen = sections(size, num_actions, num_units)
+    digit = rows[b, cell]
+    rows[b, cell] = 0
+    rows[b, legal + size**3 + cell] = 0
+    for k in range(cell_units.shape[1]):
+        unit = cell_units[cell, k]
+        if unit < num_units:
+            rows[b, seen + unit * size + digit - 1] -= 1
+            if rows[b, seen + unit * size + digit - 1] == 0:
+                counts[b, SATISFIED] -= rows[b, distinct + unit] == size
+                rows[b, distinct + unit] -= 1
+    counts[b, BLANKS] += 1
+    counts[b, STUCK] += 1  # until the first candidate is found
+    for other in range(1, size + 1):
+        _return_candidate(rows, counts, b, cell, other, size, legal, choices, seen, cell_units)
+    for k in range(peers.shape[1]):
+        peer = peers[cell, k]
+        if rows[b, peer] == 0:
+            _return_candidate(rows, counts, b, peer, digit, size, legal, choices, seen, cell_units)
+
+
+@njit(cache=True)
+def _return_candidate(rows, counts, b, cell, digit, size, legal, choices, seen, cell_units):
+    """Make `digit` a candidate of the blank `cell` if no unit holds it and it is none yet."""
+    if rows[b, legal + cell * size + digit - 1] == 1:
+        return
+    for k in range(cell_units.shape[1]):  # padding is a unit that has seen nothing
+        if rows[b, seen + cell_units[cell, k] * size + digit - 1] > 0:
+            return
+    rows[b, legal + cell * size + digit - 1] = 1
+    counts[b, CANDIDATES] += 1
+    counts[b, STUCK] -= rows[b, choices + cell] == 0
+    rows[b, choices + cell] += 1
+
+
+@njit(cache=True)
+def write_mask(rows, b, any_digit, size, num_actions, masks):
+    """Write the action mask of board b into `masks[b]`.
+
+    Args:
+        rows: the positions.
+        b: which one.
+        any_digit: True to allow every digit in every blank cell, False for candidates only.
+        size: N.
+        num_actions: A.
+        masks: int8 `[B, A]`.
+    """
+    mask, legal = masks[b], rows[b, 2 * size * size : 2 * size * size + num_actions]
+    for i in range(num_actions):
+        mask[i] = legal[i]
+    if any_digit:
+        for cell in range(size * size):
+            for digit in range(size):
+                mask[cell * size + digit] = rows[b, cell] == 0

@@ -1,0 +1,66 @@
+"""Random legal actions for a whole batch at once."""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from sudoku_gym.stream import new_stream, next_below
+
+_BLOCK = 64
+
+
+def sample_actions(
+    masks: NDArray[np.int8] | NDArray[np.bool_], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw an action for each board, uniformly from its legal ones.
+
+    Args:
+        masks: int8 or bool `[B, A]`, 1 = legal; `info["action_mask"]` of a vector environment.
+        rng: the generator that decides; one draw is taken from it.
+
+    Returns:
+        int64 `[B]`; 0 where nothing is legal.
+
+    Raises:
+        ValueError: if the masks are of another shape.
+        TypeError: if they are neither int8 nor bool.
+    """
+    if masks.ndim != 2:
+        raise ValueError(f"masks must be [B, A], not {list(masks.shape)} (one mask: mask[None])")
+    if masks.dtype not in (np.dtype(np.int8), np.dtype(np.bool_)):
+        raise TypeError(f"masks must be int8 or bool, not {masks.dtype}")
+    actions = np.zeros(len(masks), np.int64)
+    counts = np.zeros(-(-masks.shape[1] // _BLOCK), np.int64)
+    _sample(np.ascontiguousarray(masks).view(np.int8), new_stream(rng), counts, actions)
+    return actions
+
+
+@njit(cache=True)
+def _sample(masks, stream, counts, actions):
+    """Draw by counting the legal actions of each block of 64, then looking into one block."""
+    for b in range(len(masks)):
+        mask = masks[b]
+        total = 0
+        for block in range(len(counts)):
+            part = mask[block * _BLOCK : (block + 1) * _BLOCK]
+            legal = np.int8(0)
+            for i in range(len(part)):
+                legal += part[i] != 0
+            counts[block] = legal
+            total += int(legal)
+        if total == 0:
+            continue
+        left = next_below(stream, total)
+        block = 0
+        while left >= counts[block]:
+            left -= counts[block]
+            block += 1
+        action = block * _BLOCK
+        while left > 0 or mask[action] == 0:
+            left -= mask[action] != 0
+            action += 1
+        actions[b] = action

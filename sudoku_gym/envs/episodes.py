@@ -1,0 +1,283 @@
+"""Compiled episodes: what one step does to a board, and to a batch of boards.
+
+The single and the vector environment both call `step_board`, so they cannot differ. A batch is
+`rows [B, W]` and `counts [B, NUM_COUNTS]` as `sudoku_gym.kernels` lays them out, with the columns
+below added; `streams [B, 2]` decides the puzzles.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from sudoku_gym.kernels import (
+    BLANKS,
+    CANDIDATES,
+    SATISFIED,
+    STUCK,
+    erase,
+    place,
+    set_up,
+    write_mask,
+)
+from sudoku_gym.puzzles.sources import draw_puzzle
+from sudoku_gym.symmetry import draw_symmetry
+
+LEVEL, STEPS, PHASE, LAST_CELL, NUM_COUNTS = 4, 5, 6, 7, 8
+RUNNING, TERMINATED, TRUNCATED, RENEWED, UNUSED = range(5)  # RENEWED: ignores the next action
+TERMINAL, DENSE, SPARSE, CUSTOM = range(4)  # the kinds of reward
+
+# rows of the arrays that a batch is told in
+TERMINATIONS, TRUNCATIONS, DEAD_END, ILLEGAL_ACTION, IS_SUCCESS, NUM_FLAGS = range(6)
+BLANKS_LEFT, START_BLANKS, NUM_INTEGERS = range(3)
+REWARD, CONSTRAINT_FRACTION, NUM_FLOATS = range(3)
+
+
+@njit(cache=True)
+def start_episode(rows, counts, b, phase, size, num_actions, num_units, cell_units):
+    """Begin an episode on the board in `rows[b, :N**2]`."""
+    set_up(rows, counts, b, size, num_actions, num_units, cell_units)
+    counts[b, LEVEL] = counts[b, BLANKS]
+    counts[b, STEPS] = 0
+    counts[b, PHASE] = phase
+    counts[b, LAST_CELL] = -1
+
+
+@njit(cache=True)
+def _play(rows, counts, b, action, any_digit, size, num_actions, num_units, cell_units, peers):
+    """Place or erase if the action is legal; return whether it was."""
+    legal = 2 * size * size
+    if action >= size**3:
+        if rows[b, legal + action] == 0:
+            return False
+        cell = action - size**3
+        erase(rows, counts, b, cell, size, num_actions, num_units, cell_units, peers)
+    else:
+        cell = action // size
+        if rows[b, cell] > 0 or (not any_digit and rows[b, legal + action] == 0):
+            return False
+        digit = action - cell * size + 1
+        place(rows, counts, b, cell, digit, size, num_actions, num_units, cell_units, peers)
+    counts[b, LAST_CELL] = cell
+    return True
+
+
+@njit(cache=True)
+def step_board(rows, counts, b, action, board_rules, rules):
+    """Play one action on running board b.
+
+    Args:
+        rows: int8 `[B, W]`.
+        counts: int64 `[B, NUM_COUNTS]`.
+        b: which board.
+        action: 0 to A - 1.
+        board_rules: (N, A, number of units, cell_units, peers).
+        rules: (kind of reward, any digit, erase, end at a dead end, illegal reward, step limit).
+
+    Returns:
+        The reward (0 where it is CUSTOM) and whether the action was illegal.
+    """
+    size, num_actions, num_units, cell_units, peers = board_rules
+    kind, any_digit, can_erase, end_at_dead_end, illegal_reward, max_steps = rules
+    satisfied = counts[b, SATISFIED]
+    is_legal = _play(
+        rows, counts, b, action, any_digit, size, num_actions, num_units, cell_units, peers
+    )
+    solved = counts[b, SATISFIED] == num_units
+    if can_erase:
+        terminated = solved
+    else:
+        terminated = counts[b, BLANKS if any_digit else CANDIDATES] == 0
+    terminated |= end_at_dead_end and counts[b, STUCK] > 0
+    counts[b, STEPS] += 1
+    if terminated:
+        counts[b, PHASE] = TERMINATED
+    elif counts[b, STEPS] >= max_steps:
+        counts[b, PHASE] = TRUNCATED
+    reward = 0.0 if is_legal else illegal_reward
+    if kind == TERMINAL and counts[b, PHASE] != RUNNING:
+        reward += counts[b, SATISFIED] / num_units
+    elif kind == DENSE:
+        reward += (counts[b, SATISFIED] - satisfied) / num_units
+    elif kind == SPARSE and terminated and solved:
+        reward += 1.0
+    return reward, not is_legal
+
+
+@njit(cache=True)
+def _show(rows, counts, b, any_digit, size, num_actions, boards, masks):
+    """Write what the agent sees into `boards[b]` and `masks[b]`."""
+    board, position = boards[b], rows[b]
+    for cell in range(size * size):
+        board[cell] = position[cell]
+    _write_mask(rows, counts, b, any_digit, size, num_actions, masks)
+
+
+@njit(cache=True)
+def _write_mask(rows, counts, b, any_digit, size, num_actions, masks):
+    """Write the mask, which allows nothing once the episode has terminated or before a reset."""
+    if counts[b, PHASE] == TERMINATED or counts[b, PHASE] == UNUSED:
+        masks[b, :] = 0
+    else:
+        write_mask(rows, b, any_digit, size, num_actions, masks)
+
+
+@njit(cache=True)
+def step_one(rows, counts, action, board_rules, rules, observation, mask):
+    """Step a batch of one board; all results but `observation [N, N]` and `mask [A]` are scalars.
+
+    Returns:
+        reward, terminated, truncated, blanks, level, dead end, illegal action, solved, constraint
+        fraction; a reward of NaN says that the action is none of this board, or the episode over.
+    """
+    size, num_actions, num_units, _, _ = board_rules
+    reward, illegal = np.nan, False
+    if counts[0, PHASE] == RUNNING and 0 <= action < num_actions:
+        reward, illegal = step_board(rows, counts, 0, action, board_rules, rules)
+    boards, masks = observation.reshape(1, -1), mask.reshape(1, -1)
+    _show(rows, counts, 0, rules[1], size, num_actions, boards, masks)
+    return (
+        reward,
+        counts[0, PHASE] == TERMINATED,
+        counts[0, PHASE] == TRUNCATED,
+        counts[0, BLANKS],
+        counts[0, LEVEL],
+        counts[0, STUCK] > 0,
+        illegal,
+        counts[0, SATISFIED] == num_units,
+        counts[0, SATISFIED] / num_units,
+    )
+
+
+@njit(cache=True)
+def step_boards(
+    rows,
+    counts,
+    streams,
+    actions,
+    may_renew,
+    board_rules,
+    rules,
+    drawing,
+    observations,
+    masks,
+    told,
+):
+    """Step a batch; a board whose episode is over is given a new puzzle instead.
+
+    Args:
+        rows: int8 `[B, W]`.
+        counts: int64 `[B, NUM_COUNTS]`.
+        streams: uint64 `[B, 2]`.
+        actions: int64 `[B]`.
+        may_renew: whether a board whose episode is over may be given a new puzzle.
+        board_rules: see `step_board`.
+        rules: see `step_board`.
+        drawing: (bank, cdf, augment, group) for `draw_puzzle`.
+        observations: int8 `[B, N, N]`, written.
+        masks: int8 `[B, A]`, written.
+        told: (bool `[NUM_FLAGS, B]`, int64 `[NUM_INTEGERS, B]`, float64 `[NUM_FLOATS, B]`),
+            written.
+
+    Returns:
+        The first board that can't be stepped (its episode is over, or the action is out of range),
+        and then nothing has changed; -1 if all went well.
+    """
+    size, num_actions, num_units, _, _ = board_rules
+    flags, integers, floats = told
+    boards = observations.reshape(len(rows), -1)
+    any_digit = rules[1]
+    for b in range(len(rows)):
+        if counts[b, PHASE] == RUNNING:
+            refused = not 0 <= actions[b] < num_actions
+        else:
+            refused = counts[b, PHASE] == UNUSED or not may_renew
+        if refused:
+            return b
+    for b in range(len(rows)):
+        reward, illegal = 0.0, False
+        if counts[b, PHASE] == RUNNING:
+            reward, illegal = step_board(rows, counts, b, actions[b], board_rules, rules)
+        elif counts[b, PHASE] == RENEWED:
+            counts[b, PHASE] = RUNNING
+        else:
+            _draw_board(rows, counts, streams, b, RUNNING, board_rules, drawing)
+        floats[REWARD, b] = reward
+        flags[TERMINATIONS, b] = counts[b, PHASE] == TERMINATED
+        flags[TRUNCATIONS, b] = counts[b, PHASE] == TRUNCATED
+        _tell(counts, b, illegal, num_units, flags, integers, floats)
+        _show(rows, counts, b, any_digit, size, num_actions, boards, masks)
+    return -1
+
+
+@njit(cache=True)
+def _tell(counts, b, illegal, num_units, flags, integers, floats):
+    """Write the info of board b."""
+    flags[DEAD_END, b] = counts[b, STUCK] > 0
+    flags[ILLEGAL_ACTION, b] = illegal
+    flags[IS_SUCCESS, b] = counts[b, SATISFIED] == num_units
+    integers[BLANKS_LEFT, b] = counts[b, BLANKS]
+    integers[START_BLANKS, b] = counts[b, LEVEL]
+    floats[CONSTRAINT_FRACTION, b] = counts[b, SATISFIED] / num_units
+
+
+@njit(cache=True)
+def _draw_board(rows, counts, streams, b, phase, board_rules, drawing):
+    """Begin an episode on a puzzle from the bank."""
+    size, num_actions, num_units, cell_units, _ = board_rules
+    bank, cdf, augment, group = drawing
+    solution = np.empty(size * size, np.int8)
+    puzzle = rows[b, : size * size]
+    draw_puzzle(streams[b], bank, cdf, augment, group, puzzle, solution)
+    start_episode(rows, counts, b, phase, size, num_actions, num_units, cell_units)
+
+
+@njit(cache=True)
+def draw_boards(rows, counts, streams, chosen, phase, board_rules, drawing):
+    """Begin an episode on a puzzle from the bank for every board with `chosen [B]`."""
+    for b in range(len(rows)):
+        if chosen[b]:
+            _draw_board(rows, counts, streams, b, phase, board_rules, drawing)
+
+
+@njit(cache=True)
+def load_boards(rows, counts, streams, chosen, phase, board_rules, augment, group, puzzles):
+    """Begin an episode on `puzzles[i]`, int8 `[B, N**2]`, for every board i with `chosen [B]`.
+
+    With `augment` each puzzle is moved by a symmetry drawn from the board's own stream.
+    """
+    size, num_actions, num_units, cell_units, _ = board_rules
+    lines = np.empty((2, size), np.int32)
+    digits = np.empty(size + 1, np.int8)
+    for b in range(len(rows)):
+        if chosen[b]:
+            rows[b, : size * size] = puzzles[b]
+            if augment:
+                transpose = draw_symmetry(streams[b], group, lines[0], lines[1], digits)
+                row_step, column_step = (1, size) if transpose else (size, 1)
+                for cell in range(size * size):
+                    image = lines[0, cell // size] * row_step
+                    image += lines[1, cell % size] * column_step
+                    rows[b, image] = digits[puzzles[b, cell]]
+            start_episode(rows, counts, b, phase, size, num_actions, num_units, cell_units)
+
+
+@njit(cache=True)
+def show_boards(rows, counts, chosen, board_rules, any_digit, observations, masks, told):
+    """Write what the boards with `chosen [B]` show after a reset; leave the others' output."""
+    size, num_actions, num_units, _, _ = board_rules
+    flags, integers, floats = told
+    boards = observations.reshape(len(rows), -1)
+    for b in range(len(rows)):
+        if chosen[b]:
+            _tell(counts, b, False, num_units, flags, integers, floats)
+            _show(rows, counts, b, any_digit, size, num_actions, boards, masks)
+
+
+@njit(cache=True)
+def write_masks(rows, counts, board_rules, any_digit, masks):
+    """Write the action mask of every board into int8 `masks [B, A]`; zero after its end."""
+    for b in range(len(rows)):
+        _write_mask(rows, counts, b, any_digit, board_rules[0], board_rules[1], masks)

@@ -1,0 +1,282 @@
+"""Pictures and texts of a board, and films of an episode.
+
+Four things are told apart twice, by colour and by form, so that colour-blind eyes see them too:
+givens (black, bold, on grey), placements (blue), the last move (on yellow, framed) and conflicts
+(vermilion, with a corner). A blank cell without a candidate, a dead end, holds a small cross.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from sudoku_gym.board import SYMBOLS, candidates, conflicts
+from sudoku_gym.geometry import Geometry, geometry_for
+
+# Okabe and Ito's palette, which colour-blind readers can tell apart, and tints of it.
+_PAPER, _GIVEN, _SHADE, _GIVEN_SHADE = "#ffffff", "#ececec", "#dcebf5", "#c5d7e3"
+_LAST, _LAST_FRAME, _CLASH = "#fdf0b8", "#e69f00", "#fbdccb"
+_INK, _BLUE, _VERMILION, _THIN = "#1b1b1b", "#0072b2", "#c84b00", "#b4b4b4"
+
+_RESET, _BOLD, _REVERSE = "\x1b[0m", "\x1b[1m", "\x1b[7m"
+_ANSI_BLUE, _ANSI_CLASH = "\x1b[34m", "\x1b[4;31m"
+
+
+def check_mode(mode: str | None, modes: list[str]) -> str | None:
+    """Return `mode` if it is None or one of `modes`.
+
+    Raises:
+        ValueError: if it is neither.
+    """
+    if mode is not None and mode not in modes:
+        raise ValueError(f"render_mode={mode!r}: use None, {', '.join(map(repr, modes))}")
+    return mode
+
+
+def render(
+    mode: str,
+    board: NDArray[np.int8],
+    givens: NDArray[np.bool_],
+    geometry: Geometry,
+    last_cell: int,
+) -> str | NDArray[np.uint8]:
+    """Draw one board in an environment's render mode; `last_cell` is -1 before the first move."""
+    last = None if last_cell < 0 else divmod(last_cell, geometry.size)
+    if mode == "ansi":
+        return to_ansi(board, givens, geometry, last=last)
+    return draw(board, givens, geometry, last=last)
+
+
+def draw(
+    board: NDArray[np.int8],
+    givens: NDArray[np.bool_] | None = None,
+    geometry: Geometry | None = None,
+    *,
+    last: tuple[int, int] | None = None,
+    size: int | None = None,
+) -> NDArray[np.uint8]:
+    """Paint a board.
+
+    Args:
+        board: int8 `[N, N]`, 0 for a blank.
+        givens: bool `[N, N]`; None takes every digit for a given.
+        geometry: the board's shape; None means the standard one for N.
+        last: (row, column) of the last move, counted from 0.
+        size: about how many pixels high and wide; None fits the digits.
+
+    Returns:
+        uint8 `[H, W, 3]`, H = W, even (as video encoders want it).
+
+    Raises:
+        ValueError: if `size` leaves a cell less than 8 pixels.
+    """
+    geometry = geometry_for(len(board), geometry)
+    digits = geometry.size
+    cell = max(30, 480 // digits) if size is None else size // digits
+    if cell < 8:
+        raise ValueError(f"size={size}: a {geometry.name} board needs at least {8 * digits + 8}")
+    margin = max(4, cell // 10)
+    side = (digits * cell + 2 * margin + 1) // 2 * 2
+    image = Image.new("RGB", (side, side), _PAPER)
+    canvas = ImageDraw.Draw(image)
+    kinds = _Kinds(board, givens, geometry)
+    for row, column in np.ndindex(board.shape):
+        left, top = margin + column * cell, margin + row * cell
+        frame = (left, top, left + cell - 1, top + cell - 1)
+        canvas.rectangle(frame, fill=kinds.paper(row, column, (row, column) == last))
+        _draw_content(canvas, kinds, row, column, frame)
+    _draw_lines(canvas, geometry.regions, cell, margin)
+    if last is not None:
+        _frame_last(canvas, last, cell, margin)
+    return np.asarray(image).copy()
+
+
+class _Kinds:
+    """What there is to see in each cell of a board."""
+
+    def __init__(
+        self, board: NDArray[np.int8], givens: NDArray[np.bool_] | None, geometry: Geometry
+    ) -> None:
+        self.board = board
+        self.givens = board > 0 if givens is None else givens
+        self.clashes = conflicts(board[None], geometry)[0]
+        self.dead = (board == 0) & ~candidates(board[None], geometry)[0].any(-1)
+        self.shaded = np.zeros(board.shape, np.bool_)
+        ordinary = 3 if geometry.regions.any() else 2
+        self.shaded.ravel()[geometry.units[ordinary * geometry.size :].ravel()] = True
+
+    def paper(self, row: int, column: int, is_last: bool) -> str:
+        """Return the background's colour."""
+        if is_last:
+            return _LAST
+        if self.clashes[row, column]:
+            return _CLASH
+        given, shaded = self.givens[row, column], self.shaded[row, column]
+        if given:
+            return _GIVEN_SHADE if shaded else _GIVEN
+        return _SHADE if shaded else _PAPER
+
+    def ink(self, row: int, column: int) -> str:
+        """Return the digit's colour."""
+        if self.clashes[row, column]:
+            return _VERMILION
+        return _INK if self.givens[row, column] else _BLUE
+
+
+@cache
+def _font(pixels: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    return ImageFont.load_default(size=pixels)
+
+
+def _draw_content(
+    canvas: ImageDraw.ImageDraw,
+    kinds: _Kinds,
+    row: int,
+    column: int,
+    frame: tuple[int, int, int, int],
+) -> None:
+    """Draw the digit, the corner of a conflict, or the cross of a dead end."""
+    left, top, right, bottom = frame
+    cell = right - left + 1
+    middle = ((left + right) / 2, (top + bottom) / 2)
+    digit = int(kinds.board[row, column])
+    if digit > 0:
+        bold = cell // 40 if kinds.givens[row, column] else 0
+        canvas.text(
+            middle,
+            SYMBOLS[digit],
+            kinds.ink(row, column),
+            _font(cell * 5 // 8),
+            anchor="mm",
+            stroke_width=bold,
+        )
+    elif kinds.dead[row, column]:
+        arm, width = cell // 8, max(1, cell // 24)
+        x, y = int(middle[0]), int(middle[1])
+        canvas.line((x - arm, y - arm, x + arm, y + arm), _VERMILION, width)
+        canvas.line((x - arm, y + arm, x + arm, y - arm), _VERMILION, width)
+    if kinds.clashes[row, column]:
+        corner = cell // 4
+        canvas.polygon([(right - corner, top), (right, top), (right, top + corner)], _VERMILION)
+
+
+def _draw_lines(
+    canvas: ImageDraw.ImageDraw, regions: NDArray[np.int32], cell: int, margin: int
+) -> None:
+    """Draw thin lines between cells, then thick ones between regions and around the board."""
+    size = len(regions)
+    thick = max(1, cell // 40)
+    outside = np.pad(regions, 1, constant_values=-1)
+    for heavy in (False, True):
+        for row, column in np.ndindex(size + 1, size + 1):
+            x, y = margin + column * cell, margin + row * cell
+            here, above = outside[row + 1, column + 1], outside[row, column + 1]
+            before = outside[row + 1, column]
+            reach = thick if heavy else 0
+            ink = _INK if heavy else _THIN
+            if column < size and (here != above) == heavy:
+                canvas.rectangle((x - reach, y - reach, x + cell + reach, y + reach), ink)
+            if row < size and (here != before) == heavy:
+                canvas.rectangle((x - reach, y - reach, x + reach, y + cell + reach), ink)
+
+
+def _frame_last(canvas: ImageDraw.ImageDraw, last: tuple[int, int], cell: int, margin: int) -> None:
+    thick = max(1, cell // 40)
+    left, top = margin + last[1] * cell + thick + 1, margin + last[0] * cell + thick + 1
+    inner = cell - 2 * thick - 2
+    canvas.rectangle((left, top, left + inner, top + inner), outline=_LAST_FRAME, width=thick + 1)
+
+
+def to_ansi(
+    board: NDArray[np.int8],
+    givens: NDArray[np.bool_] | None = None,
+    geometry: Geometry | None = None,
+    *,
+    last: tuple[int, int] | None = None,
+    color: bool | None = None,
+) -> str:
+    """Write a board as a text with rules between its regions.
+
+    Args:
+        board: int8 `[N, N]`, 0 for a blank.
+        givens: bool `[N, N]`; None takes every digit for a given.
+        geometry: the board's shape; None means the standard one for N.
+        last: (row, column) of the last move, counted from 0.
+        color: whether to mark givens (bold), placements (blue), the last move (reversed) and
+            conflicts (red, underlined); None asks the terminal, and heeds `NO_COLOR`.
+
+    Returns:
+        N lines and the rules between them, without a line break at the end.
+    """
+    geometry = geometry_for(len(board), geometry)
+    if color is None:
+        color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    kinds = _Kinds(board, givens, geometry)
+    lines = []
+    for row in range(geometry.size):
+        if row:
+            lines += _rule(geometry.regions[row - 1], geometry.regions[row])
+        line = ""
+        for column in range(geometry.size):
+            same = column and geometry.regions[row, column - 1] == geometry.regions[row, column]
+            line += "" if column == 0 else " " if same else " | "
+            symbol = SYMBOLS[board[row, column]]
+            line += _styled(symbol, kinds, row, column, last) if color else symbol
+        lines.append(" " + line)
+    return "\n".join(lines)
+
+
+def _rule(above: NDArray[np.int32], below: NDArray[np.int32]) -> list[str]:
+    """Return the rule between two rows, if any cell needs one; `+` where columns part."""
+    parts = above != below
+    if not parts.any():
+        return []
+    line = "-" if parts[0] else " "
+    for column, is_part in enumerate(parts):
+        if column and (above[column] != above[column - 1] or below[column] != below[column - 1]):
+            line += "-+-" if is_part or parts[column - 1] else " | "
+        elif column:
+            line += "-" if is_part and parts[column - 1] else " "
+        line += "-" if is_part else " "
+    return [(line + ("-" if parts[-1] else "")).rstrip()]
+
+
+def _styled(symbol: str, kinds: _Kinds, row: int, column: int, last: tuple[int, int] | None) -> str:
+    style = _REVERSE if (row, column) == last else ""
+    if kinds.clashes[row, column]:
+        style += _ANSI_CLASH
+    elif kinds.board[row, column] > 0:
+        style += _BOLD if kinds.givens[row, column] else _ANSI_BLUE
+    return f"{style}{symbol}{_RESET}" if style else symbol
+
+
+def save_gif(frames: Iterable[NDArray[np.uint8]], path: str | Path, fps: float = 4) -> None:
+    """Save a film of frames as an endless GIF; the last one stays for two seconds.
+
+    Args:
+        frames: uint8 `[H, W, 3]` each, all of one size.
+        path: is overwritten, once the film is complete.
+        fps: frames a second.
+
+    Raises:
+        ValueError: if there is no frame or `fps` is not positive.
+    """
+    images = [Image.fromarray(frame) for frame in frames]
+    if not images:
+        raise ValueError(f"no frame to save in {path}: render the environment at least once")
+    if fps <= 0:
+        raise ValueError(f"fps={fps}: use a number above 0")
+    durations = [round(1000 / fps)] * (len(images) - 1) + [2000]
+    target = Path(path)
+    unfinished = target.with_name(target.name + ".part")
+    images[0].save(
+        unfinished, "GIF", save_all=True, append_images=images[1:], duration=durations, loop=0
+    )
+    unfinished.replace(target)

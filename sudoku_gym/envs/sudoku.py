@@ -1,0 +1,342 @@
+"""The single environment. Its docstring is the page of the environment's documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from operator import index as whole_number
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.error import InvalidAction, ResetNeeded
+from numpy.typing import NDArray
+
+from sudoku_gym import board as boards
+from sudoku_gym.envs import episodes, rendering
+from sudoku_gym.envs.batch import BoardBatch, EnvState
+from sudoku_gym.envs.settings import (
+    Actions,
+    Reward,
+    Settings,
+    check_max_steps,
+    custom_rewards,
+    read_reset_options,
+)
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
+
+
+class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
+    """Fill a board so that every unit holds every digit once.
+
+    ## Description
+    A board has N x N cells. Some hold a digit at the start, the *givens*; the rest are *blank*.
+    A *unit* is a row, a column, a box or, in variants, a diagonal: N cells that must hold N
+    different digits. The agent places one digit at a time. A digit that no unit of a blank cell
+    holds yet is a *candidate* of that cell; by default only candidates may be placed, so digits
+    never clash, but a placement may still be wrong and lead to a *dead end*: a blank cell without
+    a candidate.
+
+    Puzzles come from a bank of minimal puzzles. Any number of blanks can be asked for: cells of a
+    minimal puzzle are revealed until so many are left, and the puzzle stays well posed (it has
+    exactly one solution).
+
+    ## Action Space
+    `Discrete(N**3)`. Action `cell * N + digit - 1` places `digit` in `cell = row * N + column`.
+    With `erase=True` the space is `Discrete(N**3 + N**2)`, and action `N**3 + cell` clears a cell
+    that is no given.
+
+    `info["action_mask"]` (int8 `[A]`, fit for `action_space.sample(mask)`) and the method
+    `action_masks()` (bool `[A]`) say which actions are legal: 1 = legal. `actions="legal"` allows
+    candidates, `actions="blank"` any digit in any blank cell. An illegal action leaves the board
+    as it is, is rewarded with `illegal_reward`, and counts as a step.
+
+    ## Observation Space
+    `Box(0, N, (N, N), int8)`: the board, 0 for a blank.
+
+    ## Starting State
+    A puzzle drawn from `source` with `blanks` blanks, under a random symmetry if `augment`.
+    `reset(options=...)` takes `{"puzzle": board}` (int `[N, N]` or a text; no symmetry is applied)
+    or `{"blanks": ...}` for this one episode. `set_blanks(...)` changes the level for all
+    episodes from the next reset on. Equal seeds give equal puzzles, now and in the vector
+    environment.
+
+    ## Rewards
+    - `"terminal"`: 0 until the end, then the constraint fraction, that is the share of units that
+      hold all N digits; 1 exactly when solved. (cAlphaZero, equation 4.) Paid at truncation too.
+    - `"dense"`: the change of the constraint fraction at each step; the return is the fraction at
+      the end less the one at the start.
+    - `"sparse"`: 1 when the episode ends with the board solved, else 0.
+    - a function `f(before, actions, after, terminated)` of batches, here of one board; see
+      `RewardFunction`. It is not asked about an illegal action.
+
+    An illegal action adds `illegal_reward`.
+
+    ## Episode End
+    Termination: when the board is full or no action is legal; with `end_at_dead_end=True` also at
+    the first dead end; with `erase=True` only when solved (or at a dead end, if asked for). The
+    terminal observation carries an all-zero mask.
+
+    Truncation: after `max_episode_steps` steps, by default `2 * N**2`, or `8 * N**2` with
+    `erase=True`. The environment counts them itself. `gym.make(..., max_episode_steps=n)` adds
+    Gymnasium's `TimeLimit` around it, of which the environment knows nothing, so `"terminal"` pays
+    nothing there; set `env.unwrapped.max_episode_steps = n` where it should.
+
+    ## Information
+    | key | type | meaning |
+    |---|---|---|
+    | `action_mask` | int8 `[A]` | 1 for each legal action |
+    | `blanks` | int | blank cells now |
+    | `level` | int | blank cells at the start of the episode |
+    | `dead_end` | bool | some blank cell has no candidate |
+    | `illegal_action` | bool | the last action was illegal |
+    | `is_success` | bool | the board is solved |
+    | `constraint_fraction` | float | share of units that hold all N digits |
+
+    ## Arguments
+    ```python
+    gym.make("Sudoku9x9-v0", blanks=40, reward="dense")
+    ```
+    - `source`: a bank's name, a file of puzzles, `"module:attribute"`, or a `PuzzleSource`.
+    - `split`: the part of a bank to draw from: `"train"`, `"validation"`, `"test"` or `"all"`.
+    - `board`: the bank name of the board that the source must have; the environment ids set it.
+    - `blanks`: None for puzzles as stored (minimal), a number, a (low, high) pair with both ends
+      included, or a mapping from numbers to weights.
+    - `augment`: whether to move each drawn puzzle by a random symmetry of the board.
+    - `reward`, `actions`, `erase`, `illegal_reward`, `end_at_dead_end`, `max_episode_steps`: above.
+    - `render_mode`: None, `"ansi"` or `"rgb_array"`.
+
+    ## Version History
+    - v0: initial version.
+
+    Attributes:
+        geometry: the shape of the boards and their units.
+        source: where the puzzles come from.
+
+    Raises:
+        ValueError: if an option has no such value, or the source does not hold such boards.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 - as Gymnasium has it
+        "render_modes": ["ansi", "rgb_array"],
+        "render_fps": 4,
+    }
+
+    def __init__(
+        self,
+        source: str | PuzzleSource = "9x9",
+        *,
+        split: str = "train",
+        board: str | None = None,
+        blanks: Blanks = None,
+        augment: bool = True,
+        reward: Reward = "terminal",
+        actions: Actions = "legal",
+        erase: bool = False,
+        illegal_reward: float = 0.0,
+        end_at_dead_end: bool = False,
+        max_episode_steps: int | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        settings = Settings(
+            source=source,
+            split=split,
+            board=board,
+            blanks=blanks,
+            augment=augment,
+            reward=reward,
+            actions=actions,
+            erase=erase,
+            illegal_reward=illegal_reward,
+            end_at_dead_end=end_at_dead_end,
+            max_episode_steps=max_episode_steps,
+        )
+        self.metadata = dict(self.metadata)  # SyncVectorEnv writes into it
+        self.render_mode = rendering.check_mode(render_mode, self.metadata["render_modes"])
+        self._batch = batch = BoardBatch(1, settings)
+        self._rows, self._counts = batch.rows, batch.counts
+        self._reward = reward if callable(reward) else None
+        self._seeded_by: np.random.Generator | None = None
+        self.observation_space = batch.observation_space
+        self.action_space = batch.action_space
+        self._board_shape, self._num_actions = batch.boards.shape[1:], batch.num_actions
+
+    @property
+    def geometry(self) -> Geometry:
+        """The shape of the boards and their units."""
+        return self._batch.geometry
+
+    @property
+    def source(self) -> PuzzleSource:
+        """Where the puzzles come from."""
+        return self._batch.source
+
+    @property
+    def max_episode_steps(self) -> int:
+        """The number of steps after which an episode is truncated; may be set at any time."""
+        return self._batch.rules[-1]
+
+    @max_episode_steps.setter
+    def max_episode_steps(self, limit: int) -> None:
+        check_max_steps(limit)
+        self._batch.rules = (*self._batch.rules[:-1], int(limit))
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[NDArray[np.int8], dict[str, Any]]:
+        """Begin an episode.
+
+        Args:
+            seed: decides this puzzle and all that follow; None continues.
+            options: `"puzzle"` or `"blanks"`, for this episode only.
+
+        Returns:
+            The board, int8 `[N, N]`, and the info.
+
+        Raises:
+            ValueError: if there is no such option, or its value does not fit.
+        """
+        super().reset(seed=seed)
+        asked = read_reset_options(options, 1, self.geometry)
+        self._seed_stream(anew=seed is not None)
+        self._batch.begin(asked)
+        told = self._batch.empty_told()
+        observation = np.empty(self._board_shape, np.int8)
+        mask = np.empty(self._num_actions, np.int8)
+        episodes.show_boards(
+            self._rows,
+            self._counts,
+            asked.chosen,
+            self._batch.board_rules,
+            self._batch.rules[1],
+            observation[None],
+            mask[None],
+            told,
+        )
+        flags, integers, floats = told
+        return observation, {
+            "action_mask": mask,
+            "blanks": int(integers[episodes.BLANKS_LEFT, 0]),
+            "level": int(integers[episodes.START_BLANKS, 0]),
+            "dead_end": bool(flags[episodes.DEAD_END, 0]),
+            "illegal_action": False,
+            "is_success": bool(flags[episodes.IS_SUCCESS, 0]),
+            "constraint_fraction": float(floats[episodes.CONSTRAINT_FRACTION, 0]),
+        }
+
+    def step(
+        self, action: int | np.integer[Any]
+    ) -> tuple[NDArray[np.int8], float, bool, bool, dict[str, Any]]:
+        """Place or erase one digit.
+
+        Args:
+            action: 0 to A - 1.
+
+        Returns:
+            The board, the reward, whether the episode terminated, whether it was truncated, and
+            the info.
+
+        Raises:
+            InvalidAction: if the action is no action of this board.
+            ResetNeeded: if there was no reset yet, or the episode is over.
+        """
+        action = whole_number(action)
+        batch = self._batch
+        before = batch.boards.copy() if self._reward else None
+        observation = np.empty(self._board_shape, np.int8)
+        mask = np.empty(self._num_actions, np.int8)
+        (
+            reward,
+            terminated,
+            truncated,
+            blanks,
+            level,
+            dead_end,
+            illegal,
+            solved,
+            constraint_fraction,
+        ) = episodes.step_one(
+            self._rows, self._counts, action, batch.board_rules, batch.rules, observation, mask
+        )
+        if reward != reward:
+            raise self._refusal(action)
+        if self._reward and before is not None and not illegal:
+            ended = np.array([terminated])
+            after = observation[None].copy()
+            reward = custom_rewards(self._reward, before, np.array([action]), after, ended).item()
+        info = {
+            "action_mask": mask,
+            "blanks": blanks,
+            "level": level,
+            "dead_end": dead_end,
+            "illegal_action": illegal,
+            "is_success": solved,
+            "constraint_fraction": constraint_fraction,
+        }
+        return observation, reward, terminated, truncated, info
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return which actions are legal now: bool `[A]`, True = legal."""
+        return self._batch.masks()[0].view(np.bool_)
+
+    def set_blanks(self, blanks: Blanks) -> None:
+        """Let the next episodes begin with so many blanks, from the next reset on.
+
+        Raises:
+            ValueError: if the source can't serve them; the message names its maximum.
+        """
+        self._batch.set_blanks(blanks)
+
+    def get_state(self) -> EnvState:
+        """Return a copy of everything that decides what happens next, for `set_state`."""
+        return self._batch.get_state()
+
+    def set_state(self, state: EnvState) -> None:
+        """Go back to a state that `get_state` returned, here or in an equal environment.
+
+        Raises:
+            ValueError: if it comes from another board or other options.
+        """
+        self._seed_stream(anew=False)
+        self._batch.set_state(state)
+
+    def render(self) -> str | NDArray[np.uint8] | None:  # type: ignore[override]
+        """Draw the board: a text for `"ansi"`, uint8 `[H, W, 3]` for `"rgb_array"`."""
+        if self.render_mode is None:
+            name = self.spec.id if self.spec else "..."
+            gym.logger.warn(
+                "render() draws nothing without a render mode: give one, e.g. "
+                f'gym.make("{name}", render_mode="rgb_array")'
+            )
+            return None
+        if self._counts[0, episodes.PHASE] == episodes.UNUSED:
+            raise ResetNeeded("there is no board to draw yet: call reset() before render()")
+        return rendering.render(
+            self.render_mode,
+            self._batch.boards[0],
+            self._batch.givens[0],
+            self.geometry,
+            int(self._counts[0, episodes.LAST_CELL]),
+        )
+
+    def _seed_stream(self, anew: bool) -> None:
+        """Let `np_random` decide the puzzles, if it was seeded or replaced."""
+        if anew or self._seeded_by is not self.np_random:
+            self._seeded_by = self.np_random
+            self._batch.seed(0, self.np_random)
+
+    def _refusal(self, action: int) -> Exception:
+        phase = self._counts[0, episodes.PHASE]
+        if phase == episodes.UNUSED:
+            return ResetNeeded("call reset() before step()")
+        if not 0 <= action < self._num_actions:
+            return InvalidAction(
+                f"action {action} is none of this board: use 0 to {self._num_actions - 1}"
+                f"{self._describe_actions()}"
+            )
+        return ResetNeeded("the episode is over: call reset() before step()")
+
+    def _describe_actions(self) -> str:
+        size = self.geometry.size
+        last = boards.place(size**2 - 1, size)
+        return f" (cell * {size} + digit - 1; the last cell is {last})"

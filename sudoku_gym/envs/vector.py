@@ -1,0 +1,394 @@
+"""The native vector environment: one call of a compiled kernel steps all boards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.error import InvalidAction, ResetNeeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike, NDArray
+
+from sudoku_gym.envs import episodes, rendering
+from sudoku_gym.envs.batch import BoardBatch, EnvState, Told
+from sudoku_gym.envs.settings import (
+    Actions,
+    Reward,
+    Settings,
+    custom_rewards,
+    read_reset_options,
+)
+from sudoku_gym.envs.sudoku import SudokuEnv
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
+
+Boards = NDArray[np.int8]
+StepResult = tuple[
+    Boards, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]
+]
+
+_FLAGS = {
+    "dead_end": episodes.DEAD_END,
+    "illegal_action": episodes.ILLEGAL_ACTION,
+    "is_success": episodes.IS_SUCCESS,
+}
+_INTEGERS = {"blanks": episodes.BLANKS_LEFT, "level": episodes.START_BLANKS}
+_NUM_INFOS = len(_FLAGS) + len(_INTEGERS) + 2  # and the mask, and the constraint fraction
+
+
+class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
+    """Many boards at once: B `SudokuEnv`s, step for step, at the speed of compiled code.
+
+    ## Description
+    See `SudokuEnv` for the board, its actions, observations, rewards and the end of an episode.
+    Board i after `reset(seed=s)` is a single environment after `reset(seed=s + i)`, and stays
+    equal to it; every array has the form that `SyncVectorEnv` would give it.
+
+    ## Action Space
+    `MultiDiscrete([A] * B)`. `sudoku_gym.sample_actions(info["action_mask"], rng)` draws legal
+    actions for the whole batch.
+
+    ## Observation Space
+    `Box(0, N, (B, N, N), int8)`. All returned arrays are new: they stay as they are.
+
+    ## Starting State
+    As in `SudokuEnv`. `reset(seed=...)` takes one seed or one each (None leaves a board's puzzles
+    as they were to come); `options` takes `"puzzle"` (one for all, or one each), `"blanks"`, and
+    `"reset_mask"` (bool `[B]`), which resets only some boards.
+
+    ## Rewards
+    As in `SudokuEnv`; a reward function is asked once a step, about all boards that were acted on
+    legally.
+
+    ## Episode End
+    `autoreset_mode` says when a board whose episode is over gets its next puzzle:
+
+    - `AutoresetMode.NEXT_STEP` (`"NextStep"`): at the next step, which ignores the action for this
+      board and returns the new board with its mask, reward 0 and both flags False.
+    - `AutoresetMode.SAME_STEP` (`"SameStep"`): at once. The observation and the info are the new
+      board's; `infos["final_obs"]` and `infos["final_info"]` hold the old one's.
+    - `AutoresetMode.DISABLED` (`"Disabled"`): when you call `reset` with a `reset_mask`.
+
+    ## Information
+    The keys of `SudokuEnv`, each an array over the boards, beside a mask `_key` that says which
+    boards have it (all of them, but for a reset with `reset_mask`).
+
+    ## Arguments
+    ```python
+    gym.make_vec("Sudoku9x9-v0", num_envs=1024, autoreset_mode="SameStep")
+    ```
+    - `num_envs`: B.
+    - `autoreset_mode`: above.
+    - all others as in `SudokuEnv`.
+
+    ## Version History
+    - v0: initial version.
+
+    Attributes:
+        geometry: the shape of the boards and their units.
+        source: where the puzzles come from.
+
+    Raises:
+        ValueError: if an option has no such value, or the source does not hold such boards.
+    """
+
+    metadata: dict[str, Any] = dict(SudokuEnv.metadata)  # noqa: RUF012 - as Gymnasium has it
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        source: str | PuzzleSource = "9x9",
+        *,
+        split: str = "train",
+        board: str | None = None,
+        blanks: Blanks = None,
+        augment: bool = True,
+        reward: Reward = "terminal",
+        actions: Actions = "legal",
+        erase: bool = False,
+        illegal_reward: float = 0.0,
+        end_at_dead_end: bool = False,
+        max_episode_steps: int | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+    ) -> None:
+        if num_envs < 1:
+            raise ValueError(f"num_envs={num_envs}: a vector environment has at least one board")
+        settings = Settings(
+            source=source,
+            split=split,
+            board=board,
+            blanks=blanks,
+            augment=augment,
+            reward=reward,
+            actions=actions,
+            erase=erase,
+            illegal_reward=illegal_reward,
+            end_at_dead_end=end_at_dead_end,
+            max_episode_steps=max_episode_steps,
+        )
+        self._autoreset_mode = _autoreset_mode(autoreset_mode)
+        self.metadata = self.metadata | {"autoreset_mode": self._autoreset_mode}
+        self.render_mode = rendering.check_mode(render_mode, self.metadata["render_modes"])
+        self._batch = batch = BoardBatch(num_envs, settings)
+        self._reward = reward if callable(reward) else None
+        self._is_seeded = False
+        self.num_envs = num_envs
+        self.single_observation_space = batch.observation_space
+        self.single_action_space = batch.action_space
+        self.observation_space = batch_space(batch.observation_space, num_envs)
+        self.action_space = batch_space(batch.action_space, num_envs)
+
+    @property
+    def geometry(self) -> Geometry:
+        """The shape of the boards and their units."""
+        return self._batch.geometry
+
+    @property
+    def source(self) -> PuzzleSource:
+        """Where the puzzles come from."""
+        return self._batch.source
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> tuple[Boards, dict[str, Any]]:
+        """Begin an episode on every board, or on those of `options["reset_mask"]`.
+
+        Args:
+            seed: board i is seeded with `seed + i` or `seed[i]`; None continues.
+            options: `"puzzle"`, `"blanks"`, `"reset_mask"`.
+
+        Returns:
+            The boards, int8 `[B, N, N]`, and the infos.
+
+        Raises:
+            ValueError: if there is no such option, or a value does not fit.
+        """
+        asked = read_reset_options(options, self.num_envs, self.geometry)
+        self._seed(seed, asked.chosen)
+        self._batch.begin(asked)
+        observations = self._batch.boards.copy()
+        masks = np.zeros((self.num_envs, self._batch.num_actions), np.int8)
+        told = self._batch.empty_told()
+        self._show(asked.chosen, observations, masks, told)
+        return observations, self._infos(masks, told, asked.chosen)
+
+    def step(self, actions: ArrayLike) -> StepResult:
+        """Act on every board.
+
+        Args:
+            actions: integers `[B]`; those of boards that are about to be reset are ignored.
+
+        Returns:
+            The boards int8 `[B, N, N]`, rewards float64 `[B]`, terminations and truncations bool
+            `[B]`, and the infos.
+
+        Raises:
+            InvalidAction: if an action is no action of its board.
+            ResetNeeded: if there was no reset yet, or a board's episode is over and nothing resets
+                it (`AutoresetMode.DISABLED`).
+        """
+        chosen = self._as_actions(actions)
+        batch = self._batch
+        may_renew = self._autoreset_mode is AutoresetMode.NEXT_STEP
+        if may_renew and not batch.draws_compiled:
+            batch.renew(self._are_over(), episodes.RENEWED)
+        if self._reward is not None:
+            before = batch.boards.copy()
+            played = batch.counts[:, episodes.PHASE] == episodes.RUNNING
+        observations = np.empty(batch.boards.shape, np.int8)
+        masks = np.empty((self.num_envs, batch.num_actions), np.int8)
+        told = batch.empty_told()
+        refused = episodes.step_boards(
+            batch.rows,
+            batch.counts,
+            batch.streams,
+            chosen,
+            may_renew,
+            batch.board_rules,
+            batch.rules,
+            batch.drawing,
+            observations,
+            masks,
+            told,
+        )
+        if refused >= 0:
+            raise self._refusal(refused, chosen)
+        flags, _, floats = told
+        if self._reward is not None:
+            played &= ~flags[episodes.ILLEGAL_ACTION]
+            self._ask_reward(played, before, chosen, observations, told)
+        rewards = floats[episodes.REWARD]
+        terminations, truncations = flags[episodes.TERMINATIONS], flags[episodes.TRUNCATIONS]
+        final: dict[str, Any] = {}
+        if self._autoreset_mode is AutoresetMode.SAME_STEP:
+            final = self._renew_at_once(terminations | truncations, observations, masks, told)
+        infos = self._infos(masks, told, np.ones(self.num_envs, np.bool_)) | final
+        return observations, rewards, terminations, truncations, infos
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return which actions are legal now: bool `[B, A]`, True = legal."""
+        return self._batch.masks().view(np.bool_)
+
+    def set_blanks(self, blanks: Blanks) -> None:
+        """Let the next episodes begin with so many blanks, from each board's next reset on.
+
+        Raises:
+            ValueError: if the source can't serve them; the message names its maximum.
+        """
+        self._batch.set_blanks(blanks)
+
+    def get_state(self) -> EnvState:
+        """Return a copy of everything that decides what happens next, for `set_state`."""
+        return self._batch.get_state()
+
+    def set_state(self, state: EnvState) -> None:
+        """Go back to a state that `get_state` returned, here or in an equal environment.
+
+        Raises:
+            ValueError: if it comes from another number of boards, other boards or other options.
+        """
+        self._seed(None, np.ones(self.num_envs, np.bool_))
+        self._batch.set_state(state)
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Draw every board: texts for `"ansi"`, uint8 `[H, W, 3]` each for `"rgb_array"`."""
+        batch = self._batch
+        if self.render_mode is None:
+            gym.logger.warn("render() draws nothing without a render mode: give one to make_vec")
+            return None
+        if (batch.counts[:, episodes.PHASE] == episodes.UNUSED).any():
+            raise ResetNeeded("there is no board to draw yet: call reset() before render()")
+        boards, givens = batch.boards, batch.givens
+        last = batch.counts[:, episodes.LAST_CELL].tolist()
+        return tuple(
+            rendering.render(self.render_mode, boards[i], givens[i], self.geometry, last[i])
+            for i in range(self.num_envs)
+        )
+
+    def _seed(self, seed: int | Sequence[int | None] | None, chosen: NDArray[np.bool_]) -> None:
+        """Seed the chosen boards; at the first time all others too, from `np_random`."""
+        if isinstance(seed, (int, np.integer)):
+            super().reset(seed=int(seed))
+            seeds: list[int | None] = [int(seed) + i for i in range(self.num_envs)]
+        elif seed is None:
+            seeds = [None] * self.num_envs
+        else:
+            seeds = list(seed)
+        if len(seeds) != self.num_envs:
+            raise ValueError(
+                f"seed holds {len(seeds)} seeds for {self.num_envs} boards: give one for all, or "
+                "one each"
+            )
+        if not self._is_seeded:
+            anew = self.np_random.integers(2**63, size=self.num_envs).tolist()
+            seeds_now = [a if s is None else s for s, a in zip(seeds, anew, strict=True)]
+            self._batch.seed_many(seeds_now)
+            self._is_seeded = True
+            return
+        self._batch.seed_many(s if c else None for s, c in zip(seeds, chosen, strict=True))
+
+    def _as_actions(self, actions: ArrayLike) -> NDArray[np.int64]:
+        array = np.asarray(actions)
+        if array.shape != (self.num_envs,) or not np.issubdtype(array.dtype, np.integer):
+            raise InvalidAction(
+                f"actions must be integers of shape ({self.num_envs},), not {array.dtype} of "
+                f"shape {array.shape}"
+            )
+        return np.ascontiguousarray(array, np.int64)
+
+    def _are_over(self) -> NDArray[np.bool_]:
+        phases = self._batch.counts[:, episodes.PHASE]
+        over: NDArray[np.bool_] = (phases == episodes.TERMINATED) | (phases == episodes.TRUNCATED)
+        return over
+
+    def _refusal(self, index: int, actions: NDArray[np.int64]) -> Exception:
+        phase = self._batch.counts[index, episodes.PHASE]
+        if phase == episodes.UNUSED:
+            return ResetNeeded("call reset() before step()")
+        if phase == episodes.RUNNING:
+            return InvalidAction(
+                f"board {index}: action {actions[index]} is none of this board: use 0 to "
+                f"{self._batch.num_actions - 1}"
+            )
+        return ResetNeeded(
+            f"board {index}: the episode is over; with autoreset_mode=Disabled call "
+            'reset(options={"reset_mask": terminations | truncations})'
+        )
+
+    def _ask_reward(
+        self,
+        played: NDArray[np.bool_],
+        before: Boards,
+        actions: NDArray[np.int64],
+        after: Boards,
+        told: Told,
+    ) -> None:
+        """Write the rewards of the boards that were played legally."""
+        if self._reward is not None and played.any():
+            terminations = told[0][episodes.TERMINATIONS][played]
+            told[2][episodes.REWARD, played] = custom_rewards(
+                self._reward, before[played], actions[played], after[played], terminations
+            )
+
+    def _renew_at_once(
+        self, over: NDArray[np.bool_], observations: Boards, masks: NDArray[np.int8], told: Told
+    ) -> dict[str, Any]:
+        """Reset the boards that are over, in place; return `final_obs` and `final_info`."""
+        if not over.any():
+            return {}
+        final_obs = np.full(self.num_envs, None, dtype=object)
+        for i in np.flatnonzero(over).tolist():
+            final_obs[i] = observations[i].copy()
+        final_info = self._infos(masks, told, over)
+        for key, values in final_info.items():
+            if not key.startswith("_"):
+                final_info[key] = np.zeros_like(values)
+                final_info[key][over] = values[over]
+        self._batch.renew(over, episodes.RUNNING)
+        observations[over] = self._batch.boards[over]
+        self._show(over, observations, masks, told)
+        return {
+            "final_obs": final_obs,
+            "_final_obs": over.copy(),
+            "final_info": final_info,
+            "_final_info": over.copy(),
+        }
+
+    def _show(
+        self,
+        chosen: NDArray[np.bool_],
+        observations: Boards,
+        masks: NDArray[np.int8],
+        told: Told,
+    ) -> None:
+        batch = self._batch
+        state = (batch.rows, batch.counts, chosen, batch.board_rules, batch.rules[1])
+        episodes.show_boards(*state, observations, masks, told)
+
+    def _infos(
+        self, masks: NDArray[np.int8], told: Told, has_info: NDArray[np.bool_]
+    ) -> dict[str, Any]:
+        """Return the infos in `SyncVectorEnv`'s form: each key with a mask of its own."""
+        flags, integers, floats = told
+        infos: dict[str, Any] = {"action_mask": masks}
+        infos |= {key: integers[row] for key, row in _INTEGERS.items()}
+        infos |= {key: flags[row] for key, row in _FLAGS.items()}
+        infos["constraint_fraction"] = floats[episodes.CONSTRAINT_FRACTION]
+        present = np.repeat(has_info[None], _NUM_INFOS, axis=0)
+        infos |= {f"_{key}": present[i] for i, key in enumerate(list(infos))}
+        return infos
+
+
+def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    try:
+        return mode if isinstance(mode, AutoresetMode) else AutoresetMode(mode)
+    except ValueError:
+        names = ", ".join(repr(known.value) for known in AutoresetMode)
+        raise ValueError(f"autoreset_mode={mode!r}: use {names}") from None

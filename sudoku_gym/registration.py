@@ -1,0 +1,31 @@
+"""The environments' ids: one table, one loop."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+
+# environment id -> the bank whose boards it plays on and, by default, draws from
+ENVIRONMENTS = {
+    "Sudoku4x4-v0": "4x4",
+    "Sudoku6x6-v0": "6x6",
+    "Sudoku9x9-v0": "9x9",
+    "Sudoku16x16-v0": "16x16",
+    "Sudoku25x25-v0": "25x25",
+    "SudokuX9x9-v0": "x9x9",
+}
+
+
+def register_all() -> None:
+    """Register every environment that is not registered yet.
+
+    The environments count their steps themselves, since the reward may be paid at the last one;
+    hence no `max_episode_steps` here.
+    """
+    for name, bank in ENVIRONMENTS.items():
+        if name not in gym.registry:
+            gym.register(
+                id=name,
+                entry_point="sudoku_gym.envs.sudoku:SudokuEnv",
+                vector_entry_point="sudoku_gym.envs.vector:SudokuVectorEnv",
+                kwargs={"source": bank, "board": bank},
+            )
