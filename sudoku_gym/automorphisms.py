@@ -4,10 +4,15 @@ The standard boards need no search (their group is a product of known permutatio
 for variants, whose diagonals, windows or jigsaw regions leave only a small group.
 """
 
+# mypy: disable-error-code="no-untyped-def"
+
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
+
+MAX_SYMMETRIES = 20_000
 
 
 def row_column_automorphisms(units: NDArray[np.int32], size: int) -> NDArray[np.int32]:
@@ -22,57 +27,98 @@ def row_column_automorphisms(units: NDArray[np.int32], size: int) -> NDArray[np.
 
     Returns:
         int32 `[G, 2 N + 1]`: the image of each row, the image of each column, 1 for transpose.
+
+    Raises:
+        ValueError: if there are more than 20,000, as for Sudoku-X of 25 digits.
     """
-    weight = np.zeros((size * size, size * size), np.int64)
-    for unit in units:
-        weight[np.ix_(unit, unit)] += 1
-    wanted = {frozenset(unit.tolist()) for unit in units}
-    found = []
-    for transpose in (0, 1):
-        images = np.arange(size * size).reshape(size, size)
-        target = weight
-        if transpose:
-            swap = images.T.ravel()
-            target = weight[np.ix_(swap, swap)]
-        for rows, columns in _matching_lines(weight, target, size):
-            image = rows[:, None] * size + columns[None, :]
-            if transpose:
-                image = columns[None, :] * size + rows[:, None]
-            flat = image.ravel()
-            if {frozenset(flat[unit].tolist()) for unit in units} == wanted:
-                found.append(np.concatenate([rows, columns, [transpose]]))
-    return np.array(sorted(found, key=lambda row: row.tolist()), np.int32).reshape(-1, 2 * size + 1)
+    member = np.zeros((len(units), size * size), np.bool_)
+    member[np.arange(len(units))[:, None], units] = True
+    shared = (member.T.astype(np.uint8) @ member.astype(np.uint8)).astype(np.uint8)
+    found = np.empty((MAX_SYMMETRIES, 2 * size + 1), np.int32)
+    count = 0
+    for transpose in (False, True):
+        count = _extend(shared, member, units, transpose, found, count)
+        if count < 0:
+            raise ValueError(
+                f"this board of {size} digits has more than {MAX_SYMMETRIES:,} symmetries that are "
+                "no mere product of line permutations; they are not listed: do without symmetry "
+                "augmentation (augment=False)"
+            )
+    listed = found[:count]
+    return listed[np.lexsort(listed.T[::-1])]
 
 
-def _matching_lines(
-    weight: NDArray[np.int64], target: NDArray[np.int64], size: int
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Depth-first search for row and column images that keep how many units two cells share.
+@njit(cache=True)
+def _extend(shared, member, units, transpose, found, count):
+    """Depth-first search for images of row 0, column 0, row 1, ...; return the new count, or -1.
 
-    Row k and column k are fixed in turn, so each step can compare all cells of the square
-    `[0..k, 0..k]` with their images; a wrong choice is seen at once.
+    Each new line is held against the square fixed so far: two cells must share as many units as
+    their images do, so a wrong choice is seen at once.
     """
-    results: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
-    rows = np.full(size, -1, np.int64)
-    columns = np.full(size, -1, np.int64)
-
-    def agrees(height: int, width: int) -> bool:
-        old = (np.arange(height)[:, None] * size + np.arange(width)).ravel()
-        new = (rows[:height, None] * size + columns[:width]).ravel()
-        return bool((weight[np.ix_(old, old)] == target[np.ix_(new, new)]).all())
-
-    def extend(step: int) -> None:
+    size = units.shape[1]
+    rows, columns = np.full(size, -1), np.full(size, -1)
+    step = 0
+    while step >= 0:
         if step == 2 * size:
-            results.append((rows.copy(), columns.copy()))
-            return
-        line, place = (rows, step // 2) if step % 2 == 0 else (columns, step // 2)
-        for image in range(size):
-            if image in line[:place]:
-                continue
-            line[place] = image
-            if agrees((step + 2) // 2, (step + 1) // 2):
-                extend(step + 1)
-        line[place] = -1
+            if _maps_units(member, units, rows, columns, transpose):
+                if count == len(found):
+                    return -1
+                found[count, :size] = rows
+                found[count, size : 2 * size] = columns
+                found[count, 2 * size] = transpose
+                count += 1
+            step -= 1
+            continue
+        place = step // 2
+        line = rows if step % 2 == 0 else columns
+        image = line[place] + 1
+        while image < size and (line[:place] == image).any():
+            image += 1
+        if image == size:
+            line[place] = -1
+            step -= 1
+            continue
+        line[place] = image
+        if _agrees(shared, rows, columns, step, transpose):
+            step += 1
+    return count
 
-    extend(0)
-    return results
+
+@njit(cache=True)
+def _agrees(shared, rows, columns, step, transpose):
+    """Say whether the line fixed at `step` shares units with the square as its image does."""
+    size = len(rows)
+    place = step // 2
+    height, width = place + 1, (step + 1) // 2
+    for k in range(width if step % 2 == 0 else height):
+        row, column = (place, k) if step % 2 == 0 else (k, place)
+        cell = row * size + column
+        cell_image = _image(rows[row], columns[column], size, transpose)
+        for other_row in range(height):
+            for other_column in range(width):
+                other = other_row * size + other_column
+                other_image = _image(rows[other_row], columns[other_column], size, transpose)
+                if shared[cell, other] != shared[cell_image, other_image]:
+                    return False
+    return True
+
+
+@njit(cache=True)
+def _image(row, column, size, transpose):
+    return column * size + row if transpose else row * size + column
+
+
+@njit(cache=True)
+def _maps_units(member, units, rows, columns, transpose):
+    """Say whether every unit's image is a unit."""
+    size = len(rows)
+    for cells in units:
+        for target in member:
+            inside = 0
+            for cell in cells:
+                inside += target[_image(rows[cell // size], columns[cell % size], size, transpose)]
+            if inside == size:
+                break
+        else:
+            return False
+    return True
