@@ -1,0 +1,83 @@
+"""The `sudoku-gym` command: train, evaluate, compare, solve, generate, play, info.
+
+Policies and trainers are found by entry point, so the command knows no package above its own.
+Each sub-command is a frozen dataclass: its fields are the options, its `run` does the work and
+returns the exit code.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from typing import Any
+
+import tyro
+
+from sudoku_gym.cli.comparison import Compare, Evaluate
+from sudoku_gym.cli.generate import Generate
+from sudoku_gym.cli.info import Info
+from sudoku_gym.cli.play import Play
+from sudoku_gym.cli.solve import Solve
+from sudoku_gym.cli.train import Train
+
+PROGRAM = "sudoku-gym"
+BAD_INPUT = 2
+COMMANDS: dict[str, Callable[..., Any]] = {
+    "train": Train,
+    "evaluate": Evaluate,
+    "compare": Compare,
+    "solve": Solve,
+    "generate": Generate,
+    "play": Play,
+    "info": Info,
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        argv: the arguments after the program's name; None takes those of the process.
+
+    Returns:
+        The exit code: 0 if all went well, 1 if the answer is no (a puzzle without a single
+        solution, say), 2 for bad input, of which one line on standard error tells.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments in (["--version"], ["-V"]):
+        print(f"{PROGRAM} {version(PROGRAM)}")
+        return 0
+    if os.getcwd() not in sys.path:  # module:attribute shall find the user's own file
+        sys.path.append(os.getcwd())
+    try:
+        return int(_parse(arguments or ["--help"]).run())
+    except SystemExit as end:  # after --help, or an option that does not parse
+        return end.code if isinstance(end.code, int) else BAD_INPUT
+    except (ValueError, ModuleNotFoundError, OSError) as error:
+        if isinstance(error, BrokenPipeError):  # the reader, `head` for example, has seen enough
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")
+            return 0
+        print(f"{PROGRAM}: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parse(arguments: list[str]) -> Any:
+    """Return the sub-command's dataclass, filled in."""
+    if arguments[0] == "train" and not {"-h", "--help"} & set(arguments[1:2]):
+        return Train("".join(arguments[1:2]), tuple(arguments[2:]))  # the trainer reads the rest
+    return tyro.extras.subcommand_cli_from_dict(
+        COMMANDS,
+        prog=PROGRAM,
+        description="Sudoku environments, baselines and agents. `sudoku-gym COMMAND --help` "
+        "explains a command.",
+        args=arguments,
+        config=(
+            tyro.conf.DisallowNone,
+            tyro.conf.FlagCreatePairsOff,
+            tyro.conf.PositionalMetavarFromFieldName,
+        ),
+    )

@@ -1,0 +1,153 @@
+"""`sudoku-gym evaluate` and `sudoku-gym compare`: policies on the same puzzles."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from tyro.conf import Positional
+
+from sudoku_gym.cli.inputs import parse_blanks
+from sudoku_gym.cli.tables import console, results_table
+from sudoku_gym.evaluation import Evaluation, evaluate
+from sudoku_gym.policy import Policy, load_policy
+from sudoku_gym.puzzles import banks, files
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.puzzles.sources import BankSource
+from sudoku_gym.tables import to_markdown
+
+FLOORS = ("masked-random", "naked-singles", "hidden-singles")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Match:
+    """What both commands ask for: which puzzles, and under which rules."""
+
+    puzzles: str = "4x4"
+    """A bank (4x4, 6x6, 9x9, 16x16, 25x25, x9x9, named) or a file (.txt, .csv, .npz)."""
+    split: Literal["train", "validation", "test", "all"] | None = None
+    """Part of a bank; the test split if the bank has one."""
+    count: int | None = None
+    """Play so many puzzles, drawn at random without repetition; all if not given."""
+    blanks: str = ""
+    """Reveal cells until so many blanks are left: a number or a range, 30-40; none if not given.
+    With --count puzzles are drawn with repetition, else as many as the bank holds."""
+    seed: int = 0
+    """Of the draw of puzzles and of the policies."""
+    actions: Literal["legal", "blank"] = "legal"
+    """Which placements the mask allows: candidates only, or any digit in a blank cell."""
+    erase: bool = False
+    """Let the policies clear cells."""
+    max_steps: int | None = None
+    """Moves after which a game ends; the environment's limit if not given."""
+    batch_size: int = 1024
+    """Games in lock step."""
+    format: Literal["table", "markdown", "json"] = "table"
+    """How to print the figures."""
+
+    def chosen(self) -> PuzzleSet:
+        """Return the puzzles to play."""
+        whole = self._whole()
+        count = len(whole) if self.count is None else self.count
+        if count < 1:
+            raise ValueError(f"count must be at least 1, not {count}")
+        rng = np.random.default_rng(self.seed)
+        if self.blanks:
+            drawn = BankSource(whole).sample(count, parse_blanks(self.blanks), rng)
+            return PuzzleSet(*drawn, whole.geometry, whole.name, whole.split)
+        if count > len(whole):
+            raise ValueError(f"count {count}: {whole.name} ({whole.split}) has {len(whole)}")
+        return whole[rng.permutation(len(whole))[:count]] if self.count else whole
+
+    def play(self, policy: Policy, puzzles: PuzzleSet) -> Evaluation:
+        """Evaluate one policy under the options."""
+        return evaluate(
+            policy,
+            puzzles,
+            seed=self.seed,
+            actions=self.actions,
+            erase=self.erase,
+            max_steps=self.max_steps,
+            batch_size=self.batch_size,
+        )
+
+    def show(self, results: dict[str, Evaluation], puzzles: PuzzleSet) -> None:
+        """Print the figures."""
+        title = self._title(puzzles)
+        if self.format == "json":
+            print(json.dumps({name: each.to_dict() for name, each in results.items()}, indent=2))
+        elif self.format == "markdown":
+            print(f"{title}\n\n{to_markdown(results)}")
+        else:
+            console().print(results_table(results, title))
+
+    def _whole(self) -> PuzzleSet:
+        if self.puzzles in banks.NAMES:
+            default = "all" if self.puzzles == "named" else "test"
+            return banks.load(self.puzzles, self.split or default)
+        if self.split not in (None, "all"):
+            raise ValueError(f"a file has no splits: leave --split {self.split} out")
+        if not self.puzzles.endswith(files.SUFFIXES):
+            raise ValueError(
+                f"no puzzles {self.puzzles!r}: use {', '.join(banks.NAMES)}, or a file that ends "
+                f"in {', '.join(files.SUFFIXES)}"
+            )
+        return files.read(self.puzzles)
+
+    def _title(self, puzzles: PuzzleSet) -> str:
+        """Name the puzzles, and say what the figure is worth.
+
+        Below 9x9 only minimal puzzles are held out: with cells revealed, a training puzzle soon
+        contains a test puzzle.
+        """
+        parts = [f"{puzzles.name}, {puzzles.split}", f"{len(puzzles):,} puzzles"]
+        parts += [f"{self.blanks} blanks"] if self.blanks else []
+        if puzzles.split in ("validation", "test"):
+            held_out = not self.blanks or puzzles.geometry.size >= 9
+            parts.append("held out" if held_out else "in distribution")
+        return ", ".join([*parts, f"seed {self.seed}"])
+
+
+@dataclass(frozen=True)
+class Evaluate(_Match):
+    """Let one policy play puzzles and say how many it solves."""
+
+    policy: Positional[str]
+    """A policy's name (see `sudoku-gym info`), module:attribute, or the folder of a checkpoint."""
+    option: tuple[str, ...] = ()
+    """Arguments of the policy as name=value, e.g. node_limit=1000."""
+
+    def run(self) -> int:
+        """Evaluate and print."""
+        policy = load_policy(self.policy, **dict(map(_key_and_value, self.option)))
+        puzzles = self.chosen()
+        self.show({self.policy: self.play(policy, puzzles)}, puzzles)
+        return 0
+
+
+@dataclass(frozen=True)
+class Compare(_Match):
+    """Let several policies play the same puzzles, and print one table."""
+
+    policies: Positional[tuple[str, ...]] = FLOORS
+    """Names, module:attribute, or folders of checkpoints."""
+
+    def run(self) -> int:
+        """Evaluate each and print."""
+        policies = {name: load_policy(name) for name in self.policies}
+        puzzles = self.chosen()
+        self.show({name: self.play(policies[name], puzzles) for name in policies}, puzzles)
+        return 0
+
+
+def _key_and_value(text: str) -> tuple[str, Any]:
+    """Split `name=value`; a value that reads as JSON is taken so, others are text."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise ValueError(f"option {text!r}: write name=value")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value

@@ -1,0 +1,92 @@
+"""`sudoku-gym generate`: make puzzles of any size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from sudoku_gym import board
+from sudoku_gym.cli.inputs import geometry_of
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles import files, generator
+from sudoku_gym.puzzles.difficulty import GRADES
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+
+_TRIES = 10_000  # puzzles made in search of a difficulty before one is called too rare
+
+
+@dataclass(frozen=True)
+class Generate:
+    """Make puzzles with exactly one solution, one a line."""
+
+    count: int = 1
+    """How many."""
+    size: str = "9x9"
+    """Shape of the boards: 4x4, 6x6, 9x9, 12x12 ... 25x25, or x9x9 for Sudoku-X."""
+    givens: int = 0
+    """Stop digging at so many givens; 0 digs until no given can be taken away."""
+    pattern: generator.Pattern = "none"
+    """Symmetry of the places of the givens."""
+    difficulty: (
+        Literal["naked-singles", "hidden-singles", "locked-candidates", "pairs", "search"] | None
+    ) = None
+    """Only puzzles whose hardest step is of this kind; any if not given."""
+    seed: int | None = None
+    """The same seed gives the same puzzles; a new draw each time if not given."""
+    out: str = ""
+    """A file (.txt, .csv, .npz) to write instead of printing."""
+
+    def run(self) -> int:
+        """Make the puzzles, print or write them."""
+        if self.count < 1:
+            raise ValueError(f"count must be at least 1, not {self.count}")
+        geometry = geometry_of(self.size)
+        rng = np.random.default_rng(self.seed)
+        made = self._graded(geometry, rng) if self.difficulty else self._any(geometry, rng)
+        if self.out:
+            files.write(self.out, made)
+            print(f"{self.out}: {len(made)} puzzles with {_span(made)} givens")
+        else:
+            for puzzle in made.puzzles:
+                print(board.to_line(puzzle), flush=True)
+        return 0
+
+    def _any(self, geometry: Geometry, rng: np.random.Generator, count: int = 0) -> PuzzleSet:
+        return generator.generate(
+            count or self.count, geometry, rng, givens=self.givens, pattern=self.pattern
+        )
+
+    def _graded(self, geometry: Geometry, rng: np.random.Generator) -> PuzzleSet:
+        """Make puzzles until enough of them have the difficulty asked for."""
+        wanted = GRADES.index((self.difficulty or "").replace("-", " "))
+        found: list[PuzzleSet] = []
+        number = tried = 0
+        while number < self.count:
+            if tried >= _TRIES * (number + 1):
+                raise ValueError(
+                    f"{number} of {tried} puzzles had the difficulty {self.difficulty}, and "
+                    f"{self.count} are wanted: ask for another, or for other --givens"
+                )
+            batch = self._any(geometry, rng, max(self.count, 16))
+            found.append(batch[batch.grades == wanted])
+            number, tried = number + len(found[-1]), tried + len(batch)
+        return _joined(found)[: self.count]
+
+
+def _joined(parts: list[PuzzleSet]) -> PuzzleSet:
+    return PuzzleSet(
+        np.concatenate([part.puzzles for part in parts]),
+        np.concatenate([part.solutions for part in parts]),
+        parts[0].geometry,
+        parts[0].name,
+        grades=np.concatenate([part.grades for part in parts]),
+        minimal=np.concatenate([part.minimal for part in parts]),
+    )
+
+
+def _span(made: PuzzleSet) -> str:
+    givens = made.geometry.num_cells - made.blanks
+    low, high = givens.min(), givens.max()
+    return f"{low}" if low == high else f"{low} to {high}"

@@ -1,0 +1,86 @@
+"""`sudoku-gym info`: what is installed, and what a bank holds."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+
+import gymnasium
+import numpy as np
+from tyro.conf import Positional
+
+from sudoku_gym import plugins
+from sudoku_gym.cli.tables import console, table
+from sudoku_gym.puzzles import banks
+from sudoku_gym.puzzles.difficulty import GRADES
+
+_PACKAGES = ("sudoku-gym", "gymnasium", "numpy", "numba")
+
+
+@dataclass(frozen=True)
+class Info:
+    """Show what is installed: versions, environments, banks, policies, trainers, extras."""
+
+    bank: Positional[str] = ""
+    """Describe this bank of puzzles instead."""
+
+    def run(self) -> int:
+        """Print."""
+        if self.bank:
+            self._describe_bank()
+        else:
+            _describe_installation()
+        return 0
+
+    def _describe_bank(self) -> None:
+        whole = banks.load(self.bank)
+        splits = ["all"] if self.bank == "named" else ["all", *banks.SPLITS]
+        rows = []
+        for split in splits:
+            part = banks.load(self.bank, split)
+            givens = whole.geometry.num_cells - part.blanks
+            counts = np.bincount(part.grades[part.grades >= 0], minlength=len(GRADES))
+            rows.append(
+                [split, f"{len(part):,}", f"{part.minimal.sum():,}"]
+                + [f"{len(np.unique(part.orbits)):,}", f"{givens.min()}-{givens.max()}"]
+                + [f"{count:,}" for count in counts]
+            )
+        heads = ["split", "puzzles", "minimal", "orbits", "givens", *GRADES]
+        console().print(table(heads, rows, f"Bank {self.bank}, boards {whole.geometry.name}"))
+
+
+def _describe_installation() -> None:
+    ids = [name for name in gymnasium.registry if name.startswith("Sudoku")]
+    rows = [
+        ["versions", f"Python {platform.python_version()}, {', '.join(map(_version, _PACKAGES))}"],
+        ["environments", ", ".join(ids)],
+        ["banks", ", ".join(banks.NAMES)],
+        ["policies", ", ".join(plugins.available(plugins.POLICIES)) or "none"],
+        ["trainers", ", ".join(plugins.available(plugins.TRAINERS)) or "none"],
+        ["extras", ", ".join(_extras())],
+    ]
+    width = max(len(name) for name, _ in rows)
+    for name, text in rows:
+        console().print(f"[bold]{name.ljust(width)}[/]  {text}", soft_wrap=True)
+
+
+def _extras() -> list[str]:
+    """Name each extra, with what it lacks."""
+    needs: dict[str, list[str]] = {}
+    for module, extra in plugins.EXTRA_OF_MODULE.items():
+        needs.setdefault(extra, [])
+        if find_spec(module) is None:
+            needs[extra].append(module)
+    return [
+        f"{extra} (needs {', '.join(missing)})" if missing else extra
+        for extra, missing in needs.items()
+    ]
+
+
+def _version(package: str) -> str:
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:  # run from a checkout that is not installed
+        return f"{package} (not installed)"

@@ -1,0 +1,171 @@
+"""`sudoku-gym play`: solve a puzzle by hand in the terminal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from tyro.conf import Positional
+
+from sudoku_gym import board, solver
+from sudoku_gym.board import SYMBOLS
+from sudoku_gym.cli.inputs import parse_blanks, read_boards
+from sudoku_gym.envs.batch import EnvState
+from sudoku_gym.envs.rendering import to_ansi
+from sudoku_gym.envs.sudoku import SudokuEnv
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles import banks, files
+
+HELP = """\
+  5 3 7    put digit 7 into row 5, column 3 (letters above 9)
+  5 3 .    clear row 5, column 3
+  undo     take the last move back
+  hint     show the digit of one cell
+  check    say whether the board can still be solved
+  quit     leave"""
+
+
+@dataclass(frozen=True)
+class Play:
+    """Solve a puzzle by hand in the terminal."""
+
+    puzzle: Positional[str] = "9x9"
+    """A bank to draw from (4x4, 6x6, 9x9, 16x16, 25x25, x9x9), a file of puzzles (.txt, .csv,
+    .npz), or a puzzle row by row."""
+    split: Literal["train", "validation", "test", "all"] = "all"
+    """Part of a bank to draw from."""
+    blanks: str = ""
+    """Reveal cells until so many blanks are left: a number or a range, 30-40."""
+    seed: int | None = None
+    """The same seed draws the same puzzle; a new one each time if not given."""
+
+    def run(self) -> int:
+        """Play until the board is solved (exit code 0) or the player leaves (1)."""
+        is_source = self.puzzle in banks.NAMES or self.puzzle.endswith(files.SUFFIXES)
+        given = None if is_source else read_boards(self.puzzle, None)
+        options = {} if given is None else {"puzzle": given[0]}
+        bank = self.puzzle if given is None else f"{given.shape[1]}x{given.shape[1]}"
+        env = SudokuEnv(
+            bank,
+            split=self.split,
+            blanks=parse_blanks(self.blanks) if given is None else None,
+            erase=True,
+            max_episode_steps=2**31,
+        )
+        start, _ = env.reset(seed=self.seed, options=options)
+        return 0 if _Game(env, start).play() else 1
+
+
+class _Game:
+    """One puzzle, the moves made so far, and the dialogue about them."""
+
+    def __init__(self, env: SudokuEnv, start: NDArray[np.int8]) -> None:
+        self.env = env
+        self.geometry = env.geometry
+        self.board = start
+        self.givens = start > 0
+        self.last: tuple[int, int] | None = None
+        self.history: list[tuple[EnvState, NDArray[np.int8]]] = []
+
+    def play(self) -> bool:
+        """Ask for moves until the board is solved or the player leaves; return which."""
+        print(f"{self.geometry.name}, {np.count_nonzero(self.board == 0)} blanks.\n{HELP}")
+        while not board.is_solved(self.board[None], self.geometry)[0]:
+            print(f"\n{labelled(self.board, self.givens, self.geometry, self.last)}")
+            try:
+                words = input("> ").replace(",", " ").split()
+            except EOFError:
+                words = ["quit"]
+            if words[:1] in (["quit"], ["q"], ["exit"]):
+                return False
+            answer = self.answer(words)
+            if answer:
+                print(answer)
+        print(f"\n{labelled(self.board, self.givens, self.geometry, self.last)}\nSolved!")
+        return True
+
+    def answer(self, words: list[str]) -> str:
+        """Carry out one command and return what to say about it."""
+        commands = {"undo": self._undo, "hint": self._hint, "check": self._check}
+        if len(words) == 1 and words[0] in commands:
+            return commands[words[0]]()
+        if len(words) == 1 and len(words[0]) == 3:
+            words = list(words[0])
+        if len(words) != 3:
+            return HELP
+        row, column = (_number(word, self.geometry.size) for word in words[:2])
+        digit = 0 if words[2] in (".", "0") else _number(words[2], self.geometry.size)
+        if row is None or column is None or digit is None:
+            return f"Rows, columns and digits are {board.digit_range(self.geometry.size)}."
+        return self._put((row - 1) * self.geometry.size + column - 1, digit)
+
+    def _put(self, cell: int, digit: int) -> str:
+        size, before = self.geometry.size, (self.env.get_state(), self.board)
+        place = board.place(cell, size)
+        if self.givens.flat[cell]:
+            return f"The digit at {place} is a given."
+        if self.board.flat[cell]:
+            self.board = self.env.step(self.geometry.num_placements + cell)[0]
+        elif digit == 0:
+            return f"The cell at {place} is blank already."
+        if digit:
+            self.board, _, _, _, info = self.env.step(cell * size + digit - 1)
+            if info["illegal_action"]:
+                rival = next(p for p in self.geometry.peers[cell] if self.board.flat[p] == digit)
+                self._go_back(before)
+                return f"{SYMBOLS[digit]} stands at {board.place(int(rival), size)} already."
+        self.history.append(before)
+        self.last = divmod(cell, size)
+        return ""
+
+    def _go_back(self, moment: tuple[EnvState, NDArray[np.int8]]) -> None:
+        state, self.board = moment
+        self.env.set_state(state)
+
+    def _undo(self) -> str:
+        if not self.history:
+            return "There is nothing to take back."
+        self._go_back(self.history.pop())
+        self.last = None
+        return ""
+
+    def _hint(self) -> str:
+        solution = solver.solve(self.board[None], self.geometry)[0]
+        if not solution.any():
+            return self._check()
+        choices = board.candidates(self.board[None], self.geometry)[0].sum(-1)
+        cell = int(np.where(self.board == 0, choices, 99).argmin())
+        return f"Try {SYMBOLS[solution.flat[cell]]} at {board.place(cell, self.geometry.size)}."
+
+    def _check(self) -> str:
+        found = int(solver.count_solutions(self.board[None], 2, self.geometry)[0])
+        if found == 0:
+            return "No solution any more: take something back."
+        return "Good so far." if found > 0 else "Too hard to tell."
+
+
+def labelled(
+    cells: NDArray[np.int8],
+    givens: NDArray[np.bool_],
+    geometry: Geometry,
+    last: tuple[int, int] | None = None,
+) -> str:
+    """Draw a board with the names of its rows and columns in the margins."""
+    size, regions = geometry.size, geometry.regions
+    columns = np.tile(np.arange(1, size + 1, dtype=np.int8), (size, 1))
+    head = to_ansi(columns, geometry=geometry, color=False).splitlines()[0].replace("|", " ")
+    lines = iter(to_ansi(cells, givens, geometry, last=last).splitlines())
+    drawn = [f"  {head}"]
+    for row in range(size):
+        if row and (regions[row - 1] != regions[row]).any():
+            drawn.append(f"  {next(lines)}")
+        drawn.append(f"{SYMBOLS[row + 1]} {next(lines)}")
+    return "\n".join(drawn)
+
+
+def _number(word: str, size: int) -> int | None:
+    """Read a row, column or digit, 1 to N, as a number or as a letter above 9."""
+    number = SYMBOLS.find(word.upper()) if len(word) == 1 else int(word) if word.isdecimal() else 0
+    return number if 1 <= number <= size else None

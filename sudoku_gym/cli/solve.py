@@ -1,0 +1,64 @@
+"""`sudoku-gym solve`: complete puzzles and say how many solutions they have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from tyro.conf import Positional
+
+from sudoku_gym import board, solver
+from sudoku_gym.cli.inputs import geometry_of, read_boards
+from sudoku_gym.geometry import Geometry, geometry_for
+
+
+@dataclass(frozen=True)
+class Solve:
+    """Solve puzzles; the exit code is 0 if each has exactly one solution, else 1."""
+
+    puzzle: Positional[str]
+    """A puzzle row by row (0 or . for a blank, letters above 9), a file, or - for standard input.
+    A file holds one puzzle a line, or a single one drawn over several lines."""
+    size: str = ""
+    """Shape of the boards, e.g. x9x9 for Sudoku-X; standard boxes if not given."""
+    format: Literal["auto", "grid", "line"] = "auto"
+    """How to print solutions; auto draws a single one and prints several as lines."""
+    node_limit: int = solver.NODE_LIMIT
+    """Candidates to try on a puzzle before it is left undecided."""
+
+    def run(self) -> int:
+        """Solve and print."""
+        wanted = geometry_of(self.size) if self.size else None
+        boards = read_boards(self.puzzle, wanted)
+        geometry = geometry_for(boards.shape[1], wanted)
+        result = solver.search(boards, 2, geometry, node_limit=self.node_limit)
+        as_grid = self.format == "grid" or (self.format == "auto" and len(boards) == 1)
+        for puzzle, solution, found, decided in zip(
+            boards, result.solutions, result.found, result.decided, strict=True
+        ):
+            verdict = _verdict(int(found), bool(decided))
+            if as_grid:
+                print(verdict if found else f"{verdict}{_reason(puzzle, geometry)}")
+                if found:
+                    print(board.to_text(solution, geometry))
+            else:
+                print(f"{board.to_line(solution) if found else board.to_line(puzzle)}  {verdict}")
+        return 0 if (result.decided & (result.found == 1)).all() else 1
+
+
+def _verdict(found: int, decided: bool) -> str:
+    if found >= 2:
+        return "several solutions; one of them:"
+    if not decided:
+        return "undecided: raise --node-limit"
+    return "one solution" if found else "no solution"
+
+
+def _reason(puzzle: NDArray[np.int8], geometry: Geometry) -> str:
+    try:
+        board.check_puzzle(puzzle, geometry)
+    except ValueError as error:
+        return f": {error}"
+    return ""

@@ -1,0 +1,323 @@
+"""Play puzzles with policies and say how well they did.
+
+Every policy meets the same rules, the same puzzles in the same order, and the same number of
+steps, so that the rows of a comparison differ in nothing but the policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from time import perf_counter
+from typing import Any, Literal
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from sudoku_gym import board
+from sudoku_gym.envs import episodes
+from sudoku_gym.envs.batch import BoardBatch
+from sudoku_gym.envs.settings import ResetOptions, Settings
+from sudoku_gym.geometry import Geometry, geometry_for
+from sudoku_gym.policy import Policy
+from sudoku_gym.puzzles.puzzle_set import UNKNOWN, PuzzleSet
+from sudoku_gym.puzzles.sources import Blanks
+from sudoku_gym.statistics import wilson_interval
+
+RESAMPLES = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """How a policy did on M puzzles.
+
+    Attributes:
+        solved: bool `[M]`, True where the game ended with a valid completion of the puzzle.
+        constraint_fraction: the share of satisfied units of the last boards, averaged.
+        illegal: how many games were lost by an illegal answer.
+        seconds: wall time the policy took in all, resets included, the rules excluded.
+        orbits: int32 `[M]`, the orbit of each puzzle, -1 where unknown.
+        seed: as given to `evaluate`; the resampling of orbits starts from it too.
+    """
+
+    solved: NDArray[np.bool_]
+    constraint_fraction: float
+    illegal: int
+    seconds: float
+    orbits: NDArray[np.int32]
+    seed: int
+
+    @property
+    def completion_rate(self) -> float:
+        """The share of puzzles solved entirely."""
+        return float(self.solved.mean())
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The Wilson 95 % interval of the completion rate, as if puzzles were independent."""
+        return wilson_interval(int(self.solved.sum()), len(self.solved))
+
+    @property
+    def orbits_solved(self) -> tuple[int, int] | None:
+        """(k, n): k of the n orbits were solved whole; None where orbits are unknown."""
+        if not self._knows_orbits:
+            return None
+        unsolved = np.unique(self.orbits[~self.solved])
+        total = len(np.unique(self.orbits))
+        return total - len(unsolved), total
+
+    @cached_property
+    def orbit_interval(self) -> tuple[float, float] | None:
+        """A 95 % interval of the completion rate found by drawing whole orbits with replacement.
+
+        Puzzles of one orbit are the same puzzle in disguise, and an equivariant policy solves them
+        together or not at all; where a few orbits hold many puzzles, as at 4x4, this interval is
+        honest and Wilson's is not. It is a point where all orbits fare alike. None where orbits
+        are unknown.
+        """
+        if not self._knows_orbits:
+            return None
+        _, index = np.unique(self.orbits, return_inverse=True)
+        sizes = np.bincount(index)
+        solved = np.bincount(index, weights=self.solved)
+        rng = np.random.default_rng(self.seed)
+        rates = np.empty(RESAMPLES)
+        for i in range(RESAMPLES):
+            drawn = rng.integers(len(sizes), size=len(sizes))
+            rates[i] = solved[drawn].sum() / sizes[drawn].sum()
+        low, high = np.quantile(rates, [0.025, 0.975])
+        return float(low), float(high)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as numbers and lists that JSON knows."""
+        return {
+            "puzzles": len(self.solved),
+            "solved": int(self.solved.sum()),
+            "completion_rate": self.completion_rate,
+            "interval": list(self.interval),
+            "orbit_interval": list(self.orbit_interval) if self.orbit_interval else None,
+            "orbits_solved": list(self.orbits_solved) if self.orbits_solved else None,
+            "constraint_fraction": self.constraint_fraction,
+            "illegal": self.illegal,
+            "seconds": self.seconds,
+            "seed": self.seed,
+        }
+
+    @property
+    def _knows_orbits(self) -> bool:
+        return bool((self.orbits != UNKNOWN).all())
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        text = (
+            f"{percent(self.completion_rate)} of {len(self.solved):,} puzzles solved "
+            f"(95 % interval {percent(low)} to {percent(high)})"
+        )
+        if self.orbits_solved:
+            text += ", {} of {} orbits whole".format(*self.orbits_solved)
+        if self.illegal:
+            text += f", {self.illegal:,} lost by an illegal answer"
+        return text
+
+
+def evaluate(
+    policy: Policy,
+    puzzles: PuzzleSet | NDArray[np.integer],
+    *,
+    geometry: Geometry | None = None,
+    seed: int = 0,
+    actions: Literal["legal", "blank"] = "legal",
+    erase: bool = False,
+    max_steps: int | None = None,
+    batch_size: int = 1024,
+) -> Evaluation:
+    """Let a policy play each puzzle once.
+
+    A puzzle counts as solved by any valid completion that keeps its givens. An illegal answer
+    loses its game there and then, and is counted.
+
+    Args:
+        policy: who plays.
+        puzzles: a PuzzleSet, or boards int `[M, N, N]`.
+        geometry: the shape of the boards; None takes the set's, or the standard one for N.
+        seed: of the generators handed to the policy, one for each batch.
+        actions: which placements the mask allows, as in the environment.
+        erase: whether the policy may also clear cells.
+        max_steps: moves after which a game ends; None for the environment's own limit.
+        batch_size: games in lock step. A policy that draws random numbers may play otherwise
+            with another batch size.
+
+    Returns:
+        The figures.
+
+    Raises:
+        ValueError: if there is no puzzle, a puzzle breaks the rules, or the policy's answer has
+            the wrong shape or type.
+    """
+    boards, geometry, orbits = _unpack(puzzles, geometry)
+    if batch_size < 1:
+        raise ValueError(f"batch_size must be at least 1, not {batch_size}")
+    starts = range(0, len(boards), batch_size)
+    games = [
+        _play(policy, boards[i : i + batch_size], geometry, rng, actions, erase, max_steps)
+        for i, rng in zip(starts, np.random.default_rng(seed).spawn(len(starts)), strict=True)
+    ]
+    final = np.concatenate([game.boards for game in games])
+    lost = np.concatenate([game.lost for game in games])
+    kept = ((boards == 0) | (boards == final)).all((1, 2))
+    return Evaluation(
+        solved=board.is_solved(final, geometry) & kept & ~lost,
+        constraint_fraction=float(board.constraint_fraction(final, geometry).mean()),
+        illegal=int(lost.sum()),
+        seconds=sum(game.seconds for game in games),
+        orbits=orbits,
+        seed=seed,
+    )
+
+
+def compare(
+    policies: Mapping[str, Policy],
+    puzzles: PuzzleSet | NDArray[np.integer],
+    *,
+    geometry: Geometry | None = None,
+    seed: int = 0,
+    actions: Literal["legal", "blank"] = "legal",
+    erase: bool = False,
+    max_steps: int | None = None,
+    batch_size: int = 1024,
+) -> dict[str, Evaluation]:
+    """Evaluate several policies alike; the arguments are those of `evaluate`."""
+    return {
+        name: evaluate(
+            policy,
+            puzzles,
+            geometry=geometry,
+            seed=seed,
+            actions=actions,
+            erase=erase,
+            max_steps=max_steps,
+            batch_size=batch_size,
+        )
+        for name, policy in policies.items()
+    }
+
+
+def percent(share: float) -> str:
+    """Format a share; only none and all are shown as 0 % and 100 %."""
+    for digits in range(1, 8):
+        text = f"{100 * share:.{digits}f}"
+        if share in (0, 1) or float(text) not in (0, 100):
+            return f"{text} %"
+    return "> 0 %" if share < 0.5 else "< 100 %"
+
+
+@dataclass(frozen=True)
+class _Games:
+    boards: NDArray[np.int8]  # [B, N, N], as they ended
+    lost: NDArray[np.bool_]  # [B], by an illegal answer
+    seconds: float
+
+
+def _play(
+    policy: Policy,
+    puzzles: NDArray[np.int8],
+    geometry: Geometry,
+    rng: np.random.Generator,
+    actions: Literal["legal", "blank"],
+    erase: bool,
+    max_steps: int | None,
+) -> _Games:
+    """Play one batch to its end, under the rules of the environments."""
+    count = len(puzzles)
+    settings = Settings(
+        source=_NoSource(geometry),
+        split="all",
+        board=None,
+        blanks=None,
+        augment=False,
+        reward="terminal",
+        actions=actions,
+        erase=erase,
+        illegal_reward=0.0,
+        end_at_dead_end=False,
+        max_episode_steps=max_steps,
+    )
+    games = BoardBatch(count, settings)
+    games.begin(ResetOptions(np.ones(count, np.bool_), puzzles, "as set"))
+    masks = games.masks().view(np.bool_)
+    running = masks.any(1)
+    lost = np.zeros(count, np.bool_)
+    start = perf_counter()
+    policy.reset(puzzles.copy(), geometry, rng)
+    seconds = perf_counter() - start
+    while running.any():
+        masks[~running] = False
+        start = perf_counter()
+        answer = policy.act(games.boards.copy(), masks.copy())
+        seconds += perf_counter() - start
+        choices = _checked(answer, count)
+        in_range = (choices >= 0) & (choices < games.num_actions)
+        legal = in_range & masks[np.arange(count), np.where(in_range, choices, 0)]
+        lost |= running & ~legal
+        running &= legal
+        _step_running(games.rows, games.counts, choices, running, games.board_rules, games.rules)
+        masks = games.masks().view(np.bool_)
+    return _Games(games.boards.copy(), lost, seconds)
+
+
+@njit(cache=True)
+def _step_running(rows, counts, actions, running, board_rules, rules):  # type: ignore[no-untyped-def]
+    """Play an action in every running game; `running [B]` turns False where one ends."""
+    for b in range(len(rows)):
+        if running[b]:
+            episodes.step_board(rows, counts, b, actions[b], board_rules, rules)
+            running[b] = counts[b, episodes.PHASE] == episodes.RUNNING
+
+
+@dataclass(frozen=True)
+class _NoSource:
+    """Tells the environment the geometry; every puzzle is given at reset, and none is drawn."""
+
+    geometry: Geometry
+
+    @property
+    def max_blanks(self) -> int:
+        return self.geometry.num_cells
+
+    def sample(
+        self, count: int, blanks: Blanks, rng: np.random.Generator
+    ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        raise RuntimeError("an evaluation plays the puzzles it was given")
+
+
+def _checked(answer: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    actions = np.asarray(answer)
+    if actions.shape != (count,) or not np.issubdtype(actions.dtype, np.integer):
+        raise ValueError(
+            f"act must return one whole number a game, int64 [{count}], "
+            f"not {actions.dtype} {list(actions.shape)}"
+        )
+    return actions.astype(np.int64)
+
+
+def _unpack(
+    puzzles: PuzzleSet | NDArray[np.integer], geometry: Geometry | None
+) -> tuple[NDArray[np.int8], Geometry, NDArray[np.int32]]:
+    if isinstance(puzzles, PuzzleSet):
+        boards, geometry = puzzles.puzzles, geometry or puzzles.geometry
+        orbits = puzzles.orbits
+    else:
+        boards = board.as_boards(puzzles)
+        geometry = geometry_for(boards.shape[1], geometry)
+        orbits = np.full(len(boards), UNKNOWN, np.int32)
+    if not len(boards):
+        raise ValueError("no puzzle to play: give at least one")
+    wrong = np.flatnonzero(board.conflicts(boards, geometry).any((1, 2)))
+    if len(wrong):
+        try:
+            board.check_puzzle(boards[wrong[0]], geometry)
+        except ValueError as error:
+            raise ValueError(f"puzzle {wrong[0]}: {error}") from None
+    return boards, geometry, orbits

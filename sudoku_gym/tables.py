@@ -1,0 +1,49 @@
+"""Comparisons as tables: the cells, and Markdown that also reads well as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sudoku_gym.evaluation import Evaluation, percent
+
+
+def tabulate(results: Mapping[str, Evaluation]) -> tuple[list[str], list[list[str]]]:
+    """Format a comparison as the heads of columns and the cells of rows.
+
+    Columns that would say nothing are left out: those of orbits unless each holds several puzzles,
+    and illegal answers where there are none.
+    """
+    evaluations = list(results.values())
+    columns = {"policy": list(results)}
+    columns["solved"] = [percent(e.completion_rate) for e in evaluations]
+    columns["95 % interval"] = [_range(e.interval) for e in evaluations]
+    if all(e.orbits_solved and e.orbits_solved[1] < len(e.solved) for e in evaluations):
+        columns["orbits"] = ["{} of {}".format(*e.orbits_solved or ()) for e in evaluations]
+        columns["over orbits"] = [_range(e.orbit_interval or e.interval) for e in evaluations]
+    columns["units satisfied"] = [percent(e.constraint_fraction) for e in evaluations]
+    if any(e.illegal for e in evaluations):
+        columns["illegal"] = [f"{e.illegal:,}" for e in evaluations]
+    columns["puzzles/s"] = [_speed(e) for e in evaluations]
+    return list(columns), [list(row) for row in zip(*columns.values(), strict=True)]
+
+
+def to_markdown(results: Mapping[str, Evaluation]) -> str:
+    """Format a comparison as a Markdown table that also reads well as plain text."""
+    heads, rows = tabulate(results)
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    rule = ["-" * widths[0]] + ["-" * (width - 1) + ":" for width in widths[1:]]
+    lines = [
+        [cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in pairs]
+        for pairs in (enumerate(zip(row, widths, strict=True)) for row in [heads, rule, *rows])
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _range(interval: tuple[float, float]) -> str:
+    low, high = (percent(share).removesuffix(" %") for share in interval)
+    return f"{low} to {high} %"
+
+
+def _speed(evaluation: Evaluation) -> str:
+    rate = len(evaluation.solved) / max(evaluation.seconds, 1e-9)
+    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"

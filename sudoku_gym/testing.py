@@ -1,0 +1,291 @@
+"""Contract checks for people who plug in a policy, a solver or a source of puzzles of their own.
+
+Each check raises an AssertionError that says what is wrong and what to do about it, and returns
+nothing if all is well. Use them in a test of your package.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_gym import board, solver, symmetry
+from sudoku_gym.evaluation import evaluate
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.policy import Policy, Solver
+from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
+
+BATCH = 7
+
+
+def check_policy(
+    policy: Policy,
+    geometry: Geometry | None = None,
+    *,
+    erase: bool = False,
+    seed: int = 0,
+) -> None:
+    """Check that a policy keeps the contract of `sudoku_gym.policy.Policy`.
+
+    It plays puzzles of several lengths, in batches of one and of many: answers must have the
+    right shape and type, respect the masks, repeat under the same generator and leave the
+    arguments alone; finished games beside running ones must not disturb it. A
+    `PredictorPolicy` in its one-shot mode answers right or wrong, so it passes only with a
+    predictor that is right.
+
+    Args:
+        policy: an object; it is reset several times.
+        geometry: the shape of the boards; None for 4x4.
+        erase: True to check with masks that also hold the N**2 erasures.
+        seed: of the puzzles and of the policy's generators.
+
+    Raises:
+        AssertionError: that says what to do.
+    """
+    geometry = geometry or Geometry.standard(4)
+    _require(
+        isinstance(policy, Policy) and not isinstance(policy, type),
+        f"{policy!r} needs the methods reset(puzzles, geometry, rng) and act(boards, action_masks)",
+    )
+    puzzles = _solvable_puzzles(geometry, BATCH, np.random.default_rng(seed))
+    runs = []
+    for batch_size in (BATCH, 1, BATCH):
+        watched = _WatchedPolicy(policy)
+        evaluate(
+            watched,
+            puzzles,
+            geometry=geometry,
+            seed=seed,
+            erase=erase,
+            max_steps=geometry.num_cells,
+            batch_size=batch_size,
+        )
+        runs.append(watched.answers)
+    first, _, again = runs
+    _require(
+        len(first) == len(again) and all((a == b).all() for a, b in zip(first, again, strict=True)),
+        "the policy played the same puzzles otherwise with a generator of the same seed: draw only "
+        "from the rng given to reset, and start afresh there",
+    )
+
+
+class _WatchedPolicy:
+    """Passes everything on to a policy, and checks what it returns and leaves behind."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.answers: list[NDArray[np.int64]] = []
+
+    def reset(
+        self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
+    ) -> None:
+        given = puzzles.copy()
+        self.policy.reset(given, geometry, rng)
+        _require_same(given, puzzles, "reset", "puzzles")
+
+    def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        given_boards, given_masks = boards.copy(), action_masks.copy()
+        actions = self.policy.act(given_boards, given_masks)
+        _require_same(given_boards, boards, "act", "boards")
+        _require_same(given_masks, action_masks, "act", "action_masks")
+        count = len(boards)
+        _require(
+            isinstance(actions, np.ndarray)
+            and actions.dtype == np.int64
+            and actions.shape == (count,),
+            f"act must return a numpy array int64 [{count}] for {count} games, not "
+            f"{_describe(actions)}",
+        )
+        running = action_masks.any(1)
+        legal = action_masks[np.arange(count), np.clip(actions, 0, action_masks.shape[1] - 1)]
+        legal &= (actions >= 0) & (actions < action_masks.shape[1])
+        wrong = np.flatnonzero(running & ~legal)
+        _require(
+            len(wrong) == 0,
+            f"act chose action {actions[wrong[:1]].tolist()} in game {wrong[:1].tolist()}, which "
+            "the mask forbids: choose among the actions with action_masks[i] True",
+        )
+        self.answers.append(np.where(running, actions, -1))
+        return actions
+
+
+def check_solver(candidate: Solver, geometry: Geometry | None = None, *, seed: int = 0) -> None:
+    """Check that a solver keeps the contract of `sudoku_gym.policy.Solver`.
+
+    It gets puzzles with a solution, one without blanks, and one without a solution, in batches of
+    one and of many. It need not solve any, but must not pass off a wrong grid as a solution.
+
+    Args:
+        candidate: the solver.
+        geometry: the shape of the boards; None for 4x4.
+        seed: of the puzzles.
+
+    Raises:
+        AssertionError: that says what to do.
+    """
+    geometry = geometry or Geometry.standard(4)
+    _require(
+        isinstance(candidate, Solver) and not isinstance(candidate, type),
+        f"{candidate!r} needs the method solve(puzzles, geometry)",
+    )
+    puzzles = _solvable_puzzles(geometry, BATCH, np.random.default_rng(seed))
+    puzzles = np.concatenate([puzzles, _dead_end(geometry)])
+    for batch in (puzzles, puzzles[:1], puzzles[-1:]):
+        _check_solutions(candidate, batch, geometry)
+
+
+def check_source(source: PuzzleSource, *, unique: bool = True, seed: int = 0) -> None:
+    """Check that a source of puzzles keeps the contract of `PuzzleSource`.
+
+    Args:
+        source: the source.
+        unique: False to let puzzles with several solutions pass.
+        seed: of the draws.
+
+    Raises:
+        AssertionError: that says what to do.
+    """
+    _require(
+        isinstance(source, PuzzleSource) and not isinstance(source, type),
+        f"{source!r} needs geometry, max_blanks and sample(count, blanks, rng)",
+    )
+    _require(
+        isinstance(source.geometry, Geometry),
+        f"geometry must be a sudoku_gym.geometry.Geometry, not {type(source.geometry).__name__}",
+    )
+    most = source.max_blanks
+    _require(
+        isinstance(most, int) and 1 <= most <= source.geometry.num_cells,
+        f"max_blanks must be a whole number from 1 to {source.geometry.num_cells}, not {most!r}",
+    )
+    few = min(2, most)
+    wishes: list[tuple[Blanks, int, int]] = [
+        (None, 0, most),
+        (most, most, most),
+        (1, 1, 1),
+        ((1, few), 1, few),
+        ({1: 1.0, few: 2.0}, 1, few),
+    ]
+    for blanks, low, high in wishes:
+        puzzles = _checked_sample(source, blanks, seed)
+        numbers = (puzzles == 0).sum((1, 2))
+        _require(
+            bool(((numbers >= low) & (numbers <= high)).all()),
+            f"blanks={blanks!r} gave puzzles with {sorted(set(numbers.tolist()))} blanks; give "
+            f"{low} to {high}",
+        )
+        if unique:
+            counts = solver.count_solutions(puzzles, 2, source.geometry)
+            _require(
+                bool((counts != 2).all()),
+                f"blanks={blanks!r} gave a puzzle with several solutions: keep the givens of one "
+                "with a single solution, or check with unique=False",
+            )
+    _check_refusal(source, seed)
+
+
+def _checked_sample(source: PuzzleSource, blanks: Blanks, seed: int) -> NDArray[np.int8]:
+    """Draw twice alike, check the draw, and return its puzzles."""
+    size = source.geometry.size
+    for count in (0, 1, BATCH):
+        puzzles, solutions = source.sample(count, blanks, np.random.default_rng(seed))
+        for name, array in (("puzzles", puzzles), ("solutions", solutions)):
+            _require(
+                isinstance(array, np.ndarray)
+                and array.dtype == np.int8
+                and array.shape == (count, size, size),
+                f"sample({count}, {blanks!r}, rng) must return {name} int8 "
+                f"{[count, size, size]}, not {_describe(array)}",
+            )
+    solved = board.is_solved(solutions, source.geometry)
+    kept = ((puzzles == 0) | (puzzles == solutions)).all((1, 2))
+    _require(
+        bool((solved & kept).all()),
+        f"sample({count}, {blanks!r}, rng) returned a solution that breaks a rule or a given: each "
+        "must complete its puzzle",
+    )
+    again, _ = source.sample(count, blanks, np.random.default_rng(seed))
+    _require(
+        bool((again == puzzles).all()),
+        f"sample({count}, {blanks!r}, rng) drew otherwise with a generator of the same seed: draw "
+        "only from rng",
+    )
+    return puzzles
+
+
+def _check_refusal(source: PuzzleSource, seed: int) -> None:
+    too_many = source.max_blanks + 1
+    try:
+        source.sample(1, too_many, np.random.default_rng(seed))
+    except ValueError as error:
+        _require(
+            str(source.max_blanks) in str(error),
+            f"the ValueError for {too_many} blanks must name the maximum, {source.max_blanks}: "
+            f"it says {error}",
+        )
+        return
+    raise AssertionError(
+        f"sample(1, {too_many}, rng) must raise a ValueError: max_blanks is {source.max_blanks}"
+    )
+
+
+def _check_solutions(candidate: Solver, puzzles: NDArray[np.int8], geometry: Geometry) -> None:
+    given = puzzles.copy()
+    solutions = candidate.solve(given, geometry)
+    _require_same(given, puzzles, "solve", "puzzles")
+    _require(
+        isinstance(solutions, np.ndarray)
+        and solutions.dtype == np.int8
+        and solutions.shape == puzzles.shape,
+        f"solve must return int8 {list(puzzles.shape)}, not {_describe(solutions)}",
+    )
+    found = solutions.any((1, 2))
+    kept = ((puzzles == 0) | (puzzles == solutions)).all((1, 2))
+    wrong = np.flatnonzero(found & ~(kept & board.is_solved(solutions, geometry)))
+    _require(
+        len(wrong) == 0,
+        f"the answer to puzzle {wrong[:1].tolist()} breaks a rule or a given: return all zeros "
+        "where no solution was found",
+    )
+
+
+def _solvable_puzzles(geometry: Geometry, count: int, rng: np.random.Generator) -> NDArray[np.int8]:
+    """Return puzzles with a solution and 0, 2, 4 ... blanks, so that games end one by one."""
+    empty = np.zeros((1, geometry.size, geometry.size), np.int8)
+    grid = solver.solve(empty, geometry)
+    puzzles = symmetry.sample(geometry, count, rng).apply(np.repeat(grid, count, axis=0))
+    for i, puzzle in enumerate(puzzles.reshape(count, -1)):
+        puzzle[rng.choice(geometry.num_cells, min(2 * i, geometry.num_cells), replace=False)] = 0
+    return puzzles
+
+
+def _dead_end(geometry: Geometry) -> NDArray[np.int8]:
+    """Return a board `[1, N, N]` without a solution in which no two givens contradict.
+
+    Row 1 leaves only digit N for its last cell, and the last cell of that column holds it already.
+    """
+    size = geometry.size
+    puzzle = np.zeros((1, size, size), np.int8)
+    puzzle[0, 0, :-1] = np.arange(1, size)
+    puzzle[0, -1, -1] = size
+    return puzzle
+
+
+def _describe(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {list(value.shape)}"
+    return f"a {type(value).__name__}"
+
+
+def _require_same(
+    now: NDArray[np.generic], before: NDArray[np.generic], method: str, name: str
+) -> None:
+    _require(
+        bool((now == before).all()),
+        f"{method} changed its argument {name}: work on a copy",
+    )
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise AssertionError(message)
