@@ -1,0 +1,109 @@
+import numpy as np
+import pytest
+
+from sudoku_gym.geometry import Geometry, geometry_for, sudoku_x
+
+SIZES = [4, 6, 8, 9, 10, 12, 16, 25]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_standard_boards_have_rows_columns_and_boxes(size):
+    geometry = Geometry.standard(size)
+    assert geometry.units.shape == (3 * size, size)
+    assert (np.sort(geometry.units[size : 2 * size].ravel()) == np.arange(size**2)).all()
+    height, width = geometry.box_shape
+    assert height * width == size
+    assert height <= width
+    for box in geometry.units[2 * size :]:
+        rows, columns = np.divmod(box, size)
+        assert len(set(rows)) == height
+        assert len(set(columns)) == width
+
+
+def test_boxes_of_6x6_are_two_rows_high():
+    assert (Geometry.standard(6).regions[:2, :3] == 0).all()
+    assert Geometry.standard(6) == Geometry.boxes(2, 3)
+    assert Geometry.standard(6) != Geometry.boxes(3, 2)
+    assert repr(Geometry.boxes(3, 2)) == "Geometry(6x6 with 3x2 boxes, 18 units)"
+
+
+@pytest.mark.parametrize("geometry", [Geometry.standard(6), sudoku_x(9), sudoku_x(4)])
+def test_tables_agree_with_the_units(geometry):
+    for cell in range(geometry.num_cells):
+        of_cell = set(np.flatnonzero((geometry.units == cell).any(1)))
+        listed = geometry.cell_units[cell].tolist()
+        assert set(listed) - {len(geometry.units)} == of_cell
+        peers = set(geometry.units[list(of_cell)].ravel()) - {cell}
+        assert set(geometry.peers[cell]) - {cell} == peers
+
+
+def test_tables_cannot_be_written():
+    with pytest.raises(ValueError, match="read-only"):
+        Geometry.standard(4).units[0, 0] = 1
+
+
+def test_sudoku_x_adds_two_diagonals():
+    units = sudoku_x(9).units
+    assert len(units) == 29
+    assert units[27].tolist() == [10 * i for i in range(9)]
+    assert units[28].tolist() == [8 * i for i in range(1, 10)]
+
+
+def test_latin_square_may_permute_all_lines():
+    latin = Geometry("Latin square", np.zeros((5, 5), np.int64))
+    assert len(latin.units) == 10
+    assert (latin.row_block, latin.column_block, latin.can_transpose) == (5, 5, True)
+
+
+def test_bands_do_not_permute_in_sudoku_x():
+    assert sudoku_x(9).row_block == 0
+    assert Geometry.standard(9).row_block == 3
+    assert not Geometry.standard(6).can_transpose
+
+
+@pytest.mark.parametrize(("size", "order"), [(4, 16), (6, 8), (9, 96), (12, 48)])
+def test_listed_symmetries_of_sudoku_x_form_a_group(size, order):
+    listed = sudoku_x(size).symmetries
+    assert listed.shape == (order, 2 * size + 1)
+    units = {frozenset(unit) for unit in sudoku_x(size).units.tolist()}
+    for element in listed:
+        rows, columns, transpose = element[:size], element[size:-1], element[-1]
+        image = rows[:, None] * size + columns
+        if transpose:
+            image = rows[:, None] + columns * size
+        assert {frozenset(image.ravel()[list(unit)].tolist()) for unit in units} == units
+    assert len(np.unique(listed, axis=0)) == order
+
+
+@pytest.mark.parametrize("size", [3, 7, 11, 26, 28])
+def test_no_standard_board_without_boxes(size):
+    with pytest.raises(ValueError, match=f"no standard board has {size} digits: use 4, 6"):
+        Geometry.standard(size)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((np.zeros((26, 26), int),), "2 to 25 digits, not 26"),
+        ((np.zeros((4, 5), int),), r"regions must be \[4, 4\]"),
+        ((np.array([[0, 0], [0, 1]]),), "every one of the 2 regions must have 2 cells"),
+        ((np.zeros((4, 4), int), np.zeros((1, 3), int)), r"extra units must be \[E, 4\]"),
+        ((np.zeros((4, 4), int), np.array([[0, 1, 2, 16]])), "outside 0 to 15"),
+        ((np.zeros((4, 4), int), np.array([[0, 1, 2, 2]])), "names a cell twice"),
+    ],
+)
+def test_wrong_tables_are_named(arguments, message):
+    with pytest.raises(ValueError, match=f"mine: .*{message}"):
+        Geometry("mine", *arguments)
+
+
+def test_a_box_has_a_cell():
+    with pytest.raises(ValueError, match="at least one cell, not 0 x 3"):
+        Geometry.boxes(0, 3)
+
+
+def test_geometry_for_checks_the_size():
+    assert geometry_for(9, None) is Geometry.standard(9)
+    assert geometry_for(9, sudoku_x(9)) is sudoku_x(9)
+    with pytest.raises(ValueError, match="4 x 4 cells, the geometry is Sudoku-X 9x9"):
+        geometry_for(4, sudoku_x(9))
