@@ -209,4 +209,4 @@ def place(cell: int, size: int) -> str:
 
 
 def _flat(boards: NDArray[np.int8]) -> NDArray[np.int8]:
-    return boards.reshape(len(boards), -1)
+    return boards.reshape(len(boards), boards.shape[1] ** 2)

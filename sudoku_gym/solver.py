@@ -63,7 +63,7 @@ def search(
         )
     boards = board.as_boards(boards, geometry)
     geometry = geometry_for(boards.shape[1], geometry)
-    flat = boards.reshape(len(boards), -1)
+    flat = boards.reshape(len(boards), geometry.num_cells)
     solutions = np.zeros_like(flat)
     found, nodes = np.zeros(len(flat), np.int64), np.zeros(len(flat), np.int64)
     tables = exact_cover.tables_of(geometry)

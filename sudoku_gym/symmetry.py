@@ -75,7 +75,7 @@ class Symmetry:
 
     def apply(self, boards: NDArray[np.int8]) -> NDArray[np.int8]:
         """Move board i of int8 `[B, N, N]` by symmetry i."""
-        flat = boards.reshape(len(self), -1)
+        flat = boards.reshape(len(self), self.size**2)
         moved = np.empty_like(flat)
         np.put_along_axis(moved, self.cells, np.take_along_axis(self.digits, flat, 1), 1)
         return moved.reshape(boards.shape)
@@ -184,7 +184,7 @@ def canonical_form(boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.i
     Raises:
         ValueError: if the geometry has more than 10,000 symmetries of its cells.
     """
-    flat = np.ascontiguousarray(boards, np.int8).reshape(len(boards), -1)
+    flat = np.ascontiguousarray(boards, np.int8).reshape(len(boards), geometry.num_cells)
     smallest = np.empty_like(flat)
     _canonical_forms(flat, cell_sources(geometry), geometry.size, smallest)
     return smallest.reshape(boards.shape)

@@ -82,12 +82,12 @@ def disagreements(puzzle_set: PuzzleSet) -> NDArray[np.int64]:
     from pysat.solvers import Solver
 
     geometry = puzzle_set.geometry
-    with Solver("glucose4", bootstrap_with=_clauses(geometry)) as sat:
+    with Solver("glucose4", bootstrap_with=clauses_of(geometry)) as sat:
         next_selector = geometry.num_placements + 1
         wrong = []
         for index, puzzle in enumerate(puzzle_set.puzzles.reshape(len(puzzle_set), -1)):
-            literals = _literals(puzzle, geometry)
-            solution = _literals(puzzle_set.solutions[index].ravel(), geometry)
+            literals = literals_of(puzzle, geometry)
+            solution = literals_of(puzzle_set.solutions[index].ravel(), geometry)
             agrees = sat.solve(assumptions=solution)
             sat.add_clause([-next_selector, *(-literal for literal in solution)])
             if not agrees or sat.solve(assumptions=[next_selector, *literals]):
@@ -96,13 +96,13 @@ def disagreements(puzzle_set: PuzzleSet) -> NDArray[np.int64]:
     return np.array(wrong, np.int64)
 
 
-def _literals(cells: NDArray[np.int8], geometry: Geometry) -> list[int]:
+def literals_of(cells: NDArray[np.int8], geometry: Geometry) -> list[int]:
     givens = np.flatnonzero(cells)
     literals: list[int] = (givens * geometry.size + cells[givens]).tolist()
     return literals
 
 
-def _clauses(geometry: Geometry) -> list[list[int]]:
+def clauses_of(geometry: Geometry) -> list[list[int]]:
     """Write the exact cover of a geometry as clauses over literals `cell * N + digit`."""
     size = geometry.size
     cells = np.arange(geometry.num_cells)[:, None] * size + np.arange(1, size + 1)

@@ -41,7 +41,7 @@ def grade(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.int
     boards = board.as_boards(boards, geometry)
     geometry = geometry_for(boards.shape[1], geometry)
     grades = np.empty(len(boards), np.int8)
-    flat = boards.reshape(len(boards), -1)
+    flat = boards.reshape(len(boards), geometry.num_cells)
     _grade(flat, geometry.units, geometry.cell_units, geometry.peers, grades)
     return grades
 
@@ -68,7 +68,7 @@ def candidates_after(
     boards = board.as_boards(boards, geometry)
     geometry = geometry_for(boards.shape[1], geometry)
     left = np.empty(boards.shape, np.uint32)
-    flat = boards.reshape(len(boards), -1)
+    flat = boards.reshape(len(boards), geometry.num_cells)
     _exhaust(
         flat,
         technique,

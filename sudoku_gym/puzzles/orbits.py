@@ -61,7 +61,7 @@ def canonical_keys(boards: ArrayLike, geometry: Geometry | None = None) -> NDArr
     if group_order(geometry) <= MAX_LISTED:
         forms = [form.tobytes() for form in canonical_form(boards, geometry)]
     else:
-        forms = [_graph_form(cells, geometry) for cells in boards.reshape(len(boards), -1)]
+        forms = [_graph_form(cells, geometry) for cells in boards.reshape(-1, geometry.num_cells)]
     digests = [blake2b(form, digest_size=8).digest() for form in forms]
     return np.frombuffer(b"".join(digests), np.uint64).copy()
 

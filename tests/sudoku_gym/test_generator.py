@@ -1,0 +1,111 @@
+import numpy as np
+import pytest
+
+from sudoku_gym import board, solver
+from sudoku_gym.geometry import Geometry, sudoku_x
+from sudoku_gym.puzzles.difficulty import grade
+from sudoku_gym.puzzles.generator import generate, random_grids
+
+GEOMETRIES = [
+    Geometry.standard(4),
+    Geometry.standard(6),
+    Geometry.standard(8),
+    Geometry.standard(9),
+    sudoku_x(9),
+    Geometry("Latin square 5x5", np.zeros((5, 5), np.int64)),
+]
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES, ids=lambda geometry: geometry.name)
+def test_puzzles_are_minimal(geometry):
+    made = generate(12, geometry, rng())
+    made.check()
+    assert made.minimal.all()
+    for puzzle in made.puzzles.reshape(12, -1):
+        givens = np.flatnonzero(puzzle)
+        fewer = np.tile(puzzle, (len(givens), 1))
+        fewer[np.arange(len(givens)), givens] = 0
+        counts = solver.count_solutions(fewer.reshape(-1, *made.puzzles[0].shape), 2, geometry)
+        assert (counts == 2).all()
+    assert (made.grades == grade(made.puzzles, geometry)).all()
+
+
+def test_the_generator_decides_everything():
+    geometry = Geometry.standard(9)
+    again = [generate(3, geometry, rng(7)).puzzles for _ in range(2)]
+    assert (again[0] == again[1]).all()
+    assert (again[0] != generate(3, geometry, rng(8)).puzzles).any()
+
+
+def test_givens_stop_the_digging():
+    made = generate(20, Geometry.standard(9), rng(), givens=32)
+    assert (made.blanks == 81 - 32).all()
+    assert not made.minimal.any()
+    made.check()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "image"),
+    [
+        ("rotation", lambda cells: cells[:, ::-1, ::-1]),
+        ("horizontal", lambda cells: cells[:, ::-1]),
+        ("vertical", lambda cells: cells[:, :, ::-1]),
+        ("diagonal", lambda cells: cells.transpose(0, 2, 1)),
+    ],
+)
+def test_patterns_are_symmetric(pattern, image):
+    made = generate(10, Geometry.standard(9), rng(), pattern=pattern)
+    givens = made.puzzles > 0
+    assert (givens == image(givens)).all()
+    assert not made.minimal.any()
+    made.check()
+
+
+def test_a_small_node_limit_never_makes_a_false_claim():
+    made = generate(10, sudoku_x(9), rng(), node_limit=2)
+    made.check()
+    assert not made.minimal.all()
+    for puzzle in made[made.minimal].puzzles:
+        for cell in np.argwhere(puzzle):
+            fewer = puzzle.copy()
+            fewer[tuple(cell)] = 0
+            assert solver.count_solutions(fewer[None], 2, sudoku_x(9))[0] == 2
+
+
+def test_large_boards():
+    made = generate(1, Geometry.standard(16), rng(), node_limit=20)
+    made.check()
+    assert 80 < 256 - made.blanks[0] < 125
+
+
+def test_grids_are_solved_and_varied():
+    grids = random_grids(300, Geometry.standard(4), rng())
+    assert board.is_solved(grids).all()
+    assert len(np.unique(grids.reshape(300, -1), axis=0)) > 150
+    assert random_grids(0, Geometry.standard(9), rng()).shape == (0, 9, 9)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"count": -1}, {"givens": 82}, {"givens": -1}, {"node_limit": 0}], ids=str
+)
+def test_wrong_numbers(wrong):
+    arguments = {"count": 1, "geometry": Geometry.standard(9), "rng": rng()} | wrong
+    with pytest.raises(ValueError, match="givens be 0 to 81"):
+        generate(**arguments)
+
+
+def test_unknown_pattern():
+    with pytest.raises(ValueError, match="'spiral': use one of none, rotation"):
+        generate(1, Geometry.standard(4), rng(), pattern="spiral")
+
+
+def test_units_that_allow_no_grid():
+    columns = np.array([[0, 1, 2, 7], [0, 1, 2, 11], [0, 1, 2, 15], [3, 4, 8, 12]])
+    impossible = Geometry("no grid", Geometry.standard(4).regions, columns)
+    assert solver.count_solutions(np.zeros((1, 4, 4), int), 1, impossible)[0] == 0
+    with pytest.raises(RuntimeError, match="no grid: found no solved grid"):
+        generate(1, impossible, rng())
