@@ -187,7 +187,7 @@ def check_source(source: PuzzleSource, *, unique: bool = True, seed: int = 0) ->
 def _checked_sample(source: PuzzleSource, blanks: Blanks, seed: int) -> NDArray[np.int8]:
     """Draw twice alike, check the draw, and return its puzzles."""
     size = source.geometry.size
-    for count in (0, 1, BATCH):
+    for count in (1, BATCH):
         puzzles, solutions = source.sample(count, blanks, np.random.default_rng(seed))
         for name, array in (("puzzles", puzzles), ("solutions", solutions)):
             _require(
