@@ -39,24 +39,27 @@ class Solve:
             boards, result.solutions, result.found, result.decided, strict=True
         ):
             verdict = _verdict(int(found), bool(decided))
+            shown = solution if found else puzzle
             if as_grid:
-                print(verdict if found else f"{verdict}{_reason(puzzle, geometry)}")
-                if found:
-                    print(board.to_text(solution, geometry))
+                print(verdict + _remark(puzzle, int(found), geometry))
+                print(board.to_text(shown, geometry))
             else:
-                print(f"{board.to_line(solution) if found else board.to_line(puzzle)}  {verdict}")
+                print(f"{board.to_line(shown)}  {verdict}")
         return 0 if (result.decided & (result.found == 1)).all() else 1
 
 
 def _verdict(found: int, decided: bool) -> str:
     if found >= 2:
-        return "several solutions; one of them:"
+        return "several solutions"
     if not decided:
         return "undecided: raise --node-limit"
     return "one solution" if found else "no solution"
 
 
-def _reason(puzzle: NDArray[np.int8], geometry: Geometry) -> str:
+def _remark(puzzle: NDArray[np.int8], found: int, geometry: Geometry) -> str:
+    """Say which of several solutions is drawn, or which givens leave none."""
+    if found:
+        return "; one of them:" if found >= 2 else ""
     try:
         board.check_puzzle(puzzle, geometry)
     except ValueError as error:

@@ -1,0 +1,309 @@
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from sudoku_gym import board, cli, plugins, solver
+from sudoku_gym.cli.play import labelled
+from sudoku_gym.geometry import Geometry, sudoku_x
+from sudoku_gym.puzzles import load
+
+PUZZLE = "1234....21.34..1"  # one solution
+GRID = "1234341221434321"
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command in this process; return its exit code, standard output and error."""
+
+    def call(*arguments):
+        code = cli.main(list(arguments))
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+def refused(result):
+    """Check that a command failed with one line on standard error, and return that line."""
+    code, out, err = result
+    assert (code, out) == (2, "")
+    assert err.startswith("sudoku-gym: ") and err.count("\n") == 1
+    return err
+
+
+@pytest.mark.parametrize("command", ["", *cli.COMMANDS])
+def test_help(run, command):
+    code, out, _ = run(*command.split(), "--help")
+    assert code == 0 and f"usage: sudoku-gym {command}".strip() in out
+    assert all(name in out for name in ([] if command else cli.COMMANDS))
+
+
+def test_the_version(run):
+    code, out, _ = run("--version")
+    assert code == 0 and out.startswith("sudoku-gym 0.")
+
+
+def test_an_unknown_option_fails(run):
+    assert run("compare", "--puzles", "9x9")[0] == 2
+
+
+@pytest.mark.parametrize(
+    "text, code, said",
+    [
+        (PUZZLE, 0, "one solution"),
+        ("." * 16, 1, "several solutions"),
+        ("123............4", 1, "no solution"),
+        ("11..............", 1, "no solution: 1 stands twice in a unit, at row 1, column 1"),
+    ],
+)
+def test_solve_says_how_many_solutions_there_are(run, text, code, said):
+    result = run("solve", text)
+    assert result[0] == code and result[1].startswith(said)
+
+
+def test_solve_draws_the_solution(run):
+    out = run("solve", PUZZLE)[1]
+    assert board.to_line(board.parse(out.partition("\n")[2])) == board.to_line(
+        solver.solve(board.parse(PUZZLE)[None])[0]
+    )
+
+
+def test_solve_reads_files_and_standard_input(run, tmp_path, monkeypatch):
+    lines = f"# two boards\n{PUZZLE}\n\n{'.' * 16}\n"
+    (tmp_path / "two.txt").write_text(lines)
+    code, out, _ = run("solve", str(tmp_path / "two.txt"))
+    assert code == 1 and [line[18:] for line in out.splitlines()] == [
+        "one solution",
+        "several solutions",
+    ]
+    monkeypatch.setattr(sys, "stdin", io.StringIO(board.to_text(board.parse(PUZZLE))))
+    assert run("solve", "-")[1].startswith("one solution")
+
+
+def test_solve_knows_variants_and_long_puzzles(run):
+    test = load("x9x9", "test")
+    line = board.to_line(test.puzzles[0])
+    code, out, _ = run("solve", line, "--size", "x9x9", "--format", "line")
+    assert code == 0 and out == f"{board.to_line(test.solutions[0])}  one solution\n"
+    assert run("solve", line)[0] == 1  # without the diagonals it has several
+    long = board.to_line(load("25x25").puzzles[0])
+    assert run("solve", long)[0] == 0
+
+
+def test_solve_admits_what_it_cannot_decide(run):
+    hard = load("9x9")[load("9x9").grades == 4].puzzles[0]
+    code, out, _ = run("solve", board.to_line(hard), "--node-limit", "0")
+    assert code == 1 and out.startswith("undecided")
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["solve", "no-such.txt"], "there is no file 'no-such.txt'"),
+        (["solve", "12x4" * 4], "row 1, column 3: 'x' is no digit of a 4x4 board"),
+        (["solve", "123"], "a board of 3 cells"),
+        (["solve", PUZZLE, "--size", "7x8"], "no board is called '7x8'"),
+        (["solve", PUZZLE, "--size", "7"], "no standard board has 7 digits"),
+        (["evaluate", "alphago"], "no policy 'alphago': use backtracking"),
+        (["evaluate", "masked-random", "--option", "depth"], "write name=value"),
+        (["compare", "--puzzles", "5x5"], "no puzzles '5x5': use 4x4"),
+        (["compare", "--puzzles", "gone.txt"], "gone.txt"),
+        (["compare", "--puzzles", "gone.txt", "--split", "test"], "a file has no splits"),
+        (["compare", "--count", "0"], "count must be at least 1"),
+        (["compare", "--count", "99999999"], "4x4 (test) has 15744"),
+        (["compare", "--blanks", "many"], "write a number such as 40, or a range"),
+        (["compare", "--blanks", "99"], "1 to 12 blanks"),
+        (["generate", "--count", "0"], "count must be at least 1"),
+        (["generate", "--givens", "82"], "givens be 0 to 81"),
+        (["generate", "--out", "puzzles.doc"], "puzzles.doc"),
+        (["play", "9x8"], "a board of 3 cells"),
+        (["info", "5x5"], "no bank is called '5x5'"),
+        (["train", "alphago"], "no trainer 'alphago': use calphazero"),
+    ],
+)
+def test_bad_input_takes_one_line(run, arguments, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert said in refused(run(*arguments))
+
+
+def test_a_list_that_does_not_parse_names_the_line(run, tmp_path):
+    (tmp_path / "bad.txt").write_text(f"{PUZZLE}\n{PUZZLE[:-1]}9\n")
+    assert "line 2: row 4, column 4: '9'" in refused(run("solve", str(tmp_path / "bad.txt")))
+
+
+def test_compare_prints_a_table(run):
+    code, out, _ = run("compare", "--count", "50")
+    assert code == 0 and "4x4, test, 50 puzzles, held out, seed 0" in out
+    assert all(name in out for name in ("masked-random", "naked-singles", "hidden-singles"))
+
+
+def test_evaluate_in_every_format(run):
+    arguments = ["evaluate", "naked-singles", "--count", "20", "--seed", "5"]
+    figures = json.loads(run(*arguments, "--format", "json")[1])["naked-singles"]
+    assert figures["solved"] == figures["puzzles"] == 20 and figures["seed"] == 5
+    assert "| naked-singles | 100.0 % |" in run(*arguments, "--format", "markdown")[1]
+    assert "100.0 %" in run(*arguments)[1]
+
+
+def test_evaluate_reveals_cells_and_says_what_that_is_worth(run):
+    arguments = ["evaluate", "hidden-singles", "--count", "20", "--blanks", "4-6"]
+    assert "4x4, test, 20 puzzles, 4-6 blanks, in distribution" in run(*arguments)[1]
+    assert "4-6 blanks, held out" in run(*arguments, "--puzzles", "9x9")[1]
+    assert (
+        "9x9, train, 20 puzzles, 4-6 blanks, seed 0"
+        in run(*arguments, "--puzzles", "9x9", "--split", "train")[1]
+    )
+
+
+def test_evaluate_passes_options_to_the_policy(run):
+    arguments = ["evaluate", "backtracking", "--puzzles", "named", "--format", "json"]
+    few = json.loads(run(*arguments, "--option", "node_limit=1000")[1])["backtracking"]
+    many = json.loads(run(*arguments, "--option", "node_limit=3000000")[1])["backtracking"]
+    assert few["solved"] < many["solved"]
+
+
+def test_evaluate_plays_files_and_policies_of_ones_own(run, tmp_path, monkeypatch):
+    (tmp_path / "my_first.py").write_text(
+        "class First:\n"
+        "    def reset(self, puzzles, geometry, rng): pass\n"
+        "    def act(self, boards, action_masks): return action_masks.argmax(1)\n"
+    )
+    (tmp_path / "mine.txt").write_text(f"{PUZZLE}\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    code, out, _ = run("evaluate", "my_first:First", "--puzzles", "mine.txt")
+    sys.modules.pop("my_first")
+    assert code == 0 and "my_first:First" in out and "1 puzzles" in out
+
+
+def test_generate_prints_puzzles_with_one_solution(run):
+    code, out, _ = run("generate", "--count", "5", "--size", "6x6", "--seed", "1")
+    boards = board.parse_many(out.splitlines())
+    assert code == 0 and boards.shape == (5, 6, 6)
+    assert (solver.count_solutions(boards) == 1).all()
+    assert run("generate", "--count", "5", "--size", "6", "--seed", "1")[1] == out
+    assert run("generate", "--count", "5", "--size", "6", "--seed", "2")[1] != out
+
+
+def test_generate_writes_files_of_a_difficulty(run, tmp_path):
+    path = tmp_path / "out.csv"
+    arguments = ["generate", "--count", "20", "--seed", "3", "--out", str(path)]
+    code, out, _ = run(*arguments, "--difficulty", "hidden-singles", "--givens", "30")
+    assert code == 0 and "20 puzzles with 30 givens" in out
+    assert path.read_text().count("hidden singles") == 20
+
+
+def test_generate_gives_up_on_what_does_not_exist(run, monkeypatch):
+    monkeypatch.setattr("sudoku_gym.cli.generate._TRIES", 100)
+    assert "0 of 112 puzzles had the difficulty search" in refused(
+        run("generate", "--size", "4x4", "--difficulty", "search")
+    )
+
+
+def test_info_lists_what_is_there(run):
+    out = run("info")[1]
+    assert all(word in out for word in ("Sudoku9x9-v0", "calphazero", "naked-singles", "25x25"))
+    out = run("info", "4x4")[1]
+    assert all(word in out for word in ("85,632", "validation", "36"))
+
+
+def test_train_hands_its_arguments_on(run, monkeypatch):
+    class Entry:
+        name = "mine"
+
+        def load(self):
+            return lambda argv: print("trained with", argv)
+
+    monkeypatch.setattr(plugins, "available", lambda group: {"mine": Entry()})
+    code, out, _ = run("train", "mine", "--steps", "3", "--help")
+    assert code == 0 and out == "trained with ['--steps', '3', '--help']\n"
+    assert run("train")[1] == "Trainers: mine\n"
+
+
+def test_train_names_a_missing_extra(run, monkeypatch):
+    class Entry:
+        name = "mine"
+
+        def load(self):
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    monkeypatch.setattr(plugins, "available", lambda group: {"mine": Entry()})
+    assert "mine needs torch: pip install 'sudoku-gym[agents]'" in refused(run("train", "mine"))
+
+
+def play(run, monkeypatch, moves, *arguments):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(moves)))
+    return run("play", *arguments)
+
+
+def test_play_to_the_end(run, monkeypatch):
+    solution = solver.solve(board.parse(PUZZLE)[None])[0]
+    moves = [f"{r + 1} {c + 1} {solution[r, c]}" for r, c in np.argwhere(board.parse(PUZZLE) == 0)]
+    code, out, _ = play(run, monkeypatch, moves, PUZZLE)
+    assert code == 0 and out.rstrip().endswith("Solved!")
+    code, out, _ = play(run, monkeypatch, moves[:-1], PUZZLE)
+    assert code == 1 and "Solved!" not in out
+
+
+@pytest.mark.parametrize(
+    "moves, said",
+    [
+        (["1 1 2"], "The digit at row 1, column 1 is a given."),
+        (["2 1 1"], "1 stands at row 1, column 1 already."),
+        (["2 1 ."], "The cell at row 2, column 1 is blank already."),
+        (["5 1 1"], "Rows, columns and digits are 1-4."),
+        (["2 1 x"], "Rows, columns and digits are 1-4."),
+        (["undo"], "There is nothing to take back."),
+        (["check"], "Good so far."),
+        (["223", "check"], "No solution any more: take something back."),
+        (["2,2,3", "hint"], "No solution any more: take something back."),
+        (["223", "undo", "check"], "Good so far."),
+        (["223", "22.", "check"], "Good so far."),
+        (["223", "224", "check"], "Good so far."),
+        (["223", "221", "check"], "No solution any more"),  # the refused digit changes nothing
+        (["hint"], "Try 3 at row 2, column 1."),
+        (["what?"], "put digit 7 into row 5"),
+        ([""], "put digit 7 into row 5"),
+    ],
+)
+def test_play_answers(run, monkeypatch, moves, said):
+    code, out, _ = play(run, monkeypatch, [*moves, "quit"], PUZZLE)
+    assert code == 1 and said in out.split("> ")[len(moves)]
+
+
+def test_play_draws_from_banks(run, monkeypatch):
+    first = play(run, monkeypatch, ["quit"], "6x6", "--blanks", "9", "--seed", "1")[1]
+    assert "6x6, 9 blanks." in first
+    assert play(run, monkeypatch, ["quit"], "6x6", "--blanks", "9", "--seed", "1")[1] == first
+    assert play(run, monkeypatch, ["quit"], "6x6", "--blanks", "9", "--seed", "2")[1] != first
+
+
+@pytest.mark.parametrize("geometry", [Geometry.standard(6), sudoku_x(9), Geometry.standard(16)])
+def test_rows_and_columns_are_labelled(geometry):
+    cells = np.zeros((geometry.size, geometry.size), np.int8)
+    cells[-1, -1] = geometry.size
+    lines = labelled(cells, cells > 0, geometry).splitlines()
+    symbols = board.SYMBOLS[1 : geometry.size + 1]
+    assert lines[0].split() == list(symbols)
+    assert [line[0] for line in lines[1:] if line[0] != " "] == list(symbols)
+    assert lines[-1].rindex(symbols[-1]) == lines[0].rindex(symbols[-1])
+
+
+def test_the_command_is_installed_and_keeps_quiet_when_its_reader_leaves():
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from sudoku_gym.cli import main; sys.exit(main())",
+    ]
+    arguments = ["generate", "--count", "3000", "--size", "4"]
+    with subprocess.Popen(
+        command + arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert len(process.stdout.readline()) == 17
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 0
