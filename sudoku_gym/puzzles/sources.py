@@ -23,7 +23,7 @@ from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.stream import new_stream, next_below, next_unit
 from sudoku_gym.symmetry import draw_symmetry, group_of
 
-Blanks: TypeAlias = int | tuple[int, int] | Mapping[int | str, float] | None
+Blanks: TypeAlias = int | tuple[int, int] | Mapping[int, float] | Mapping[str, float] | None
 Bank: TypeAlias = tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int64]]
 
 
