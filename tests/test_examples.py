@@ -1,0 +1,34 @@
+"""Every example runs with --smoke and shows what it promises."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def run(name, *arguments):
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.main(["--smoke", *arguments])
+
+
+def test_quickstart(capsys):
+    results = run("quickstart")
+    assert results["naked-singles"].completion_rate == 1
+    assert results["masked-random"].completion_rate < 0.3
+    assert "random games with 6 blanks" in capsys.readouterr().out
+
+
+def test_plug_in_your_agent():
+    results = run("plug_in_your_agent")
+    assert results["4x4"]["fewest-candidates"].completion_rate == 1
+    rates = {name: result.completion_rate for name, result in results["9x9"].items()}
+    assert rates["masked-random"] == 0 < rates["hidden-singles"]
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+def test_every_example_is_run_by_a_test(path):
+    assert f"def test_{path.stem}(" in Path(__file__).read_text(encoding="utf-8")
