@@ -3,7 +3,17 @@
 from sudoku_gym.puzzles.banks import NAMES, SPLITS, load
 from sudoku_gym.puzzles.difficulty import GRADES, grade
 from sudoku_gym.puzzles.generator import generate
-from sudoku_gym.puzzles.orbits import same_orbit
+from sudoku_gym.puzzles.orbits import find_in_splits, same_orbit
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
-__all__ = ["GRADES", "NAMES", "SPLITS", "PuzzleSet", "generate", "grade", "load", "same_orbit"]
+__all__ = [
+    "GRADES",
+    "NAMES",
+    "SPLITS",
+    "PuzzleSet",
+    "find_in_splits",
+    "generate",
+    "grade",
+    "load",
+    "same_orbit",
+]

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +44,30 @@ def load(name: str, split: str = "all") -> PuzzleSet:
         raise ValueError(f"no split is called {split!r}: use {', '.join(SPLITS)} or all")
     if name == "named" and split != "all":
         raise ValueError(f"the named boards are not split: use split='all', not {split!r}")
-    whole, splits = _whole(name)
+    whole, splits, _ = _bank(name)
     chosen = np.ones(len(whole), np.bool_) if split == "all" else splits == SPLITS.index(split)
     return replace(whole[chosen], split=split)
+
+
+def orbits_of(name: str) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.uint64]]:
+    """Return one board of each orbit of a bank, the orbit's split, and its stored key.
+
+    Args:
+        name: a bank with splits.
+
+    Returns:
+        int8 `[O, N, N]`, solutions from 9x9 up and puzzles below; int8 `[O]`, indices into
+        `SPLITS`; uint64 `[O]`, or `[0]` where no keys are stored.
+
+    Raises:
+        ValueError: if there is no such bank or it has no splits.
+    """
+    if name not in NAMES or name == "named":
+        raise ValueError(f"no bank with splits is called {name!r}: use one of {NAMES[:-1]}")
+    whole, splits, keys = _bank(name)
+    first = np.unique(whole.orbits, return_index=True)[1]
+    by_solution = whole.geometry.size >= SPLIT_BY_SOLUTION
+    return (whole.solutions if by_solution else whole.puzzles)[first], splits[first], keys
 
 
 def geometry_of(name: str) -> Geometry:
@@ -55,20 +77,23 @@ def geometry_of(name: str) -> Geometry:
     return sudoku_x(9) if name == "x9x9" else Geometry.standard(int(name.split("x")[0]))
 
 
+class _Bank(NamedTuple):
+    """A bank in shared arrays, the split of each puzzle, and the key of each orbit."""
+
+    puzzle_set: PuzzleSet
+    splits: NDArray[np.int8]
+    keys: NDArray[np.uint64]
+
+
 @cache
-def _whole(name: str) -> tuple[PuzzleSet, NDArray[np.int8]]:
-    """Return a bank in shared arrays, and the split of each puzzle as an index into `SPLITS`."""
+def _bank(name: str) -> _Bank:
+    no_keys = np.empty(0, np.uint64)
     if name == "4x4":
-        puzzle_set = complete4x4.minimal_puzzles()
+        whole = complete4x4.minimal_puzzles()
         splits = np.array([SPLITS.index(split) for split in complete4x4.split_of_orbits()], np.int8)
-        return puzzle_set, splits[puzzle_set.orbits]
+        return _Bank(whole, splits[whole.orbits], no_keys)
     if name == "named":
-        boards = named.boards()
-        return boards, np.zeros(len(boards), np.int8)
-    return _read(name)
-
-
-def _read(name: str) -> tuple[PuzzleSet, NDArray[np.int8]]:
+        return _Bank(named.boards(), np.empty(0, np.int8), no_keys)
     geometry = geometry_of(name)
     file = resources.files("sudoku_gym.puzzles") / "data" / f"{name}.npz"
     with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
@@ -76,7 +101,8 @@ def _read(name: str) -> tuple[PuzzleSet, NDArray[np.int8]]:
         givens = np.unpackbits(stored["givens"], axis=1, count=geometry.num_cells)
         puzzles = solutions * givens.reshape(solutions.shape).astype(np.int8)
         columns = [stored[column] for column in ("grades", "orbits", "minimal")]
-        return PuzzleSet(puzzles, solutions, geometry, name, "all", *columns), stored["splits"]
+        whole = PuzzleSet(puzzles, solutions, geometry, name, "all", *columns)
+        return _Bank(whole, stored["splits"], stored["keys"])
 
 
 def write(

@@ -17,11 +17,11 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.generator import generate
 from sudoku_gym.puzzles.orbits import canonical_keys
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.sat import clauses_of, literals_of
 
 DATA = Path(__file__).parent / "data"
 SHARES = {"train": 0.8, "validation": 0.1, "test": 0.1}
@@ -94,25 +94,6 @@ def disagreements(puzzle_set: PuzzleSet) -> NDArray[np.int64]:
                 wrong.append(index)
             next_selector += 1
     return np.array(wrong, np.int64)
-
-
-def literals_of(cells: NDArray[np.int8], geometry: Geometry) -> list[int]:
-    givens = np.flatnonzero(cells)
-    literals: list[int] = (givens * geometry.size + cells[givens]).tolist()
-    return literals
-
-
-def clauses_of(geometry: Geometry) -> list[list[int]]:
-    """Write the exact cover of a geometry as clauses over literals `cell * N + digit`."""
-    size = geometry.size
-    cells = np.arange(geometry.num_cells)[:, None] * size + np.arange(1, size + 1)
-    units = geometry.units[:, None, :] * size + np.arange(1, size + 1)[None, :, None]
-    items = np.concatenate([cells, units.reshape(-1, size)])
-    clauses: list[list[int]] = items.tolist()
-    first, second = np.triu_indices(size, 1)
-    pairs = np.unique(np.sort(np.stack([items[:, first], items[:, second]], -1), -1), axis=1)
-    clauses += (-pairs.reshape(-1, 2)).tolist()
-    return clauses
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sudoku_gym import board
+from sudoku_gym import board, solver
 from sudoku_gym.geometry import Geometry, geometry_for
+from sudoku_gym.puzzles import banks
 from sudoku_gym.symmetry import MAX_LISTED, canonical_form, group_order
 
 _CELL, _LINE, _UNIT, _DIGIT = range(4)
@@ -64,6 +65,36 @@ def canonical_keys(boards: ArrayLike, geometry: Geometry | None = None) -> NDArr
         forms = [_graph_form(cells, geometry) for cells in boards.reshape(-1, geometry.num_cells)]
     digests = [blake2b(form, digest_size=8).digest() for form in forms]
     return np.frombuffer(b"".join(digests), np.uint64).copy()
+
+
+def find_in_splits(puzzle: ArrayLike, name: str) -> str | None:
+    """Say which split of a bank holds a puzzle of your own, up to symmetry.
+
+    From 9x9 up the solutions are compared, as the splits are made: a puzzle counts as found if it
+    shares its solved grid with one of the bank. Below, the puzzles themselves are.
+
+    Args:
+        puzzle: int `[N, N]`, 0 for a blank, with at least one solution.
+        name: a bank with splits.
+
+    Returns:
+        `"train"`, `"validation"`, `"test"`, or None if the bank does not hold it.
+
+    Raises:
+        ValueError: if there is no such bank, it has no splits, or the puzzle has no solution.
+        ModuleNotFoundError: if the geometry has many symmetries and igraph is not installed.
+    """
+    representatives, splits, keys = banks.orbits_of(name)
+    geometry = banks.geometry_of(name)
+    boards = board.as_boards(np.asarray(puzzle)[None], geometry)
+    if geometry.size >= banks.SPLIT_BY_SOLUTION:
+        boards, status = solver.solve(boards, geometry, return_status=True)
+        if status[0] != "solved":
+            raise ValueError(f"the puzzle has no solution ({status[0]}): nothing to compare")
+    if not np.array_equal(canonical_keys(representatives[:1], geometry), keys[:1]):
+        keys = canonical_keys(representatives, geometry)  # another igraph labels otherwise
+    found = np.flatnonzero(keys == canonical_keys(boards, geometry)[0])
+    return banks.SPLITS[splits[found[0]]] if len(found) else None
 
 
 def _graph_form(cells: NDArray[np.int8], geometry: Geometry) -> bytes:

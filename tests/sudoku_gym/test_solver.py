@@ -8,8 +8,8 @@ from pysat.solvers import Solver
 
 from sudoku_gym import board, solver
 from sudoku_gym.geometry import Geometry, sudoku_x
-from sudoku_gym.puzzles.build_banks import clauses_of, literals_of
 from sudoku_gym.puzzles.generator import random_grids
+from sudoku_gym.sat import clauses_of, literals_of
 
 HARD = "8..........36......7..9.2...5...7.......457.....1...3...1....68..85...1..9....4.."
 GEOMETRIES = [

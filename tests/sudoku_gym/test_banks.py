@@ -1,0 +1,182 @@
+import hashlib
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from sudoku_gym import board, puzzles, symmetry
+from sudoku_gym.geometry import sudoku_x
+from sudoku_gym.puzzles import banks, build_banks
+from sudoku_gym.puzzles.difficulty import grade
+from sudoku_gym.puzzles.orbits import canonical_keys
+
+STORED = [name for name in puzzles.NAMES if name not in ("4x4", "named")]
+WITH_SPLITS = ["4x4", *STORED]
+
+
+@pytest.mark.parametrize("name", puzzles.NAMES)
+def test_every_puzzle_has_its_one_solution(name):
+    whole = puzzles.load(name)
+    assert whole.geometry == banks.geometry_of(name)
+    some = whole if whole.geometry.size <= 9 else whole[:10]
+    some.check()
+    assert (grade(some.puzzles, some.geometry) == some.grades).all()
+    if whole.geometry.size <= 9 and name != "named":
+        assert whole.minimal.all()
+
+
+@pytest.mark.parametrize("name", WITH_SPLITS)
+def test_splits_share_no_orbit_and_make_up_the_bank(name):
+    parts = {split: puzzles.load(name, split) for split in puzzles.SPLITS}
+    assert sum(map(len, parts.values())) == len(puzzles.load(name))
+    for split, part in parts.items():
+        assert len(part)
+        assert part.split == split
+    for first, second in combinations(parts.values(), 2):
+        assert not set(first.orbits) & set(second.orbits)
+
+
+@pytest.mark.parametrize("name", WITH_SPLITS)
+def test_orbit_numbers_are_orbits(name):
+    whole = puzzles.load(name)
+    whole = whole[:: max(1, len(whole) // 400)]
+    by_solution = whole.geometry.size >= 9
+    boards = whole.solutions if by_solution else whole.puzzles
+    moved = symmetry.sample(whole.geometry, len(whole), np.random.default_rng(0)).apply(boards)
+    keys = canonical_keys(moved, whole.geometry)
+    pairs = set(zip(keys.tolist(), whole.orbits.tolist(), strict=True))
+    assert len(pairs) == len(set(keys.tolist())) == len(set(whole.orbits.tolist()))
+
+
+@pytest.mark.parametrize("name", WITH_SPLITS)
+def test_a_moved_puzzle_is_found_in_its_split(name):
+    for split in puzzles.SPLITS:
+        part = puzzles.load(name, split)
+        moved = symmetry.sample(part.geometry, 1, np.random.default_rng(1)).apply(part.puzzles[-1:])
+        assert puzzles.find_in_splits(moved[0], name) == split
+
+
+def test_from_9x9_up_a_puzzle_with_revealed_cells_is_found_too():
+    part = puzzles.load("9x9", "test")
+    revealed = part.puzzles[0].copy()
+    revealed[:3] = part.solutions[0, :3]
+    assert puzzles.find_in_splits(revealed, "9x9") == "test"
+
+
+def test_a_new_puzzle_is_in_no_split():
+    assert puzzles.find_in_splits(puzzles.load("named").puzzles[0], "9x9") is None
+    impossible = np.zeros((9, 9), int)
+    impossible[0, :2] = 1
+    with pytest.raises(ValueError, match=r"the puzzle has no solution \(none\)"):
+        puzzles.find_in_splits(impossible, "9x9")
+    with pytest.raises(ValueError, match="no bank with splits is called 'named'"):
+        puzzles.find_in_splits(impossible, "named")
+
+
+def test_find_in_splits_survives_another_igraph(monkeypatch):
+    part = puzzles.load("x9x9", "validation")
+    stored = banks.orbits_of("x9x9")
+    other = (*stored[:2], stored[2] + np.uint64(1))
+    monkeypatch.setattr(banks, "orbits_of", lambda name: other)
+    assert puzzles.find_in_splits(part.puzzles[0], "x9x9") == "validation"
+
+
+@pytest.mark.parametrize("name", ["4x4", "9x9", "x9x9"])
+def test_same_orbit(name):
+    part = puzzles.load(name, "test")
+    moved = symmetry.sample(part.geometry, 1, np.random.default_rng(2)).apply(part.puzzles[:1])[0]
+    assert puzzles.same_orbit(part.puzzles[0], moved, part.geometry)
+    changed = moved.copy()
+    changed[tuple(np.argwhere(moved)[0])] = 0
+    assert not puzzles.same_orbit(part.puzzles[0], changed, part.geometry)
+
+
+def test_same_orbit_wants_one_size():
+    with pytest.raises(ValueError, match=r"one size can be compared, not \[4, 4\] and \[9, 9\]"):
+        puzzles.same_orbit(np.zeros((4, 4), int), np.zeros((9, 9), int))
+
+
+def test_loading_gives_arrays_of_your_own():
+    first = puzzles.load("6x6", "test")
+    first.puzzles[:] = 0
+    assert puzzles.load("6x6", "test").puzzles.any()
+
+
+def test_unknown_names():
+    with pytest.raises(ValueError, match="no bank is called '7x7': use one of 4x4, 6x6, 9x9"):
+        puzzles.load("7x7")
+    with pytest.raises(ValueError, match="no split is called 'dev': use train, validation, test"):
+        puzzles.load("4x4", "dev")
+    with pytest.raises(ValueError, match="the named boards are not split"):
+        puzzles.load("named", "test")
+
+
+def test_a_set_can_be_cut():
+    whole = puzzles.load("6x6")
+    part = whole[10:20][np.array([3, 1])]
+    assert (part.puzzles == whole.puzzles[[13, 11]]).all()
+    assert part.orbits.tolist() == whole.orbits[[13, 11]].tolist()
+    assert len(whole[whole.grades == 4]) == (whole.grades == 4).sum()
+    with pytest.raises(TypeError, match=r"use \[3:4\] for a set of one, or \.puzzles\[3\]"):
+        whole[3]
+    assert repr(part) == "PuzzleSet(6x6, all, 2 puzzles, 6x6)"
+
+
+def test_check_names_the_puzzle():
+    part = puzzles.load("6x6")[:5]
+    part.puzzles[2][part.puzzles[2] > 0] = 0
+    with pytest.raises(ValueError, match="6x6: puzzle 2 has several solutions"):
+        part.check()
+    part.solutions[1] = part.solutions[0]
+    with pytest.raises(ValueError, match="the solution of puzzle 1 keeps not all givens"):
+        part.check()
+    part.solutions[0, 0, 0] = 0
+    with pytest.raises(ValueError, match="the solution of puzzle 0 breaks a rule"):
+        part.check()
+
+
+def test_columns_must_fit():
+    part = puzzles.load("6x6")[:5]
+    with pytest.raises(ValueError, match=r"grades must be \[5\], not \[4\]"):
+        puzzles.PuzzleSet(part.puzzles, part.solutions, part.geometry, grades=part.grades[:4])
+    with pytest.raises(ValueError, match=r"must both be \[M, 9, 9\] for Sudoku-X 9x9"):
+        puzzles.PuzzleSet(part.puzzles, part.solutions, sudoku_x(9))
+
+
+def test_a_bank_is_built_the_same_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(build_banks, "DATA", tmp_path)
+    recipe = build_banks.Recipe(60, seed=3)
+    monkeypatch.setattr(build_banks, "RECIPES", {"6x6": recipe})
+    digests = set()
+    for _ in range(2):
+        build_banks.main(["6x6"])
+        digests.add(hashlib.sha256((tmp_path / "6x6.npz").read_bytes()).hexdigest())
+    assert len(digests) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["6x6.npz"]
+
+
+def test_the_second_opinion_sees_a_wrong_puzzle():
+    part = puzzles.load("6x6")[:6]
+    assert not len(build_banks.disagreements(part))
+    part.puzzles[4][tuple(np.argwhere(part.puzzles[4])[0])] = 0
+    part.solutions[1] = part.solutions[1] % 6 + 1
+    assert build_banks.disagreements(part).tolist() == [1, 4]
+
+
+def test_orbits_are_split_by_key_where_they_are_many():
+    rng = np.random.default_rng(0)
+    keys = rng.integers(0, 2**64, 2_000, dtype=np.uint64)
+    splits = build_banks.split_orbits(keys, rng)
+    assert (splits == build_banks.split_orbits(keys, np.random.default_rng(9))).all()
+    assert 0.06 < (splits == 2).mean() < 0.14
+    few = build_banks.split_orbits(keys[:40], rng)
+    assert np.bincount(few).tolist() == [32, 4, 4]
+
+
+def test_named_boards_are_what_they_are_called():
+    from sudoku_gym.puzzles import named
+
+    boards = named.boards()
+    assert len(named.TITLES) == len(boards) == 8
+    assert (81 - boards.blanks).tolist() == [36, 30, 25, 23, 23, 21, 20, 21]
+    assert board.to_line(boards.puzzles[3]).startswith("1....7.9..3..2...8")
