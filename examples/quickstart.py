@@ -20,7 +20,7 @@ def main(argv=None):
     # One board. The mask in `info` says which of the N**3 placements are legal.
     env = gym.make("Sudoku4x4-v0", blanks=6, render_mode="ansi")
     env.action_space.seed(0)
-    _, info = env.reset(seed=0)
+    _, info = env.reset(seed=1)
     over = False
     while not over:
         action = env.action_space.sample(mask=info["action_mask"])

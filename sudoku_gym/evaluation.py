@@ -37,7 +37,8 @@ class Evaluation:
         solved: bool `[M]`, True where the game ended with a valid completion of the puzzle.
         constraint_fraction: the share of satisfied units of the last boards, averaged.
         illegal: how many games were lost by an illegal answer.
-        seconds: wall time the policy took in all, resets included, the rules excluded.
+        seconds: wall time the policy took in all, with its resets and the compiling of its first
+            call, without the rules.
         orbits: int32 `[M]`, the orbit of each puzzle, -1 where unknown.
         seed: as given to `evaluate`; the resampling of orbits starts from it too.
     """
