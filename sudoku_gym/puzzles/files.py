@@ -197,10 +197,12 @@ def _parts(
         return
     rows = _csv_rows(path, complain) if path.suffix == ".csv" else _text_rows(path)
     while batch := list(islice(rows, chunk)):
-        for row in batch if geometry is None else ():
-            geometry = geometry or _geometry_of(row, complain)
+        geometry = geometry or _first_geometry(batch)
         if geometry is not None:
             yield _parse(batch, geometry, complain)
+            continue
+        for row in batch:
+            complain(row.line, _problem(row, None))
 
 
 def _text_rows(path: Path) -> Iterator[_Row]:
@@ -242,13 +244,22 @@ def _columns(fields: Sequence[str]) -> tuple[tuple[int, int], bool]:
     return (puzzle, solution), True
 
 
-def _geometry_of(row: _Row, complain: _Complain) -> Geometry | None:
-    """Take the geometry of the first row that holds a board; later parsing reports the others."""
+def _first_geometry(rows: list[_Row]) -> Geometry | None:
+    """Return the geometry of the first row that holds a board."""
+    for row in rows:
+        with suppress(ValueError):
+            return geometry_for(len(board.parse(row.puzzle)), None)
+    return None
+
+
+def _problem(row: _Row, geometry: Geometry | None) -> str:
+    """Say why a row does not parse."""
     try:
-        return geometry_for(len(board.parse(row.puzzle)), None)
+        board.parse(row.puzzle, geometry)
+        board.parse(row.solution, geometry)
     except ValueError as error:
-        complain(row.line, str(error))
-        return None
+        return str(error)
+    return "no board"
 
 
 def _parse(rows: list[_Row], geometry: Geometry, complain: _Complain) -> _Part:
@@ -257,12 +268,7 @@ def _parse(rows: list[_Row], geometry: Geometry, complain: _Complain) -> _Part:
     good = np.ones(len(rows), np.bool_)
     for index in np.flatnonzero((puzzles < 0).any((1, 2)) | (solutions < 0).any((1, 2))):
         good[index] = False
-        row = rows[index]
-        try:
-            board.parse(row.puzzle, geometry)
-            board.parse(row.solution, geometry)
-        except ValueError as error:
-            complain(row.line, str(error))
+        complain(rows[index].line, _problem(rows[index], geometry))
     lines = np.array([row.line for row in rows])
     return _Part(geometry, lines[good], puzzles[good], solutions[good])
 
@@ -284,7 +290,7 @@ def _digits(texts: list[str], geometry: Geometry) -> NDArray[np.int8]:
 
 def _npz_part(path: Path, geometry: Geometry | None) -> _Part:
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with path.open("rb") as binary, np.load(binary, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files if name in _NPZ_NAMES}
     except FileNotFoundError:
         raise

@@ -4,7 +4,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sudoku_gym import board, puzzles, symmetry
+from sudoku_gym import puzzles, symmetry
 from sudoku_gym.geometry import sudoku_x
 from sudoku_gym.puzzles import banks, build_banks
 from sudoku_gym.puzzles.difficulty import grade
@@ -171,12 +171,3 @@ def test_orbits_are_split_by_key_where_they_are_many():
     assert 0.06 < (splits == 2).mean() < 0.14
     few = build_banks.split_orbits(keys[:40], rng)
     assert np.bincount(few).tolist() == [32, 4, 4]
-
-
-def test_named_boards_are_what_they_are_called():
-    from sudoku_gym.puzzles import named
-
-    boards = named.boards()
-    assert len(named.TITLES) == len(boards) == 8
-    assert (81 - boards.blanks).tolist() == [36, 30, 25, 23, 23, 21, 20, 21]
-    assert board.to_line(boards.puzzles[3]).startswith("1....7.9..3..2...8")

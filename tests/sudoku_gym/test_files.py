@@ -1,0 +1,202 @@
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sudoku_gym import board, puzzles
+from sudoku_gym.geometry import sudoku_x
+from sudoku_gym.puzzles import files
+from sudoku_gym.puzzles.puzzle_set import UNKNOWN
+
+BANK = puzzles.load("4x4", "test")[::800]
+PUZZLE, SOLUTION = board.to_line(BANK.puzzles[0]), board.to_line(BANK.solutions[0])
+OTHER = next(line for line in map(board.to_line, BANK.solutions) if line != SOLUTION)
+
+
+def written(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("suffix", files.SUFFIXES)
+@pytest.mark.parametrize("name", ["4x4", "9x9", "16x16"])
+def test_what_is_written_reads_back(tmp_path, suffix, name):
+    some = puzzles.load(name)[:30]
+    path = tmp_path / f"list{suffix}"
+    files.write(path, some)
+    again = files.read(path)
+    assert (again.puzzles == some.puzzles).all()
+    assert (again.solutions == some.solutions).all()
+    assert again.geometry == some.geometry
+    assert (again.grades == UNKNOWN).all()
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("suffix", files.SUFFIXES)
+def test_variants_need_their_geometry(tmp_path, suffix):
+    some = puzzles.load("x9x9")[:4]
+    path = tmp_path / f"x{suffix}"
+    files.write(path, some)
+    assert (files.read(path, sudoku_x(9)).solutions == some.solutions).all()
+    with pytest.raises(ValueError, match=r"(row 1|line [12]): the puzzle has several solutions"):
+        files.read(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"quizzes,solutions\n{PUZZLE.replace('.', '0')},{SOLUTION}\n",
+        f"id,puzzle,solution,clues,difficulty\n1,{PUZZLE},{SOLUTION},4,0.0\n",
+        f"source,question,answer,rating\nme,{PUZZLE},{SOLUTION},3\n",
+        f"\ufeffPuzzle , Solution\n{PUZZLE},{SOLUTION}\n",
+        f"Puzzle\n{PUZZLE}\n",
+        f"{PUZZLE},{SOLUTION}\n\n",
+        f'"{PUZZLE}"\r\n',
+    ],
+)
+def test_public_csv_forms(tmp_path, text):
+    found = files.read(written(tmp_path, "a.csv", text))
+    assert board.to_line(found.puzzles[0]) == PUZZLE
+    assert board.to_line(found.solutions[0]) == SOLUTION
+
+
+def test_text_with_comments_and_separators(tmp_path):
+    drawn = "|".join(PUZZLE[i : i + 4] for i in range(0, 16, 4))
+    path = written(tmp_path, "a.txt", f"# mine\n\n{PUZZLE}\n  {drawn}  \n")
+    assert (files.read(path).puzzles == BANK.puzzles[[0, 0]]).all()
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ("12,", "a board of 2 cells"),
+        (f"{PUZZLE[:-1]}9,", "row 4, column 4: '9' is no digit of a 4x4 board"),
+        (f"{PUZZLE[:-1]}é,", "'é' is no digit"),
+        (f"{PUZZLE},{SOLUTION[:-1]}x", "'x' is no digit"),
+        (f"{PUZZLE},{OTHER}", "the stored solution does not keep the givens"),
+        (f"{PUZZLE},{SOLUTION[:-1]}.", "the stored solution "),
+        (f"{'.' * 16},{SOLUTION}", "the puzzle has several solutions"),
+        (f"{'.' * 16},", "the puzzle has several solutions"),
+        (f"11{'.' * 14},", "the puzzle has no solution"),
+        (",", "a board of 0 cells"),
+    ],
+)
+def test_bad_rows_are_named_and_skipped(tmp_path, row, problem):
+    good = f"{PUZZLE},{SOLUTION}"
+    path = written(tmp_path, "a.csv", f"puzzle,solution\n{good}\n{row}\n{good}\n")
+    if row == ",":  # an empty row is no row
+        assert len(files.read(path)) == 2
+        return
+    with pytest.raises(ValueError, match=f"a.csv, line 3: .*{problem}"):
+        files.read(path)
+    with pytest.warns(UserWarning, match=f"1 rows skipped, for example .*line 3: .*{problem}"):
+        assert len(files.read(path, on_bad_row="skip")) == 2
+    told = []
+    assert len(files.read(path, on_bad_row=lambda *row: told.append(row))) == 2
+    assert [line for line, _ in told] == [3]
+    assert problem in told[0][1]
+
+
+def test_a_bad_first_row_does_not_hide_the_size(tmp_path):
+    path = written(tmp_path, "a.txt", f"123\n{PUZZLE}\n")
+    told = []
+    assert len(files.read(path, on_bad_row=lambda *row: told.append(row))) == 1
+    assert [line for line, _ in told] == [1]
+
+
+def test_unchecked_reading_trusts_the_stored_solution(tmp_path):
+    path = written(tmp_path, "a.csv", f"puzzle,solution\n{'.' * 16},{SOLUTION}\n{PUZZLE},\n")
+    trusted = files.read(path, check=False)
+    assert board.to_line(trusted.solutions[0]) == SOLUTION
+    assert board.to_line(trusted.solutions[1]) == SOLUTION
+
+
+@pytest.mark.parametrize("suffix", files.SUFFIXES)
+def test_streams_come_in_parts(tmp_path, suffix):
+    path = tmp_path / f"list{suffix}"
+    files.write(path, BANK)
+    parts = list(files.stream(path, chunk=7))
+    assert [len(part) for part in parts[:-1]] == [7] * (len(parts) - 1)
+    assert (np.concatenate([part.puzzles for part in parts]) == BANK.puzzles).all()
+
+
+def test_streams_read_no_further_than_asked(tmp_path):
+    path = written(tmp_path, "a.txt", f"{PUZZLE}\n" * 6 + "bad\n")
+    stream = files.stream(path, chunk=3)
+    assert len(next(stream)) == len(next(stream)) == 3
+    with pytest.raises(ValueError, match="line 7"):
+        next(stream)
+
+
+def test_npz_of_flat_boards_without_solutions(tmp_path):
+    path = tmp_path / "a.npz"
+    np.savez(path, quizzes=BANK.puzzles.reshape(-1, 16).astype(np.int64))
+    assert (files.read(path).solutions == BANK.solutions).all()
+
+
+@pytest.mark.parametrize(
+    ("arrays", "problem"),
+    [
+        ({"boards": BANK.puzzles}, "holds no array `puzzles`"),
+        ({"puzzles": BANK.puzzles * 0.5}, "must be integers of one shape"),
+        ({"puzzles": BANK.puzzles, "solutions": BANK.solutions[:1]}, "integers of one shape"),
+        ({"puzzles": np.zeros((3, 15), int)}, r"must be \[M, N, N\] or \[M, N\*\*2\]"),
+        ({"puzzles": np.zeros((0, 4, 4), int)}, r"must be \[M, N, N\] or"),
+        ({"puzzles": np.full((3, 4, 4), 5)}, "row 1: a value is no digit of a 4x4 board"),
+        ({"puzzles": np.full((3, 4, 4), -300)}, "row 1: a value is no digit"),
+        ({"puzzles": np.array([[None]])}, "no readable npz file of plain arrays"),
+    ],
+)
+def test_bad_npz(tmp_path, arrays, problem):
+    path = tmp_path / "a.npz"
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError, match=f"a.npz.*{problem}"):
+        files.read(path)
+
+
+def test_wrong_paths_and_options(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        files.read(tmp_path / "none.txt")
+    with pytest.raises(FileNotFoundError):
+        files.read(tmp_path / "none.npz")
+    for call in (files.read, lambda path: files.write(path, BANK)):
+        with pytest.raises(ValueError, match=r"a\.json: a list of puzzles ends in \.txt, \.csv"):
+            call(tmp_path / "a.json")
+    path = written(tmp_path, "a.txt", PUZZLE)
+    with pytest.raises(ValueError, match="on_bad_row='ignore': use 'raise', 'skip' or a function"):
+        files.read(path, on_bad_row="ignore")
+    with pytest.raises(ValueError, match="chunk=0"):
+        list(files.stream(path, chunk=0))
+    with pytest.raises(ValueError, match="no puzzle found"):
+        files.read(written(tmp_path, "b.txt", "# nothing\n"))
+
+
+@given(data=st.binary(max_size=300) | st.text(alphabet='1234.,"\n\r#x', max_size=200))
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize("suffix", files.SUFFIXES)
+def test_any_file_reads_or_says_why_not(tmp_path, suffix, data):
+    path = tmp_path / f"fuzz{suffix}"
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    try:
+        found = files.read(path)
+    except ValueError as error:
+        assert str(path) in str(error)
+    else:
+        found.check()
+
+
+@given(cut=st.integers(0, 700), at=st.integers(0, 700), value=st.integers(0, 255))
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_damaged_npz_reads_or_says_why_not(tmp_path, cut, at, value):
+    path = tmp_path / "damaged.npz"
+    files.write(path, BANK)
+    data = bytearray(path.read_bytes())
+    data[at % len(data)] = value
+    path.write_bytes(data[: len(data) - cut] if cut % 3 == 0 else data)
+    try:
+        found = files.read(path)
+    except ValueError as error:
+        assert str(path) in str(error)
+    else:
+        found.check()

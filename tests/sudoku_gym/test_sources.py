@@ -1,0 +1,202 @@
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sudoku_gym import board, puzzles, solver, symmetry
+from sudoku_gym.puzzles import files
+from sudoku_gym.puzzles.sources import (
+    BankSource,
+    PuzzleSource,
+    blanks_cdf,
+    draw_puzzle,
+    draw_puzzles,
+    resolve_source,
+)
+from sudoku_gym.stream import new_stream
+
+SOURCES = {name: resolve_source(name, "train") for name in ("4x4", "6x6", "9x9", "16x16", "x9x9")}
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def drawn(source, blanks, count, augment=True, seed=0):
+    size = source.geometry.size
+    found = np.empty((count, size * size), np.int8)
+    solutions = np.empty_like(found)
+    cdf = blanks_cdf(blanks, source.max_blanks)
+    group = symmetry.group_of(source.geometry)
+    draw_puzzles(new_stream(rng(seed)), source.bank, cdf, augment, group, found, solutions)
+    return found.reshape(-1, size, size), solutions.reshape(-1, size, size)
+
+
+@given(st.sampled_from(sorted(SOURCES)), st.data())
+@settings(deadline=None, max_examples=60)
+def test_any_number_of_blanks_and_still_one_solution(name, data):
+    source = SOURCES[name]
+    blanks = data.draw(st.integers(1, source.max_blanks))
+    found, solutions = drawn(source, blanks, 5, data.draw(st.booleans()), data.draw(st.integers(0)))
+    assert ((found == 0).sum((1, 2)) == blanks).all()
+    assert ((found == 0) | (found == solutions)).all()
+    assert board.is_solved(solutions, source.geometry).all()
+    counts = solver.count_solutions(found, 2, source.geometry, node_limit=20_000)
+    assert np.isin(counts, [1] if source.geometry.size <= 9 else [1, -1]).all()
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_drawn_puzzles_come_from_the_bank_up_to_symmetry(name):
+    source = SOURCES[name]
+    part = puzzles.load(name, "train")
+    as_stored, _ = source.sample(20, None, rng())
+    stored = {puzzle.tobytes() for puzzle in part.puzzles}
+    assert all(puzzle.tobytes() in stored for puzzle in as_stored)
+    moved, _ = drawn(source, None, 3)
+    for puzzle in moved:
+        assert puzzles.find_in_splits(puzzle, name) == "train"
+        assert puzzle.tobytes() not in stored or name == "4x4"
+
+
+def test_the_bank_is_sorted_by_blanks():
+    source = SOURCES["9x9"]
+    blanks = (source.puzzles == 0).sum(1)
+    assert (np.diff(blanks) <= 0).all()
+    assert source.max_blanks == blanks[0]
+    for number, enough in enumerate(source.enough_blanks):
+        assert enough == (blanks >= number).sum()
+
+
+def test_every_set_of_blanks_is_equally_likely():
+    part = puzzles.load("4x4")[:1]
+    source = BankSource(part)
+    cells = np.flatnonzero(part.puzzles[0].ravel() == 0)
+    found, _ = source.sample(30_000, 2, rng())
+    pairs = found.reshape(len(found), -1)[:, cells] == 0
+    counts = np.bincount(pairs @ (1 << np.arange(len(cells))))
+    counts = counts[counts > 0]
+    expected = len(found) / len(counts)
+    assert len(counts) == len(cells) * (len(cells) - 1) // 2
+    assert abs(counts - expected).max() < 6 * np.sqrt(expected)
+
+
+def test_weights_decide_how_many_blanks():
+    source = SOURCES["4x4"]
+    found, _ = source.sample(8_000, {3: 1, "7": 3}, rng())
+    numbers, counts = np.unique((found == 0).sum((1, 2)), return_counts=True)
+    assert numbers.tolist() == [3, 7]
+    assert abs(counts[1] - 6_000) < 200
+    found, _ = source.sample(4_000, (2, 5), rng())
+    assert (abs(np.bincount((found == 0).sum((1, 2)))[2:] - 1_000) < 150).all()
+
+
+def test_one_at_a_time_is_the_same_as_many():
+    source = SOURCES["9x9"]
+    many, many_solutions = drawn(source, 30, 6, seed=5)
+    stream = new_stream(rng(5))
+    group = symmetry.group_of(source.geometry)
+    cdf = blanks_cdf(30, source.max_blanks)
+    for puzzle, solution in zip(many, many_solutions, strict=True):
+        one, its_solution = np.empty(81, np.int8), np.empty(81, np.int8)
+        draw_puzzle(stream, source.bank, cdf, True, group, one, its_solution)
+        assert (one == puzzle.ravel()).all()
+        assert (its_solution == solution.ravel()).all()
+
+
+@pytest.mark.parametrize("blanks", [None, 5, (3, 9), [3, 9], {4: 1.0}, np.int64(5)])
+def test_samples_repeat_with_the_seed(blanks):
+    source = SOURCES["4x4"]
+    first, again = source.sample(9, blanks, rng(3)), source.sample(9, blanks, rng(3))
+    assert (first[0] == again[0]).all()
+    assert (first[1] == again[1]).all()
+    assert (first[0] != source.sample(9, blanks, rng(4))[0]).any()
+
+
+def test_weights_survive_json():
+    weights = {3: 0.25, 12: 0.75}
+    assert (blanks_cdf(json.loads(json.dumps(weights)), 12) == blanks_cdf(weights, 12)).all()
+    assert blanks_cdf(weights, 12)[[2, 3, 11, 12]].tolist() == [0, 0.25, 0.25, 1]
+    assert blanks_cdf({1: 1, 2: 0}, 12)[1] == 1
+    assert blanks_cdf(None, 12).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("blanks", "error", "message"),
+    [
+        (13, ValueError, "blanks=13: this source serves 1 to 12 blanks, not 13"),
+        (0, ValueError, "serves 1 to 12 blanks, not 0"),
+        ((5, 20), ValueError, "serves 1 to 12 blanks, not 13"),
+        ((6, 5), ValueError, "the lower end of the pair comes first"),
+        ({"14": 1}, ValueError, "not 14"),
+        ({}, ValueError, "weights must be finite, not negative, and not all zero"),
+        ({3: 0}, ValueError, "not all zero"),
+        ({3: -1, 4: 2}, ValueError, "not negative"),
+        ({3: float("nan")}, ValueError, "finite"),
+        ({"many": 1}, TypeError, "weights map whole numbers to numbers"),
+        ("8", TypeError, "give None, a whole number"),
+        (8.0, TypeError, "give None, a whole number"),
+        (True, TypeError, "give None, a whole number"),
+        ((1, 2, 3), TypeError, "give None, a whole number"),
+    ],
+)
+def test_wrong_blanks(blanks, error, message):
+    with pytest.raises(error, match=message):
+        SOURCES["4x4"].sample(1, blanks, rng())
+
+
+class Mine:
+    """A source of a user's own."""
+
+    geometry = puzzles.load("4x4").geometry
+    max_blanks = 12
+
+    def sample(self, count, blanks, rng):
+        return SOURCES["4x4"].sample(count, blanks, rng)
+
+
+def test_objects():
+    mine = Mine()
+    assert isinstance(mine, PuzzleSource)
+    assert resolve_source(mine) is mine
+    assert isinstance(resolve_source(puzzles.load("6x6")), BankSource)
+    with pytest.raises(TypeError, match="it needs `geometry`, `max_blanks` and"):
+        resolve_source(7)
+
+
+def test_files_and_attributes(tmp_path, monkeypatch):
+    path = tmp_path / "mine.csv"
+    files.write(path, puzzles.load("6x6")[:9])
+    assert len(resolve_source(str(path)).puzzles) == len(resolve_source(path).puzzles) == 9
+    (tmp_path / "my_boards.py").write_text(
+        "from sudoku_gym import puzzles\n"
+        "few = puzzles.load('4x4')[:5]\n"
+        "def make():\n    return few[:2]\n"
+        "class Box:\n    inner = few[:3]\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    for name, count in (("few", 5), ("make", 2), ("Box.inner", 3)):
+        assert len(resolve_source(f"my_boards:{name}").puzzles) == count
+    with pytest.raises(ValueError, match="module my_boards has no attribute many"):
+        resolve_source("my_boards:many")
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+        resolve_source("no_such_module:thing")
+    with pytest.raises(ValueError, match="is called '5x5': use one of 4x4, .* or 'module:attri"):
+        resolve_source("5x5")
+
+
+def test_splits_reach_the_bank():
+    held_out = resolve_source("4x4", "test")
+    found, _ = held_out.sample(5, None, rng())
+    assert all(puzzles.find_in_splits(puzzle, "4x4") == "test" for puzzle in found)
+    assert "test" in repr(held_out)
+
+
+def test_empty_and_full_sets_are_refused():
+    part = puzzles.load("4x4")[:3]
+    with pytest.raises(ValueError, match="no puzzle to draw from"):
+        BankSource(part[:0])
+    part.puzzles[1] = part.solutions[1]
+    with pytest.raises(ValueError, match="puzzle 1 has no blank"):
+        BankSource(part)
