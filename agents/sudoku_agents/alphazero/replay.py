@@ -1,0 +1,70 @@
+"""The positions of the latest self-play, and batches drawn from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Positions:
+    """M positions of self-play: the triples (s, p_s, r) of cAlphaZero, section 4.2.
+
+    Attributes:
+        boards: int8 `[M, N, N]`.
+        visit_counts: uint16 `[M, N**3]`, of the search at each board; p_s up to their sum.
+        returns: float32 `[M]`, the reward r at the end of the game.
+    """
+
+    boards: NDArray[np.int8]
+    visit_counts: NDArray[np.uint16]
+    returns: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.boards)
+
+    def __getitem__(self, index: NDArray[np.integer]) -> Positions:
+        """Return some of the positions."""
+        return Positions(self.boards[index], self.visit_counts[index], self.returns[index])
+
+
+class Replay:
+    """Keeps the positions of the latest iterations.
+
+    Args:
+        iterations: how many.
+    """
+
+    def __init__(self, iterations: int) -> None:
+        self._iterations = iterations
+        self._parts: list[Positions] = []
+
+    def __len__(self) -> int:
+        return sum(map(len, self._parts))
+
+    def add(self, positions: Positions) -> None:
+        """Add an iteration's positions and forget those that are too old."""
+        self._parts = [*self._parts, positions][-self._iterations :]
+
+    def all(self) -> Positions:
+        """Return every position kept, oldest first."""
+        return Positions(
+            *(
+                np.concatenate([getattr(part, column.name) for part in self._parts])
+                for column in fields(Positions)
+            )
+        )
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """Return everything that `restore` needs."""
+        sizes = np.array([len(part) for part in self._parts], np.int64)
+        return {"sizes": sizes, **{c.name: getattr(self.all(), c.name) for c in fields(Positions)}}
+
+    def restore(self, arrays: Mapping[str, NDArray[np.generic]]) -> None:
+        """Take over the arrays of another replay."""
+        ends = np.cumsum(arrays["sizes"])[:-1]
+        columns = [np.split(arrays[column.name], ends) for column in fields(Positions)]
+        self._parts = [Positions(*part) for part in zip(*columns, strict=True)]

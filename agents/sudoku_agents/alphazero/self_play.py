@@ -1,0 +1,89 @@
+"""Self-play: many games in lock step, every move chosen by a tree search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_agents.alphazero.config import AlphaZeroConfig
+from sudoku_agents.alphazero.replay import Positions
+from sudoku_agents.alphazero.search import Evaluator, SearchResult, search
+from sudoku_gym.envs.vector import SudokuVectorEnv
+
+
+@dataclass(frozen=True)
+class Games:
+    """G games of self-play.
+
+    Attributes:
+        positions: every board at which a move was made, with the search's answer.
+        levels: int64 `[G]`, blanks at the start.
+        solved: bool `[G]`.
+        returns: float32 `[G]`.
+        lengths: int64 `[G]`, moves.
+    """
+
+    positions: Positions
+    levels: NDArray[np.int64]
+    solved: NDArray[np.bool_]
+    returns: NDArray[np.float32]
+    lengths: NDArray[np.int64]
+
+
+def play_games(
+    envs: SudokuVectorEnv,
+    evaluate: Evaluator,
+    config: AlphaZeroConfig,
+    rng: np.random.Generator,
+) -> Games:
+    """Play one game on each board of `envs`.
+
+    Args:
+        envs: G boards, of which each starts a new game; its reward is the search's.
+        evaluate: priors and values, see `search`.
+        config: the search, the noise and the temperature.
+        rng: seeds the puzzles and draws noise and moves.
+
+    Returns:
+        The games, the positions in the order of moves.
+    """
+    count = envs.num_envs
+    boards, info = envs.reset(seed=int(rng.integers(2**32)))
+    levels = info["blanks"].astype(np.int64)
+    running = info["action_mask"].any(1)
+    returns = np.zeros(count, np.float32)
+    solved = np.zeros(count, np.bool_)
+    lengths = np.zeros(count, np.int64)
+    moves: list[tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.uint16]]] = []
+    noise = (config.noise_alpha, config.noise_fraction, rng) if config.noise_fraction else None
+    while running.any():
+        games = np.flatnonzero(running)
+        masks = info["action_mask"].astype(np.bool_)
+        found = search(boards[games], masks[games], envs.geometry, evaluate, config.search, noise)
+        moves.append((games, boards[games], found.visit_counts.astype(np.uint16)))
+        actions = masks.argmax(1)  # finished boards go on with other puzzles, unwatched
+        actions[games] = choose_moves(found, config.temperature, rng)
+        boards, rewards, terminated, truncated, info = envs.step(actions)
+        returns[games] += rewards[games]
+        lengths[games] += 1
+        solved[games] = info["is_success"][games]
+        running &= ~(terminated | truncated)
+    positions = Positions(
+        np.concatenate([board for _, board, _ in moves]),
+        np.concatenate([counts for _, _, counts in moves]),
+        np.concatenate([returns[games] for games, _, _ in moves]),
+    )
+    return Games(positions, levels, solved, returns, lengths)
+
+
+def choose_moves(
+    found: SearchResult, temperature: float, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw moves from the visit counts to the power of 1 / temperature; 0 plays the best."""
+    if temperature == 0:
+        return found.best_actions()
+    shares = found.policy() / found.policy().max(1, keepdims=True)
+    sums = (shares.astype(np.float64) ** (1 / temperature)).cumsum(1)
+    return (sums > rng.random((len(sums), 1)) * sums[:, -1:]).argmax(1)
