@@ -182,7 +182,7 @@ def test_files_and_attributes(tmp_path, monkeypatch):
         resolve_source("my_boards:many")
     with pytest.raises(ModuleNotFoundError, match="no_such_module"):
         resolve_source("no_such_module:thing")
-    with pytest.raises(ValueError, match="is called '5x5': use one of 4x4, .* or 'module:attri"):
+    with pytest.raises(ValueError, match=r"is called '5x5': use one of 4x4, .* or 'module:attri"):
         resolve_source("5x5")
 
 
