@@ -219,33 +219,38 @@ def to_ansi(
     if color is None:
         color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     kinds = _Kinds(board, givens, geometry)
+    regions = geometry.regions
+    is_wide = (regions[:, 1:] != regions[:, :-1]).any(0)  # between which columns a line is drawn
     lines = []
     for row in range(geometry.size):
-        if row:
-            lines += _rule(geometry.regions[row - 1], geometry.regions[row])
+        if row and (regions[row - 1] != regions[row]).any():
+            lines.append(_rule(regions[row - 1], regions[row], is_wide))
         line = ""
         for column in range(geometry.size):
-            same = column and geometry.regions[row, column - 1] == geometry.regions[row, column]
-            line += "" if column == 0 else " " if same else " | "
+            if column:
+                parts = regions[row, column - 1] != regions[row, column]
+                line += " | " if parts else "   " if is_wide[column - 1] else " "
             symbol = SYMBOLS[board[row, column]]
             line += _styled(symbol, kinds, row, column, last) if color else symbol
         lines.append(" " + line)
     return "\n".join(lines)
 
 
-def _rule(above: NDArray[np.int32], below: NDArray[np.int32]) -> list[str]:
-    """Return the rule between two rows, if any cell needs one; `+` where columns part."""
-    parts = above != below
-    if not parts.any():
-        return []
-    line = "-" if parts[0] else " "
-    for column, is_part in enumerate(parts):
-        if column and (above[column] != above[column - 1] or below[column] != below[column - 1]):
-            line += "-+-" if is_part or parts[column - 1] else " | "
-        elif column:
-            line += "-" if is_part and parts[column - 1] else " "
-        line += "-" if is_part else " "
-    return [(line + ("-" if parts[-1] else "")).rstrip()]
+def _rule(above: NDArray[np.int32], below: NDArray[np.int32], is_wide: NDArray[np.bool_]) -> str:
+    """Return the rule between two rows: `-` where their regions differ, `+` at corners."""
+    dash = np.where(above != below, "-", " ").tolist()
+    line = dash[0] * 2
+    for column in range(1, len(above)):
+        left, right = dash[column - 1], dash[column]
+        if is_wide[column - 1]:
+            lines = [row[column] != row[column - 1] for row in (above, below)]
+            crosses = "-" in (left, right)
+            middle = ("+" if any(lines) else "-") if crosses else "|" if all(lines) else " "
+            line += left + middle + right
+        else:
+            line += "-" if left == right == "-" else " "
+        line += right
+    return (line + dash[-1]).rstrip()
 
 
 def _styled(symbol: str, kinds: _Kinds, row: int, column: int, last: tuple[int, int] | None) -> str:

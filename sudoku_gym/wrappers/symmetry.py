@@ -1,0 +1,292 @@
+"""Symmetry augmentation: the agent sees every board under a random symmetry.
+
+Unlike the environment's own `augment`, which moves a puzzle once as it is drawn, these wrappers
+turn any board, also one given at reset, and can turn it anew at every step. The agent's actions
+are turned back before they reach the board.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.utils import RecordConstructorArgs
+from gymnasium.vector import AutoresetMode, VectorEnv
+from numba import njit
+from numpy.typing import NDArray
+
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.stream import new_stream
+from sudoku_gym.symmetry import draw_symmetry, group_of
+from sudoku_gym.wrappers.vector_wrapper import SudokuVectorWrapper, attribute_below
+
+PARTS = ("rows", "columns", "transpose", "digits")
+Every = Literal["episode", "step"]
+
+_SALT = 0x51D0C0DE  # keeps these draws apart from the environment's own, which use the same seed
+
+
+class SymmetryAugmentation(
+    gym.Wrapper[NDArray[np.int8], np.int64, NDArray[np.int8], np.int64], RecordConstructorArgs
+):
+    """Shows the board under a random symmetry; actions and masks are turned with it.
+
+    Args:
+        env: an environment over `SudokuEnv` whose observation is a board.
+        every: a new symmetry at each `"episode"`, or at each `"step"`.
+        parts: which parts of the symmetry are drawn, of `"rows"`, `"columns"` (with bands and
+            stacks), `"transpose"` and `"digits"`; the others stay as they are.
+
+    Raises:
+        ValueError: if a word is unknown, or the board's symmetries can't be taken apart so.
+    """
+
+    def __init__(
+        self,
+        env: gym.Env[NDArray[np.int8], np.int64],
+        every: Every = "episode",
+        parts: Sequence[str] = PARTS,
+    ) -> None:
+        RecordConstructorArgs.__init__(self, every=every, parts=parts)
+        gym.Wrapper.__init__(self, env)
+        self._views = _Views(1, env.get_wrapper_attr("geometry"), every, parts)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.int8], dict[str, Any]]:
+        """Begin an episode under a new symmetry; see `SudokuEnv.reset`."""
+        board, info = self.env.reset(seed=seed, options=options)
+        self._views.seed([seed])
+        self._views.renew(np.ones(1, np.bool_))
+        return self._turned(board, info)
+
+    def step(self, action: np.int64) -> tuple[NDArray[np.int8], float, bool, bool, dict[str, Any]]:
+        """Turn the action back and step; see `SudokuEnv.step`."""
+        turned_back = self._views.turn_back(np.array([action]))[0]
+        board, reward, terminated, truncated, info = self.env.step(turned_back)
+        if self._views.every == "step":
+            self._views.renew(np.ones(1, np.bool_))
+        board, info = self._turned(board, info)
+        return board, float(reward), terminated, truncated, info
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return which actions are legal now, as the agent sees them: bool `[A]`."""
+        masks = self.env.get_wrapper_attr("action_masks")()
+        return self._views.masks(masks.view(np.int8)[None])[0].view(np.bool_)
+
+    def _turned(
+        self, board: NDArray[np.int8], info: dict[str, Any]
+    ) -> tuple[NDArray[np.int8], dict[str, Any]]:
+        mask = self._views.masks(info["action_mask"][None])[0]
+        return self._views.boards(board[None])[0], info | {"action_mask": mask}
+
+
+class VectorSymmetryAugmentation(SudokuVectorWrapper):
+    """`SymmetryAugmentation` for a batch, each board under a symmetry of its own.
+
+    Board i equals a single environment in `SymmetryAugmentation`, seeded with `seed + i`.
+
+    Args:
+        env: a vector environment over `SudokuVectorEnv` whose observations are boards.
+        every: as in `SymmetryAugmentation`.
+        parts: as in `SymmetryAugmentation`.
+
+    Raises:
+        ValueError: as in `SymmetryAugmentation`.
+    """
+
+    def __init__(
+        self,
+        env: VectorEnv[Any, Any, Any],
+        every: Every = "episode",
+        parts: Sequence[str] = PARTS,
+    ) -> None:
+        super().__init__(env)
+        self._views = _Views(env.num_envs, attribute_below(env, "geometry"), every, parts)
+        self._is_over = np.zeros(env.num_envs, np.bool_)
+
+    def reset(
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin episodes under new symmetries; see `SudokuVectorEnv.reset`."""
+        boards, infos = self.env.reset(seed=seed, options=options)
+        chosen = infos["_action_mask"]
+        if seed is None or isinstance(seed, (int, np.integer)):
+            seed = [None if seed is None else seed + i for i in range(self.num_envs)]
+        self._views.seed(s if c else None for s, c in zip(seed, chosen, strict=True))
+        self._views.renew(chosen)
+        self._is_over[chosen] = False
+        masks = self._views.masks(infos["action_mask"])
+        return self._views.boards(boards), infos | {"action_mask": masks}
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Turn the actions back and step; see `SudokuVectorEnv.step`."""
+        turned_back = self._views.turn_back(np.asarray(actions))
+        boards, rewards, terminations, truncations, infos = self.env.step(turned_back)
+        over = terminations | truncations
+        is_next_step = self.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+        if self._views.every == "step":
+            self._views.renew(np.ones(self.num_envs, np.bool_))
+        elif is_next_step:
+            self._views.renew(self._is_over)
+        if "final_obs" in infos:
+            infos = infos | self._turned_finals(infos)
+            self._views.renew(over)
+        self._is_over = over
+        masks = self._views.masks(infos["action_mask"])
+        boards = self._views.boards(boards)
+        return boards, rewards, terminations, truncations, infos | {"action_mask": masks}
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return which actions are legal now, as the agent sees them: bool `[B, A]`."""
+        return self._views.masks(super().action_masks().view(np.int8)).view(np.bool_)
+
+    def _turned_finals(self, infos: dict[str, Any]) -> dict[str, Any]:
+        """Turn `final_obs` and the final masks by the symmetries of the episodes that ended."""
+        final_obs = infos["final_obs"].copy()
+        over = np.flatnonzero(infos["_final_obs"])
+        boards = np.zeros((self.num_envs, *final_obs[over[0]].shape), np.int8)
+        boards[over] = np.stack(list(final_obs[over]))
+        turned = self._views.boards(boards)
+        for i in over.tolist():
+            final_obs[i] = turned[i].copy()
+        masks = self._views.masks(infos["final_info"]["action_mask"])
+        return {
+            "final_obs": final_obs,
+            "final_info": infos["final_info"] | {"action_mask": masks},
+        }
+
+
+class _Views:
+    """The symmetries under which B boards are seen, each drawn from a stream of its own."""
+
+    def __init__(self, count: int, geometry: Geometry, every: str, parts: Sequence[str]) -> None:
+        if every not in ("episode", "step"):
+            raise ValueError(f"every={every!r}: use 'episode' or 'step'")
+        unknown = [part for part in parts if part not in PARTS]
+        if unknown:
+            raise ValueError(f"parts={parts!r}: use some of {', '.join(map(repr, PARTS))}")
+        lines = {"rows", "columns", "transpose"}
+        if geometry.row_block == 0 and 0 < len(lines & set(parts)) < 3:
+            raise ValueError(
+                f"parts={parts!r}: rows, columns and transpose go together in {geometry.name}; "
+                "name all three or none"
+            )
+        self.every = every
+        self._parts = tuple(part in parts for part in PARTS)
+        self._group = group_of(geometry)
+        self._size = geometry.size
+        self._rows = np.tile(np.arange(geometry.size, dtype=np.int32), (count, 1))
+        self._columns = self._rows.copy()
+        self._transpose = np.zeros(count, np.bool_)
+        self._digits = np.tile(np.arange(geometry.size + 1, dtype=np.int8), (count, 1))
+        self._streams: NDArray[np.uint64] | None = None
+
+    def seed(self, seeds: Iterable[int | None]) -> None:
+        """Seed the streams; None continues one, or starts it by chance at the first time."""
+        is_first = self._streams is None
+        if self._streams is None:
+            self._streams = np.zeros((len(self._rows), 2), np.uint64)
+        for index, seed in enumerate(seeds):
+            if seed is not None or is_first:
+                entropy = None if seed is None else [seed, _SALT]
+                self._streams[index] = new_stream(np.random.default_rng(entropy))
+
+    def renew(self, chosen: NDArray[np.bool_]) -> None:
+        """Draw new symmetries for the chosen boards."""
+        _draw(self._streams, chosen, self._group, self._parts, *self._elements)
+
+    def boards(self, boards: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Turn boards int8 `[B, N, N]`."""
+        turned = np.empty(boards.shape, np.int8)
+        flat = np.ascontiguousarray(boards).reshape(len(boards), -1)
+        _turn_boards(flat, *self._elements, turned.reshape(flat.shape))
+        return turned
+
+    def masks(self, masks: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Turn masks int8 `[B, A]`."""
+        turned = np.empty(masks.shape, np.int8)
+        _turn_masks(np.ascontiguousarray(masks), *self._elements, turned)
+        return turned
+
+    def turn_back(self, actions: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Return the actions `[B]` on the boards below; numbers that are no actions stay."""
+        turned = np.array(actions, np.int64)
+        _turn_back(turned, *self._elements)
+        return turned
+
+    @property
+    def _elements(self) -> tuple[Any, Any, Any, Any]:
+        return self._rows, self._columns, self._transpose, self._digits
+
+
+@njit(cache=True)
+def _draw(streams, chosen, group, parts, rows, columns, transpose, digits):
+    """Draw symmetries of which only some parts are kept."""
+    size = rows.shape[1]
+    for b in range(len(rows)):
+        if chosen[b]:
+            swapped = draw_symmetry(streams[b], group, rows[b], columns[b], digits[b])
+            transpose[b] = swapped and parts[2]
+            for i in range(size):
+                if not parts[0]:
+                    rows[b, i] = i
+                if not parts[1]:
+                    columns[b, i] = i
+                if not parts[3]:
+                    digits[b, i + 1] = i + 1
+
+
+@njit(cache=True)
+def _image(cell, b, rows, columns, transpose):
+    size = rows.shape[1]
+    row, column = rows[b, cell // size], columns[b, cell % size]
+    return column * size + row if transpose[b] else row * size + column
+
+
+@njit(cache=True)
+def _turn_boards(boards, rows, columns, transpose, digits, turned):
+    for b in range(len(boards)):
+        for cell in range(boards.shape[1]):
+            turned[b, _image(cell, b, rows, columns, transpose)] = digits[b, boards[b, cell]]
+
+
+@njit(cache=True)
+def _turn_masks(masks, rows, columns, transpose, digits, turned):
+    size = rows.shape[1]
+    for b in range(len(masks)):
+        for cell in range(size * size):
+            image = _image(cell, b, rows, columns, transpose)
+            for digit in range(size):
+                other = digits[b, digit + 1] - 1
+                turned[b, image * size + other] = masks[b, cell * size + digit]
+            if masks.shape[1] > size**3:
+                turned[b, size**3 + image] = masks[b, size**3 + cell]
+
+
+@njit(cache=True)
+def _turn_back(actions, rows, columns, transpose, digits):
+    """Overwrite each action with the one that the symmetry turns into it."""
+    size = rows.shape[1]
+    for b in range(len(actions)):
+        action = actions[b]
+        if not 0 <= action < size**3 + size**2:
+            continue
+        erases = action >= size**3
+        image = action - size**3 if erases else action // size
+        row, column = image // size, image % size
+        if transpose[b]:
+            row, column = column, row
+        cell, digit = 0, 0
+        for i in range(size):
+            if rows[b, i] == row:
+                cell += i * size
+            if columns[b, i] == column:
+                cell += i
+            if digits[b, i + 1] == action % size + 1:
+                digit = i
+        actions[b] = size**3 + cell if erases else cell * size + digit

@@ -1,0 +1,350 @@
+"""The single environment: Gymnasium's contract for every id, and the rules of an episode."""
+
+import pickle
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.error import InvalidAction, ResetNeeded
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AsyncVectorEnv
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sudoku_gym import board
+from sudoku_gym.envs import SudokuEnv
+from sudoku_gym.geometry import sudoku_x
+from sudoku_gym.registration import ENVIRONMENTS
+
+ALMOST = "123434122143432."
+TWO_LEFT = "12343412214343.."
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_gymnasium_checks_every_id_without_a_warning(name):
+    check_env(gym.make(name).unwrapped)
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize("options", [{"erase": True}, {"actions": "blank", "reward": "dense"}])
+def test_gymnasium_checks_other_options(name, options):
+    check_env(gym.make(name, **options).unwrapped, skip_render_check=True)
+
+
+def legal_action(mask, rng):
+    return np.int64(rng.choice(np.flatnonzero(mask)))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    source=st.sampled_from(["4x4", "6x6", "x9x9"]),
+    seed=st.integers(0, 2**60),
+    actions=st.sampled_from(["legal", "blank"]),
+    erase=st.booleans(),
+)
+def test_what_is_updated_step_by_step_equals_what_is_computed_anew(source, seed, actions, erase):
+    """Mask, dead end, fraction and success follow from the board alone, whatever was played."""
+    env = SudokuEnv(source, actions=actions, erase=erase, blanks=12 if source == "x9x9" else None)
+    observation, info = env.reset(seed=seed)
+    givens = observation > 0
+    rng = np.random.default_rng(seed)
+    geometry = env.geometry
+    placements = geometry.num_placements
+    for _ in range(60):
+        batch = observation[None]
+        free = board.candidates(batch, geometry)
+        blank = np.broadcast_to((batch == 0)[..., None], free.shape)
+        expected = (free if actions == "legal" else blank).reshape(-1)
+        np.testing.assert_array_equal(info["action_mask"][:placements], expected)
+        np.testing.assert_array_equal(info["action_mask"], env.action_masks())
+        if erase:
+            cleared = ((observation > 0) & ~givens).reshape(-1)
+            np.testing.assert_array_equal(info["action_mask"][placements:], cleared)
+        assert info["dead_end"] == ((batch == 0) & ~free.any(-1)).any()
+        assert info["blanks"] == (observation == 0).sum()
+        assert info["constraint_fraction"] == pytest.approx(
+            board.constraint_fraction(batch, geometry)[0]
+        )
+        assert info["is_success"] == board.is_solved(batch, geometry)[0]
+        observation, _, terminated, truncated, info = env.step(
+            legal_action(info["action_mask"], rng)
+        )
+        if terminated or truncated:
+            break
+
+
+def test_scalars_are_python_scalars():
+    env = SudokuEnv("4x4", reward="dense")
+    _, info = env.reset(seed=0)
+    _, reward, terminated, truncated, later = env.step(int(info["action_mask"].argmax()))
+    assert [type(value) for value in (reward, terminated, truncated)] == [float, bool, bool]
+    for shown in (info, later):
+        assert [type(shown[key]) for key in list(shown)[1:]] == [int, int, bool, bool, bool, float]
+
+
+def test_an_action_is_a_cell_and_a_digit():
+    env = SudokuEnv("6x6")
+    env.reset(options={"puzzle": np.zeros((6, 6), np.int8)})
+    observation, *_ = env.step((2 * 6 + 5) * 6 + 4 - 1)
+    assert observation[2, 5] == 4
+    assert (observation > 0).sum() == 1
+
+
+def test_an_episode_ends_when_solved():
+    env = SudokuEnv("4x4")
+    _, info = env.reset(options={"puzzle": ALMOST})
+    assert info["action_mask"].nonzero()[0].tolist() == [63 - 3]
+    observation, reward, terminated, truncated, info = env.step(60)
+    assert board.to_line(observation) == "1234341221434321"
+    assert (reward, terminated, truncated) == (1.0, True, False)
+    assert info["is_success"]
+    assert not info["action_mask"].any()
+    assert not env.action_masks().any()
+
+
+def test_an_episode_ends_when_nothing_is_legal():
+    env = SudokuEnv("4x4")
+    rng, ended = np.random.default_rng(0), []
+    for seed in range(20):
+        _, info = env.reset(seed=seed)
+        terminated = False
+        while not terminated:
+            observation, _, terminated, _, info = env.step(legal_action(info["action_mask"], rng))
+        assert not board.candidates(observation[None]).any()
+        ended.append((observation == 0).any())
+    assert any(ended)
+
+
+def test_an_episode_ends_at_the_first_dead_end_if_asked():
+    puzzle = "12..3.........4."
+    step = 3 * 4 + 2  # a 3 in row 1, column 4 leaves row 1, column 3 nothing (4 is in its column)
+    for end_at_dead_end in (False, True):
+        env = SudokuEnv("4x4", end_at_dead_end=end_at_dead_end)
+        _, info = env.reset(options={"puzzle": puzzle})
+        assert not info["dead_end"]
+        _, _, terminated, _, info = env.step(step)
+        assert info["dead_end"]
+        assert terminated is end_at_dead_end
+        assert info["action_mask"].any() != terminated
+
+
+def test_erase_takes_back_and_only_success_ends():
+    env = SudokuEnv("4x4", erase=True, actions="blank")
+    _, info = env.reset(options={"puzzle": ALMOST})
+    assert env.action_space.n == 64 + 16
+    observation, _, terminated, _, info = env.step(61)  # a wrong 2: the board is full
+    assert not terminated
+    assert (observation > 0).all()
+    assert info["action_mask"].nonzero()[0].tolist() == [64 + 15]
+    observation, _, _, _, info = env.step(64 + 15)
+    assert observation[3, 3] == 0
+    assert not info["illegal_action"]
+    assert env.step(64)[4]["illegal_action"]  # a given
+    assert env.step(60)[2]
+
+
+def test_illegal_actions_leave_the_board_and_count():
+    env = SudokuEnv("4x4", illegal_reward=-0.25, max_episode_steps=3)
+    before, info = env.reset(options={"puzzle": TWO_LEFT})
+    for steps in (1, 2, 3):
+        after, reward, terminated, truncated, info = env.step(0)
+        np.testing.assert_array_equal(before, after)
+        assert info["illegal_action"]
+        assert (terminated, truncated) == (False, steps == 3)
+    assert reward == -0.25 + info["constraint_fraction"]
+    assert info["action_mask"].any()  # a truncated board could be played on
+
+
+def test_the_step_limit():
+    assert SudokuEnv("4x4").max_episode_steps == 32
+    assert SudokuEnv("4x4", erase=True).max_episode_steps == 128
+    env = gym.make("Sudoku4x4-v0")
+    env.unwrapped.max_episode_steps = 1
+    env.reset(seed=0)
+    assert env.step(0)[3] is True
+    limited = gym.make("Sudoku4x4-v0", max_episode_steps=2)
+    limited.reset(seed=0)
+    assert [limited.step(0)[3] for _ in range(2)] == [False, True]
+    with pytest.raises(ValueError, match="max_episode_steps=0"):
+        SudokuEnv("4x4", max_episode_steps=0)
+    with pytest.raises(ValueError, match="max_episode_steps=-1"):
+        env.unwrapped.max_episode_steps = -1
+
+
+def test_wrong_calls_are_named():
+    env = SudokuEnv("4x4")
+    with pytest.raises(ResetNeeded, match=r"call reset\(\) before step"):
+        env.step(0)
+    assert not env.action_masks().any()
+    env.reset(options={"puzzle": ALMOST})
+    for action in (-1, 64):
+        with pytest.raises(InvalidAction, match=f"action {action} is none of this board"):
+            env.step(action)
+    with pytest.raises(TypeError):
+        env.step(1.5)
+    env.step(60)
+    with pytest.raises(ResetNeeded, match="the episode is over"):
+        env.step(60)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"reward": "solved"}, "reward='solved': use 'terminal', 'dense', 'sparse'"),
+        ({"actions": "all"}, "actions='all': use 'legal'"),
+        ({"illegal_reward": float("nan")}, "finite"),
+        ({"blanks": 17}, "serves 1 to"),
+        ({"board": "9x9"}, "source='4x4' holds 4x4 boards, but this environment's are 9x9"),
+        ({"split": "half"}, "no split is called 'half'"),
+        ({"render_mode": "human"}, "render_mode='human'"),
+    ],
+)
+def test_wrong_options_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        SudokuEnv("4x4", **options)
+
+
+def test_an_id_keeps_its_board():
+    with pytest.raises(ValueError, match="holds 9x9 boards, but this environment's are Sudoku-X"):
+        gym.make("SudokuX9x9-v0", source="9x9")
+    with pytest.raises(TypeError, match="colour"):
+        gym.make("Sudoku4x4-v0", colour="red")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"puzle": "1"}, "no option 'puzle': use 'puzzle'"),
+        ({"puzzle": "12"}, "expected as many symbols"),
+        ({"puzzle": np.zeros((9, 9), int)}, "9 x 9 cells, the geometry is 4x4"),
+        ({"puzzle": np.full((4, 4), 7)}, "row 1, column 1: 7 is no digit"),
+        ({"puzzle": "1..1" + "." * 12}, "1 stands twice in a unit"),
+        ({"puzzle": ALMOST, "blanks": 3}, "a puzzle has its own blanks"),
+        ({"blanks": 40}, "serves 1 to"),
+    ],
+)
+def test_wrong_reset_options_are_named(options, message):
+    env = SudokuEnv("4x4")
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match=message):
+        env.reset(options=options)
+
+
+def test_a_puzzle_of_ones_own():
+    puzzle = np.zeros((9, 9), np.int8)
+    puzzle[0, :3] = 9, 8, 7
+    env = SudokuEnv("x9x9")
+    for form in (puzzle, puzzle.astype(np.int64), puzzle.tolist(), board.to_line(puzzle)):
+        observation, info = env.reset(options={"puzzle": form})
+        np.testing.assert_array_equal(observation, puzzle)
+        assert info["level"] == 78
+    assert not info["action_mask"].reshape(9, 9, 9)[8, 8, 8]  # 9 stands on its diagonal
+
+
+def test_equal_seeds_give_equal_episodes_and_others_do_not():
+    def episode(seed):
+        env = gym.make("Sudoku9x9-v0")
+        boards = [env.reset(seed=seed)[0]]
+        boards += [env.reset()[0] for _ in range(5)]
+        return np.array(boards)
+
+    first = episode(4)
+    np.testing.assert_array_equal(first, episode(4))
+    assert len({one.tobytes() for one in first}) == 6
+    assert (first != episode(5)).any((1, 2)).all()
+
+
+def test_a_generator_of_ones_own_decides():
+    env = SudokuEnv("4x4")
+    env.np_random = np.random.default_rng(7)
+    first = env.reset()[0]
+    env.np_random = np.random.default_rng(7)
+    np.testing.assert_array_equal(first, env.reset()[0])
+
+
+def test_augment_moves_puzzles_out_of_the_bank():
+    plain = SudokuEnv("9x9", split="test", augment=False)
+    stored = {puzzle.tobytes() for puzzle in plain.source.puzzles}
+    drawn = [plain.reset(seed=seed)[0].tobytes() for seed in range(10)]
+    moved = [SudokuEnv("9x9", split="test").reset(seed=seed)[0].tobytes() for seed in range(10)]
+    assert stored.issuperset(drawn)
+    assert stored.isdisjoint(moved)
+
+
+def test_levels():
+    env = gym.make("Sudoku4x4-v0", blanks=3)
+    assert env.reset(seed=0)[1]["level"] == 3
+    env.get_wrapper_attr("set_blanks")((5, 6))
+    assert {env.reset()[1]["level"] for _ in range(40)} == {5, 6}
+    assert env.reset(options={"blanks": {"2": 1.0}})[1]["level"] == 2
+    assert env.reset()[1]["level"] in (5, 6)
+    env.get_wrapper_attr("set_blanks")(None)
+    assert {env.reset()[1]["level"] for _ in range(40)} <= {10, 11, 12}
+
+
+def test_a_state_leads_to_the_same_future():
+    env, other = SudokuEnv("4x4"), SudokuEnv("4x4")
+    env.reset(seed=1)
+    state = env.get_state()
+    rng = np.random.default_rng(0)
+    futures = []
+    for one in (env, other, env):
+        one.set_state(state)
+        rng = np.random.default_rng(0)
+        line = []
+        for _ in range(30):
+            mask = one.action_masks()
+            if not mask.any():
+                line.append(one.reset()[0])
+                continue
+            line.append(one.step(legal_action(mask, rng))[0])
+        futures.append(np.array(line))
+    np.testing.assert_array_equal(futures[0], futures[1])
+    np.testing.assert_array_equal(futures[0], futures[2])
+    with pytest.raises(ValueError, match="the state is of boards"):
+        SudokuEnv("6x6").set_state(state)
+
+
+def test_it_pickles_and_its_spec_survives_json():
+    env = gym.make("Sudoku6x6-v0", blanks={"5": 0.5, "6": 0.5}, reward="dense")
+    env.reset(seed=3)
+    copy = pickle.loads(pickle.dumps(env))
+    np.testing.assert_array_equal(env.reset()[0], copy.reset()[0])
+    again = gym.make(gym.envs.registration.EnvSpec.from_json(env.spec.to_json()))
+    np.testing.assert_array_equal(env.reset(seed=9)[0], again.reset(seed=9)[0])
+
+
+def test_the_seed_of_sync_vector_env_leaves_the_class_alone():
+    gym.make_vec("Sudoku4x4-v0", num_envs=2, vectorization_mode="sync")
+    assert "autoreset_mode" not in SudokuEnv.metadata
+
+
+def test_wrapped_by_gymnasium():
+    env = gym.wrappers.RecordEpisodeStatistics(gym.make("Sudoku4x4-v0", blanks=2, reward="dense"))
+    _, info = env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    total, terminated = 0.0, False
+    while not terminated:
+        _, reward, terminated, _, info = env.step(legal_action(info["action_mask"], rng))
+        total += reward
+    assert info["episode"]["r"] == pytest.approx(total)
+
+
+def test_async_vector_env_runs_it():
+    envs = AsyncVectorEnv([lambda: SudokuEnv("4x4")] * 2)
+    try:
+        boards, infos = envs.reset(seed=0)
+        np.testing.assert_array_equal(boards[1], SudokuEnv("4x4").reset(seed=1)[0])
+        envs.step(infos["action_mask"].argmax(1))
+    finally:
+        envs.close()
+
+
+def test_stable_baselines_checks_it():
+    checker = pytest.importorskip("stable_baselines3.common.env_checker")
+    flat = gym.wrappers.FlattenObservation(gym.make("Sudoku4x4-v0"))
+    checker.check_env(flat)
+
+
+def test_geometry_follows_the_source():
+    assert SudokuEnv("x9x9").geometry == sudoku_x(9)

@@ -1,0 +1,88 @@
+"""The ids, and that importing the package is cheap."""
+
+import json
+import subprocess
+import sys
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import sudoku_gym
+from sudoku_gym.geometry import Geometry, sudoku_x
+from sudoku_gym.registration import ENVIRONMENTS, register_all
+
+GEOMETRIES = {
+    "Sudoku4x4-v0": Geometry.boxes(2, 2),
+    "Sudoku6x6-v0": Geometry.boxes(2, 3),
+    "Sudoku9x9-v0": Geometry.boxes(3, 3),
+    "Sudoku16x16-v0": Geometry.boxes(4, 4),
+    "Sudoku25x25-v0": Geometry.boxes(5, 5),
+    "SudokuX9x9-v0": sudoku_x(9),
+}
+
+
+def in_a_fresh_python(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_every_id_makes_both_forms(name):
+    env = gym.make(name)
+    envs = gym.make_vec(name, num_envs=2)
+    assert type(env.unwrapped) is sudoku_gym.SudokuEnv
+    assert type(envs) is sudoku_gym.SudokuVectorEnv
+    assert env.unwrapped.geometry == envs.geometry == GEOMETRIES[name]
+    size = env.unwrapped.geometry.size
+    assert env.observation_space == gym.spaces.Box(0, size, (size, size), np.int8)
+    assert env.action_space == gym.spaces.Discrete(size**3)
+    board, _ = env.reset(seed=8)
+    np.testing.assert_array_equal(envs.reset(seed=8)[0][0], board)
+    for spec in (env.spec, envs.spec):
+        json.loads(spec.to_json())
+
+
+def test_every_id_is_described():
+    assert GEOMETRIES.keys() == ENVIRONMENTS.keys()
+
+
+def test_registering_twice_changes_nothing():
+    before = dict(gym.registry)
+    register_all()
+    assert gym.registry == before
+
+
+def test_a_vector_spec_makes_the_same_environment_again():
+    envs = gym.make_vec("Sudoku4x4-v0", num_envs=3, autoreset_mode="SameStep", blanks=4)
+    again = gym.make_vec(gym.envs.registration.EnvSpec.from_json(envs.spec.to_json()))
+    assert again.num_envs == 3
+    assert again.metadata == envs.metadata
+    np.testing.assert_array_equal(again.reset(seed=1)[0], envs.reset(seed=1)[0])
+
+
+def test_make_vec_passes_its_step_limit_on():
+    envs = gym.make_vec("Sudoku4x4-v0", num_envs=1, max_episode_steps=1)
+    envs.reset(seed=0)
+    assert envs.step([0])[3].tolist() == [True]
+
+
+def test_an_id_with_its_module_imports_by_itself():
+    code = "import gymnasium; print(gymnasium.make('sudoku_gym:Sudoku4x4-v0').unwrapped)"
+    assert "Sudoku4x4-v0" in in_a_fresh_python(code)
+
+
+def test_importing_is_light():
+    code = (
+        "import sys, sudoku_gym; "
+        "print([name for name in ('numba', 'torch', 'PIL', 'rich') if name in sys.modules])"
+    )
+    assert in_a_fresh_python(code) == "[]"
+
+
+def test_public_names_exist():
+    for name in sudoku_gym.__all__:
+        assert getattr(sudoku_gym, name) is not None
+    assert set(sudoku_gym.__all__) <= set(dir(sudoku_gym))
+    with pytest.raises(AttributeError, match="no attribute 'solve_all'"):
+        _ = sudoku_gym.solve_all

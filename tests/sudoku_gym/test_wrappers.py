@@ -1,0 +1,173 @@
+"""Symmetry augmentation and the one-hot board, single against vector."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+from sudoku_gym import board, solver
+from sudoku_gym.actions import sample_actions
+from sudoku_gym.envs import SudokuEnv, SudokuVectorEnv
+from sudoku_gym.wrappers import (
+    OneHotBoard,
+    SymmetryAugmentation,
+    VectorOneHotBoard,
+    VectorSymmetryAugmentation,
+)
+
+COUNT = 3
+PUZZLE = "12....4.2......1"
+
+
+def assert_same(ours, theirs):
+    assert type(ours) is type(theirs)
+    if isinstance(ours, dict):
+        assert ours.keys() == theirs.keys()
+        for key in ours:
+            assert_same(ours[key], theirs[key])
+    elif isinstance(ours, tuple) or (isinstance(ours, np.ndarray) and ours.dtype.hasobject):
+        for a, b in zip(ours, theirs, strict=True):
+            assert_same(a, b)
+    elif isinstance(ours, np.ndarray):
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_array_equal(ours, theirs)
+    else:
+        assert ours == theirs
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.name)
+@pytest.mark.parametrize(
+    ("wrap", "wrap_vector", "options"),
+    [
+        (OneHotBoard, VectorOneHotBoard, {}),
+        (SymmetryAugmentation, VectorSymmetryAugmentation, {"every": "episode"}),
+        (SymmetryAugmentation, VectorSymmetryAugmentation, {"every": "step"}),
+        (SymmetryAugmentation, VectorSymmetryAugmentation, {"parts": ("digits", "rows")}),
+    ],
+    ids=["one-hot", "each-episode", "each-step", "parts"],
+)
+@pytest.mark.parametrize("erase", [False, True])
+def test_vector_twin_equals_the_single_wrapper(mode, wrap, wrap_vector, options, erase):
+    settings = {"source": "4x4", "erase": erase, "max_episode_steps": 9}
+    ours = wrap_vector(SudokuVectorEnv(COUNT, autoreset_mode=mode, **settings), **options)
+    theirs = SyncVectorEnv(
+        [lambda: wrap(SudokuEnv(**settings), **options)] * COUNT, autoreset_mode=mode
+    )
+    assert ours.observation_space == theirs.observation_space
+    assert ours.single_observation_space == theirs.single_observation_space
+    assert_same(ours.reset(seed=4), theirs.reset(seed=4))
+    rng = np.random.default_rng(0)
+    episodes = 0
+    for _ in range(40):
+        masks = np.array(theirs.call("action_masks"))
+        assert_same(ours.action_masks(), masks)
+        wild = rng.integers(0, masks.shape[1], COUNT)
+        actions = np.where(rng.random(COUNT) < 0.2, wild, sample_actions(masks, rng))
+        result = ours.step(actions)
+        assert_same(result, theirs.step(actions))
+        over = result[2] | result[3]
+        episodes += over.sum()
+        if mode is AutoresetMode.DISABLED and over.any():
+            assert_same(*(env.reset(options={"reset_mask": over}) for env in (ours, theirs)))
+    assert episodes > COUNT
+
+
+@pytest.mark.parametrize("every", ["episode", "step"])
+@pytest.mark.parametrize("source", ["4x4", "6x6", "x9x9"])
+def test_the_agent_plays_the_same_game_under_every_symmetry(source, every):
+    """Following a solution of what is shown solves the board below, by legal actions only."""
+    env = SymmetryAugmentation(SudokuEnv(source, blanks=10, augment=False), every=every)
+    for seed in range(4):
+        shown, info = env.reset(seed=seed)
+        terminated = False
+        while not terminated:
+            geometry = env.unwrapped.geometry
+            free = board.candidates(shown[None], geometry).reshape(-1)
+            np.testing.assert_array_equal(info["action_mask"], free)
+            np.testing.assert_array_equal(env.action_masks(), free)
+            solution = solver.solve(shown[None], geometry)[0].reshape(-1)
+            cell = int((shown.reshape(-1) == 0).argmax())
+            action = cell * geometry.size + int(solution[cell]) - 1
+            shown, _, terminated, _, info = env.step(action)
+            assert not info["illegal_action"]
+        assert info["is_success"]
+
+
+def test_boards_given_at_reset_are_shown_in_many_ways():
+    env = SymmetryAugmentation(SudokuEnv("4x4"))
+    env.reset(seed=0)
+    shown = {env.reset(options={"puzzle": PUZZLE})[0].tobytes() for _ in range(20)}
+    assert len(shown) > 10
+
+
+def test_only_the_parts_asked_for_are_turned():
+    env = SymmetryAugmentation(SudokuEnv("4x4"), parts=("digits",))
+    env.reset(seed=0)
+    filled = board.parse(PUZZLE) > 0
+    shown = [env.reset(options={"puzzle": PUZZLE})[0] for _ in range(10)]
+    assert all(((one > 0) == filled).all() for one in shown)
+    assert len({one.tobytes() for one in shown}) > 1
+    plain = SymmetryAugmentation(SudokuEnv("4x4"), parts=())
+    plain.reset(seed=0)
+    np.testing.assert_array_equal(plain.reset(options={"puzzle": PUZZLE})[0], board.parse(PUZZLE))
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        ("4x4", {"every": "day"}, "every='day': use 'episode' or 'step'"),
+        ("4x4", {"parts": ("boxes",)}, "use some of 'rows'"),
+        ("x9x9", {"parts": ("rows", "digits")}, "go together in Sudoku-X"),
+    ],
+)
+def test_wrong_options_are_named(source, options, message):
+    with pytest.raises(ValueError, match=message):
+        SymmetryAugmentation(SudokuEnv(source), **options)
+    with pytest.raises(ValueError, match=message):
+        VectorSymmetryAugmentation(SudokuVectorEnv(2, source), **options)
+
+
+def test_one_hot_bits_are_placements():
+    env = OneHotBoard(SudokuEnv("6x6"))
+    bits, _ = env.reset(options={"puzzle": "." * 35 + "5"})
+    assert bits.dtype == np.int8
+    assert bits.reshape(-1).nonzero()[0].tolist() == [35 * 6 + 4]
+    assert env.step(7)[0].reshape(-1).nonzero()[0].tolist() == [7, 35 * 6 + 4]
+
+
+def test_one_hot_needs_a_board():
+    with pytest.raises(ValueError, match="made of a board"):
+        OneHotBoard(gym.wrappers.FlattenObservation(SudokuEnv("4x4")))
+
+
+@pytest.mark.parametrize("wrap", [OneHotBoard, SymmetryAugmentation])
+def test_gymnasium_checks_a_wrapped_environment(wrap):
+    env = gym.make("Sudoku4x4-v0")
+    check_env(wrap(env.unwrapped).env)
+    wrapped = wrap(env)
+    observation, _ = wrapped.reset(seed=0)
+    assert observation in wrapped.observation_space
+    again = gym.make(gym.envs.registration.EnvSpec.from_json(wrapped.spec.to_json()))
+    np.testing.assert_array_equal(again.reset(seed=0)[0], observation)
+
+
+def test_levels_pass_through_wrappers():
+    env = gym.wrappers.FlattenObservation(
+        OneHotBoard(SymmetryAugmentation(gym.make("Sudoku4x4-v0")))
+    )
+    env.get_wrapper_attr("set_blanks")(3)
+    assert env.reset(seed=0)[1]["level"] == 3
+    envs = gym.make_vec("Sudoku4x4-v0", num_envs=2)
+    envs = VectorOneHotBoard(
+        gym.wrappers.vector.RecordEpisodeStatistics(VectorSymmetryAugmentation(envs))
+    )
+    envs.set_blanks(3)
+    _, infos = envs.reset(seed=0)
+    assert infos["level"].tolist() == [3, 3]
+    np.testing.assert_array_equal(envs.action_masks(), infos["action_mask"])
+
+
+def test_stable_baselines_checks_the_flat_one_hot_board():
+    checker = pytest.importorskip("stable_baselines3.common.env_checker")
+    checker.check_env(gym.wrappers.FlattenObservation(OneHotBoard(gym.make("Sudoku4x4-v0"))))
