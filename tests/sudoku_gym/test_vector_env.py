@@ -104,7 +104,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", OPTIONS, ids=", ".join)
 def test_vector_equals_singles_under_every_option(options, mode):
     play_both(mode, steps=60, **options)
 
