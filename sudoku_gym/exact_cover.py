@@ -16,6 +16,7 @@ the two-way branching (try a candidate, else rule it out for good) are ours.
 from __future__ import annotations
 
 from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
@@ -28,6 +29,12 @@ from sudoku_gym.geometry import Geometry
 UNDECIDED = -1
 _FAILED = -1
 _ONE = np.uint32(1)
+_SHIFT = np.uint32(5)  # a candidate is stored as `cell << 5 | digit - 1`
+_DIGIT = np.uint32(31)
+
+# The inner functions only pass arrays on. Without numba's runtime they count no references, which
+# halves the time of a search; they must not allocate then, not even for `a[i] = b[j]` on rows.
+_INNER: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
 
 
 @intrinsic
@@ -50,14 +57,25 @@ def count_bits(_typing_context, value):
     return types.uint32(types.uint32), build
 
 
-@cache
-def tables_of(geometry: Geometry) -> tuple[NDArray[np.uint32], ...]:
-    """Return what the kernel reads of a geometry.
+class Tables(NamedTuple):
+    """What the kernel reads of a geometry.
 
-    Returns:
-        units uint32 `[U, N]`; first_item uint32 `[N**2, K]`, the item of digit 1 in each unit of a
-        cell; place_bit uint32 `[N**2, K]`, the cell's bit in the items of that unit, 0 for padding.
+    Attributes:
+        cell_of: uint32 `[U * N]`, the cells of all units, one unit after the other.
+        first_item: uint32 `[N**2, K]`, the item of digit 1 in each unit of a cell.
+        place_bit: uint32 `[N**2, K]`, the cell's bit in the items of that unit, 0 for padding.
+        size: N.
     """
+
+    cell_of: NDArray[np.uint32]
+    first_item: NDArray[np.uint32]
+    place_bit: NDArray[np.uint32]
+    size: np.uint32
+
+
+@cache
+def tables_of(geometry: Geometry) -> Tables:
+    """Return the tables of a geometry."""
     units, cells = geometry.units, geometry.num_cells
     first_item = np.zeros(geometry.cell_units.shape, np.uint32)
     place_bit = np.zeros(geometry.cell_units.shape, np.uint32)
@@ -66,17 +84,16 @@ def tables_of(geometry: Geometry) -> tuple[NDArray[np.uint32], ...]:
             if unit < len(units):
                 first_item[cell, k] = cells + unit * geometry.size
                 place_bit[cell, k] = 1 << int(np.flatnonzero(units[unit] == cell)[0])
-    return units.astype(np.uint32), first_item, place_bit
+    cell_of = units.ravel().astype(np.uint32)
+    return Tables(cell_of, first_item, place_bit, np.uint32(geometry.size))
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INNER)
 def _place(items, queue, tail, cell, digit, tables):
     """Settle a candidate that is still open; push new singles; return the new tail or FAILED."""
-    units, first_item, place_bit = tables
-    size = np.uint32(units.shape[1])
+    cell_of, first_item, place_bit, _ = tables
     cells = np.uint32(len(first_item))
-    bit = _ONE << digit
-    others = items[cell] ^ bit
+    others = items[cell] ^ (_ONE << digit)
     items[cell] = 0
     for k in range(np.uint32(first_item.shape[1])):
         mine = place_bit[cell, k]
@@ -85,20 +102,20 @@ def _place(items, queue, tail, cell, digit, tables):
         first = first_item[cell, k]
         rest = others
         while rest:
-            other = lowest_bit(rest)
+            item = first + lowest_bit(rest)
             rest &= rest - _ONE
-            left = items[first + other] & ~mine
-            if left == 0:
-                return _FAILED
-            if left & (left - _ONE) == 0 and left != items[first + other]:
-                queue[tail] = units[(first - cells) // size, lowest_bit(left)] * size + other
-                tail += 1
-            items[first + other] = left
+            if items[item] & mine:
+                left = items[item] ^ mine
+                if left & (left - _ONE) == 0:
+                    if left == 0:
+                        return _FAILED
+                    queue[tail] = cell_of[first - cells + lowest_bit(left)] << _SHIFT | item - first
+                    tail += 1
+                items[item] = left
         rest = items[first + digit] & ~mine
         items[first + digit] = 0
-        unit = (first - cells) // size
         while rest:
-            peer = units[unit, lowest_bit(rest)]
+            peer = cell_of[first - cells + lowest_bit(rest)]
             rest &= rest - _ONE
             tail = _remove(items, queue, tail, peer, digit, tables)
             if tail < 0:
@@ -106,40 +123,40 @@ def _place(items, queue, tail, cell, digit, tables):
     return tail
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INNER)
 def _remove(items, queue, tail, cell, digit, tables):
     """Take an open candidate away; push new singles; return the new tail or FAILED."""
-    units, first_item, place_bit = tables
-    size = np.uint32(units.shape[1])
+    cell_of, first_item, place_bit, _ = tables
     cells = np.uint32(len(first_item))
-    left = items[cell] & ~(_ONE << digit)
-    if left == 0:
-        return _FAILED
+    left = items[cell] ^ (_ONE << digit)
     if left & (left - _ONE) == 0:
-        queue[tail] = cell * size + lowest_bit(left)
+        if left == 0:
+            return _FAILED
+        queue[tail] = cell << _SHIFT | lowest_bit(left)
         tail += 1
     items[cell] = left
     for k in range(np.uint32(first_item.shape[1])):
-        item = first_item[cell, k] + digit
-        if items[item] & place_bit[cell, k]:
-            left = items[item] ^ place_bit[cell, k]
-            if left == 0:
-                return _FAILED
+        first = first_item[cell, k]
+        bit = place_bit[cell, k]
+        old = items[first + digit]
+        if old & bit:
+            left = old ^ bit
             if left & (left - _ONE) == 0:
-                queue[tail] = units[(item - cells) // size, lowest_bit(left)] * size + digit
+                if left == 0:
+                    return _FAILED
+                queue[tail] = cell_of[first - cells + lowest_bit(left)] << _SHIFT | digit
                 tail += 1
-            items[item] = left
+            items[first + digit] = left
     return tail
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INNER)
 def _settle(items, queue, tail, board, tables):
     """Place the queued candidates and all singles that follow; return how many, or FAILED."""
-    size = np.uint32(tables[0].shape[1])
     head = 0
     placed = 0
     while head < tail:
-        cell, digit = queue[head] // size, queue[head] % size
+        cell, digit = queue[head] >> _SHIFT, queue[head] & _DIGIT
         head += 1
         if items[cell] & (_ONE << digit):
             tail = _place(items, queue, tail, cell, digit, tables)
@@ -150,7 +167,7 @@ def _settle(items, queue, tail, board, tables):
     return placed
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INNER)
 def _choose(items):
     """Return the open item with the fewest bits."""
     best = np.uint32(0)
@@ -165,42 +182,50 @@ def _choose(items):
     return best
 
 
-@njit(cache=True, nogil=True)
-def _start(items, queue, board, solution, tables):
-    """Fill the first node from a board's givens; return how many cells are settled, or FAILED."""
-    units, first_item, _ = tables
-    size = np.uint32(units.shape[1])
-    items[:] = (_ONE << size) - _ONE
-    placed = 0
-    tail = 0
-    for cell in range(np.uint32(len(first_item))):
-        if board[cell] > 0:
-            digit = np.uint32(board[cell] - 1)
-            if items[cell] & (_ONE << digit):
-                tail = _place(items, queue, tail, cell, digit, tables)
-                if tail < 0:
-                    return _FAILED
-                solution[cell] = board[cell]
-                placed += 1
-            else:
-                return _FAILED
-    more = _settle(items, queue, tail, solution, tables)
-    return _FAILED if more < 0 else placed + more
+@njit(**_INNER)
+def candidate_of(item, bit, tables):
+    """Return the cell and digit (from 0) that bit number `bit` of an item stands for."""
+    cells = np.uint32(len(tables.first_item))
+    if item < cells:
+        return item, bit
+    digit = (item - cells) % tables.size
+    return tables.cell_of[item - cells - digit + bit], digit
 
 
 @njit(cache=True, nogil=True)
 def new_space(tables):
     """Allocate what a search needs, once for all boards: (stack, settled, tried, queue)."""
-    units, first_item, _ = tables
-    cells = len(first_item)
-    stack = np.empty((cells + 1, cells + units.size), np.uint32)
+    cells = len(tables.first_item)
+    items = cells + len(tables.cell_of)
+    stack = np.empty((cells + 1, items), np.uint32)
     settled = np.empty(cells + 1, np.int64)
     tried = np.empty(cells + 1, np.uint32)
-    queue = np.empty(cells + units.size + 1, np.uint32)
+    queue = np.empty(items + 1, np.uint32)
     return stack, settled, tried, queue
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INNER)
+def _start(items, queue, board, solution, tables):
+    """Fill the first node from a board's givens; return how many cells are settled, or FAILED."""
+    for item in range(len(items)):
+        items[item] = (_ONE << tables.size) - _ONE
+    placed = 0
+    tail = 0
+    for cell in range(np.uint32(len(tables.first_item))):
+        if board[cell] > 0:
+            digit = np.uint32(board[cell] - 1)
+            if items[cell] & (_ONE << digit) == 0:
+                return _FAILED
+            tail = _place(items, queue, tail, cell, digit, tables)
+            if tail < 0:
+                return _FAILED
+            solution[cell] = board[cell]
+            placed += 1
+    more = _settle(items, queue, tail, solution, tables)
+    return _FAILED if more < 0 else placed + more
+
+
+@njit(**_INNER)
 def load_board(space, board, work, tables):
     """Make a board the root of the search; return False if its givens lead to a contradiction."""
     stack, settled, _, queue = space
@@ -208,7 +233,7 @@ def load_board(space, board, work, tables):
     return settled[0] >= 0
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INNER)
 def rule_out(space, depth, cell, digit, work, tables):
     """Take a candidate away from node `depth` and follow it up; return False if none is left."""
     stack, settled, _, queue = space
@@ -221,19 +246,27 @@ def rule_out(space, depth, cell, digit, work, tables):
     return more >= 0
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INNER)
 def descend(space, depth, cell, digit, work, tables):
     """Try a candidate in a copy of node `depth`, one deeper; return False if it fails at once."""
     stack, settled, tried, queue = space
-    tried[depth] = cell * np.uint32(tables[0].shape[1]) + digit
-    stack[depth + 1] = stack[depth]
+    tried[depth] = cell << _SHIFT | digit
+    for item in range(stack.shape[1]):
+        stack[depth + 1, item] = stack[depth, item]
     queue[0] = tried[depth]
     more = _settle(stack[depth + 1], queue, 1, work, tables)
     settled[depth + 1] = settled[depth] + more
     return more >= 0
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INNER)
+def retreat(space, depth, work, tables):
+    """Rule out what was tried at node `depth`; return False if nothing else is left there."""
+    tried = space[2]
+    return rule_out(space, depth, tried[depth] >> _SHIFT, tried[depth] & _DIGIT, work, tables)
+
+
+@njit(**_INNER)
 def explore(space, limit, node_limit, work, first, tables):
     """Search below the root.
 
@@ -248,33 +281,28 @@ def explore(space, limit, node_limit, work, first, tables):
     Returns:
         Solutions found, or `-1 - found` if the node limit ended the search; candidates tried.
     """
-    stack, settled, tried, _ = space
-    units, first_item, _ = tables
-    size, cells = np.uint32(units.shape[1]), len(first_item)
+    stack, settled, _, _ = space
+    cells = len(tables.first_item)
     found, nodes, depth = 0, 0, 0
     alive = True
     while True:
         if alive and settled[depth] == cells:
             if found == 0:
-                first[:] = work
+                for cell in range(cells):
+                    first[cell] = work[cell]
             found += 1
             alive = False
         if not alive:
             if depth == 0 or found >= limit:
                 return found, nodes
             depth -= 1
-            cell, digit = tried[depth] // size, tried[depth] % size
-            alive = rule_out(space, depth, cell, digit, work, tables)
+            alive = retreat(space, depth, work, tables)
             continue
         if nodes >= node_limit:
             return UNDECIDED - found, nodes
         nodes += 1
         item = _choose(stack[depth])
-        bit = lowest_bit(stack[depth][item])
-        if item < cells:
-            cell, digit = item, bit
-        else:
-            cell, digit = units[(item - cells) // size, bit], np.uint32((item - cells) % size)
+        cell, digit = candidate_of(item, lowest_bit(stack[depth][item]), tables)
         alive = descend(space, depth, cell, digit, work, tables)
         depth += 1
 

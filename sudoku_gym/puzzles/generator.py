@@ -16,7 +16,16 @@ from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_gym import exact_cover
-from sudoku_gym.exact_cover import count_bits, descend, explore, load_board, lowest_bit, rule_out
+from sudoku_gym.exact_cover import (
+    candidate_of,
+    count_bits,
+    descend,
+    explore,
+    load_board,
+    lowest_bit,
+    retreat,
+    rule_out,
+)
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.difficulty import grade
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
@@ -132,9 +141,8 @@ def _generate(stream, groups, givens, node_limit, tables, puzzles, solutions, mi
 @njit(cache=True, nogil=True)
 def _fill(stream, space, grid, tables):
     """Search for a random solved grid; return False if the node limit came first."""
-    stack, settled, tried, _ = space
-    units, first_item, _ = tables
-    size, cells = np.uint32(units.shape[1]), len(first_item)
+    stack, settled, _, _ = space
+    cells = len(tables.first_item)
     grid[:] = 0
     load_board(space, grid, grid, tables)
     depth = 0
@@ -147,19 +155,14 @@ def _fill(stream, space, grid, tables):
             rest = stack[depth][item]
             for _ in range(next_below(stream, count_bits(rest))):
                 rest &= rest - np.uint32(1)
-            bit = lowest_bit(rest)
-            if item < cells:
-                cell, digit = item, bit
-            else:
-                cell, digit = units[(item - cells) // size, bit], np.uint32((item - cells) % size)
+            cell, digit = candidate_of(item, lowest_bit(rest), tables)
             alive = descend(space, depth, cell, digit, grid, tables)
             depth += 1
         else:
             if depth == 0:
                 return False
             depth -= 1
-            cell, digit = tried[depth] // size, tried[depth] % size
-            alive = rule_out(space, depth, cell, digit, grid, tables)
+            alive = retreat(space, depth, grid, tables)
     return False
 
 
