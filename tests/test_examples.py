@@ -29,6 +29,14 @@ def test_plug_in_your_agent():
     assert rates["masked-random"] == 0 < rates["hidden-singles"]
 
 
+def test_demo(tmp_path):
+    small, large = run("demo", "--run", str(tmp_path / "demo"))
+    assert small["cAlphaZero, no search"].completion_rate > small["masked-random"].completion_rate
+    assert set(large) == {20, 30, 40, 45, 50}
+    for name in ("curves.png", "9x9.gif", "config.json"):
+        assert (tmp_path / "demo" / name).stat().st_size > 0
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
 def test_every_example_is_run_by_a_test(path):
     assert f"def test_{path.stem}(" in Path(__file__).read_text(encoding="utf-8")

@@ -27,7 +27,12 @@ RULES = {
     ),
     "curricula/sudoku_curricula": (
         NUMERIC | {"sudoku_gym", "sudoku_curricula"},
-        {"sb3": {"stable_baselines3"}, "rllib": {"ray"}, "tensorboard": {"tensorboard"}},
+        {
+            "sb3": {"stable_baselines3"},
+            "rllib": {"ray"},
+            "tensorboard": {"tensorboard"},
+            "plots": {"matplotlib"},
+        },
     ),
     "agents/sudoku_agents": (
         NUMERIC

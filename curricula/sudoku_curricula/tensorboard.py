@@ -6,6 +6,7 @@ plot. The groups `charts` and `losses` are CleanRL's, and mean what they mean th
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,6 +26,9 @@ LEARNING_RATE = "charts/learning_rate"
 POLICY_LOSS = "losses/policy_loss"
 VALUE_LOSS = "losses/value_loss"
 ENTROPY = "losses/entropy"
+
+
+Curves = dict[str, tuple[list[int], list[float]]]
 
 
 class ScalarWriter(Protocol):
@@ -95,3 +99,23 @@ class CurveWriter:
 
     def _add(self, **fields: Any) -> None:
         self._writer.add_event(self._events.Event(wall_time=time.time(), **fields))
+
+
+def read_curves(folder: str | os.PathLike[str]) -> Curves:
+    """Read the curves of a run back, as TensorBoard shows them.
+
+    Returns:
+        `{tag: (steps, values)}`.
+
+    Raises:
+        ValueError: if the folder holds no curves.
+        ModuleNotFoundError: if tensorboard is not installed.
+    """
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events = EventAccumulator(os.fspath(folder), {"scalars": 0})
+    events.Reload()
+    points = {tag: events.Scalars(tag) for tag in events.Tags()["scalars"]}
+    if not points:
+        raise ValueError(f"{os.fspath(folder)} holds no curves: give the folder of a run")
+    return {tag: ([e.step for e in all_], [e.value for e in all_]) for tag, all_ in points.items()}
