@@ -13,11 +13,9 @@ from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_gym import board
-from sudoku_gym.envs import episodes
 from sudoku_gym.envs.batch import BoardBatch
 from sudoku_gym.envs.settings import ResetOptions, Settings
 from sudoku_gym.geometry import Geometry, geometry_for
@@ -263,18 +261,10 @@ def _play(
         legal = in_range & masks[np.arange(count), np.where(in_range, choices, 0)]
         lost |= running & ~legal
         running &= legal
-        _step_running(games.rows, games.counts, choices, running, games.board_rules, games.rules)
+        games.play(choices, running)
+        running &= games.running
         masks = games.masks().view(np.bool_)
     return _Games(games.boards.copy(), lost, seconds)
-
-
-@njit(cache=True)
-def _step_running(rows, counts, actions, running, board_rules, rules):  # type: ignore[no-untyped-def]
-    """Play an action in every running game; `running [B]` turns False where one ends."""
-    for b in range(len(rows)):
-        if running[b]:
-            episodes.step_board(rows, counts, b, actions[b], board_rules, rules)
-            running[b] = counts[b, episodes.PHASE] == episodes.RUNNING
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numba.core import cgutils
+from numba.extending import intrinsic
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
 
 @njit(cache=True)
@@ -82,54 +84,84 @@ def satisfied_units(boards, units):
 # `legal` marks candidates, then (A = N**3 + N**2 only) the cells that may be cleared; `choices`
 # counts the candidates of each blank cell, `distinct` the different digits of each unit. `seen`
 # counts each digit in each unit; it is left out where digits cannot clash or be taken back.
-# Kernels take `rows [B, W]` and the index b, for a slice counts references. Copies do take slices:
-# only where an index can't be negative (numba wraps those) does the compiler copy many at once.
+#
+# Two habits of numba shape the code. Every slice, and every array handed to a function that is not
+# inlined, has its references counted by atomic operations, which take longer than a placement; so
+# kernels take `rows [B, W]` with an index b, callers pass `borrowed` arrays, and small functions
+# are inlined. Signed indices are wrapped if negative, which keeps the compiler from moving many
+# bytes at once; so loops over whole rows count in uint64.
 
 BLANKS, CANDIDATES, STUCK, SATISFIED = 0, 1, 2, 3  # STUCK: blank cells without a candidate
 
 
+@intrinsic
+def borrowed(_typing, array):
+    """Return the same array without a count of references; the caller must hold the original."""
+
+    def generate(context, builder, signature, arguments):
+        view = cgutils.create_struct_proxy(signature.return_type)(
+            context, builder, value=arguments[0]
+        )
+        view.meminfo = cgutils.get_null_value(view.meminfo.type)
+        view.parent = cgutils.get_null_value(view.parent.type)
+        return view._getvalue()
+
+    return array(array), generate
+
+
 @njit(cache=True, inline="always")
-def sections(size, num_actions, num_units):
-    """Return where a row's parts begin: givens, legal, choices, distinct, seen."""
+def sections(sizes):
+    """Return where a row's parts begin: givens, legal, choices, distinct, seen.
+
+    `sizes` is (N, A, U) here and below.
+    """
+    size, num_actions, num_units = sizes
     cells = size * size
     choices = 2 * cells + num_actions
     distinct = choices + cells
     return cells, 2 * cells, choices, distinct, distinct + num_units + 1
 
 
-def row_width(size: int, num_actions: int, num_units: int, counted: bool) -> int:
+def row_width(sizes: tuple[int, int, int], counted: bool) -> int:
     """Return the length of a position's row; `counted` asks for `seen`."""
+    size, num_actions, num_units = sizes
     return 3 * size**2 + num_actions + (num_units + 1) * (size + 1 if counted else 1)
 
 
 @njit(cache=True)
-def set_up(rows, counts, b, size, num_actions, num_units, cell_units):
-    """Fill in all that follows from the board in `rows[b, :N**2]`; its digits are the givens."""
-    givens, legal, choices, distinct, seen = sections(size, num_actions, num_units)
+def set_up(rows, counts, b, sizes, cell_units, used):
+    """Fill in all that follows from the board in `rows[b, :N**2]`; its digits are the givens.
+
+    `used`, uint32 `[U + 1]`, is overwritten.
+    """
+    size, _, num_units = sizes
+    givens, legal, choices, distinct, seen = sections(sizes)
     cells = size * size
-    for i in range(cells, rows.shape[1]):
-        rows[b, i] = 0
+    fill_row(rows, b, cells, rows.shape[1] - cells, 0)
+    used[:] = 0
     blanks, satisfied = cells, 0
-    used = np.zeros(num_units + 1, np.uint32)
     for cell in range(cells):
         digit = rows[b, cell]
         if digit > 0:
             rows[b, givens + cell] = 1
             blanks -= 1
-            satisfied += _hold(
-                rows, b, cell, digit, size, num_units, cell_units, distinct, seen, used
-            )
+            bit = np.uint32(1) << np.uint32(digit - 1)
+            for k in range(cell_units.shape[1]):
+                unit = cell_units[cell, k]
+                if unit < num_units:
+                    if seen < rows.shape[1]:
+                        rows[b, seen + unit * size + digit - 1] += 1
+                    is_new = used[unit] & bit == 0
+                    used[unit] |= bit
+                    rows[b, distinct + unit] += is_new
+                    satisfied += is_new and rows[b, distinct + unit] == size
     candidates, stuck = 0, 0
     for cell in range(cells):
         if rows[b, cell] == 0:
             taken = np.uint32(0)
             for k in range(cell_units.shape[1]):
                 taken |= used[cell_units[cell, k]]
-            own = 0
-            for digit in range(size):
-                is_free = (~taken >> np.uint32(digit)) & np.uint32(1)
-                rows[b, legal + cell * size + digit] = is_free
-                own += int(is_free)
+            own = _write_candidates(rows, b, legal + cell * size, size, ~taken)
             rows[b, choices + cell] = own
             candidates += own
             stuck += own == 0
@@ -137,35 +169,29 @@ def set_up(rows, counts, b, size, num_actions, num_units, cell_units):
     counts[b, STUCK], counts[b, SATISFIED] = stuck, satisfied
 
 
-@njit(cache=True)
-def _hold(rows, b, cell, digit, size, num_units, cell_units, distinct, seen, used):
-    """Tell the units of `cell` that they hold `digit`; return how many this completes."""
-    completed = 0
-    for k in range(cell_units.shape[1]):
-        unit = cell_units[cell, k]
-        if unit < num_units:
-            if seen < rows.shape[1]:
-                rows[b, seen + unit * size + digit - 1] += 1
-            bit = np.uint32(1) << np.uint32(digit - 1)
-            if used[unit] & bit == 0:
-                used[unit] |= bit
-                rows[b, distinct + unit] += 1
-                completed += rows[b, distinct + unit] == size
-    return completed
+@njit(cache=True, inline="always")
+def _write_candidates(rows, b, start, size, digits):
+    """Write a set of digits as N bytes; return how many there are."""
+    row, first, count = np.uint64(b), np.uint64(start), 0
+    for i in range(np.uint64(size)):
+        is_free = np.int8((digits >> np.uint32(i)) & np.uint32(1))
+        rows[row, first + i] = is_free
+        count += int(is_free)
+    return count
 
 
-@njit(cache=True)
-def place(rows, counts, b, cell, digit, size, num_actions, num_units, cell_units, peers):
+@njit(cache=True, inline="always")
+def place(rows, counts, b, cell, digit, sizes, cell_units, peers):
     """Put `digit` into the blank `cell`; only the cell, its units and its peers are touched.
 
     Without `seen` the digit must be a candidate.
     """
-    _, legal, choices, distinct, seen = sections(size, num_actions, num_units)
+    size, num_actions, num_units = sizes
+    _, legal, choices, distinct, seen = sections(sizes)
     rows[b, cell] = digit
     if num_actions > size**3:
         rows[b, legal + size**3 + cell] = 1
-    for i in range(legal + cell * size, legal + cell * size + size):
-        rows[b, i] = 0
+    fill_row(rows, b, legal + cell * size, size, 0)
     own = np.int64(rows[b, choices + cell])
     rows[b, choices + cell] = 0
     candidates, stuck, satisfied = -own, -np.int64(own == 0), np.int64(0)
@@ -179,7 +205,7 @@ def place(rows, counts, b, cell, digit, size, num_actions, num_units, cell_units
         candidates -= lost
         stuck += lost & (left == 0)
     for k in range(cell_units.shape[1]):
-        unit = cell_units[cell, k]
+        unit = np.int64(cell_units[cell, k])
         if unit < num_units:
             is_new = True
             if seen < rows.shape[1]:
@@ -193,10 +219,11 @@ def place(rows, counts, b, cell, digit, size, num_actions, num_units, cell_units
     counts[b, SATISFIED] += satisfied
 
 
-@njit(cache=True)
-def erase(rows, counts, b, cell, size, num_actions, num_units, cell_units, peers):
+@njit(cache=True, inline="always")
+def erase(rows, counts, b, cell, sizes, cell_units, peers):
     """Clear a filled `cell` that is no given; the row must have `seen`."""
-    _, legal, choices, distinct, seen = sections(size, num_actions, num_units)
+    size, _, num_units = sizes
+    _, legal, _, distinct, seen = sections(sizes)
     digit = rows[b, cell]
     rows[b, cell] = 0
     rows[b, legal + size**3 + cell] = 0
@@ -210,16 +237,17 @@ def erase(rows, counts, b, cell, size, num_actions, num_units, cell_units, peers
     counts[b, BLANKS] += 1
     counts[b, STUCK] += 1  # until the first candidate is found
     for other in range(1, size + 1):
-        _return_candidate(rows, counts, b, cell, other, size, legal, choices, seen, cell_units)
+        _return_candidate(rows, counts, b, cell, other, sizes, cell_units)
     for k in range(peers.shape[1]):
-        peer = peers[cell, k]
-        if rows[b, peer] == 0:
-            _return_candidate(rows, counts, b, peer, digit, size, legal, choices, seen, cell_units)
+        if rows[b, peers[cell, k]] == 0:
+            _return_candidate(rows, counts, b, peers[cell, k], digit, sizes, cell_units)
 
 
-@njit(cache=True)
-def _return_candidate(rows, counts, b, cell, digit, size, legal, choices, seen, cell_units):
+@njit(cache=True, inline="always")
+def _return_candidate(rows, counts, b, cell, digit, sizes, cell_units):
     """Make `digit` a candidate of the blank `cell` if no unit holds it and it is none yet."""
+    size = sizes[0]
+    _, legal, choices, _, seen = sections(sizes)
     if rows[b, legal + cell * size + digit - 1] == 1:
         return
     for k in range(cell_units.shape[1]):  # padding is a unit that has seen nothing
@@ -231,22 +259,30 @@ def _return_candidate(rows, counts, b, cell, digit, size, legal, choices, seen, 
     rows[b, choices + cell] += 1
 
 
-@njit(cache=True)
-def write_mask(rows, b, any_digit, size, num_actions, masks):
-    """Write the action mask of board b into `masks[b]`.
+@njit(cache=True, inline="always")
+def write_mask(rows, b, any_digit, sizes, masks):
+    """Write the action mask of board b into `masks[b]`, int8 `[B, A]`.
 
-    Args:
-        rows: the positions.
-        b: which one.
-        any_digit: True to allow every digit in every blank cell, False for candidates only.
-        size: N.
-        num_actions: A.
-        masks: int8 `[B, A]`.
+    With `any_digit` every digit is legal in every blank cell, otherwise candidates are.
     """
-    mask, legal = masks[b], rows[b, 2 * size * size : 2 * size * size + num_actions]
-    for i in range(num_actions):
-        mask[i] = legal[i]
+    size, num_actions, _ = sizes
+    copy_row(rows, b, 2 * size * size, num_actions, masks)
     if any_digit:
         for cell in range(size * size):
-            for digit in range(size):
-                mask[cell * size + digit] = rows[b, cell] == 0
+            fill_row(masks, b, cell * size, size, rows[b, cell] == 0)
+
+
+@njit(cache=True, inline="always")
+def copy_row(rows, b, start, length, target):
+    """Copy `rows[b, start : start + length]` to the beginning of `target[b]`."""
+    row, first = np.uint64(b), np.uint64(start)
+    for i in range(np.uint64(length)):
+        target[row, i] = rows[row, first + i]
+
+
+@njit(cache=True, inline="always")
+def fill_row(rows, b, start, length, value):
+    """Set `rows[b, start : start + length]`."""
+    row, first = np.uint64(b), np.uint64(start)
+    for i in range(np.uint64(length)):
+        rows[row, first + i] = value

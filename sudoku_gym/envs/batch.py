@@ -49,7 +49,7 @@ class BoardBatch:
         source: where the puzzles come from.
         geometry: the shape of the boards.
         rules: see `episodes.step_board`.
-        board_rules: see `episodes.step_board`.
+        board_rules: see `episodes.step_boards`.
         drawing: see `episodes.step_boards`.
         rows: int8 `[B, W]`.
         counts: int64 `[B, NUM_COUNTS]`.
@@ -64,15 +64,11 @@ class BoardBatch:
         self.rules = settings.rules(geometry.size)
         size, num_units = geometry.size, len(geometry.units)
         self.num_actions = geometry.num_placements + settings.erase * geometry.num_cells
-        self.board_rules = (
-            size,
-            self.num_actions,
-            num_units,
-            geometry.cell_units.copy(),  # numba tells read-only arrays apart; the copies are not
-            geometry.peers.copy(),
-        )
+        sizes = (size, self.num_actions, num_units)
+        # Numba compiles anew for read-only arrays, so it gets copies of the geometry's tables.
+        self.board_rules = (sizes, geometry.cell_units.copy(), geometry.peers.copy())
         counted = settings.erase or settings.actions == "blank"
-        width = kernels.row_width(size, self.num_actions, num_units, counted)
+        width = kernels.row_width(sizes, counted)
         self.rows = np.zeros((count, width), np.int8)
         self.counts = np.full((count, episodes.NUM_COUNTS), episodes.UNUSED, np.int64)
         self.streams = np.zeros((count, 2), np.uint64)
@@ -161,6 +157,16 @@ class BoardBatch:
                 )
             puzzles[index] = drawn[0]
         return puzzles
+
+    def play(self, actions: NDArray[np.int64], chosen: NDArray[np.bool_]) -> None:
+        """Play `actions [B]` on the chosen boards, which must be running."""
+        episodes.step_chosen(self.rows, self.counts, actions, chosen, self.board_rules, self.rules)
+
+    @property
+    def running(self) -> NDArray[np.bool_]:
+        """Which boards' episodes go on: bool `[B]`."""
+        is_running: NDArray[np.bool_] = self.counts[:, episodes.PHASE] == episodes.RUNNING
+        return is_running
 
     def masks(self) -> NDArray[np.int8]:
         """Return the action masks: int8 `[B, A]`."""

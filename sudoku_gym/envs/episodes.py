@@ -5,7 +5,7 @@ The single and the vector environment both call `step_board`, so they cannot dif
 below added; `streams [B, 2]` decides the puzzles.
 """
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def,call-arg"
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from sudoku_gym.kernels import (
     CANDIDATES,
     SATISFIED,
     STUCK,
+    borrowed,
+    copy_row,
     erase,
+    fill_row,
     place,
     set_up,
     write_mask,
@@ -35,37 +38,27 @@ BLANKS_LEFT, START_BLANKS, NUM_INTEGERS = range(3)
 REWARD, CONSTRAINT_FRACTION, NUM_FLOATS = range(3)
 
 
-@njit(cache=True)
-def start_episode(rows, counts, b, phase, size, num_actions, num_units, cell_units):
-    """Begin an episode on the board in `rows[b, :N**2]`."""
-    set_up(rows, counts, b, size, num_actions, num_units, cell_units)
-    counts[b, LEVEL] = counts[b, BLANKS]
-    counts[b, STEPS] = 0
-    counts[b, PHASE] = phase
-    counts[b, LAST_CELL] = -1
-
-
-@njit(cache=True)
-def _play(rows, counts, b, action, any_digit, size, num_actions, num_units, cell_units, peers):
+@njit(cache=True, inline="always")
+def _play(rows, counts, b, action, any_digit, sizes, cell_units, peers):
     """Place or erase if the action is legal; return whether it was."""
+    size = sizes[0]
     legal = 2 * size * size
     if action >= size**3:
         if rows[b, legal + action] == 0:
             return False
         cell = action - size**3
-        erase(rows, counts, b, cell, size, num_actions, num_units, cell_units, peers)
+        erase(rows, counts, b, cell, sizes, cell_units, peers)
     else:
         cell = action // size
         if rows[b, cell] > 0 or (not any_digit and rows[b, legal + action] == 0):
             return False
-        digit = action - cell * size + 1
-        place(rows, counts, b, cell, digit, size, num_actions, num_units, cell_units, peers)
+        place(rows, counts, b, cell, action - cell * size + 1, sizes, cell_units, peers)
     counts[b, LAST_CELL] = cell
     return True
 
 
-@njit(cache=True)
-def step_board(rows, counts, b, action, board_rules, rules):
+@njit(cache=True, inline="always")
+def step_board(rows, counts, b, action, sizes, cell_units, peers, rules):
     """Play one action on running board b.
 
     Args:
@@ -73,18 +66,18 @@ def step_board(rows, counts, b, action, board_rules, rules):
         counts: int64 `[B, NUM_COUNTS]`.
         b: which board.
         action: 0 to A - 1.
-        board_rules: (N, A, number of units, cell_units, peers).
+        sizes: (N, A, number of units).
+        cell_units: the geometry's table.
+        peers: the geometry's table.
         rules: (kind of reward, any digit, erase, end at a dead end, illegal reward, step limit).
 
     Returns:
         The reward (0 where it is CUSTOM) and whether the action was illegal.
     """
-    size, num_actions, num_units, cell_units, peers = board_rules
+    num_units = sizes[2]
     kind, any_digit, can_erase, end_at_dead_end, illegal_reward, max_steps = rules
     satisfied = counts[b, SATISFIED]
-    is_legal = _play(
-        rows, counts, b, action, any_digit, size, num_actions, num_units, cell_units, peers
-    )
+    is_legal = _play(rows, counts, b, action, any_digit, sizes, cell_units, peers)
     solved = counts[b, SATISFIED] == num_units
     if can_erase:
         terminated = solved
@@ -107,24 +100,6 @@ def step_board(rows, counts, b, action, board_rules, rules):
 
 
 @njit(cache=True)
-def _show(rows, counts, b, any_digit, size, num_actions, boards, masks):
-    """Write what the agent sees into `boards[b]` and `masks[b]`."""
-    board, position = boards[b], rows[b]
-    for cell in range(size * size):
-        board[cell] = position[cell]
-    _write_mask(rows, counts, b, any_digit, size, num_actions, masks)
-
-
-@njit(cache=True)
-def _write_mask(rows, counts, b, any_digit, size, num_actions, masks):
-    """Write the mask, which allows nothing once the episode has terminated or before a reset."""
-    if counts[b, PHASE] == TERMINATED or counts[b, PHASE] == UNUSED:
-        masks[b, :] = 0
-    else:
-        write_mask(rows, b, any_digit, size, num_actions, masks)
-
-
-@njit(cache=True)
 def step_one(rows, counts, action, board_rules, rules, observation, mask):
     """Step a batch of one board; all results but `observation [N, N]` and `mask [A]` are scalars.
 
@@ -132,12 +107,15 @@ def step_one(rows, counts, action, board_rules, rules, observation, mask):
         reward, terminated, truncated, blanks, level, dead end, illegal action, solved, constraint
         fraction; a reward of NaN says that the action is none of this board, or the episode over.
     """
-    size, num_actions, num_units, _, _ = board_rules
+    sizes, cell_units, peers = board_rules
+    num_actions, num_units = sizes[1], sizes[2]
+    rows, counts = borrowed(rows), borrowed(counts)
+    cell_units, peers = borrowed(cell_units), borrowed(peers)
     reward, illegal = np.nan, False
     if counts[0, PHASE] == RUNNING and 0 <= action < num_actions:
-        reward, illegal = step_board(rows, counts, 0, action, board_rules, rules)
-    boards, masks = observation.reshape(1, -1), mask.reshape(1, -1)
-    _show(rows, counts, 0, rules[1], size, num_actions, boards, masks)
+        reward, illegal = step_board(rows, counts, 0, action, sizes, cell_units, peers, rules)
+    boards, masks = borrowed(observation.reshape(1, -1)), borrowed(mask.reshape(1, -1))
+    _show(rows, counts, 0, rules[1], sizes, boards, masks)
     return (
         reward,
         counts[0, PHASE] == TERMINATED,
@@ -173,7 +151,7 @@ def step_boards(
         streams: uint64 `[B, 2]`.
         actions: int64 `[B]`.
         may_renew: whether a board whose episode is over may be given a new puzzle.
-        board_rules: see `step_board`.
+        board_rules: ((N, A, number of units), cell_units, peers).
         rules: see `step_board`.
         drawing: (bank, cdf, augment, group) for `draw_puzzle`.
         observations: int8 `[B, N, N]`, written.
@@ -185,13 +163,16 @@ def step_boards(
         The first board that can't be stepped (its episode is over, or the action is out of range),
         and then nothing has changed; -1 if all went well.
     """
-    size, num_actions, num_units, _, _ = board_rules
-    flags, integers, floats = told
-    boards = observations.reshape(len(rows), -1)
+    sizes, cell_units, peers = board_rules
+    rows, counts, actions = borrowed(rows), borrowed(counts), borrowed(actions)
+    cell_units, peers = borrowed(cell_units), borrowed(peers)
+    boards, masks = borrowed(observations.reshape(len(rows), -1)), borrowed(masks)
+    flags, integers, floats = borrowed(told[0]), borrowed(told[1]), borrowed(told[2])
     any_digit = rules[1]
+    scratch = np.empty(sizes[2] + 1, np.uint32)
     for b in range(len(rows)):
         if counts[b, PHASE] == RUNNING:
-            refused = not 0 <= actions[b] < num_actions
+            refused = not 0 <= actions[b] < sizes[1]
         else:
             refused = counts[b, PHASE] == UNUSED or not may_renew
         if refused:
@@ -199,20 +180,36 @@ def step_boards(
     for b in range(len(rows)):
         reward, illegal = 0.0, False
         if counts[b, PHASE] == RUNNING:
-            reward, illegal = step_board(rows, counts, b, actions[b], board_rules, rules)
+            reward, illegal = step_board(
+                rows, counts, b, actions[b], sizes, cell_units, peers, rules
+            )
         elif counts[b, PHASE] == RENEWED:
             counts[b, PHASE] = RUNNING
         else:
-            _draw_board(rows, counts, streams, b, RUNNING, board_rules, drawing)
+            _draw_board(rows, counts, streams, b, RUNNING, sizes, cell_units, drawing, scratch)
         floats[REWARD, b] = reward
         flags[TERMINATIONS, b] = counts[b, PHASE] == TERMINATED
         flags[TRUNCATIONS, b] = counts[b, PHASE] == TRUNCATED
-        _tell(counts, b, illegal, num_units, flags, integers, floats)
-        _show(rows, counts, b, any_digit, size, num_actions, boards, masks)
+        _tell(counts, b, illegal, sizes[2], flags, integers, floats)
+        _show(rows, counts, b, any_digit, sizes, boards, masks)
     return -1
 
 
 @njit(cache=True)
+def step_chosen(rows, counts, actions, chosen, board_rules, rules):
+    """Play `actions[b]` on every board with `chosen [B]`, without telling what happened.
+
+    Every chosen board must be running, and its action one of 0 to A - 1.
+    """
+    sizes, cell_units, peers = board_rules
+    rows, counts = borrowed(rows), borrowed(counts)
+    cell_units, peers = borrowed(cell_units), borrowed(peers)
+    for b in range(len(rows)):
+        if chosen[b]:
+            step_board(rows, counts, b, actions[b], sizes, cell_units, peers, rules)
+
+
+@njit(cache=True, inline="always")
 def _tell(counts, b, illegal, num_units, flags, integers, floats):
     """Write the info of board b."""
     flags[DEAD_END, b] = counts[b, STUCK] > 0
@@ -223,23 +220,51 @@ def _tell(counts, b, illegal, num_units, flags, integers, floats):
     floats[CONSTRAINT_FRACTION, b] = counts[b, SATISFIED] / num_units
 
 
+@njit(cache=True, inline="always")
+def _show(rows, counts, b, any_digit, sizes, boards, masks):
+    """Write what the agent sees into `boards[b]` and `masks[b]`."""
+    copy_row(rows, b, 0, sizes[0] * sizes[0], boards)
+    _write_mask(rows, counts, b, any_digit, sizes, masks)
+
+
+@njit(cache=True, inline="always")
+def _write_mask(rows, counts, b, any_digit, sizes, masks):
+    """Write the mask, which allows nothing once the episode has terminated or before a reset."""
+    if counts[b, PHASE] == TERMINATED or counts[b, PHASE] == UNUSED:
+        fill_row(masks, b, 0, sizes[1], 0)
+    else:
+        write_mask(rows, b, any_digit, sizes, masks)
+
+
 @njit(cache=True)
-def _draw_board(rows, counts, streams, b, phase, board_rules, drawing):
+def _start_episode(rows, counts, b, phase, sizes, cell_units, scratch):
+    """Begin an episode on the board in `rows[b, :N**2]`."""
+    set_up(rows, counts, b, sizes, cell_units, scratch)
+    counts[b, LEVEL] = counts[b, BLANKS]
+    counts[b, STEPS] = 0
+    counts[b, PHASE] = phase
+    counts[b, LAST_CELL] = -1
+
+
+@njit(cache=True)
+def _draw_board(rows, counts, streams, b, phase, sizes, cell_units, drawing, scratch):
     """Begin an episode on a puzzle from the bank."""
-    size, num_actions, num_units, cell_units, _ = board_rules
     bank, cdf, augment, group = drawing
-    solution = np.empty(size * size, np.int8)
-    puzzle = rows[b, : size * size]
+    cells = sizes[0] * sizes[0]
+    puzzle, solution = rows[b, :cells], rows[b, cells : 2 * cells]  # `set_up` overwrites the latter
     draw_puzzle(streams[b], bank, cdf, augment, group, puzzle, solution)
-    start_episode(rows, counts, b, phase, size, num_actions, num_units, cell_units)
+    _start_episode(rows, counts, b, phase, sizes, cell_units, scratch)
 
 
 @njit(cache=True)
 def draw_boards(rows, counts, streams, chosen, phase, board_rules, drawing):
     """Begin an episode on a puzzle from the bank for every board with `chosen [B]`."""
+    sizes, cell_units, _ = board_rules
+    rows, counts, cell_units = borrowed(rows), borrowed(counts), borrowed(cell_units)
+    scratch = np.empty(sizes[2] + 1, np.uint32)
     for b in range(len(rows)):
         if chosen[b]:
-            _draw_board(rows, counts, streams, b, phase, board_rules, drawing)
+            _draw_board(rows, counts, streams, b, phase, sizes, cell_units, drawing, scratch)
 
 
 @njit(cache=True)
@@ -248,12 +273,15 @@ def load_boards(rows, counts, streams, chosen, phase, board_rules, augment, grou
 
     With `augment` each puzzle is moved by a symmetry drawn from the board's own stream.
     """
-    size, num_actions, num_units, cell_units, _ = board_rules
+    sizes, cell_units, _ = board_rules
+    size = sizes[0]
+    rows, counts, cell_units = borrowed(rows), borrowed(counts), borrowed(cell_units)
+    scratch = np.empty(sizes[2] + 1, np.uint32)
     lines = np.empty((2, size), np.int32)
     digits = np.empty(size + 1, np.int8)
     for b in range(len(rows)):
         if chosen[b]:
-            rows[b, : size * size] = puzzles[b]
+            copy_row(puzzles, b, 0, size * size, rows)
             if augment:
                 transpose = draw_symmetry(streams[b], group, lines[0], lines[1], digits)
                 row_step, column_step = (1, size) if transpose else (size, 1)
@@ -261,23 +289,26 @@ def load_boards(rows, counts, streams, chosen, phase, board_rules, augment, grou
                     image = lines[0, cell // size] * row_step
                     image += lines[1, cell % size] * column_step
                     rows[b, image] = digits[puzzles[b, cell]]
-            start_episode(rows, counts, b, phase, size, num_actions, num_units, cell_units)
+            _start_episode(rows, counts, b, phase, sizes, cell_units, scratch)
 
 
 @njit(cache=True)
 def show_boards(rows, counts, chosen, board_rules, any_digit, observations, masks, told):
     """Write what the boards with `chosen [B]` show after a reset; leave the others' output."""
-    size, num_actions, num_units, _, _ = board_rules
-    flags, integers, floats = told
-    boards = observations.reshape(len(rows), -1)
+    sizes, _, _ = board_rules
+    rows, counts, masks = borrowed(rows), borrowed(counts), borrowed(masks)
+    boards = borrowed(observations.reshape(len(rows), -1))
+    flags, integers, floats = borrowed(told[0]), borrowed(told[1]), borrowed(told[2])
     for b in range(len(rows)):
         if chosen[b]:
-            _tell(counts, b, False, num_units, flags, integers, floats)
-            _show(rows, counts, b, any_digit, size, num_actions, boards, masks)
+            _tell(counts, b, False, sizes[2], flags, integers, floats)
+            _show(rows, counts, b, any_digit, sizes, boards, masks)
 
 
 @njit(cache=True)
 def write_masks(rows, counts, board_rules, any_digit, masks):
     """Write the action mask of every board into int8 `masks [B, A]`; zero after its end."""
+    sizes, _, _ = board_rules
+    rows, counts, masks = borrowed(rows), borrowed(counts), borrowed(masks)
     for b in range(len(rows)):
-        _write_mask(rows, counts, b, any_digit, board_rules[0], board_rules[1], masks)
+        _write_mask(rows, counts, b, any_digit, sizes, masks)
