@@ -1,0 +1,153 @@
+"""Messages of one all-different constraint: sum-product, max-product, and the polynomial one.
+
+Paper: Khan, Jabbari, Jabbari and Ghanbarinejad, "Solving Sudoku using probabilistic graphical
+models". Their exact messages cost N! terms; here a dynamic programme over sets of digits gives the
+same numbers in O(N 2^N) for a whole constraint.
+
+Numbers stay in plain floating point. Zeros are exact: a message is zero only where no assignment
+is left. Everything else is kept above a floor relative to the largest entry of its cell, so that
+products neither underflow nor grow.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+SUM_PRODUCT, MAX_PRODUCT, POLYNOMIAL = 0, 1, 2
+RULES = ("sum-product", "max-product", "polynomial")
+MAX_EXACT = 20  # cells; 2^20 sets of digits take 16 MiB
+
+
+def constraint_messages(incoming: ArrayLike, rule: str) -> NDArray[np.float64]:
+    """Return what one all-different constraint tells each of its cells.
+
+    Args:
+        incoming: float `[N, N]` or `[B, N, N]`, non-negative; row i is the message of cell i, its
+            entries the digits. For the polynomial rule each row sums to 1.
+        rule: one of `RULES`: equation 1 (a sum over all assignments of different digits to the
+            other cells), the same with a maximum in place of the sum, or equation 5.
+
+    Returns:
+        float64, shaped as `incoming`, not normalised.
+
+    Raises:
+        ValueError: if the rule is unknown, the matrices are not square, or an exact rule is asked
+            for more than `MAX_EXACT` cells.
+    """
+    matrices = np.array(incoming, np.float64)
+    size = matrices.shape[-1] if matrices.ndim else 0
+    if matrices.ndim not in (2, 3) or matrices.shape[-2] != size:
+        raise ValueError(f"incoming messages must be [N, N] or [B, N, N], not {matrices.shape}")
+    batch = matrices.reshape(-1, size, size)
+    return _batch_messages(batch, rule_number(rule, size)).reshape(matrices.shape)
+
+
+def rule_number(rule: str, size: int) -> int:
+    """Return the number of a rule; check that it can be used for constraints of `size` cells."""
+    if rule not in RULES:
+        raise ValueError(f"no rule is called {rule!r}: use {', '.join(RULES)}")
+    if rule != "polynomial" and size > MAX_EXACT:
+        raise ValueError(
+            f"exact messages between {size} cells need 2^{size} sets of digits, and {MAX_EXACT} "
+            "cells are the limit: use the rule 'polynomial'"
+        )
+    return RULES.index(rule)
+
+
+@njit(cache=True)
+def popcounts(size):
+    """Return how many digits each set of `size` digits holds: int64 `[2**size]`."""
+    counts = np.zeros(1 << size, np.int64)
+    for digits in range(1, len(counts)):
+        counts[digits] = counts[digits >> 1] + (digits & 1)
+    return counts
+
+
+@njit(cache=True)
+def exact_messages(incoming, cells, take_max, counts, forward, backward, outgoing):
+    """Write the exact messages of the first `cells` rows and columns of `incoming`.
+
+    `forward[S]` sums (or maximises) over the ways to give the digits S to the first |S| cells,
+    `backward[S]` over the ways to give the digits outside S to the others. Cell k gets digit x
+    where the k cells before it hold S and those after it the rest.
+
+    Args:
+        incoming: float64 `[>= cells, >= cells]`.
+        cells: how many cells, and digits, there are.
+        take_max: True for max-product.
+        counts: `popcounts` of at least `cells`.
+        forward: float64 `[>= 2**cells]`, scratch.
+        backward: the same.
+        outgoing: float64 `[>= cells, >= cells]`.
+    """
+    full = (1 << cells) - 1
+    forward[0] = 1.0
+    for digits in range(1, full + 1):
+        cell = counts[digits] - 1
+        total = 0.0
+        for digit in range(cells):
+            if (digits >> digit) & 1:
+                term = incoming[cell, digit] * forward[digits ^ (1 << digit)]
+                total = max(total, term) if take_max else total + term
+        forward[digits] = total
+    for cell in range(cells):
+        for digit in range(cells):
+            outgoing[cell, digit] = 0.0
+    backward[full] = 1.0
+    for digits in range(full - 1, -1, -1):
+        cell = counts[digits]
+        total = 0.0
+        before = forward[digits]
+        for digit in range(cells):
+            if not (digits >> digit) & 1:
+                after = backward[digits | (1 << digit)]
+                term = incoming[cell, digit] * after
+                message = before * after
+                if take_max:
+                    total = max(total, term)
+                    outgoing[cell, digit] = max(outgoing[cell, digit], message)
+                else:
+                    total += term
+                    outgoing[cell, digit] += message
+        backward[digits] = total
+
+
+@njit(cache=True)
+def polynomial_messages(incoming, cells, outgoing):
+    """Write equation 5, prod over the other cells of (1 - incoming), in O(cells^2).
+
+    Args:
+        incoming: float64 `[>= cells, >= cells]`, each row of the first `cells` sums to 1.
+        cells: how many cells, and digits, there are.
+        outgoing: float64 `[>= cells, >= cells]`.
+    """
+    for digit in range(cells):
+        product = 1.0
+        for cell in range(cells):
+            outgoing[cell, digit] = product
+            product *= max(1.0 - incoming[cell, digit], 0.0)
+        product = 1.0
+        for cell in range(cells - 1, -1, -1):
+            outgoing[cell, digit] *= product
+            product *= max(1.0 - incoming[cell, digit], 0.0)
+
+
+@njit(cache=True)
+def _batch_messages(batch, rule):
+    size = batch.shape[1]
+    outgoing = np.empty_like(batch)
+    sets = 1 if rule == POLYNOMIAL else 1 << size
+    forward, backward = np.empty(sets), np.empty(sets)
+    counts = popcounts(0 if rule == POLYNOMIAL else size)
+    for b in range(len(batch)):
+        if rule == POLYNOMIAL:
+            polynomial_messages(batch[b], size, outgoing[b])
+        else:
+            exact_messages(
+                batch[b], size, rule == MAX_PRODUCT, counts, forward, backward, outgoing[b]
+            )
+    return outgoing
