@@ -31,6 +31,9 @@ _FAILED = -1
 _ONE = np.uint32(1)
 _SHIFT = np.uint32(5)  # a candidate is stored as `cell << 5 | digit - 1`
 _DIGIT = np.uint32(31)
+_BLOCK = 64
+_TINY = np.float32(1e-9)
+_NEARLY_ONE = np.float32(0.9999)  # the same sum may be rounded otherwise in SIMD
 
 # The inner functions only pass arrays on. Without numba's runtime they count no references, which
 # halves the time of a search; they must not allocate then, not even for `a[i] = b[j]` on rows.
@@ -64,12 +67,14 @@ class Tables(NamedTuple):
         cell_of: uint32 `[U * N]`, the cells of all units, one unit after the other.
         first_item: uint32 `[N**2, K]`, the item of digit 1 in each unit of a cell.
         place_bit: uint32 `[N**2, K]`, the cell's bit in the items of that unit, 0 for padding.
+        unit_of: uint32 `[N**2, K]`, the units of a cell, padded with U.
         size: N.
     """
 
     cell_of: NDArray[np.uint32]
     first_item: NDArray[np.uint32]
     place_bit: NDArray[np.uint32]
+    unit_of: NDArray[np.uint32]
     size: np.uint32
 
 
@@ -85,13 +90,18 @@ def tables_of(geometry: Geometry) -> Tables:
                 first_item[cell, k] = cells + unit * geometry.size
                 place_bit[cell, k] = 1 << int(np.flatnonzero(units[unit] == cell)[0])
     cell_of = units.ravel().astype(np.uint32)
-    return Tables(cell_of, first_item, place_bit, np.uint32(geometry.size))
+    unit_of = geometry.cell_units.astype(np.uint32)
+    return Tables(cell_of, first_item, place_bit, unit_of, np.uint32(geometry.size))
 
 
 @njit(**_INNER)
 def _place(items, queue, tail, cell, digit, tables):
-    """Settle a candidate that is still open; push new singles; return the new tail or FAILED."""
-    cell_of, first_item, place_bit, _ = tables
+    """Settle a candidate that is still open and push new singles.
+
+    Returns:
+        The new tail of the queue, or `-1 - item` of the item that was left without a bit.
+    """
+    cell_of, first_item, place_bit = tables.cell_of, tables.first_item, tables.place_bit
     cells = np.uint32(len(first_item))
     others = items[cell] ^ (_ONE << digit)
     items[cell] = 0
@@ -104,14 +114,13 @@ def _place(items, queue, tail, cell, digit, tables):
         while rest:
             item = first + lowest_bit(rest)
             rest &= rest - _ONE
-            if items[item] & mine:
-                left = items[item] ^ mine
-                if left & (left - _ONE) == 0:
-                    if left == 0:
-                        return _FAILED
-                    queue[tail] = cell_of[first - cells + lowest_bit(left)] << _SHIFT | item - first
-                    tail += 1
-                items[item] = left
+            left = items[item] ^ mine
+            if left & (left - _ONE) == 0:
+                if left == 0:
+                    return -1 - np.int64(item)
+                queue[tail] = cell_of[first - cells + lowest_bit(left)] << _SHIFT | item - first
+                tail += 1
+            items[item] = left
         rest = items[first + digit] & ~mine
         items[first + digit] = 0
         while rest:
@@ -119,31 +128,30 @@ def _place(items, queue, tail, cell, digit, tables):
             rest &= rest - _ONE
             tail = _remove(items, queue, tail, peer, digit, tables)
             if tail < 0:
-                return _FAILED
+                return tail
     return tail
 
 
 @njit(**_INNER)
 def _remove(items, queue, tail, cell, digit, tables):
-    """Take an open candidate away; push new singles; return the new tail or FAILED."""
-    cell_of, first_item, place_bit, _ = tables
+    """Take an open candidate away and push new singles; returns what `_place` returns."""
+    cell_of, first_item, place_bit = tables.cell_of, tables.first_item, tables.place_bit
     cells = np.uint32(len(first_item))
     left = items[cell] ^ (_ONE << digit)
     if left & (left - _ONE) == 0:
         if left == 0:
-            return _FAILED
+            return -1 - np.int64(cell)
         queue[tail] = cell << _SHIFT | lowest_bit(left)
         tail += 1
     items[cell] = left
     for k in range(np.uint32(first_item.shape[1])):
-        first = first_item[cell, k]
-        bit = place_bit[cell, k]
+        first, bit = first_item[cell, k], place_bit[cell, k]
         old = items[first + digit]
         if old & bit:
             left = old ^ bit
             if left & (left - _ONE) == 0:
                 if left == 0:
-                    return _FAILED
+                    return -1 - np.int64(first + digit)
                 queue[tail] = cell_of[first - cells + lowest_bit(left)] << _SHIFT | digit
                 tail += 1
             items[first + digit] = left
@@ -151,8 +159,8 @@ def _remove(items, queue, tail, cell, digit, tables):
 
 
 @njit(**_INNER)
-def _settle(items, queue, tail, board, tables):
-    """Place the queued candidates and all singles that follow; return how many, or FAILED."""
+def _settle(items, queue, tail, work, tables):
+    """Place the queued candidates and all singles that follow; return how many, or `-1 - item`."""
     head = 0
     placed = 0
     while head < tail:
@@ -161,25 +169,156 @@ def _settle(items, queue, tail, board, tables):
         if items[cell] & (_ONE << digit):
             tail = _place(items, queue, tail, cell, digit, tables)
             if tail < 0:
-                return _FAILED
-            board[cell] = digit + 1
+                return tail
+            work[cell] = digit + 1
             placed += 1
     return placed
 
 
+@njit(cache=True, nogil=True)
+def new_space(tables):
+    """Allocate what a search needs, once for all boards.
+
+    Returns:
+        stack uint32 `[N**2 + 1, I]`, one node a row; settled int64, the cells settled in each node;
+        tried uint32, the candidate tried in each node; queue uint32, candidates to settle; used
+        uint32 `[U + 1]`, the digits that each unit was given; weights float32 `[I]`, how often
+        each item made a branch fail, plus 1.
+    """
+    cells = len(tables.first_item)
+    items = cells + len(tables.cell_of)
+    items += -items % _BLOCK
+    return (
+        np.zeros((cells + 1, items), np.uint32),
+        np.empty(cells + 1, np.int64),
+        np.empty(cells + 1, np.uint32),
+        np.empty(items + 1, np.uint32),
+        np.empty(len(tables.cell_of) // tables.size + 1, np.uint32),
+        np.ones(items, np.float32),
+    )
+
+
 @njit(**_INNER)
-def _choose(items):
-    """Return the open item with the fewest bits."""
-    best = np.uint32(0)
-    fewest = np.uint32(99)
-    for item in range(np.uint32(len(items))):
-        if items[item]:
-            bits = count_bits(items[item])
-            if bits < fewest:
-                best, fewest = item, bits
-                if bits == 2:
-                    break
+def load_board(space, board, work, tables):
+    """Make a board the root of the search.
+
+    Args:
+        space: `new_space(tables)`.
+        board: int8 `[N**2]`.
+        work: int8 `[N**2]`, written: the givens and what singles settle.
+        tables: `tables_of(geometry)`.
+
+    Returns:
+        The number of cells settled, or a negative number if the givens cannot be completed.
+    """
+    stack, settled, _, queue, used, _ = space
+    placed = _mark_givens(board, used, work, tables)
+    if placed < 0 or not _open_items(stack[0], used, board, tables):
+        return _FAILED
+    tail = _push_singles(stack[0], queue, used, tables)
+    more = tail if tail < 0 else _settle(stack[0], queue, tail, work, tables)
+    settled[0] = placed + more if more >= 0 else _FAILED
+    return settled[0]
+
+
+@njit(**_INNER)
+def _mark_givens(board, used, work, tables):
+    """Write the digits given to each unit into `used`; return the number of givens, or FAILED."""
+    padding = np.uint32(len(used) - 1)
+    for unit in range(len(used)):
+        used[unit] = 0
+    placed = 0
+    for cell in range(np.uint32(len(board))):
+        if board[cell] > 0:
+            work[cell] = board[cell]
+            placed += 1
+            bit = _ONE << np.uint32(board[cell] - 1)
+            for k in range(np.uint32(tables.unit_of.shape[1])):
+                unit = tables.unit_of[cell, k]
+                if used[unit] & bit and unit != padding:
+                    return _FAILED
+                used[unit] |= bit
+    used[padding] = 0
+    return placed
+
+
+@njit(**_INNER)
+def _open_items(items, used, board, tables):
+    """Fill the items of a node from the givens; return False if a cell has no candidate."""
+    first_item, place_bit, unit_of = tables.first_item, tables.place_bit, tables.unit_of
+    for item in range(len(items)):
+        items[item] = 0
+    for cell in range(np.uint32(len(board))):
+        if board[cell] > 0:
+            continue
+        mask = (_ONE << tables.size) - _ONE
+        for k in range(np.uint32(unit_of.shape[1])):
+            mask &= ~used[unit_of[cell, k]]
+        if mask == 0:
+            return False
+        items[cell] = mask
+        for k in range(np.uint32(unit_of.shape[1])):
+            first, bit = first_item[cell, k], place_bit[cell, k]
+            rest = mask if bit else np.uint32(0)
+            while rest:
+                items[first + lowest_bit(rest)] |= bit
+                rest &= rest - _ONE
+    return True
+
+
+@njit(**_INNER)
+def _push_singles(items, queue, used, tables):
+    """Queue the singles of a new node; return the tail of the queue, or FAILED."""
+    cells = np.uint32(len(tables.first_item))
+    tail = 0
+    for cell in range(cells):
+        if items[cell] and items[cell] & (items[cell] - _ONE) == 0:
+            queue[tail] = cell << _SHIFT | lowest_bit(items[cell])
+            tail += 1
+    for unit in range(np.uint32(len(used) - 1)):
+        first = cells + unit * tables.size
+        rest = ~used[unit] & ((_ONE << tables.size) - _ONE)
+        while rest:
+            digit = lowest_bit(rest)
+            rest &= rest - _ONE
+            left = items[first + digit]
+            if left & (left - _ONE) == 0:
+                if left == 0:
+                    return _FAILED
+                cell = tables.cell_of[first - cells + lowest_bit(left)]
+                queue[tail] = cell << _SHIFT | digit
+                tail += 1
+    return tail
+
+
+@njit(fastmath=True, error_model="numpy", **_INNER)
+def _score(mask, weight):
+    """Rate an item for branching: few bits, and a history of failures; 0 if it is settled."""
+    bits = np.float32(count_bits(mask))
+    return weight * (bits / (bits * bits * bits + _TINY))  # weight / bits**2 without a branch
+
+
+@njit(fastmath=True, error_model="numpy", **_INNER)
+def _best_score(items, weights):
+    """Return the best score of a block; a plain loop of fixed length, which compiles to SIMD."""
+    best = np.float32(0)
+    for k in range(_BLOCK):
+        best = max(best, _score(items[k], weights[k]))
     return best
+
+
+@njit(**_INNER)
+def _choose(items, weights):
+    """Return the open item with the best score."""
+    best, start = np.float32(0), 0
+    for block in range(0, len(items), _BLOCK):
+        score = _best_score(items[block : block + _BLOCK], weights[block : block + _BLOCK])
+        if score > best:
+            best, start = score, block
+    for item in range(start, start + _BLOCK):
+        if _score(items[item], weights[item]) >= best * _NEARLY_ONE:
+            return np.uint32(item)
+    return np.uint32(start)
 
 
 @njit(**_INNER)
@@ -192,76 +331,39 @@ def candidate_of(item, bit, tables):
     return tables.cell_of[item - cells - digit + bit], digit
 
 
-@njit(cache=True, nogil=True)
-def new_space(tables):
-    """Allocate what a search needs, once for all boards: (stack, settled, tried, queue)."""
-    cells = len(tables.first_item)
-    items = cells + len(tables.cell_of)
-    stack = np.empty((cells + 1, items), np.uint32)
-    settled = np.empty(cells + 1, np.int64)
-    tried = np.empty(cells + 1, np.uint32)
-    queue = np.empty(items + 1, np.uint32)
-    return stack, settled, tried, queue
-
-
-@njit(**_INNER)
-def _start(items, queue, board, solution, tables):
-    """Fill the first node from a board's givens; return how many cells are settled, or FAILED."""
-    for item in range(len(items)):
-        items[item] = (_ONE << tables.size) - _ONE
-    placed = 0
-    tail = 0
-    for cell in range(np.uint32(len(tables.first_item))):
-        if board[cell] > 0:
-            digit = np.uint32(board[cell] - 1)
-            if items[cell] & (_ONE << digit) == 0:
-                return _FAILED
-            tail = _place(items, queue, tail, cell, digit, tables)
-            if tail < 0:
-                return _FAILED
-            solution[cell] = board[cell]
-            placed += 1
-    more = _settle(items, queue, tail, solution, tables)
-    return _FAILED if more < 0 else placed + more
-
-
-@njit(**_INNER)
-def load_board(space, board, work, tables):
-    """Make a board the root of the search; return False if its givens lead to a contradiction."""
-    stack, settled, _, queue = space
-    settled[0] = _start(stack[0], queue, board, work, tables)
-    return settled[0] >= 0
-
-
 @njit(**_INNER)
 def rule_out(space, depth, cell, digit, work, tables):
-    """Take a candidate away from node `depth` and follow it up; return False if none is left."""
-    stack, settled, _, queue = space
+    """Take a candidate away from node `depth` and settle what follows.
+
+    Returns:
+        A negative number, `-1 - item`, if an item has no candidate left.
+    """
+    stack, settled, _, queue, _, _ = space
     items = stack[depth]
     if items[cell] & (_ONE << digit) == 0:
-        return items[cell] != 0 or work[cell] != digit + 1
+        return -1 - np.int64(cell) if items[cell] == 0 and work[cell] == digit + 1 else 0
     tail = _remove(items, queue, 0, cell, digit, tables)
-    more = _FAILED if tail < 0 else _settle(items, queue, tail, work, tables)
+    more = tail if tail < 0 else _settle(items, queue, tail, work, tables)
     settled[depth] += more
-    return more >= 0
+    return more
 
 
 @njit(**_INNER)
 def descend(space, depth, cell, digit, work, tables):
-    """Try a candidate in a copy of node `depth`, one deeper; return False if it fails at once."""
-    stack, settled, tried, queue = space
+    """Try a candidate in a copy of node `depth`, one deeper; returns what `rule_out` returns."""
+    stack, settled, tried, queue, _, _ = space
     tried[depth] = cell << _SHIFT | digit
     for item in range(stack.shape[1]):
         stack[depth + 1, item] = stack[depth, item]
     queue[0] = tried[depth]
     more = _settle(stack[depth + 1], queue, 1, work, tables)
     settled[depth + 1] = settled[depth] + more
-    return more >= 0
+    return more
 
 
 @njit(**_INNER)
 def retreat(space, depth, work, tables):
-    """Rule out what was tried at node `depth`; return False if nothing else is left there."""
+    """Rule out what was tried at node `depth`; returns what `rule_out` returns."""
     tried = space[2]
     return rule_out(space, depth, tried[depth] >> _SHIFT, tried[depth] & _DIGIT, work, tables)
 
@@ -271,7 +373,7 @@ def explore(space, limit, node_limit, work, first, tables):
     """Search below the root.
 
     Args:
-        space: `new_space(tables)`, with a root.
+        space: `new_space(tables)`, with a root. Its weights are used and added to.
         limit: stop at this many solutions.
         node_limit: stop after this many tried candidates.
         work: int8 `[N**2]`, the digits settled so far.
@@ -281,29 +383,31 @@ def explore(space, limit, node_limit, work, first, tables):
     Returns:
         Solutions found, or `-1 - found` if the node limit ended the search; candidates tried.
     """
-    stack, settled, _, _ = space
+    stack, settled, _, _, _, weights = space
     cells = len(tables.first_item)
     found, nodes, depth = 0, 0, 0
-    alive = True
+    state = np.int64(0)
     while True:
-        if alive and settled[depth] == cells:
+        if state < 0:
+            weights[-1 - state] += np.float32(1)
+        elif settled[depth] == cells:
             if found == 0:
                 for cell in range(cells):
                     first[cell] = work[cell]
             found += 1
-            alive = False
-        if not alive:
+            state = np.int64(_FAILED)
+        if state < 0:
             if depth == 0 or found >= limit:
                 return found, nodes
             depth -= 1
-            alive = retreat(space, depth, work, tables)
+            state = retreat(space, depth, work, tables)
             continue
         if nodes >= node_limit:
             return UNDECIDED - found, nodes
         nodes += 1
-        item = _choose(stack[depth])
-        cell, digit = candidate_of(item, lowest_bit(stack[depth][item]), tables)
-        alive = descend(space, depth, cell, digit, work, tables)
+        item = _choose(stack[depth], weights)
+        cell, digit = candidate_of(item, lowest_bit(stack[depth, item]), tables)
+        state = descend(space, depth, cell, digit, work, tables)
         depth += 1
 
 
@@ -321,8 +425,10 @@ def search(boards, limit, node_limit, tables, solutions, counts, nodes):
         nodes: int64 `[B]`, written: candidates tried.
     """
     space = new_space(tables)
+    weights = space[-1]
     work = np.empty(boards.shape[1], np.int8)
     for b in range(len(boards)):
         counts[b], nodes[b] = 0, 0
-        if load_board(space, boards[b], work, tables):
+        if load_board(space, boards[b], work, tables) >= 0:
+            weights[:] = 1
             counts[b], nodes[b] = explore(space, limit, node_limit, work, solutions[b], tables)

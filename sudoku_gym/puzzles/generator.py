@@ -141,28 +141,26 @@ def _generate(stream, groups, givens, node_limit, tables, puzzles, solutions, mi
 @njit(cache=True, nogil=True)
 def _fill(stream, space, grid, tables):
     """Search for a random solved grid; return False if the node limit came first."""
-    stack, settled, _, _ = space
-    cells = len(tables.first_item)
+    stack, settled = space[0], space[1]
     grid[:] = 0
-    load_board(space, grid, grid, tables)
     depth = 0
-    alive = True
+    state = load_board(space, grid, grid, tables)
     for _ in range(_FILL_NODES):
-        if alive and settled[depth] == cells:
+        if state >= 0 and settled[depth] == len(grid):
             return True
-        if alive:
+        if state >= 0:
             item = _random_item(stream, stack[depth])
-            rest = stack[depth][item]
+            rest = stack[depth, item]
             for _ in range(next_below(stream, count_bits(rest))):
                 rest &= rest - np.uint32(1)
             cell, digit = candidate_of(item, lowest_bit(rest), tables)
-            alive = descend(space, depth, cell, digit, grid, tables)
+            state = descend(space, depth, cell, digit, grid, tables)
             depth += 1
+        elif depth == 0:
+            return False
         else:
-            if depth == 0:
-                return False
             depth -= 1
-            alive = retreat(space, depth, grid, tables)
+            state = retreat(space, depth, grid, tables)
     return False
 
 
@@ -186,8 +184,8 @@ def _random_item(stream, items):
 @njit(cache=True, nogil=True)
 def _dig(space, order, givens, node_limit, tables, puzzle, solution):
     """Take groups of cells out of `puzzle` in turn; return whether it is proven minimal."""
-    work = np.empty_like(puzzle)
-    other = np.empty_like(puzzle)
+    work, other = np.empty_like(puzzle), np.empty_like(puzzle)
+    space[-1][:] = 1  # what made the last puzzle's branches fail is of no use here
     left = len(puzzle)
     chunk = max(1, len(order) // 4)
     proven = True
@@ -222,13 +220,13 @@ def _rivals(space, removed, node_limit, tables, puzzle, solution, work, other):
 
     A rival must differ in one of the cells just removed, as the puzzle was unique before.
     """
-    if not load_board(space, puzzle, work, tables):
+    if load_board(space, puzzle, work, tables) < 0:
         return 0
     if len(removed) > 1 or removed[0, 0] != removed[0, 1]:
         found = explore(space, 2, node_limit, work, other, tables)[0]
         return found - 1 if found > 0 else found
     cell = np.uint32(removed[0, 0])
     digit = np.uint32(solution[cell] - 1)
-    if not rule_out(space, 0, cell, digit, work, tables):
+    if rule_out(space, 0, cell, digit, work, tables) < 0:
         return 0
     return explore(space, 1, node_limit, work, other, tables)[0]
