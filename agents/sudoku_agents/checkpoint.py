@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import torch
@@ -25,6 +26,7 @@ from torch import Tensor
 CONFIG = "config.json"
 _WEIGHTS, _OPTIMISER, _REPLAY = "weights.safetensors", "optimiser.safetensors", "replay.npz"
 _STATE, _FOLDER = "state.json", "checkpoints"
+_DAMAGE = (OSError, EOFError, ValueError, BadZipFile, SafetensorError)
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def load(folder: str | os.PathLike[str]) -> Checkpoint:
             replay=replay,
             state=json.loads((path / _STATE).read_text()),
         )
-    except (OSError, ValueError, SafetensorError) as error:
+    except _DAMAGE as error:
         raise ValueError(f"{path}: the checkpoint is damaged ({error})") from error
 
 
@@ -99,7 +101,7 @@ def load_weights(folder: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[s
     path = resolve(folder)
     try:
         return json.loads((path / CONFIG).read_text()), load_file(path / _WEIGHTS)
-    except (OSError, ValueError, SafetensorError) as error:
+    except _DAMAGE as error:
         raise ValueError(f"{path}: the checkpoint is damaged ({error})") from error
 
 
@@ -128,7 +130,7 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
     """Return an optimiser's tensors by name, `<parameter>.<quantity>`, fit for safetensors."""
     return {
-        f"{index}.{name}": value.contiguous()
+        f"{index}.{name}": value.clone()
         for index, values in optimiser.state_dict()["state"].items()
         for name, value in values.items()
     }

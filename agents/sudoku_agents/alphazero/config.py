@@ -26,8 +26,8 @@ class NetworkConfig:
 class LossConfig:
     """Weights of the loss, equation 5 of cAlphaZero, and of its optimiser."""
 
-    value_weight: float = 10.0
-    """lambda; the paper has 100"""
+    value_weight: float = 1.0
+    """lambda; the paper has 100, for a constraint fraction, which varies little"""
     entropy_weight: float = 0.0
     """xi; above 0 it rewards an undecided policy"""
     learning_rate: float = 3e-3
@@ -56,7 +56,7 @@ class AlphaZeroConfig:
     """iterations after the curriculum is finished"""
     games: int = 256
     """games of self-play an iteration, in lock step"""
-    temperature: float = 1.0
+    temperature: float = 0.5
     """moves are drawn from visit counts to the power of 1 / temperature; 0 plays the best"""
     noise_fraction: float = 0.25
     """share of Dirichlet noise in the priors of a root"""
@@ -70,7 +70,9 @@ class AlphaZeroConfig:
     """greedy games on held-out puzzles an iteration, at the level and on minimal puzzles each"""
     checkpoint_every: int = 5
     """iterations between checkpoints"""
-    search: SearchConfig = field(default_factory=lambda: SearchConfig(simulations=64))
+    search: SearchConfig = field(
+        default_factory=lambda: SearchConfig(simulations=64, reward="sparse")
+    )
     """the tree search of self-play"""
     loss: LossConfig = field(default_factory=LossConfig)
     """the loss"""

@@ -48,7 +48,7 @@ class ExactCoverGraph:
         table = _constraint_table(geometry).to(boards.device)
         per_board = geometry.num_cells + len(geometry.units) * geometry.size
         batch = len(boards)
-        cells = boards.reshape(batch, -1).long()
+        cells = boards.reshape(batch, geometry.num_cells).long()
 
         open_ = torch.ones(batch, per_board + 1, dtype=torch.bool, device=boards.device)
         open_[:, per_board] = False  # the padding unit's digits share one constraint, never open

@@ -1,0 +1,149 @@
+"""cAlphaZero as a whole: it plays by the rules, learns, stops, and resumes to the bit."""
+
+import json
+from dataclasses import replace
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+from sudoku_agents.alphazero import agent
+from sudoku_agents.alphazero.config import AlphaZeroConfig, NetworkConfig
+from sudoku_agents.alphazero.search import SearchConfig
+from sudoku_agents.alphazero.self_play import play_games
+from sudoku_agents.alphazero.trainer import Trainer, main
+from sudoku_agents.networks import ExactCoverNetwork
+from sudoku_curricula.schedules import ConstantConfig, PaperAlgorithm1Config, SuccessRateConfig
+from sudoku_curricula.tensorboard import BLANKS, COMPLETION_RATE, SUCCESS_RATE, read_curves
+from sudoku_gym import board, evaluate, load_policy, puzzles
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.testing import check_policy
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def small(run, **changes):
+    config = AlphaZeroConfig(
+        run=run,
+        iterations=4,
+        games=24,
+        validation_games=32,
+        checkpoint_every=2,
+        search=SearchConfig(simulations=12, reward="sparse"),
+        network=NetworkConfig(channels=8, layers=2),
+        curriculum=SuccessRateConfig(start=2, stop=4, threshold=0.5, window=32, min_count=32),
+    )
+    return replace(config, **changes)
+
+
+def weights_of(trainer):
+    return torch.nn.utils.parameters_to_vector(trainer.network.parameters())
+
+
+@pytest.mark.parametrize(("reward", "temperature"), [("terminal", 1.0), ("sparse", 0.0)])
+def test_self_play_keeps_the_rules(tmp_path, reward, temperature):
+    search = SearchConfig(simulations=10, reward=reward)
+    config = small(tmp_path, search=search, temperature=temperature)
+    envs = gym.make_vec("Sudoku4x4-v0", num_envs=24, blanks=7, reward=reward, end_at_dead_end=True)
+    network = ExactCoverNetwork(8, 2).eval()
+    evaluator = agent.evaluator(network, envs.geometry)
+    games = play_games(envs, evaluator, config, np.random.default_rng(0))
+    positions = games.positions
+    masks = board.candidates(positions.boards).reshape(len(positions), -1)
+    assert not positions.visit_counts[~masks].any()
+    assert (positions.visit_counts.sum(1) == 10).all()
+    assert games.lengths.sum() == len(positions)
+    assert (games.levels == 7).all() and games.lengths.max() == 7
+    assert (games.lengths[games.solved] == 7).all()
+    assert (games.returns[games.solved] == 1).all()
+    assert (games.returns[~games.solved] < 1).all()
+    np.testing.assert_array_equal(positions.returns[:24], games.returns)
+
+
+def test_a_short_run_learns_what_chance_does_not(tmp_path):
+    trainer = Trainer(AlphaZeroConfig(run=tmp_path / "run", seed=1, iterations=7, games=128))
+    trainer.run()
+    test = puzzles.load("4x4", "test")
+    part = test[np.random.default_rng(0).permutation(len(test))[:400]]
+    assert evaluate(load_policy("masked-random"), part).completion_rate < 0.2
+    assert evaluate(load_policy(tmp_path / "run"), part).completion_rate > 0.6
+    found = read_curves(tmp_path / "run")
+    assert found[BLANKS][1][0] == 2 and found[BLANKS][1][-1] > 4
+    assert found[SUCCESS_RATE][0] == found[COMPLETION_RATE][0] == list(range(1, 8))
+
+
+def test_an_interrupted_run_continues_to_the_bit(tmp_path):
+    whole = Trainer(small(tmp_path / "whole"))
+    whole.run()
+    Trainer(small(tmp_path / "parts", iterations=2)).run()
+    resumed = Trainer(small(tmp_path / "parts", resume=True))
+    assert resumed.iteration == 2
+    resumed.run()
+    assert resumed.iteration == whole.iteration == 4
+    assert torch.equal(weights_of(resumed), weights_of(whole))
+    assert resumed.schedule.state_dict() == whole.schedule.state_dict()
+    assert resumed.rng.bit_generator.state == whole.rng.bit_generator.state
+
+
+def test_another_configuration_can_not_take_over_a_run(tmp_path):
+    Trainer(small(tmp_path, iterations=1)).run()
+    with pytest.raises(ValueError, match="already holds a run"):
+        Trainer(small(tmp_path))
+    with pytest.raises(ValueError, match="has network"):
+        Trainer(small(tmp_path, resume=True, network=NetworkConfig(16, 2)))
+    with pytest.raises(ValueError, match="holds no checkpoint"):
+        Trainer(small(tmp_path / "elsewhere", resume=True))
+
+
+@pytest.mark.parametrize("metric", ["policy_accuracy", "completion"])
+def test_the_papers_curriculum_is_fed_its_metric(tmp_path, metric):
+    curriculum = PaperAlgorithm1Config(start=2, stop=3, gamma=0.01, metric=metric)
+    trainer = Trainer(small(tmp_path, curriculum=curriculum, extra_iterations=0))
+    trainer.run()
+    first, second = trainer.schedule.history
+    assert (first.level, first.reason) == (2, "success")
+    assert 0.01 < first.rate <= 1 and second.level == 3
+    assert trainer.iteration == 3  # the curriculum is finished after two
+
+
+def test_a_constant_level_never_moves(tmp_path):
+    trainer = Trainer(small(tmp_path, iterations=2, curriculum=ConstantConfig(blanks=3)))
+    trainer.run()
+    assert read_curves(tmp_path)[BLANKS][1] == [3.0, 3.0]
+
+
+def test_the_trained_agent_is_a_policy_for_every_size(tmp_path):
+    main(
+        [
+            *("--run", str(tmp_path / "run"), "--iterations", "1", "--games", "8"),
+            *("--validation-games", "8", "--search.simulations", "4", "curriculum:constant-config"),
+        ]
+    )
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert config["agent"] == "sudoku_agents.alphazero.agent:load"
+    for simulations in (0, 4):
+        policy = load_policy(tmp_path / "run", simulations=simulations)
+        for size in (4, 6):
+            check_policy(policy, Geometry.standard(size))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"games": 0}, "games must be at least 1"),
+        ({"temperature": -1.0}, "temperature must not be negative"),
+        ({"noise_fraction": 1.5}, "noise_fraction must lie in"),
+        ({"noise_alpha": 0.0}, "noise_alpha must be positive"),
+        ({"checkpoint_every": 0}, "checkpoint_every must be at least 1"),
+    ],
+)
+def test_unusable_configurations_are_refused(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        AlphaZeroConfig(**wrong)

@@ -1,0 +1,114 @@
+"""The network sees nothing but the exact-cover structure, so symmetry and size can't matter."""
+
+import numpy as np
+import pytest
+import torch
+
+from sudoku_agents.networks import ExactCoverNetwork
+from sudoku_agents.networks.exact_cover import ILLEGAL_LOGIT, ExactCoverGraph
+from sudoku_gym import board, symmetry
+from sudoku_gym.geometry import Geometry, sudoku_x
+from sudoku_gym.puzzles.generator import generate
+
+GEOMETRIES = [Geometry.standard(4), Geometry.standard(6), Geometry.standard(9), sudoku_x(9)]
+
+
+@pytest.fixture(scope="module")
+def network():
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return ExactCoverNetwork(channels=16, layers=3).eval()
+
+
+def positions(geometry, count=6):
+    """Puzzles with some random legal placements; dead ends are among them."""
+    rng = np.random.default_rng(1)
+    boards = np.repeat(generate(1, geometry, rng=rng).puzzles, count, axis=0)
+    for i in range(count):
+        for _ in range(2 * i):
+            placements = np.argwhere(board.candidates(boards[i : i + 1], geometry)[0])
+            if not len(placements):
+                break
+            row, column, digit = placements[rng.integers(len(placements))]
+            boards[i, row, column] = digit + 1
+    return boards, board.candidates(boards, geometry).reshape(count, -1)
+
+
+def answer(network, boards, masks, geometry):
+    with torch.inference_mode():
+        logits, values = network(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
+    return logits.numpy(), values.numpy()
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES, ids=repr)
+def test_equivariant_under_the_whole_group(network, geometry):
+    boards, masks = positions(geometry)
+    moves = symmetry.sample(geometry, len(boards), np.random.default_rng(2))
+    logits, values = answer(network, boards, masks, geometry)
+    moved_logits, moved_values = answer(
+        network, moves.apply(boards), moves.apply_to_policy(masks), geometry
+    )
+    np.testing.assert_allclose(moves.apply_to_policy(logits), moved_logits, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(values, moved_values, rtol=1e-4, atol=1e-5)
+    assert np.ptp(logits[masks]) > 1e-3  # it does tell placements apart
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES, ids=repr)
+def test_boards_of_a_batch_do_not_touch_each_other(network, geometry):
+    boards, masks = positions(geometry)
+    logits, values = answer(network, boards, masks, geometry)
+    for i in range(len(boards)):
+        one_logits, one_value = answer(network, boards[i : i + 1], masks[i : i + 1], geometry)
+        np.testing.assert_allclose(one_logits[0], logits[i], rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(one_value[0], values[i], rtol=1e-4, atol=1e-5)
+
+
+def test_illegal_placements_have_no_chance(network):
+    geometry = Geometry.standard(4)
+    boards, masks = positions(geometry)
+    logits, _ = answer(network, boards, masks, geometry)
+    assert (logits[~masks] == ILLEGAL_LOGIT).all()
+    assert (logits[masks] > ILLEGAL_LOGIT / 2).all()
+
+
+def test_finished_boards_and_empty_batches_are_no_trouble(network):
+    geometry = Geometry.standard(4)
+    solved = np.array([[[1, 2, 3, 4], [3, 4, 1, 2], [2, 1, 4, 3], [4, 3, 2, 1]]], np.int8)
+    logits, values = answer(network, solved, np.zeros((1, 64), np.bool_), geometry)
+    assert (logits == ILLEGAL_LOGIT).all() and np.isfinite(values).all()
+    logits, values = answer(network, solved[:0], np.zeros((0, 64), np.bool_), geometry)
+    assert logits.shape == (0, 64) and values.shape == (0,)
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES, ids=repr)
+def test_the_graph_joins_each_placement_with_its_constraints(geometry):
+    boards, masks = positions(geometry)
+    graph = ExactCoverGraph.of(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
+    num_open = len(graph.first_edge) - 1
+    blanks = (boards == 0).sum()
+    missing = sum(
+        geometry.size - np.count_nonzero(flat[unit])
+        for flat in boards.reshape(len(boards), -1)
+        for unit in geometry.units
+    )
+    assert num_open == blanks + missing  # a cell to fill, or a digit a unit lacks
+    of = graph.constraints_of.numpy()
+    units_of_cell = (geometry.cell_units < len(geometry.units)).sum(1)
+    cells = graph.placements.numpy() % geometry.num_placements // geometry.size
+    assert ((of < num_open).sum(1) == 1 + units_of_cell[cells]).all()
+    for constraint in range(num_open):  # both directions hold the same edges
+        first, last = graph.first_edge[constraint : constraint + 2].tolist()
+        ends = graph.placements_of[first:last].numpy()
+        assert set(ends.tolist()) == set(np.nonzero(of == constraint)[0].tolist())
+
+
+def test_gradients_reach_every_weight():
+    geometry = Geometry.standard(4)
+    boards, masks = positions(geometry)
+    network = ExactCoverNetwork(channels=8, layers=2)
+    logits, values = network(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
+    (
+        torch.log_softmax(logits, 1)[torch.from_numpy(masks)].square().mean() + values.mean()
+    ).backward()
+    for name, weight in network.named_parameters():
+        assert weight.grad is not None and weight.grad.abs().sum() > 0, name

@@ -1,0 +1,157 @@
+"""The batched search against a plain one in Python, and what a search must do in any case."""
+
+import math
+
+import numpy as np
+import pytest
+
+from sudoku_agents.alphazero.search import SearchConfig, search
+from sudoku_gym import board, puzzles
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.sources import BankSource
+
+FOUR = Geometry.standard(4)
+
+
+def roots(count, blanks, seed=0):
+    source = BankSource(puzzles.load("4x4", "train"))
+    boards, solutions = source.sample(count, blanks, np.random.default_rng(seed))
+    return boards, solutions, board.candidates(boards).reshape(count, -1)
+
+
+def uniform(boards, masks):
+    return (masks / masks.sum(1, keepdims=True)).astype(np.float32), np.full(
+        len(boards), 0.5, np.float32
+    )
+
+
+def arbitrary(boards, masks):
+    """A fixed function of the board that looks random."""
+    priors, values = np.zeros(masks.shape, np.float32), np.zeros(len(boards), np.float32)
+    for i, (one, mask) in enumerate(zip(boards, masks, strict=True)):
+        rng = np.random.default_rng(int.from_bytes(one.tobytes(), "little"))
+        weights = rng.random(len(mask)) * mask
+        priors[i], values[i] = weights / weights.sum(), rng.random()
+    return priors, values
+
+
+class PlainSearch:
+    """PUCT for one board, written for reading: nested dictionaries and recursion."""
+
+    def __init__(self, config, evaluate):
+        self.config, self.evaluate = config, evaluate
+
+    def node(self, cells):
+        mask = board.candidates(cells[None]).reshape(1, -1)
+        dead = ((cells.ravel() == 0) & ~mask.reshape(16, 4).any(1)).any()
+        if not mask.any() or (dead and self.config.end_at_dead_end):
+            solved = bool(board.is_solved(cells[None])[0])
+            fraction = float(board.constraint_fraction(cells[None])[0])
+            return {"value": float(solved) if self.config.reward == "sparse" else fraction}
+        priors, values = self.evaluate(cells[None], mask)
+        edges = {
+            int(a): {"prior": priors[0, a], "visits": 0, "total": np.float32(0), "node": None}
+            for a in np.flatnonzero(mask[0])
+        }
+        return {"cells": cells, "edges": edges, "first_value": float(values[0])}
+
+    def simulate(self, node):
+        if "value" in node:
+            return node["value"]
+        visits = sum(edge["visits"] for edge in node["edges"].values())
+
+        def score(edge):
+            explore = self.config.c_puct * math.sqrt(max(visits, 1))
+            explore *= float(edge["prior"]) / (1 + edge["visits"])
+            if edge["visits"]:
+                return float(edge["total"]) / edge["visits"] + explore
+            return explore + self.config.unvisited_bonus
+
+        action, edge = max(node["edges"].items(), key=lambda item: score(item[1]))
+        if edge["node"] is None:
+            cells = node["cells"].copy()
+            cells.ravel()[action // 4] = action % 4 + 1
+            edge["node"] = self.node(cells)
+            value = edge["node"].get("first_value", edge["node"].get("value"))
+        else:
+            value = self.simulate(edge["node"])
+        edge["visits"] += 1
+        edge["total"] += np.float32(value)
+        return value
+
+    def visit_counts(self, cells):
+        root = self.node(cells)
+        for _ in range(self.config.simulations):
+            self.simulate(root)
+        counts = np.zeros(64, np.int64)
+        for action, edge in root["edges"].items():
+            counts[action] = edge["visits"]
+        return counts
+
+
+@pytest.mark.parametrize("reward", ["terminal", "sparse"])
+@pytest.mark.parametrize("end_at_dead_end", [True, False])
+@pytest.mark.parametrize("bonus", [0.0, 0.5])
+def test_equals_the_plain_search(reward, end_at_dead_end, bonus):
+    config = SearchConfig(
+        simulations=60,
+        c_puct=1.3,
+        unvisited_bonus=bonus,
+        reward=reward,
+        end_at_dead_end=end_at_dead_end,
+    )
+    boards, _, masks = roots(6, (3, 9))
+    found = search(boards, masks, FOUR, arbitrary, config)
+    plain = PlainSearch(config, arbitrary)
+    for i, cells in enumerate(boards):
+        np.testing.assert_array_equal(found.visit_counts[i], plain.visit_counts(cells))
+
+
+def test_visits_are_legal_and_counted():
+    boards, _, masks = roots(32, 8)
+    found = search(boards, masks, FOUR, uniform, SearchConfig(simulations=25))
+    assert (found.visit_counts.sum(1) == 25).all()
+    assert not found.visit_counts[~masks].any()
+    np.testing.assert_allclose(found.policy().sum(1), 1, rtol=1e-6)
+    assert ((found.values >= 0) & (found.values <= 1)).all()
+
+
+def test_enough_simulations_solve_what_greedy_play_does_not():
+    boards, solutions, masks = roots(64, 5, seed=3)
+    config = SearchConfig(simulations=400, reward="sparse")
+    best = search(boards, masks, FOUR, uniform, config).best_actions()
+    right = solutions.reshape(64, -1)[np.arange(64), best // 4] == best % 4 + 1
+    assert right.all()
+
+
+def test_a_solved_leaf_settles_the_move():
+    boards, _, masks = roots(16, 1)
+    found = search(boards, masks, FOUR, uniform, SearchConfig(simulations=1))
+    assert found.solved.any(1).all()
+    np.testing.assert_array_equal(found.best_actions(), masks.argmax(1))
+
+
+def test_the_bonus_tries_every_action_first():
+    boards, _, masks = roots(8, 6)
+    most = int(masks.sum(1).max())
+    config = SearchConfig(simulations=most, unvisited_bonus=10.0)
+    found = search(boards, masks, FOUR, uniform, config)
+    assert (found.visit_counts[masks] >= 1).all()
+
+
+def test_noise_changes_the_search_and_its_generator_decides_it():
+    boards, _, masks = roots(8, 10)
+    config = SearchConfig(simulations=8, unvisited_bonus=0.0)
+
+    def visits(seed):
+        noise = (0.5, 0.5, np.random.default_rng(seed))
+        return search(boards, masks, FOUR, uniform, config, noise).visit_counts
+
+    np.testing.assert_array_equal(visits(0), visits(0))
+    assert (visits(0) != visits(1)).any()
+
+
+@pytest.mark.parametrize("simulations", [0, 2**16])
+def test_unusable_settings_are_refused(simulations):
+    with pytest.raises(ValueError, match="simulations must be"):
+        SearchConfig(simulations=simulations)
