@@ -79,7 +79,7 @@ def load(folder: str | os.PathLike[str]) -> Checkpoint:
     """
     path = resolve(folder)
     try:
-        with np.load(path / _REPLAY, allow_pickle=False) as arrays:
+        with open(path / _REPLAY, "rb") as file, np.load(file, allow_pickle=False) as arrays:
             replay = {name: arrays[name] for name in arrays.files}
         return Checkpoint(
             config=json.loads((path / CONFIG).read_text()),
