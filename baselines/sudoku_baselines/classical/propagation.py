@@ -1,0 +1,204 @@
+"""Constraint propagation and search: the digits still possible in each cell, kept arc-consistent.
+
+A cell left with one digit takes it away from its peers, until nothing changes; then a cell is
+chosen and its digits are tried in ascending order. Which cell, is the heuristic:
+
+- `"degree"`: one with the fewest digits left (minimum remaining values); among these the one with
+  the most peers that are open too. This is the paper's best form.
+- `"mrv"`: the first one with the fewest digits left.
+- `"first"`: the first open cell in reading order; what propagation does alone.
+
+Hidden singles are not looked for, as in the paper.
+
+Paper: Panchal, "Sudoku solving AI agents", Algorithm 3. Its pseudo-code sorts the *values* by
+degree; its text defines the degree heuristic for *variables*, as is usual, and so do we.
+"""
+
+# mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+from numba import njit
+
+from sudoku_baselines.classical.tree_search import (
+    ASSIGNMENTS,
+    DEPTH,
+    NODES,
+    NONE,
+    SOLVED,
+    UNDECIDED,
+    TreeSearch,
+)
+from sudoku_gym.exact_cover import count_bits, lowest_bit
+from sudoku_gym.geometry import Geometry
+
+Heuristic = Literal["degree", "mrv", "first"]
+HEURISTICS: tuple[Heuristic, ...] = get_args(Heuristic)
+_DEGREE, _MRV, _FIRST = range(3)
+_ONE = np.uint32(1)
+
+
+@njit(cache=True)
+def _propagate(domain, queue, tail, peers):
+    """Eliminate from peers what the queued cells hold; return the cells settled, or -1.
+
+    Args:
+        domain: uint32 `[N**2]`, a bit for each digit left in a cell.
+        queue: `queue[:tail]` holds the cells that have one digit left since the last call.
+        tail: see there.
+        peers: the geometry's.
+    """
+    head = 0
+    while head < tail:
+        cell = queue[head]
+        head += 1
+        bit = domain[cell]
+        for k in range(peers.shape[1]):
+            peer = peers[cell, k]
+            if peer != cell and domain[peer] & bit:
+                left = domain[peer] ^ bit
+                if left == 0:
+                    return -1
+                domain[peer] = left
+                if left & (left - _ONE) == 0:
+                    queue[tail] = peer
+                    tail += 1
+    return tail
+
+
+@njit(cache=True)
+def _set_up(grid, domain, queue, peers):
+    """Give a cell its given, or all digits (lines 1-10); return the cells found out, or -1."""
+    domain[:] = (_ONE << np.uint32(np.sqrt(len(grid)))) - _ONE
+    givens = 0
+    for cell in range(len(grid)):
+        if grid[cell] > 0:
+            domain[cell] = _ONE << np.uint32(grid[cell] - 1)
+            queue[givens] = cell
+            givens += 1
+    settled = _propagate(domain, queue, givens, peers)
+    return -1 if settled < 0 else settled - givens
+
+
+@njit(cache=True)
+def _select(domain, peers, heuristic):
+    """Return the open cell whose digits are tried next (lines 11-16), or -1 if all are settled."""
+    best, fewest, degree = -1, np.uint32(99), 0
+    for cell in range(len(domain)):
+        left = count_bits(domain[cell])
+        if left == 1 or left > fewest:
+            continue
+        if heuristic == _FIRST:
+            return cell
+        affected = _open_peers(domain, peers, cell) if heuristic == _DEGREE else 0
+        if left < fewest or affected > degree:
+            best, fewest, degree = cell, left, affected
+    return best
+
+
+@njit(cache=True)
+def _open_peers(domain, peers, cell):
+    """Return how many open cells share a unit with a cell: its degree."""
+    count = 0
+    for k in range(peers.shape[1]):
+        if peers[cell, k] != cell and count_bits(domain[peers[cell, k]]) > 1:
+            count += 1
+    return count
+
+
+@njit(cache=True)
+def _search(space, peers, heuristic, counts, node_limit):
+    """Try digits until every cell is settled; return the outcome.
+
+    `domains[depth]` is what is possible after `depth` tried digits; `cells[depth]` is the cell
+    whose digits are being tried there, `untried[depth]` has a bit for each that is left.
+    """
+    domains, cells, untried, queue = space
+    nodes, depth, assignments = counts[NODES], counts[DEPTH], counts[ASSIGNMENTS]
+    outcome = SOLVED
+    while cells[depth] >= 0:
+        if untried[depth] == 0:  # every digit leads to a contradiction: backtrack
+            if depth == 0:
+                outcome = NONE  # line 17
+                break
+            depth -= 1
+            continue
+        if nodes == node_limit:
+            outcome = UNDECIDED
+            break
+        nodes += 1
+        bit = untried[depth] & ~(untried[depth] - _ONE)
+        untried[depth] ^= bit
+        domain = domains[depth + 1]
+        domain[:] = domains[depth]
+        domain[cells[depth]] = bit
+        queue[0] = cells[depth]
+        settled = _propagate(domain, queue, 1, peers)
+        if settled > 0:
+            assignments += settled
+            depth += 1
+            cells[depth] = _select(domain, peers, heuristic)
+            if cells[depth] >= 0:
+                untried[depth] = domain[cells[depth]]
+        else:
+            assignments += 1
+    counts[NODES], counts[DEPTH], counts[ASSIGNMENTS] = nodes, depth, assignments
+    return outcome
+
+
+@njit(cache=True)
+def _search_all(grids, outcomes, counts, node_limit, resume, tables, space):
+    peers, heuristic = tables
+    domains, cells, untried, queue = space
+    for b in range(len(grids)):
+        if not resume:
+            counts[b, ASSIGNMENTS] = _set_up(grids[b], domains[0], queue, peers)
+            if counts[b, ASSIGNMENTS] < 0:
+                counts[b, ASSIGNMENTS] = 0
+                outcomes[b] = NONE
+                continue
+            cells[0] = _select(domains[0], peers, heuristic)
+            if cells[0] >= 0:
+                untried[0] = domains[0, cells[0]]
+        outcomes[b] = _search(space, peers, heuristic, counts[b], node_limit)
+        if outcomes[b] == SOLVED:
+            domain = domains[counts[b, DEPTH]]
+            for cell in range(len(domain)):
+                grids[b, cell] = lowest_bit(domain[cell]) + 1
+
+
+class Propagation(TreeSearch):
+    """Algorithm 3 as a solver; assignments are digits tried and cells left with one digit.
+
+    Args:
+        node_limit: see `TreeSearch`.
+        time_limit: see `TreeSearch`.
+        heuristic: `"degree"`, `"mrv"` or `"first"`: which cell the search goes on with.
+
+    Raises:
+        ValueError: if a limit is too small or the heuristic is unknown.
+    """
+
+    default_node_limit: ClassVar[int] = 1_000_000
+    _kernel = staticmethod(_search_all)
+
+    def __init__(
+        self,
+        node_limit: int | None = None,
+        time_limit: float | None = None,
+        heuristic: Heuristic = "degree",
+    ) -> None:
+        super().__init__(node_limit, time_limit)
+        if heuristic not in HEURISTICS:
+            raise ValueError(f"heuristic {heuristic!r} is unknown: use one of {HEURISTICS}")
+        self.heuristic: Heuristic = heuristic
+
+    def _prepare(self, geometry: Geometry) -> tuple[Any, Any]:
+        cells = geometry.num_cells
+        domains = np.zeros((cells + 1, cells), np.uint32)
+        order, untried = np.zeros(cells + 1, np.int64), np.zeros(cells + 1, np.uint32)
+        space = (domains, order, untried, np.zeros(cells, np.int64))
+        return (geometry.peers, HEURISTICS.index(self.heuristic)), space

@@ -1,0 +1,164 @@
+"""What the three algorithms share: limits, counts, and the answer 'undecided'.
+
+All are depth-first searches. A *node* is one digit that the search tried; a *backtrack* is a node
+that it took back; an *assignment* is a digit that came to stand in a cell, tried or forced.
+"""
+
+from __future__ import annotations
+
+import logging
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_gym import board
+from sudoku_gym.geometry import Geometry
+
+STATUSES = ("solved", "none", "undecided")
+SOLVED, NONE, UNDECIDED = range(3)
+NODES, DEPTH, ASSIGNMENTS = range(3)  # the columns of a kernel's counts
+
+_FIRST_SLICE = 1000  # nodes between two looks at the clock, to begin with
+_LOOK_EVERY = 0.02  # seconds between two looks, about
+
+_log = logging.getLogger(__name__)
+
+
+class TreeSearch:
+    """A depth-first search as a solver; the algorithms are its subclasses.
+
+    A puzzle whose search reaches a limit is left undecided: its answer is all zeros, a warning is
+    logged, and `status` tells it from a puzzle without a solution. A limit on nodes gives the same
+    answer on any machine, a limit on time does not.
+
+    Args:
+        node_limit: how many digits may be tried on one puzzle, at least 1.
+        time_limit: how many seconds one puzzle may take, above 0; None for no such limit.
+
+    Attributes:
+        node_limit: as given.
+        time_limit: as given.
+        status: `[B]`, one of `STATUSES` for each puzzle of the last batch.
+        nodes: int64 `[B]`, how many digits the search tried.
+        backtracks: int64 `[B]`, how many of these it took back.
+        assignments: int64 `[B]`, how many digits came to stand in a cell, tried or forced.
+
+    Raises:
+        ValueError: if a limit is too small.
+    """
+
+    default_node_limit: ClassVar[int] = 10_000_000
+
+    def __init__(self, node_limit: int | None = None, time_limit: float | None = None) -> None:
+        node_limit = self.default_node_limit if node_limit is None else node_limit
+        if node_limit < 1:
+            raise ValueError(f"node_limit must be at least 1, not {node_limit}")
+        if time_limit is not None and not time_limit > 0:
+            raise ValueError(f"time_limit must be above 0 seconds, or None, not {time_limit}")
+        self.node_limit = node_limit
+        self.time_limit = time_limit
+        self.status: NDArray[np.str_] = np.zeros(0, "U9")
+        self.nodes: NDArray[np.int64] = np.zeros(0, np.int64)
+        self.backtracks: NDArray[np.int64] = np.zeros(0, np.int64)
+        self.assignments: NDArray[np.int64] = np.zeros(0, np.int64)
+
+    def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
+        """Complete each puzzle with the first solution that the search meets.
+
+        Args:
+            puzzles: int8 `[B, N, N]`.
+            geometry: the shape of the boards.
+
+        Returns:
+            int8 `[B, N, N]`, all zeros where there is no solution or a limit was reached.
+        """
+        grids = board.as_boards(puzzles, geometry).reshape(len(puzzles), -1).copy()
+        outcomes = np.full(len(grids), NONE)
+        counts = np.zeros((len(grids), 3), np.int64)
+        rows = np.flatnonzero(~board.conflicts(puzzles, geometry).any((1, 2)))
+        grids[rows], outcomes[rows], counts[rows] = self._search_all(grids[rows], geometry)
+        self.status = np.array(STATUSES)[outcomes]
+        self.nodes, self.assignments = counts[:, NODES], counts[:, ASSIGNMENTS]
+        self.backtracks = self.nodes - counts[:, DEPTH]
+        grids[outcomes != SOLVED] = 0
+        self._warn(int(np.count_nonzero(outcomes == UNDECIDED)), len(grids))
+        return grids.reshape(np.shape(puzzles))
+
+    def _prepare(self, geometry: Geometry) -> tuple[Any, Any]:
+        """Return what the kernel reads (tables) and what it writes (space)."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _kernel(
+        grids: NDArray[np.int8],
+        outcomes: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        node_limit: int,
+        resume: bool,
+        tables: Any,
+        space: Any,
+    ) -> None:
+        """Search boards that keep the rules, one after the other, in place.
+
+        Args:
+            grids: int8 `[B, N**2]`, completed where the outcome is SOLVED.
+            outcomes: int64 `[B]`, written.
+            counts: int64 `[B, 3]`, zeros; written.
+            node_limit: stop a search here.
+            resume: go on with the search that is still in `space`; B is 1 then.
+            tables: from `_prepare`.
+            space: from `_prepare`.
+        """
+        raise NotImplementedError
+
+    def _search_all(
+        self, grids: NDArray[np.int8], geometry: Geometry
+    ) -> tuple[NDArray[np.int8], NDArray[np.int64], NDArray[np.int64]]:
+        outcomes = np.full(len(grids), UNDECIDED)
+        counts = np.zeros((len(grids), 3), np.int64)
+        tables, space = self._prepare(geometry)
+        if self.time_limit is None:
+            self._kernel(grids, outcomes, counts, self.node_limit, False, tables, space)
+        else:
+            for i in range(len(grids)):
+                row = slice(i, i + 1)
+                self._search_against_the_clock(
+                    grids[row], outcomes[row], counts[row], self.time_limit, tables, space
+                )
+        return grids, outcomes, counts
+
+    def _search_against_the_clock(
+        self,
+        grid: NDArray[np.int8],
+        outcome: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        time_limit: float,
+        tables: Any,
+        space: Any,
+    ) -> None:
+        """Search one board in slices; compiled code can't read a clock, so Python does between."""
+        start = now = perf_counter()
+        step = _FIRST_SLICE
+        while now - start < time_limit and counts[0, NODES] < self.node_limit:
+            stop = min(int(counts[0, NODES]) + step, self.node_limit)
+            self._kernel(grid, outcome, counts, stop, now > start, tables, space)
+            if outcome[0] != UNDECIDED:
+                return
+            slice_started, now = now, perf_counter()
+            if now - slice_started < _LOOK_EVERY:
+                step *= 2
+
+    def _warn(self, undecided: int, total: int) -> None:
+        if undecided:
+            limit = f"{self.node_limit} nodes"
+            if self.time_limit is not None:
+                limit += f" or {self.time_limit:g} seconds"
+            _log.warning(
+                "%s stopped at its limit of %s on %d of %d puzzles",
+                type(self).__name__,
+                limit,
+                undecided,
+                total,
+            )
