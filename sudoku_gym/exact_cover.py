@@ -37,7 +37,7 @@ _NEARLY_ONE = np.float32(0.9999)  # the same sum may be rounded otherwise in SIM
 
 # The inner functions only pass arrays on. Without numba's runtime they count no references, which
 # halves the time of a search; they must not allocate then, not even for `a[i] = b[j]` on rows.
-_INNER: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
+INNER: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
 
 
 @intrinsic
@@ -94,7 +94,7 @@ def tables_of(geometry: Geometry) -> Tables:
     return Tables(cell_of, first_item, place_bit, unit_of, np.uint32(geometry.size))
 
 
-@njit(**_INNER)
+@njit(**INNER)
 def _place(items, queue, tail, cell, digit, tables):
     """Settle a candidate that is still open and push new singles.
 
@@ -132,7 +132,7 @@ def _place(items, queue, tail, cell, digit, tables):
     return tail
 
 
-@njit(**_INNER)
+@njit(**INNER)
 def _remove(items, queue, tail, cell, digit, tables):
     """Take an open candidate away and push new singles; returns what `_place` returns."""
     cell_of, first_item, place_bit = tables.cell_of, tables.first_item, tables.place_bit
@@ -158,7 +158,7 @@ def _remove(items, queue, tail, cell, digit, tables):
     return tail
 
 
-@njit(**_INNER)
+@njit(**INNER)
 def _settle(items, queue, tail, work, tables):
     """Place the queued candidates and all singles that follow; return how many, or `-1 - item`."""
     head = 0
@@ -198,7 +198,7 @@ def new_space(tables):
     )
 
 
-@njit(**_INNER)
+@njit(**INNER)
 def load_board(space, board, work, tables):
     """Make a board the root of the search.
 
@@ -221,7 +221,7 @@ def load_board(space, board, work, tables):
     return settled[0]
 
 
-@njit(**_INNER)
+@njit(**INNER)
 def _mark_givens(board, used, work, tables):
     """Write the digits given to each unit into `used`; return the number of givens, or FAILED."""
     padding = np.uint32(len(used) - 1)
@@ -242,7 +242,7 @@ def _mark_givens(board, used, work, tables):
     return placed
 
 
-@njit(**_INNER)
+@njit(**INNER)
 def _open_items(items, used, board, tables):
     """Fill the items of a node from the givens; return False if a cell has no candidate."""
     first_item, place_bit, unit_of = tables.first_item, tables.place_bit, tables.unit_of
@@ -266,7 +266,7 @@ def _open_items(items, used, board, tables):
     return True
 
 
-@njit(**_INNER)
+@njit(**INNER)
 def _push_singles(items, queue, used, tables):
     """Queue the singles of a new node; return the tail of the queue, or FAILED."""
     cells = np.uint32(len(tables.first_item))
@@ -291,14 +291,14 @@ def _push_singles(items, queue, used, tables):
     return tail
 
 
-@njit(fastmath=True, error_model="numpy", **_INNER)
+@njit(fastmath=True, error_model="numpy", **INNER)
 def _score(mask, weight):
     """Rate an item for branching: few bits, and a history of failures; 0 if it is settled."""
     bits = np.float32(count_bits(mask))
     return weight * (bits / (bits * bits * bits + _TINY))  # weight / bits**2 without a branch
 
 
-@njit(fastmath=True, error_model="numpy", **_INNER)
+@njit(fastmath=True, error_model="numpy", **INNER)
 def _best_score(items, weights):
     """Return the best score of a block; a plain loop of fixed length, which compiles to SIMD."""
     best = np.float32(0)
@@ -307,7 +307,7 @@ def _best_score(items, weights):
     return best
 
 
-@njit(**_INNER)
+@njit(**INNER)
 def _choose(items, weights):
     """Return the open item with the best score."""
     best, start = np.float32(0), 0
@@ -321,7 +321,7 @@ def _choose(items, weights):
     return np.uint32(start)
 
 
-@njit(**_INNER)
+@njit(**INNER)
 def candidate_of(item, bit, tables):
     """Return the cell and digit (from 0) that bit number `bit` of an item stands for."""
     cells = np.uint32(len(tables.first_item))
@@ -331,7 +331,7 @@ def candidate_of(item, bit, tables):
     return tables.cell_of[item - cells - digit + bit], digit
 
 
-@njit(**_INNER)
+@njit(**INNER)
 def rule_out(space, depth, cell, digit, work, tables):
     """Take a candidate away from node `depth` and settle what follows.
 
@@ -348,7 +348,7 @@ def rule_out(space, depth, cell, digit, work, tables):
     return more
 
 
-@njit(**_INNER)
+@njit(**INNER)
 def descend(space, depth, cell, digit, work, tables):
     """Try a candidate in a copy of node `depth`, one deeper; returns what `rule_out` returns."""
     stack, settled, tried, queue, _, _ = space
@@ -361,14 +361,14 @@ def descend(space, depth, cell, digit, work, tables):
     return more
 
 
-@njit(**_INNER)
+@njit(**INNER)
 def retreat(space, depth, work, tables):
     """Rule out what was tried at node `depth`; returns what `rule_out` returns."""
     tried = space[2]
     return rule_out(space, depth, tried[depth] >> _SHIFT, tried[depth] & _DIGIT, work, tables)
 
 
-@njit(**_INNER)
+@njit(**INNER)
 def explore(space, limit, node_limit, work, first, tables):
     """Search below the root.
 

@@ -17,7 +17,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import board
-from sudoku_gym.exact_cover import count_bits, lowest_bit
+from sudoku_gym.exact_cover import INNER, count_bits, lowest_bit
 from sudoku_gym.geometry import Geometry, geometry_for
 
 GRADES = ("naked singles", "hidden singles", "locked candidates", "pairs", "search")
@@ -102,7 +102,7 @@ def _exhaust(boards, technique, units, cell_units, peers, left):
         _apply(technique, left[b], done, units, cell_units, peers)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _open(board, units, masks, done):
     full = np.uint32((1 << units.shape[1]) - 1)
     for cell in range(len(board)):
@@ -110,7 +110,7 @@ def _open(board, units, masks, done):
         done[cell] = False
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _apply(technique, masks, done, units, cell_units, peers):
     """Apply techniques 0 to `technique` until none changes anything."""
     changed = True
@@ -124,7 +124,7 @@ def _apply(technique, masks, done, units, cell_units, peers):
             changed = _naked_pairs(masks, done, units) or _hidden_pairs(masks, done, units)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _naked_singles(masks, done, peers):
     """Settle each cell that has one candidate; its peers lose that digit."""
     changed = False
@@ -139,7 +139,7 @@ def _naked_singles(masks, done, peers):
     return changed
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _hidden_singles(masks, done, units):
     """Give each digit that has one place left in a unit that place."""
     changed = False
@@ -157,7 +157,7 @@ def _hidden_singles(masks, done, units):
     return changed
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _places(masks, unit, digit):
     """Return the places of a digit in a unit, as bits."""
     places = np.uint32(0)
@@ -166,7 +166,7 @@ def _places(masks, unit, digit):
     return places
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _locked_candidates(masks, done, units, cell_units):
     """Where a digit's places in a unit all lie in a second one, take it from the rest of that."""
     changed = False
@@ -181,21 +181,30 @@ def _locked_candidates(masks, done, units, cell_units):
                 if _all_in(places, units[first], second, cell_units):
                     bit = _ONE << np.uint32(digit)
                     for cell in units[second]:
-                        if masks[cell] & bit and not (cell_units[cell] == first).any():
+                        if masks[cell] & bit and not _lies_in(cell, first, cell_units):
                             masks[cell] &= ~bit
                             changed = True
     return changed
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _all_in(places, unit, second, cell_units):
-    for k in range(len(unit)):
-        if (places >> np.uint32(k)) & _ONE and not (cell_units[unit[k]] == second).any():
+    while places:
+        if not _lies_in(unit[lowest_bit(places)], second, cell_units):
             return False
+        places &= places - _ONE
     return True
 
 
-@njit(cache=True)
+@njit(**INNER)
+def _lies_in(cell, unit, cell_units):
+    for k in range(cell_units.shape[1]):
+        if cell_units[cell, k] == unit:
+            return True
+    return False
+
+
+@njit(**INNER)
 def _naked_pairs(masks, done, units):
     """Where two cells of a unit have the same two candidates, the others of the unit lose them."""
     changed = False
@@ -213,22 +222,23 @@ def _naked_pairs(masks, done, units):
     return changed
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _hidden_pairs(masks, done, units):
     """Where two digits share their only two places in a unit, those cells lose all others."""
     changed = False
-    size = units.shape[1]
-    places = np.empty(size, np.uint32)
     for unit in units:
-        for digit in range(size):
-            places[digit] = _places(masks, unit, digit)
-            if count_bits(places[digit]) != 2:
+        for digit in range(len(unit)):
+            places = _places(masks, unit, digit)
+            if count_bits(places) != 2:
                 continue
             for other in range(digit):
-                if places[other] == places[digit]:
+                if _places(masks, unit, other) == places:
                     pair = (_ONE << np.uint32(digit)) | (_ONE << np.uint32(other))
-                    for k in range(size):
-                        if (places[digit] >> np.uint32(k)) & _ONE and masks[unit[k]] & ~pair:
-                            masks[unit[k]] &= pair
+                    rest = places
+                    while rest:
+                        cell = unit[lowest_bit(rest)]
+                        rest &= rest - _ONE
+                        if masks[cell] & ~pair:
+                            masks[cell] &= pair
                             changed = True
     return changed

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym import exact_cover
 from sudoku_gym.exact_cover import (
+    INNER,
     candidate_of,
     count_bits,
     descend,
@@ -123,6 +124,7 @@ def _generate(stream, groups, givens, node_limit, tables, puzzles, solutions, mi
     """Fill the rows of `puzzles`, `solutions`, `minimal`; return how many were made."""
     space = exact_cover.new_space(tables)
     order = groups.copy()
+    scratch = np.empty((2, puzzles.shape[1]), np.int8)
     for b in range(len(puzzles)):
         for _ in range(100):
             if _fill(stream, space, solutions[b], tables):
@@ -134,15 +136,18 @@ def _generate(stream, groups, givens, node_limit, tables, puzzles, solutions, mi
             for k in range(2):
                 order[i, k], order[j, k] = order[j, k], order[i, k]
         puzzles[b] = solutions[b]
-        minimal[b] = _dig(space, order, givens, node_limit, tables, puzzles[b], solutions[b])
+        minimal[b] = _dig(
+            space, order, givens, node_limit, tables, puzzles[b], solutions[b], scratch
+        )
     return len(puzzles)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _fill(stream, space, grid, tables):
     """Search for a random solved grid; return False if the node limit came first."""
     stack, settled = space[0], space[1]
-    grid[:] = 0
+    for cell in range(len(grid)):
+        grid[cell] = 0
     depth = 0
     state = load_board(space, grid, grid, tables)
     for _ in range(_FILL_NODES):
@@ -164,7 +169,7 @@ def _fill(stream, space, grid, tables):
     return False
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _random_item(stream, items):
     """Return one of the open items with the fewest bits."""
     fewest, ties = np.uint32(99), 0
@@ -181,11 +186,12 @@ def _random_item(stream, items):
     return best
 
 
-@njit(cache=True, nogil=True)
-def _dig(space, order, givens, node_limit, tables, puzzle, solution):
+@njit(**INNER)
+def _dig(space, order, givens, node_limit, tables, puzzle, solution, scratch):
     """Take groups of cells out of `puzzle` in turn; return whether it is proven minimal."""
-    work, other = np.empty_like(puzzle), np.empty_like(puzzle)
-    space[-1][:] = 1  # what made the last puzzle's branches fail is of no use here
+    weights = space[-1]
+    for item in range(len(weights)):
+        weights[item] = np.float32(1)  # what made the last puzzle's branches fail is of no use here
     left = len(puzzle)
     chunk = max(1, len(order) // 4)
     proven = True
@@ -193,19 +199,21 @@ def _dig(space, order, givens, node_limit, tables, puzzle, solution):
     while i < len(order) and left > givens:
         stop = min(i + chunk, len(order))
         removed = 0
-        for cell in order[i:stop].flat:
-            removed += puzzle[cell] != 0
-            puzzle[cell] = 0
+        for g in range(i, stop):
+            for k in range(2):
+                removed += puzzle[order[g, k]] != 0
+                puzzle[order[g, k]] = 0
         allowed = left - removed >= givens
         found = 2
         if allowed:
-            found = _rivals(space, order[i:stop], node_limit, tables, puzzle, solution, work, other)
+            found = _rivals(space, order[i:stop], node_limit, tables, puzzle, solution, scratch)
         if found == 0:
             left -= removed
             i = stop
             continue
-        for cell in order[i:stop].flat:
-            puzzle[cell] = solution[cell]
+        for g in range(i, stop):
+            for k in range(2):
+                puzzle[order[g, k]] = solution[order[g, k]]
         if chunk > 1:
             chunk = chunk // 2
         else:
@@ -214,12 +222,13 @@ def _dig(space, order, givens, node_limit, tables, puzzle, solution):
     return proven and i == len(order)
 
 
-@njit(cache=True, nogil=True)
-def _rivals(space, removed, node_limit, tables, puzzle, solution, work, other):
+@njit(**INNER)
+def _rivals(space, removed, node_limit, tables, puzzle, solution, scratch):
     """Count solutions besides the known one, up to 1; negative if the node limit came first.
 
     A rival must differ in one of the cells just removed, as the puzzle was unique before.
     """
+    work, other = scratch[0], scratch[1]
     if load_board(space, puzzle, work, tables) < 0:
         return 0
     if len(removed) > 1 or removed[0, 0] != removed[0, 1]:
