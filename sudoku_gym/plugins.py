@@ -27,6 +27,7 @@ EXTRA_OF_MODULE = {
     "moviepy": "render",
     "pygame": "render",
     "igraph": "splits",
+    "pysat": "sat",
 }
 
 

@@ -23,7 +23,7 @@ RULES = {
     ),
     "baselines/sudoku_baselines": (
         NUMERIC | {"sudoku_gym", "sudoku_baselines"},
-        {"neural": {"torch", "safetensors"}},
+        {"neural": {"torch", "safetensors"}, "classical/references": {"pysat"}},
     ),
     "curricula/sudoku_curricula": (
         NUMERIC | {"sudoku_gym", "sudoku_curricula"},
