@@ -199,12 +199,13 @@ def new_space(tables):
 
 
 @njit(**INNER)
-def load_board(space, board, work, tables):
+def load_board(space, board, banned, work, tables):
     """Make a board the root of the search.
 
     Args:
         space: `new_space(tables)`.
         board: int8 `[N**2]`.
+        banned: int8 `[N**2]`, a digit that each cell must not take, 0 for none.
         work: int8 `[N**2]`, written: the givens and what singles settle.
         tables: `tables_of(geometry)`.
 
@@ -213,7 +214,7 @@ def load_board(space, board, work, tables):
     """
     stack, settled, _, queue, used, _ = space
     placed = _mark_givens(board, used, work, tables)
-    if placed < 0 or not _open_items(stack[0], used, board, tables):
+    if placed < 0 or not _open_items(stack[0], used, board, banned, tables):
         return _FAILED
     tail = _push_singles(stack[0], queue, used, tables)
     more = tail if tail < 0 else _settle(stack[0], queue, tail, work, tables)
@@ -243,7 +244,7 @@ def _mark_givens(board, used, work, tables):
 
 
 @njit(**INNER)
-def _open_items(items, used, board, tables):
+def _open_items(items, used, board, banned, tables):
     """Fill the items of a node from the givens; return False if a cell has no candidate."""
     first_item, place_bit, unit_of = tables.first_item, tables.place_bit, tables.unit_of
     for item in range(len(items)):
@@ -254,6 +255,8 @@ def _open_items(items, used, board, tables):
         mask = (_ONE << tables.size) - _ONE
         for k in range(np.uint32(unit_of.shape[1])):
             mask &= ~used[unit_of[cell, k]]
+        if banned[cell] > 0:
+            mask &= ~(_ONE << np.uint32(banned[cell] - 1))
         if mask == 0:
             return False
         items[cell] = mask
@@ -332,25 +335,12 @@ def candidate_of(item, bit, tables):
 
 
 @njit(**INNER)
-def rule_out(space, depth, cell, digit, work, tables):
-    """Take a candidate away from node `depth` and settle what follows.
+def descend(space, depth, cell, digit, work, tables):
+    """Try a candidate in a copy of node `depth`, one deeper.
 
     Returns:
         A negative number, `-1 - item`, if an item has no candidate left.
     """
-    stack, settled, _, queue, _, _ = space
-    items = stack[depth]
-    if items[cell] & (_ONE << digit) == 0:
-        return -1 - np.int64(cell) if items[cell] == 0 and work[cell] == digit + 1 else 0
-    tail = _remove(items, queue, 0, cell, digit, tables)
-    more = tail if tail < 0 else _settle(items, queue, tail, work, tables)
-    settled[depth] += more
-    return more
-
-
-@njit(**INNER)
-def descend(space, depth, cell, digit, work, tables):
-    """Try a candidate in a copy of node `depth`, one deeper; returns what `rule_out` returns."""
     stack, settled, tried, queue, _, _ = space
     tried[depth] = cell << _SHIFT | digit
     for item in range(stack.shape[1]):
@@ -363,9 +353,13 @@ def descend(space, depth, cell, digit, work, tables):
 
 @njit(**INNER)
 def retreat(space, depth, work, tables):
-    """Rule out what was tried at node `depth`; returns what `rule_out` returns."""
-    tried = space[2]
-    return rule_out(space, depth, tried[depth] >> _SHIFT, tried[depth] & _DIGIT, work, tables)
+    """Rule out for good what was tried at node `depth`; returns what `descend` returns."""
+    stack, settled, tried, queue, _, _ = space
+    cell, digit = tried[depth] >> _SHIFT, tried[depth] & _DIGIT
+    tail = _remove(stack[depth], queue, 0, cell, digit, tables)
+    more = tail if tail < 0 else _settle(stack[depth], queue, tail, work, tables)
+    settled[depth] += more
+    return more
 
 
 @njit(**INNER)
@@ -426,9 +420,9 @@ def search(boards, limit, node_limit, tables, solutions, counts, nodes):
     """
     space = new_space(tables)
     weights = space[-1]
-    work = np.empty(boards.shape[1], np.int8)
+    work, nothing = np.empty(boards.shape[1], np.int8), np.zeros(boards.shape[1], np.int8)
     for b in range(len(boards)):
         counts[b], nodes[b] = 0, 0
-        if load_board(space, boards[b], work, tables) >= 0:
+        if load_board(space, boards[b], nothing, work, tables) >= 0:
             weights[:] = 1
             counts[b], nodes[b] = explore(space, limit, node_limit, work, solutions[b], tables)

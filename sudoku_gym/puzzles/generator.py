@@ -25,7 +25,6 @@ from sudoku_gym.exact_cover import (
     load_board,
     lowest_bit,
     retreat,
-    rule_out,
 )
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.difficulty import grade
@@ -124,10 +123,10 @@ def _generate(stream, groups, givens, node_limit, tables, puzzles, solutions, mi
     """Fill the rows of `puzzles`, `solutions`, `minimal`; return how many were made."""
     space = exact_cover.new_space(tables)
     order = groups.copy()
-    scratch = np.empty((2, puzzles.shape[1]), np.int8)
+    scratch = np.zeros((3, puzzles.shape[1]), np.int8)
     for b in range(len(puzzles)):
         for _ in range(100):
-            if _fill(stream, space, solutions[b], tables):
+            if _fill(stream, space, solutions[b], scratch[2], tables):
                 break
         else:
             return b
@@ -143,13 +142,13 @@ def _generate(stream, groups, givens, node_limit, tables, puzzles, solutions, mi
 
 
 @njit(**INNER)
-def _fill(stream, space, grid, tables):
+def _fill(stream, space, grid, nothing, tables):
     """Search for a random solved grid; return False if the node limit came first."""
     stack, settled = space[0], space[1]
     for cell in range(len(grid)):
         grid[cell] = 0
     depth = 0
-    state = load_board(space, grid, grid, tables)
+    state = load_board(space, grid, nothing, grid, tables)
     for _ in range(_FILL_NODES):
         if state >= 0 and settled[depth] == len(grid):
             return True
@@ -171,18 +170,16 @@ def _fill(stream, space, grid, tables):
 
 @njit(**INNER)
 def _random_item(stream, items):
-    """Return one of the open items with the fewest bits."""
-    fewest, ties = np.uint32(99), 0
-    best = np.uint32(0)
-    for item in range(np.uint32(len(items))):
-        if items[item]:
-            bits = count_bits(items[item])
-            if bits < fewest:
-                fewest, ties = bits, 0
-            if bits == fewest:
-                ties += 1
-                if next_below(stream, ties) == 0:
-                    best = item
+    """Return an open item with the fewest bits, the first from a random place on."""
+    fewest, best = np.uint32(99), np.uint32(0)
+    offset = np.uint32(next_below(stream, len(items)))
+    for k in range(np.uint32(len(items))):
+        item = offset + k if offset + k < len(items) else offset + k - np.uint32(len(items))
+        bits = count_bits(items[item])
+        if 0 < bits < fewest:
+            fewest, best = bits, item
+            if bits == 2:
+                break
     return best
 
 
@@ -226,16 +223,17 @@ def _dig(space, order, givens, node_limit, tables, puzzle, solution, scratch):
 def _rivals(space, removed, node_limit, tables, puzzle, solution, scratch):
     """Count solutions besides the known one, up to 1; negative if the node limit came first.
 
-    A rival must differ in one of the cells just removed, as the puzzle was unique before.
+    A rival differs in a cell just removed, as the puzzle was unique before. For a single cell the
+    known digit is banned there, and the first contradiction ends the search.
     """
-    work, other = scratch[0], scratch[1]
-    if load_board(space, puzzle, work, tables) < 0:
+    work, other, banned = scratch[0], scratch[1], scratch[2]
+    is_single = len(removed) == 1 and removed[0, 0] == removed[0, 1]
+    cell = removed[0, 0]
+    banned[cell] = solution[cell] if is_single else 0
+    state = load_board(space, puzzle, banned, work, tables)
+    banned[cell] = 0
+    if state < 0:
         return 0
-    if len(removed) > 1 or removed[0, 0] != removed[0, 1]:
-        found = explore(space, 2, node_limit, work, other, tables)[0]
-        return found - 1 if found > 0 else found
-    cell = np.uint32(removed[0, 0])
-    digit = np.uint32(solution[cell] - 1)
-    if rule_out(space, 0, cell, digit, work, tables) < 0:
-        return 0
-    return explore(space, 1, node_limit, work, other, tables)[0]
+    known = 0 if is_single else 1
+    found = explore(space, 1 + known, node_limit, work, other, tables)[0]
+    return found - known if found > 0 else found
