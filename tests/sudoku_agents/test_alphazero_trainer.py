@@ -123,7 +123,7 @@ def test_the_trained_agent_is_a_policy_for_every_size(tmp_path):
     main(
         [
             *("--run", str(tmp_path / "run"), "--iterations", "1", "--games", "8"),
-            *("--validation-games", "8", "--search.simulations", "4", "curriculum:constant-config"),
+            *("--validation-games", "8", "--search.simulations", "4", "curriculum:constant"),
         ]
     )
     config = json.loads((tmp_path / "run" / "config.json").read_text())

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from tyro.conf import subcommand
 
 from sudoku_agents.alphazero.search import SearchConfig
-from sudoku_curricula.schedules import ScheduleConfig, SuccessRateConfig
+from sudoku_curricula.schedules import (
+    ConstantConfig,
+    LinearConfig,
+    PaperAlgorithm1Config,
+    SuccessRateConfig,
+)
 
 AGENT = "sudoku_agents.alphazero.agent:load"
+
+Curriculum = (
+    Annotated[SuccessRateConfig, subcommand("success-rate")]
+    | Annotated[PaperAlgorithm1Config, subcommand("algorithm-1")]
+    | Annotated[LinearConfig, subcommand("linear")]
+    | Annotated[ConstantConfig, subcommand("constant")]
+)
 
 
 @dataclass(frozen=True)
@@ -78,7 +92,7 @@ class AlphaZeroConfig:
     """the loss"""
     network: NetworkConfig = field(default_factory=NetworkConfig)
     """the network"""
-    curriculum: ScheduleConfig = field(default_factory=SuccessRateConfig)
+    curriculum: Curriculum = field(default_factory=SuccessRateConfig)
     """how the number of blanks moves"""
 
     def __post_init__(self) -> None:
