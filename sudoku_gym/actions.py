@@ -1,6 +1,6 @@
 """Random legal actions for a whole batch at once."""
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def,call-arg"
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from sudoku_gym.kernels import borrowed
 from sudoku_gym.stream import new_stream, next_below
 
 _BLOCK = 64
@@ -42,16 +43,12 @@ def sample_actions(
 @njit(cache=True)
 def _sample(masks, stream, counts, actions):
     """Draw by counting the legal actions of each block of 64, then looking into one block."""
+    masks, stream, counts = borrowed(masks), borrowed(stream), borrowed(counts)
     for b in range(len(masks)):
-        mask = masks[b]
         total = 0
         for block in range(len(counts)):
-            part = mask[block * _BLOCK : (block + 1) * _BLOCK]
-            legal = np.int8(0)
-            for i in range(len(part)):
-                legal += part[i] != 0
-            counts[block] = legal
-            total += int(legal)
+            counts[block] = _count(masks, b, block * _BLOCK)
+            total += counts[block]
         if total == 0:
             continue
         left = next_below(stream, total)
@@ -59,8 +56,21 @@ def _sample(masks, stream, counts, actions):
         while left >= counts[block]:
             left -= counts[block]
             block += 1
-        action = block * _BLOCK
-        while left > 0 or mask[action] == 0:
-            left -= mask[action] != 0
+        action = block * _BLOCK - 1
+        while left >= 0:
             action += 1
+            left -= masks[b, action] != 0
         actions[b] = action
+
+
+@njit(cache=True, inline="always")
+def _count(masks, b, start):
+    """Count the legal actions of one block; whole blocks have a loop of fixed length."""
+    row, first, legal = np.uint64(b), np.uint64(start), np.int8(0)
+    if start + _BLOCK <= masks.shape[1]:
+        for i in range(np.uint64(_BLOCK)):
+            legal += masks[row, first + i] != 0
+    else:
+        for i in range(first, np.uint64(masks.shape[1])):
+            legal += masks[row, i] != 0
+    return np.int64(legal)

@@ -168,6 +168,7 @@ def step_boards(
     cell_units, peers = borrowed(cell_units), borrowed(peers)
     boards, masks = borrowed(observations.reshape(len(rows), -1)), borrowed(masks)
     flags, integers, floats = borrowed(told[0]), borrowed(told[1]), borrowed(told[2])
+    drawing, streams = _borrowed_drawing(drawing), borrowed(streams)
     any_digit = rules[1]
     scratch = np.empty(sizes[2] + 1, np.uint32)
     for b in range(len(rows)):
@@ -246,6 +247,18 @@ def _start_episode(rows, counts, b, phase, sizes, cell_units, scratch):
     counts[b, LAST_CELL] = -1
 
 
+@njit(cache=True, inline="always")
+def _borrowed_drawing(drawing):
+    bank, cdf, augment, group = drawing
+    row_block, column_block, can_transpose, listed = group
+    return (
+        (borrowed(bank[0]), borrowed(bank[1]), borrowed(bank[2])),
+        borrowed(cdf),
+        augment,
+        (row_block, column_block, can_transpose, borrowed(listed)),
+    )
+
+
 @njit(cache=True)
 def _draw_board(rows, counts, streams, b, phase, sizes, cell_units, drawing, scratch):
     """Begin an episode on a puzzle from the bank."""
@@ -261,6 +274,7 @@ def draw_boards(rows, counts, streams, chosen, phase, board_rules, drawing):
     """Begin an episode on a puzzle from the bank for every board with `chosen [B]`."""
     sizes, cell_units, _ = board_rules
     rows, counts, cell_units = borrowed(rows), borrowed(counts), borrowed(cell_units)
+    drawing, streams = _borrowed_drawing(drawing), borrowed(streams)
     scratch = np.empty(sizes[2] + 1, np.uint32)
     for b in range(len(rows)):
         if chosen[b]:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym.envs import episodes, rendering
 from sudoku_gym.envs.batch import BoardBatch, EnvState, Told
+from sudoku_gym.envs.infos import batch_infos, final_infos
 from sudoku_gym.envs.settings import (
     Actions,
     Reward,
@@ -29,14 +30,6 @@ Boards = NDArray[np.int8]
 StepResult = tuple[
     Boards, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]
 ]
-
-_FLAGS = {
-    "dead_end": episodes.DEAD_END,
-    "illegal_action": episodes.ILLEGAL_ACTION,
-    "is_success": episodes.IS_SUCCESS,
-}
-_INTEGERS = {"blanks": episodes.BLANKS_LEFT, "level": episodes.START_BLANKS}
-_NUM_INFOS = len(_FLAGS) + len(_INTEGERS) + 2  # and the mask, and the constraint fraction
 
 
 class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
@@ -177,7 +170,7 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         masks = np.zeros((self.num_envs, self._batch.num_actions), np.int8)
         told = self._batch.empty_told()
         self._show(asked.chosen, observations, masks, told)
-        return observations, self._infos(masks, told, asked.chosen)
+        return observations, batch_infos(masks, told, asked.chosen)
 
     def step(self, actions: ArrayLike) -> StepResult:
         """Act on every board.
@@ -229,7 +222,7 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         final: dict[str, Any] = {}
         if self._autoreset_mode is AutoresetMode.SAME_STEP:
             final = self._renew_at_once(terminations | truncations, observations, masks, told)
-        infos = self._infos(masks, told, np.ones(self.num_envs, np.bool_)) | final
+        infos = batch_infos(masks, told, np.ones(self.num_envs, np.bool_)) | final
         return observations, rewards, terminations, truncations, infos
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -343,23 +336,10 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         """Reset the boards that are over, in place; return `final_obs` and `final_info`."""
         if not over.any():
             return {}
-        final_obs = np.full(self.num_envs, None, dtype=object)
-        for i in np.flatnonzero(over).tolist():
-            final_obs[i] = observations[i].copy()
-        final_info = self._infos(masks, told, over)
-        for key, values in final_info.items():
-            if not key.startswith("_"):
-                final_info[key] = np.zeros_like(values)
-                final_info[key][over] = values[over]
+        final = final_infos(observations, masks, told, over)
         self._batch.renew(over, episodes.RUNNING)
-        observations[over] = self._batch.boards[over]
         self._show(over, observations, masks, told)
-        return {
-            "final_obs": final_obs,
-            "_final_obs": over.copy(),
-            "final_info": final_info,
-            "_final_info": over.copy(),
-        }
+        return final
 
     def _show(
         self,
@@ -371,19 +351,6 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         batch = self._batch
         state = (batch.rows, batch.counts, chosen, batch.board_rules, batch.rules[1])
         episodes.show_boards(*state, observations, masks, told)
-
-    def _infos(
-        self, masks: NDArray[np.int8], told: Told, has_info: NDArray[np.bool_]
-    ) -> dict[str, Any]:
-        """Return the infos in `SyncVectorEnv`'s form: each key with a mask of its own."""
-        flags, integers, floats = told
-        infos: dict[str, Any] = {"action_mask": masks}
-        infos |= {key: integers[row] for key, row in _INTEGERS.items()}
-        infos |= {key: flags[row] for key, row in _FLAGS.items()}
-        infos["constraint_fraction"] = floats[episodes.CONSTRAINT_FRACTION]
-        present = np.repeat(has_info[None], _NUM_INFOS, axis=0)
-        infos |= {f"_{key}": present[i] for i, key in enumerate(list(infos))}
-        return infos
 
 
 def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:

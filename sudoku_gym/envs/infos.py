@@ -1,0 +1,64 @@
+"""What the kernels tell of a batch, in the form that `SyncVectorEnv` gives its infos.
+
+Every key comes with a mask `_key` that says which boards have it. Sources: Gymnasium's
+`VectorEnv._add_info` and `SyncVectorEnv.step`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_gym.envs import episodes
+from sudoku_gym.envs.batch import Told
+
+_FLAGS = {
+    "dead_end": episodes.DEAD_END,
+    "illegal_action": episodes.ILLEGAL_ACTION,
+    "is_success": episodes.IS_SUCCESS,
+}
+_INTEGERS = {"blanks": episodes.BLANKS_LEFT, "level": episodes.START_BLANKS}
+_NUM_KEYS = len(_FLAGS) + len(_INTEGERS) + 2  # and the mask, and the constraint fraction
+
+
+def batch_infos(masks: NDArray[np.int8], told: Told, has_info: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return the infos of a batch.
+
+    Args:
+        masks: int8 `[B, A]`, the action masks.
+        told: what the kernels wrote; the infos share its memory.
+        has_info: bool `[B]`, the boards that have infos.
+    """
+    flags, integers, floats = told
+    infos: dict[str, Any] = {"action_mask": masks}
+    infos |= {key: integers[row] for key, row in _INTEGERS.items()}
+    infos |= {key: flags[row] for key, row in _FLAGS.items()}
+    infos["constraint_fraction"] = floats[episodes.CONSTRAINT_FRACTION]
+    present = np.repeat(has_info[None], _NUM_KEYS, axis=0)
+    return infos | {f"_{key}": present[i] for i, key in enumerate(infos)}
+
+
+def final_infos(
+    observations: NDArray[np.int8], masks: NDArray[np.int8], told: Told, over: NDArray[np.bool_]
+) -> dict[str, Any]:
+    """Return copies of `final_obs` and `final_info` for the boards with `over [B]`.
+
+    As in `SyncVectorEnv`, `final_obs` is an array of objects, None where the episode goes on, and
+    `final_info` holds zeros there.
+    """
+    final_obs = np.full(len(over), None, dtype=object)
+    for index in np.flatnonzero(over).tolist():
+        final_obs[index] = observations[index].copy()
+    final_info = batch_infos(masks, told, over)
+    for key, values in final_info.items():
+        if not key.startswith("_"):
+            final_info[key] = np.zeros_like(values)
+            final_info[key][over] = values[over]
+    return {
+        "final_obs": final_obs,
+        "_final_obs": over.copy(),
+        "final_info": final_info,
+        "_final_info": over.copy(),
+    }
