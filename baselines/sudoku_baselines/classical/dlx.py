@@ -284,8 +284,7 @@ class DancingLinks(TreeSearch):
         item_rule: ItemRule = "failures",
     ) -> None:
         super().__init__(node_limit, time_limit)
-        if item_rule not in ITEM_RULES:
-            raise ValueError(f"item_rule {item_rule!r} is unknown: use one of {ITEM_RULES}")
+        self._rule = _rule_number(item_rule)
         self.item_rule: ItemRule = item_rule
 
     def _prepare(self, geometry: Geometry) -> tuple[Any, Any]:
@@ -298,7 +297,7 @@ class DancingLinks(TreeSearch):
             np.zeros(geometry.num_cells + 1, np.uint32),
             np.zeros(items + 1, np.int64),
         )
-        tables = (geometry.units, geometry.cell_units, ITEM_RULES.index(self.item_rule))
+        tables = (geometry.units, geometry.cell_units, self._rule)
         return tables, (links, chosen, failures, work)
 
 
@@ -321,9 +320,11 @@ def first_cover(
         The numbers of the chosen options in ascending order, or None if there is no cover.
 
     Raises:
-        ValueError: if an option is empty, or names an item twice or one that does not exist.
+        ValueError: if an option is empty, or names an item twice or one that does not exist, or if
+            the rule is unknown.
         TimeoutError: if the node limit was reached before the search was over.
     """
+    rule = _rule_number(item_rule)
     for number, option in enumerate(options):
         if not option or len(set(option)) < len(option) or not set(option) <= set(range(num_items)):
             raise ValueError(
@@ -338,12 +339,18 @@ def first_cover(
     if num_items == 0:
         return []
     chosen, failures = np.zeros(num_items + 1, np.uint32), np.zeros(num_items + 1, np.int64)
-    counts, rule = np.zeros(3, np.int64), ITEM_RULES.index(item_rule)
+    counts = np.zeros(3, np.int64)
     chosen[0] = _choose_item(links, failures, rule)
     outcome = _search(links, chosen, failures, rule, counts, node_limit)
     if outcome == UNDECIDED:
         raise TimeoutError(f"no answer within node_limit={node_limit} options: raise it")
     return None if outcome == NONE else sorted(links[-1][chosen[: counts[DEPTH]]].tolist())
+
+
+def _rule_number(item_rule: ItemRule) -> int:
+    if item_rule not in ITEM_RULES:
+        raise ValueError(f"item_rule {item_rule!r} is unknown: use one of {ITEM_RULES}")
+    return ITEM_RULES.index(item_rule)
 
 
 def _new_links(items: int, options: int, per_option: int) -> tuple[NDArray[np.uint32], ...]:

@@ -74,17 +74,18 @@ class TreeSearch:
         Returns:
             int8 `[B, N, N]`, all zeros where there is no solution or a limit was reached.
         """
-        grids = board.as_boards(puzzles, geometry).reshape(len(puzzles), -1).copy()
+        boards = board.as_boards(puzzles, geometry)
+        grids = boards.reshape(len(boards), geometry.num_cells).copy()
         outcomes = np.full(len(grids), NONE)
         counts = np.zeros((len(grids), 3), np.int64)
-        rows = np.flatnonzero(~board.conflicts(puzzles, geometry).any((1, 2)))
+        rows = np.flatnonzero(~board.conflicts(boards, geometry).any((1, 2)))
         grids[rows], outcomes[rows], counts[rows] = self._search_all(grids[rows], geometry)
         self.status = np.array(STATUSES)[outcomes]
         self.nodes, self.assignments = counts[:, NODES], counts[:, ASSIGNMENTS]
         self.backtracks = self.nodes - counts[:, DEPTH]
         grids[outcomes != SOLVED] = 0
         self._warn(int(np.count_nonzero(outcomes == UNDECIDED)), len(grids))
-        return grids.reshape(np.shape(puzzles))
+        return grids.reshape(boards.shape)
 
     def _prepare(self, geometry: Geometry) -> tuple[Any, Any]:
         """Return what the kernel reads (tables) and what it writes (space)."""

@@ -1,0 +1,98 @@
+import logging
+
+import numpy as np
+import pytest
+
+from sudoku_baselines.classical import tree_search
+from sudoku_baselines.classical.backtracking import Backtracking
+from sudoku_baselines.classical.dlx import DancingLinks
+from sudoku_baselines.classical.propagation import Propagation
+from sudoku_gym import board, evaluate, load_policy
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles import load
+
+ALGORITHMS = [Backtracking, DancingLinks, Propagation]
+GEOMETRY = Geometry.standard(9)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_looking_at_the_clock_changes_nothing(algorithm, monkeypatch):
+    puzzles = load("named").puzzles
+    monkeypatch.setattr(tree_search, "_FIRST_SLICE", 7)
+    monkeypatch.setattr(tree_search, "_LOOK_EVERY", 1e-5)
+    in_one_go, in_slices = algorithm(), algorithm(time_limit=1e6)
+    assert (in_one_go.solve(puzzles, GEOMETRY) == in_slices.solve(puzzles, GEOMETRY)).all()
+    assert set(in_slices.status) == {"solved"}
+    for counts in ("nodes", "backtracks", "assignments"):
+        assert (getattr(in_one_go, counts) == getattr(in_slices, counts)).all()
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("time_limit", [None, 1e6])
+def test_the_node_limit_is_exact(algorithm, time_limit, caplog):
+    puzzle = load("named").puzzles[3:4]
+    solver = algorithm()
+    solution = solver.solve(puzzle, GEOMETRY)
+    needed = int(solver.nodes[0])
+    with caplog.at_level(logging.WARNING):
+        assert (algorithm(needed, time_limit).solve(puzzle, GEOMETRY) == solution).all()
+        assert not caplog.text
+        short = algorithm(needed - 1, time_limit)
+        assert not short.solve(puzzle, GEOMETRY).any()
+    assert short.status == ["undecided"] and short.nodes == [needed - 1]
+    assert f"stopped at its limit of {needed - 1} nodes" in caplog.text
+    assert "on 1 of 1 puzzles" in caplog.text
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_the_time_limit_says_so(algorithm, monkeypatch, caplog):
+    monkeypatch.setattr(tree_search, "_FIRST_SLICE", 3)
+    puzzle = load("named").puzzles[5:6]
+    solver = algorithm(time_limit=1e-9)  # a single slice, then time is up
+    with caplog.at_level(logging.WARNING):
+        assert not solver.solve(puzzle, GEOMETRY).any()
+    assert solver.status == ["undecided"] and solver.nodes == [3]
+    assert "nodes or 1e-09 seconds on 1 of 1 puzzles" in caplog.text
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("time_limit", [None, 1e6])
+def test_boards_without_a_solution(algorithm, time_limit):
+    contradiction = board.parse("11..............")
+    dead_end = board.parse("123............4")
+    full = board.parse("1234341221434321")
+    empty = np.zeros((4, 4), np.int8)
+    solver = algorithm(time_limit=time_limit)
+    boards = np.stack([contradiction, dead_end, full, empty])
+    solutions = solver.solve(boards, Geometry.standard(4))
+    assert solver.status.tolist() == ["none", "none", "solved", "solved"]
+    assert not solutions[:2].any() and (solutions[2] == full).all()
+    assert board.is_solved(solutions).tolist() == [False, False, True, True]
+    assert (solver.nodes[:3] == solver.backtracks[:3]).all() and solver.nodes[0] == 0
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_an_empty_batch(algorithm):
+    solver = algorithm()
+    assert solver.solve(np.zeros((0, 9, 9), np.int8), GEOMETRY).shape == (0, 9, 9)
+    assert len(solver.status) == len(solver.nodes) == 0
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_the_puzzles_stay_as_they_are(algorithm):
+    puzzles = load("named").puzzles[:2].copy()
+    algorithm().solve(puzzles, GEOMETRY)
+    assert (puzzles == load("named").puzzles[:2]).all()
+
+
+def test_limits_are_checked():
+    with pytest.raises(ValueError, match="node_limit must be at least 1, not 0"):
+        DancingLinks(0)
+    with pytest.raises(ValueError, match="time_limit must be above 0 seconds, or None, not 0"):
+        Propagation(time_limit=0)
+
+
+@pytest.mark.parametrize("name", ["backtracking", "dlx", "propagation", "sat", "solver"])
+def test_all_of_them_play(name):
+    puzzles = load("6x6", split="test")[:20]
+    assert evaluate(load_policy(name), puzzles).completion_rate == 1
