@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym import board, kernels
 from sudoku_gym.envs import episodes
-from sudoku_gym.envs.settings import ResetOptions, Settings
+from sudoku_gym.envs.settings import ResetOptions, Settings, check_max_steps
 from sudoku_gym.puzzles.sources import BankSource, Blanks, blanks_cdf
 from sudoku_gym.stream import new_stream
 from sudoku_gym.symmetry import group_of
@@ -89,6 +89,16 @@ class BoardBatch:
         """Which cells are givens: bool `[B, N, N]`."""
         cells = self.geometry.num_cells
         return self.rows[:, cells : 2 * cells].reshape(self.boards.shape) == 1
+
+    @property
+    def max_steps(self) -> int:
+        """After how many steps an episode is truncated."""
+        return self.rules[-1]
+
+    @max_steps.setter
+    def max_steps(self, limit: int) -> None:
+        check_max_steps(limit)
+        self.rules = (*self.rules[:-1], int(limit))
 
     @property
     def draws_compiled(self) -> bool:

@@ -70,7 +70,7 @@ class Settings:
     max_episode_steps: int | None
 
     def __post_init__(self) -> None:
-        if not callable(self.reward) and self.reward not in _REWARDS:
+        if not callable(self.reward) and self.reward not in tuple(_REWARDS):
             raise ValueError(
                 f"reward={self.reward!r}: use {', '.join(map(repr, _REWARDS))}, or a function "
                 "f(before, actions, after, terminated) -> [B]"
@@ -80,7 +80,8 @@ class Settings:
                 f"actions={self.actions!r}: use 'legal' (candidates only) or 'blank' (any digit "
                 "in any blank cell)"
             )
-        if not np.isfinite(self.illegal_reward):
+        is_number = isinstance(self.illegal_reward, (int, float, np.number))
+        if not is_number or not np.isfinite(self.illegal_reward):
             raise ValueError(f"illegal_reward={self.illegal_reward!r}: use a finite number")
         check_max_steps(self.max_episode_steps)
 

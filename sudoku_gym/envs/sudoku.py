@@ -18,7 +18,6 @@ from sudoku_gym.envs.settings import (
     Actions,
     Reward,
     Settings,
-    check_max_steps,
     custom_rewards,
     read_reset_options,
 )
@@ -174,12 +173,11 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
     @property
     def max_episode_steps(self) -> int:
         """The number of steps after which an episode is truncated; may be set at any time."""
-        return self._batch.rules[-1]
+        return self._batch.max_steps
 
     @max_episode_steps.setter
     def max_episode_steps(self, limit: int) -> None:
-        check_max_steps(limit)
-        self._batch.rules = (*self._batch.rules[:-1], int(limit))
+        self._batch.max_steps = limit
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None

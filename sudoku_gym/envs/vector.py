@@ -145,6 +145,15 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         """Where the puzzles come from."""
         return self._batch.source
 
+    @property
+    def max_episode_steps(self) -> int:
+        """The number of steps after which an episode is truncated; may be set at any time."""
+        return self._batch.max_steps
+
+    @max_episode_steps.setter
+    def max_episode_steps(self, limit: int) -> None:
+        self._batch.max_steps = limit
+
     def reset(
         self,
         *,
@@ -194,7 +203,7 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
             batch.renew(self._are_over(), episodes.RENEWED)
         if self._reward is not None:
             before = batch.boards.copy()
-            played = batch.counts[:, episodes.PHASE] == episodes.RUNNING
+            played = batch.running
         observations = np.empty(batch.boards.shape, np.int8)
         masks = np.empty((self.num_envs, batch.num_actions), np.int8)
         told = batch.empty_told()

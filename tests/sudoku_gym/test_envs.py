@@ -192,7 +192,9 @@ def test_wrong_calls_are_named():
     [
         ({"reward": "solved"}, "reward='solved': use 'terminal', 'dense', 'sparse'"),
         ({"actions": "all"}, "actions='all': use 'legal'"),
+        ({"reward": ["terminal"]}, "reward="),
         ({"illegal_reward": float("nan")}, "finite"),
+        ({"illegal_reward": "small"}, "finite"),
         ({"blanks": 17}, "serves 1 to"),
         ({"board": "9x9"}, "source='4x4' holds 4x4 boards, but this environment's are 9x9"),
         ({"split": "half"}, "no split is called 'half'"),

@@ -131,6 +131,16 @@ def test_vector_equals_singles_property(mode, seed, **options):
     play_both(mode, steps=25, seed=seed, max_episode_steps=12, **options)
 
 
+def test_the_step_limit_may_be_set():
+    envs = SudokuVectorEnv(2, "4x4")
+    assert envs.max_episode_steps == 32
+    envs.max_episode_steps = 1
+    envs.reset(seed=0)
+    assert envs.step([0, 0])[3].all()
+    with pytest.raises(ValueError, match="max_episode_steps=0"):
+        envs.max_episode_steps = 0
+
+
 def test_seeds_one_each_and_none_continues():
     envs = SudokuVectorEnv(3, "4x4")
     first, _ = envs.reset(seed=[5, None, 7])
