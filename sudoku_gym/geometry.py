@@ -170,6 +170,31 @@ def sudoku_x(size: int = 9) -> Geometry:
     return Geometry(f"Sudoku-X {base.name}", base.regions, diagonals, base.box_shape)
 
 
+@cache
+def windows(size: int = 9) -> Geometry:
+    """Return the standard board with windows as further units, also called Hyper Sudoku.
+
+    Windows are boxes set in by one line and one line apart: four of them on a 9x9 board.
+
+    Raises:
+        ValueError: if the boxes are not square (4, 9, 16 or 25 digits).
+    """
+    base = Geometry.standard(size)
+    block = isqrt(size)
+    if block * block != size:
+        raise ValueError(f"windows need square boxes: 4, 9, 16 or 25 digits, not {size}")
+    starts = 1 + (block + 1) * np.arange(block - 1)
+    corner = (starts[:, None] * size + starts).reshape(-1, 1)
+    inner = (np.arange(block)[:, None] * size + np.arange(block)).reshape(1, -1)
+    return Geometry(f"Windows {base.name}", base.regions, corner + inner, base.box_shape)
+
+
+@cache
+def latin_square(size: int) -> Geometry:
+    """Return a board with rows and columns only."""
+    return Geometry(f"Latin square {size}x{size}", np.zeros((size, size), np.int64))
+
+
 def geometry_for(size: int, geometry: Geometry | None) -> Geometry:
     """Return `geometry`, or the standard one for boards of N digits where it is None.
 
