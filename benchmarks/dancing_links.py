@@ -145,6 +145,7 @@ def package_solves(puzzle: NDArray[np.int8], limit: float) -> bool:
     here, there = context.Pipe()
     process = context.Process(target=cover_one, args=(puzzle, there))
     process.start()
+    there.close()  # so that a process that dies is noticed
     here.recv()  # the matrix is built, the clock starts
     in_time = here.poll(limit)
     process.kill()
