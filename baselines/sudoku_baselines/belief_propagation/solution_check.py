@@ -7,6 +7,7 @@ Paper: Khan et al., section 5.
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 
@@ -31,48 +32,73 @@ def read_grid(beliefs, units, cell_units, peers, grid):
         Whether the grid was filled; it is then valid, since peers never share a digit.
     """
     size = units.shape[1]
+    # The surest cell of each digit in each unit, kept until a belief in the unit changes.
+    highest = np.zeros((len(units), size))
+    where = np.zeros((len(units), size), np.int64)
+    stale = np.ones(len(units) + 1, np.bool_)  # the last stands for the padding of cell_units
     grid[:] = 0
-    for _ in range(len(grid)):
-        cell, digit = _surest_placement(beliefs, units, grid)
-        if cell < 0:
+    if not _fill_known(beliefs, peers, grid):
+        return False
+    for _ in range(np.count_nonzero(grid == 0)):
+        for unit in range(len(units)):
+            if stale[unit]:
+                _rank(beliefs, units[unit], grid, highest[unit], where[unit])
+                stale[unit] = False
+        best = np.argmax(highest)
+        if highest.ravel()[best] == 0.0:
             return False
+        cell, digit = where.ravel()[best], best % size
         grid[cell] = digit + 1
-        for k in range(peers.shape[1]):
-            peer = peers[cell, k]
+        stale[cell_units[cell]] = True
+        for peer in peers[cell]:
             if grid[peer] == 0 and beliefs[peer, digit] > 0:
-                if not _take_away(beliefs, peer, digit, size):
+                stale[cell_units[peer]] = True
+                if not _take_away(beliefs[peer], digit):
                     return False
     return True
 
 
 @njit(cache=True)
-def _surest_placement(beliefs, units, grid):
-    """Return the blank cell and the digit of highest relative probability, or (-1, -1)."""
-    best, best_cell, best_digit = 0.0, -1, -1
-    for unit in range(len(units)):
-        for digit in range(units.shape[1]):
-            total, highest, where = 0.0, 0.0, -1
-            for cell in units[unit]:
-                if grid[cell] == 0:
-                    total += beliefs[cell, digit]
-                    if beliefs[cell, digit] > highest:
-                        highest, where = beliefs[cell, digit], cell
-            if where >= 0 and highest > best * total:
-                best, best_cell, best_digit = highest / total, where, digit
-    return best_cell, best_digit
+def _fill_known(beliefs, peers, grid):
+    """Fill the cells with one possible digit; return False if two of them exclude each other.
+
+    Their relative probability is 1 as soon as their digit has left their peers, so they are the
+    first to go in whatever the other beliefs are.
+    """
+    for cell in range(len(grid)):
+        if np.count_nonzero(beliefs[cell]) == 1:
+            digit = np.argmax(beliefs[cell])
+            grid[cell] = digit + 1
+            for peer in peers[cell]:
+                if peer != cell and beliefs[peer, digit] > 0:
+                    if not _take_away(beliefs[peer], digit):
+                        return False
+    return True
 
 
 @njit(cache=True)
-def _take_away(beliefs, cell, digit, size):
+def _rank(beliefs, unit, grid, highest, where):
+    """Find the highest relative probability of each digit in one unit, and its cell."""
+    for digit in range(len(unit)):
+        total, most = 0.0, 0.0
+        for cell in unit:
+            if grid[cell] == 0:
+                total += beliefs[cell, digit]
+                if beliefs[cell, digit] > most:
+                    most = beliefs[cell, digit]
+                    where[digit] = cell
+        highest[digit] = most / total if most > 0 else 0.0
+
+
+@njit(cache=True)
+def _take_away(belief, digit):
     """Move the probability of `digit` to the cell's other digits; return False if it has none."""
-    left = 0
-    for other in range(size):
-        left += other != digit and beliefs[cell, other] > 0
+    left = np.count_nonzero(belief) - 1
     if left == 0:
         return False
-    share = beliefs[cell, digit] / left
-    beliefs[cell, digit] = 0.0
-    for other in range(size):
-        if beliefs[cell, other] > 0:
-            beliefs[cell, other] += share
+    share = belief[digit] / left
+    belief[digit] = 0.0
+    for other in range(len(belief)):
+        if belief[other] > 0:
+            belief[other] += share
     return True

@@ -1,0 +1,231 @@
+"""Message passing on one board: beliefs, the messages of units and digits, and their order.
+
+Everything is kept as logarithms, where a floor keeps products of messages from underflowing. What
+is impossible is no small number but a cleared entry of `support`: a digit leaves a cell as soon as
+a constraint's message to it is exactly zero, and never comes back.
+
+Shapes: support bool `[C, N]`, choices int64 `[C]` (digits left in each cell), log_prior and
+log_beliefs float64 `[C, N]`, beliefs float64 `[C, N]`, log_messages float64 `[U * N + 1, N]` from
+the i-th cell of unit u at `u * N + i` (the last row stays 0), log_odds float64 `[C, N]` (what the
+placement factor of digit x says of cell c).
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from sudoku_baselines.belief_propagation.messages import (
+    MAX_PRODUCT,
+    POLYNOMIAL,
+    exact_messages,
+    polynomial_messages,
+)
+from sudoku_baselines.belief_propagation.placements import placement_messages
+from sudoku_gym import board
+from sudoku_gym.geometry import Geometry
+
+IMPOSSIBLE = -1e300
+
+
+def edge_table(geometry: Geometry) -> NDArray[np.int32]:
+    """Return where the messages to each cell stand: int32 `[C, K]`, padded with U * N."""
+    edges = np.full(geometry.cell_units.shape, geometry.units.size, np.int32)
+    filled = np.zeros(geometry.num_cells, np.int64)
+    for edge, cell in enumerate(geometry.units.ravel()):
+        edges[cell, filled[cell]] = edge
+        filled[cell] += 1
+    return edges
+
+
+def initial_support(boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.bool_]:
+    """Return the digits each cell starts with, its own or its candidates: bool `[B, C, N]`."""
+    cells, size = geometry.num_cells, geometry.size
+    support = board.candidates(boards, geometry).reshape(-1, cells, size)
+    is_digit = boards.reshape(-1, cells, 1) == np.arange(1, size + 1)
+    return support | is_digit
+
+
+def log_floor(size: int) -> float:
+    """Return the lowest log message: 1e-15, or higher where a product of N of them would vanish."""
+    return max(-15 * np.log(10), -300 * np.log(10) / size)
+
+
+@njit(cache=True)
+def update_unit(
+    u, units, support, choices, log_beliefs, log_messages, rule, damping, floor, work
+):  # fmt: skip
+    """Renew the messages of unit u to its cells; return False if it finds a contradiction.
+
+    Cells whose digit is known take no part but for taking their digit from the others.
+    """
+    counts, forward, backward, incoming, outgoing = work
+    size = units.shape[1]
+    free = np.empty(size, np.int64)
+    digits = np.empty(size, np.int64)
+    is_known = np.zeros(size, np.bool_)
+    cells = 0
+    for i in range(size):
+        cell = units[u, i]
+        if choices[cell] > 1:
+            free[cells] = i
+            cells += 1
+            continue
+        digit = np.argmax(support[cell])
+        if is_known[digit]:
+            return False
+        is_known[digit] = True
+    left = 0
+    for digit in range(size):
+        if not is_known[digit]:
+            digits[left] = digit
+            left += 1
+    for i in range(cells):
+        cell, edge = units[u, free[i]], u * size + free[i]
+        highest = IMPOSSIBLE
+        for j in range(cells):
+            if support[cell, digits[j]]:
+                highest = max(highest, log_beliefs[cell, digits[j]] - log_messages[edge, digits[j]])
+        if highest == IMPOSSIBLE:
+            return False
+        total = 0.0
+        for j in range(cells):
+            incoming[i, j] = 0.0
+            if support[cell, digits[j]]:
+                logit = log_beliefs[cell, digits[j]] - log_messages[edge, digits[j]] - highest
+                incoming[i, j] = np.exp(max(logit, floor))
+                total += incoming[i, j]
+        for j in range(cells):
+            incoming[i, j] /= total
+    if rule == POLYNOMIAL:
+        polynomial_messages(incoming, cells, outgoing)
+    else:
+        exact_messages(incoming, cells, rule == MAX_PRODUCT, counts, forward, backward, outgoing)
+    for i in range(cells):
+        cell, edge = units[u, free[i]], u * size + free[i]
+        highest = 0.0
+        for j in range(cells):
+            if support[cell, digits[j]]:
+                highest = max(highest, outgoing[i, j])
+        if highest == 0.0:
+            return False
+        for digit in range(size):
+            if is_known[digit]:
+                support[cell, digit] = False
+        for j in range(cells):
+            digit = digits[j]
+            if support[cell, digit]:
+                if outgoing[i, j] == 0.0:
+                    support[cell, digit] = False
+                else:
+                    log_message = max(np.log(outgoing[i, j] / highest), floor)
+                    log_messages[edge, digit] = (
+                        damping * log_messages[edge, digit] + (1 - damping) * log_message
+                    )
+        choices[cell] = np.count_nonzero(support[cell])
+    return True
+
+
+@njit(cache=True)
+def update_belief(
+    cell, support, log_prior, edges, weight, log_messages, odds_weight, log_odds, log_beliefs,
+    beliefs,
+):  # fmt: skip
+    """Combine prior and messages to the belief of one cell (eq. 2); return how much it changed.
+
+    Weights other than 1 make it a fractional belief: each factor counts as a part of one, since
+    what factors say on a graph with many short loops is partly the same thing.
+    """
+    size = support.shape[1]
+    highest = IMPOSSIBLE
+    for digit in range(size):
+        if support[cell, digit]:
+            combined = 0.0
+            for edge in edges[cell]:
+                combined += log_messages[edge, digit]
+            combined *= weight
+            combined += log_prior[cell, digit] + odds_weight * log_odds[cell, digit]
+            log_beliefs[cell, digit] = combined
+            highest = max(highest, combined)
+    total = 0.0
+    for digit in range(size):
+        if support[cell, digit]:
+            total += np.exp(log_beliefs[cell, digit] - highest)
+    shift = highest + np.log(total)
+    change = 0.0
+    for digit in range(size):
+        belief = 0.0
+        if support[cell, digit]:
+            log_beliefs[cell, digit] -= shift
+            belief = max(np.exp(log_beliefs[cell, digit]), 1e-300)
+        change = max(change, abs(belief - beliefs[cell, digit]))
+        beliefs[cell, digit] = belief
+    return change
+
+
+@njit(cache=True)
+def update_placements(
+    digit, graph, first_edges, support, choices, log_beliefs, log_odds, damping, floor, work
+):  # fmt: skip
+    """Renew what the placement factor of a digit says; return False if it has no placement left."""
+    forward, backward, weights, messages = work
+    size = support.shape[1]
+    _write_odds(digit, support, choices, log_beliefs, log_odds, floor, weights)
+    start = placement_messages(
+        graph[digit], first_edges[digit], weights, forward, backward, messages
+    )
+    first_edges[digit] = start
+    if start == graph.shape[1]:
+        return False
+    for cell in range(len(support)):
+        if choices[cell] == 1 or not support[cell, digit]:
+            continue
+        if messages[cell] == 0.0:
+            support[cell, digit] = False
+            choices[cell] -= 1
+            continue
+        elsewhere = 0.0  # the digit stands in another cell of this row
+        row = cell // size * size
+        for other in range(row, row + size):
+            if other != cell:
+                elsewhere += weights[other] * messages[other]
+        if elsewhere == 0.0:
+            support[cell] = False
+            support[cell, digit] = True
+            choices[cell] = 1
+        else:
+            odds = min(max(np.log(messages[cell] / elsewhere), 2 * floor), -2 * floor)
+            log_odds[cell, digit] = damping * log_odds[cell, digit] + (1 - damping) * odds
+    return True
+
+
+@njit(cache=True)
+def _write_odds(digit, support, choices, log_beliefs, log_odds, floor, weights):
+    """Write the odds that each cell holds `digit`, as the other factors see it; rows' highest 1."""
+    size = support.shape[1]
+    for row in range(0, len(support), size):
+        highest, known = 0.0, False
+        for cell in range(row, row + size):
+            weights[cell] = 0.0
+            if support[cell, digit]:
+                if choices[cell] == 1:
+                    weights[cell] = 1.0
+                    known = True
+                else:
+                    other = 0.0
+                    for rival in range(size):
+                        if rival != digit and support[cell, rival]:
+                            other += np.exp(log_beliefs[cell, rival])
+                    log_weight = log_beliefs[cell, digit] - log_odds[cell, digit]
+                    log_weight -= np.log(max(other, 1e-300))
+                    weights[cell] = np.exp(min(max(log_weight, floor), -floor))
+                highest = max(highest, weights[cell])
+        for cell in range(row, row + size):
+            if weights[cell] > 0:
+                if known and choices[cell] > 1:
+                    weights[cell] = 0.0
+                else:
+                    weights[cell] = max(weights[cell] / highest, np.exp(floor))

@@ -1,0 +1,94 @@
+"""Placement factors: one digit on the whole board, all its places weighed at once.
+
+An addition of ours to Khan et al. The constraints of a board see one unit at a time; a placement
+factor sees one digit: every way to put it N times so that each unit holds it once (46,656 ways on
+an empty 9x9 board). Its messages are exact, and so are their zeros, which is all that can be known
+of a digit alone: locked candidates, X-wings and every larger fish.
+
+The ways are the paths of a layered graph. A layer is a row, a node is what the rows so far have
+used (the columns, boxes and other units that reach on below), an edge is a cell of the next row.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from sudoku_gym.geometry import Geometry
+
+MAX_EDGES = 1_000_000
+
+
+@cache
+def placement_graph(geometry: Geometry) -> NDArray[np.int32]:
+    """Return the edges of the layered graph in the order of their rows.
+
+    Returns:
+        int32 `[E, 3]`: the node an edge leaves, the node it reaches, its cell. Node 0 is the first
+        and the largest number the last. `[0, 3]` if there would be more than `MAX_EDGES`, as from
+        25x25 on.
+    """
+    size, units = geometry.size, len(geometry.units)
+    # Rows are layers; all other units are bits, dropped after the last row they reach into.
+    bits = [
+        sum(1 << int(unit) for unit in own if size <= unit < units) for own in geometry.cell_units
+    ]
+    last_row = [int(unit.max()) // size for unit in geometry.units]
+    edges: list[tuple[int, int, int]] = []
+    layer, first = {0: 0}, 0
+    for row in range(size):
+        ending = sum(1 << unit for unit in range(size, units) if last_row[unit] == row)
+        reached: dict[int, int] = {}
+        for used, node in layer.items():
+            for cell in range(row * size, (row + 1) * size):
+                now = used | bits[cell]
+                if used & bits[cell] or now & ending != ending:
+                    continue
+                target = reached.setdefault(now & ~ending, len(reached))
+                edges.append((first + node, first + len(layer) + target, cell))
+        if len(edges) > MAX_EDGES:
+            return np.empty((0, 3), np.int32)
+        first, layer = first + len(layer), reached
+    return np.array(edges, np.int32).reshape(-1, 3)
+
+
+@njit(cache=True)
+def placement_messages(edges, first_edge, weights, forward, backward, messages):
+    """Sum the weights of all placements of one digit through each cell, its own weight left out.
+
+    Edges on no path of positive weight are dropped: zeros are exact, so they stay zero.
+
+    Args:
+        edges: int32 `[E, 3]`, those from `first_edge` on are in use; moved in place.
+        first_edge: where the edges begin.
+        weights: float64 `[C]`, the odds of each cell.
+        forward: float64 `[nodes]`, scratch.
+        backward: the same.
+        messages: float64 `[C]`, overwritten.
+
+    Returns:
+        Where the edges begin now; `len(edges)` if no placement is left.
+    """
+    forward[:] = 0.0
+    backward[:] = 0.0
+    messages[:] = 0.0
+    forward[0] = 1.0
+    backward[-1] = 1.0
+    for k in range(first_edge, len(edges)):
+        forward[edges[k, 1]] += forward[edges[k, 0]] * weights[edges[k, 2]]
+    kept = len(edges)
+    for k in range(len(edges) - 1, first_edge - 1, -1):
+        before, after, cell = edges[k]
+        rest = forward[before] * backward[after]
+        if rest > 0 and weights[cell] > 0:
+            backward[before] += weights[cell] * backward[after]
+            kept -= 1
+            edges[kept] = edges[k]
+        if rest > 0:
+            messages[cell] += rest
+    return kept
