@@ -154,7 +154,7 @@ def set_up(rows, counts, b, sizes, cell_units, used):
                     is_new = used[unit] & bit == 0
                     used[unit] |= bit
                     rows[b, distinct + unit] += is_new
-                    satisfied += is_new and rows[b, distinct + unit] == size
+                    satisfied += rows[b, distinct + unit] == size
     candidates, stuck = 0, 0
     for cell in range(cells):
         if rows[b, cell] == 0:
@@ -212,7 +212,7 @@ def place(rows, counts, b, cell, digit, sizes, cell_units, peers):
                 rows[b, seen + unit * size + digit - 1] += 1
                 is_new = rows[b, seen + unit * size + digit - 1] == 1
             rows[b, distinct + unit] += is_new
-            satisfied += is_new and rows[b, distinct + unit] == size
+            satisfied += rows[b, distinct + unit] == size
     counts[b, BLANKS] -= 1
     counts[b, CANDIDATES] += candidates
     counts[b, STUCK] += stuck
