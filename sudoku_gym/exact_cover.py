@@ -33,6 +33,7 @@ _SHIFT = np.uint32(5)  # a candidate is stored as `cell << 5 | digit - 1`
 _DIGIT = np.uint32(31)
 _BLOCK = 64
 _TINY = np.float32(1e-9)
+_SHORT, _LONG = 100, 1_000  # tries before the first restart, and where restarts get rare
 _NEARLY_ONE = np.float32(0.9999)  # the same sum may be rounded otherwise in SIMD
 
 # The inner functions only pass arrays on. Without numba's runtime they count no references, which
@@ -366,6 +367,10 @@ def retreat(space, depth, work, tables):
 def explore(space, limit, node_limit, work, first, tables):
     """Search below the root.
 
+    Until a solution is found the search starts again after 100 tries, 200, 400, 800 and 1,600 more,
+    with the weights it has learnt, and then hardly ever: on boards with many solutions one early
+    mistake can hide all of them, while a proof of uniqueness must not be broken off.
+
     Args:
         space: `new_space(tables)`, with a root. Its weights are used and added to.
         limit: stop at this many solutions.
@@ -380,6 +385,7 @@ def explore(space, limit, node_limit, work, first, tables):
     stack, settled, _, _, _, weights = space
     cells = len(tables.first_item)
     found, nodes, depth = 0, 0, 0
+    span, restart = _SHORT, _SHORT
     state = np.int64(0)
     while True:
         if state < 0:
@@ -396,6 +402,10 @@ def explore(space, limit, node_limit, work, first, tables):
             depth -= 1
             state = retreat(space, depth, work, tables)
             continue
+        if found == 0 and nodes >= restart:
+            depth = 0
+            span *= 2 if span < _LONG else 40
+            restart = nodes + span
         if nodes >= node_limit:
             return UNDECIDED - found, nodes
         nodes += 1

@@ -38,10 +38,12 @@ class Recipe:
 
 RECIPES = {
     "6x6": Recipe(2_000, seed=6),
-    "9x9": Recipe(4_000, seed=9),
-    "16x16": Recipe(200, seed=16, node_limit=1_000),
-    "25x25": Recipe(40, seed=25, node_limit=200),
-    "x9x9": Recipe(500, seed=109),
+    "9x9": Recipe(24_000, seed=9),
+    "16x16": Recipe(1_500, seed=16, node_limit=5_000),
+    "25x25": Recipe(120, seed=25, node_limit=1_000),
+    "x9x9": Recipe(2_000, seed=109),
+    "windows9x9": Recipe(2_000, seed=209),
+    "jigsaw9x9": Recipe(2_000, seed=309),
 }
 
 

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from sudoku_gym import board, solver
-from sudoku_gym.geometry import Geometry, sudoku_x
+from sudoku_gym.geometry import Geometry, latin_square, sudoku_x, windows
+from sudoku_gym.jigsaw import jigsaw
 from sudoku_gym.puzzles.difficulty import grade
 from sudoku_gym.puzzles.generator import generate, random_grids
 
@@ -12,7 +13,9 @@ GEOMETRIES = [
     Geometry.standard(8),
     Geometry.standard(9),
     sudoku_x(9),
-    Geometry("Latin square 5x5", np.zeros((5, 5), np.int64)),
+    windows(9),
+    jigsaw(9),
+    latin_square(5),
 ]
 
 

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
-from sudoku_gym.geometry import Geometry, geometry_for, sudoku_x
+from sudoku_gym import automorphisms, solver
+from sudoku_gym.geometry import Geometry, geometry_for, latin_square, sudoku_x, windows
+from sudoku_gym.jigsaw import jigsaw
 
 SIZES = [4, 6, 8, 9, 10, 12, 16, 25]
 
@@ -27,7 +29,7 @@ def test_boxes_of_6x6_are_two_rows_high():
     assert repr(Geometry.boxes(3, 2)) == "Geometry(6x6 with 3x2 boxes, 18 units)"
 
 
-@pytest.mark.parametrize("geometry", [Geometry.standard(6), sudoku_x(9), sudoku_x(4)])
+@pytest.mark.parametrize("geometry", [Geometry.standard(6), sudoku_x(9), windows(4), jigsaw(8, 1)])
 def test_tables_agree_with_the_units(geometry):
     for cell in range(geometry.num_cells):
         of_cell = set(np.flatnonzero((geometry.units == cell).any(1)))
@@ -50,7 +52,7 @@ def test_sudoku_x_adds_two_diagonals():
 
 
 def test_latin_square_may_permute_all_lines():
-    latin = Geometry("Latin square", np.zeros((5, 5), np.int64))
+    latin = latin_square(5)
     assert len(latin.units) == 10
     assert (latin.row_block, latin.column_block, latin.can_transpose) == (5, 5, True)
 
@@ -61,11 +63,67 @@ def test_bands_do_not_permute_in_sudoku_x():
     assert not Geometry.standard(6).can_transpose
 
 
-@pytest.mark.parametrize(("size", "order"), [(4, 16), (6, 8), (9, 96), (12, 48)])
-def test_listed_symmetries_of_sudoku_x_form_a_group(size, order):
-    listed = sudoku_x(size).symmetries
+def test_windows_are_boxes_set_in_by_one():
+    units = windows(9).units
+    assert len(units) == 31
+    assert units[27].tolist() == [10, 11, 12, 19, 20, 21, 28, 29, 30]
+    assert units[30].tolist() == [50, 51, 52, 59, 60, 61, 68, 69, 70]
+    with pytest.raises(ValueError, match="windows need square boxes: 4, 9, 16 or 25 digits, not 6"):
+        windows(6)
+
+
+@pytest.mark.parametrize(("size", "seed"), [(4, 0), (6, 3), (9, 0), (9, 5), (12, 1)])
+def test_jigsaw_regions_are_connected(size, seed):
+    regions = jigsaw(size, seed).regions
+    assert (np.bincount(regions.ravel()) == size).all()
+    for region in range(size):
+        cells = {tuple(cell) for cell in np.argwhere(regions == region).tolist()}
+        reached = {min(cells)}
+        for _ in range(size):
+            reached |= {
+                (row + down, column + right)
+                for row, column in reached
+                for down, right in ((0, 1), (1, 0), (0, -1), (-1, 0))
+            } & cells
+        assert reached == cells
+
+
+def test_the_seed_decides_the_jigsaw():
+    assert jigsaw(9, 0) != jigsaw(9, 1)
+    assert jigsaw(9, 0) != Geometry.standard(9)
+    lines = ["".join(map(str, row)) for row in jigsaw(9, 0).regions]
+    assert lines == [
+        "000122222",
+        "030111222",
+        "030111152",
+        "330015555",
+        "366665888",
+        "366445588",
+        "336644588",
+        "737674448",
+        "777777448",
+    ]  # the shipped bank is made for these regions
+    empty = np.zeros((1, 9, 9), np.int8)
+    assert solver.count_solutions(empty, 2, jigsaw(9, 0)).tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("geometry", "order"),
+    [
+        (sudoku_x(4), 16),
+        (sudoku_x(6), 8),
+        (sudoku_x(9), 96),
+        (sudoku_x(12), 48),
+        (windows(4), 8),
+        (windows(9), 128),
+        (jigsaw(9, 0), 1),
+    ],
+)
+def test_listed_symmetries_form_a_group(geometry, order):
+    size = geometry.size
+    listed = geometry.symmetries
     assert listed.shape == (order, 2 * size + 1)
-    units = {frozenset(unit) for unit in sudoku_x(size).units.tolist()}
+    units = {frozenset(unit) for unit in geometry.units.tolist()}
     for element in listed:
         rows, columns, transpose = element[:size], element[size:-1], element[-1]
         image = rows[:, None] * size + columns
@@ -73,6 +131,12 @@ def test_listed_symmetries_of_sudoku_x_form_a_group(size, order):
             image = rows[:, None] + columns * size
         assert {frozenset(image.ravel()[list(unit)].tolist()) for unit in units} == units
     assert len(np.unique(listed, axis=0)) == order
+
+
+def test_groups_too_large_to_list_say_so(monkeypatch):
+    monkeypatch.setattr(automorphisms, "MAX_SYMMETRIES", 127)
+    with pytest.raises(ValueError, match=r"more than 127 symmetries .*augment=False"):
+        automorphisms.row_column_automorphisms(windows(9).units, 9)
 
 
 @pytest.mark.parametrize("size", [3, 7, 11, 26, 28])

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from pysat.solvers import Solver
 
 from sudoku_gym import board, solver
-from sudoku_gym.geometry import Geometry, sudoku_x
+from sudoku_gym.geometry import Geometry, latin_square, sudoku_x, windows
+from sudoku_gym.jigsaw import jigsaw
 from sudoku_gym.puzzles.generator import random_grids
 from sudoku_gym.sat import clauses_of, literals_of
 
@@ -19,7 +20,9 @@ GEOMETRIES = [
     Geometry.standard(9),
     Geometry.standard(12),
     sudoku_x(9),
-    Geometry("Latin square 7x7", np.zeros((7, 7), np.int64)),
+    windows(9),
+    jigsaw(9),
+    latin_square(7),
 ]
 GRIDS = [random_grids(4, geometry, np.random.default_rng(2)) for geometry in GEOMETRIES]
 
@@ -73,15 +76,15 @@ def test_counts_agree_with_every_4x4_grid():
 def test_solutions_keep_the_givens(which, share, seed):
     geometry, grids = GEOMETRIES[which], GRIDS[which]
     boards = grids * (np.random.default_rng(seed).random(grids.shape) < share).astype(np.int8)
-    solved, status = solver.solve(boards, geometry, return_status=True)
+    solved, status = solver.solve(boards, geometry, node_limit=20_000, return_status=True)
     found = status == "solved"
     assert board.is_solved(solved, geometry).tolist() == found.tolist()
     assert ((boards == 0) | (boards == solved))[found].all()
     assert (status != "none").all()  # each has at least the grid it came from
     more = boards.copy().reshape(len(boards), -1)
     more[:, : geometry.size] = grids.reshape(more.shape)[:, : geometry.size]
-    before = solver.count_solutions(boards, 5, geometry, node_limit=10_000)
-    after = solver.count_solutions(more.reshape(boards.shape), 5, geometry, node_limit=10_000)
+    before = solver.count_solutions(boards, 5, geometry, node_limit=3_000)
+    after = solver.count_solutions(more.reshape(boards.shape), 5, geometry, node_limit=3_000)
     decided = (before >= 0) & (after >= 0)
     assert (after[decided] <= before[decided]).all()  # a revealed cell only takes solutions away
     assert (after[decided] >= 1).all()
@@ -116,6 +119,12 @@ def test_full_and_empty_boards():
     assert solver.count_solutions(solved).tolist() == [1]
     assert (solver.solve(solved) == solved).all()
     assert solver.count_solutions(np.zeros((0, 9, 9), np.int8)).shape == (0,)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_an_empty_jigsaw_is_no_trap(seed):
+    result = solver.search(np.zeros((1, 9, 9), int), 3, jigsaw(9, seed), node_limit=20_000)
+    assert result.found[0] == 3
 
 
 def test_node_limit_leaves_it_undecided():

@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudoku_gym import board, solver, symmetry
-from sudoku_gym.geometry import Geometry, sudoku_x
+from sudoku_gym.geometry import Geometry, latin_square, sudoku_x, windows
+from sudoku_gym.jigsaw import jigsaw
 from sudoku_gym.puzzles.generator import random_grids
 
 GEOMETRIES = [
@@ -15,7 +16,9 @@ GEOMETRIES = [
     Geometry.standard(9),
     sudoku_x(6),
     sudoku_x(9),
-    Geometry("Latin square 5x5", np.zeros((5, 5), np.int64)),
+    windows(9),
+    jigsaw(9),
+    latin_square(5),
 ]
 GRIDS = [random_grids(6, geometry, np.random.default_rng(1)) for geometry in GEOMETRIES]
 
