@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -15,6 +16,7 @@ from sudoku_agents.alphazero.search import Evaluator, SearchConfig, search
 from sudoku_agents.networks import ExactCoverNetwork
 from sudoku_gym.geometry import Geometry
 
+PRETRAINED = Path(__file__).parent / "pretrained"
 BOARDS_AT_ONCE = 256
 
 
@@ -79,11 +81,12 @@ def evaluator(network: nn.Module, geometry: Geometry) -> Evaluator:
     return evaluate
 
 
-def load(folder: str | os.PathLike[str], simulations: int = 0) -> AlphaZeroPolicy:
+def load(folder: str | os.PathLike[str] = PRETRAINED, simulations: int = 0) -> AlphaZeroPolicy:
     """Make a policy of a checkpoint, or of the latest checkpoint of a run.
 
     Args:
-        folder: of the checkpoint or the run.
+        folder: of the checkpoint or the run; by default the network that comes with the package,
+            trained on 4x4 boards only.
         simulations: of the tree search before each move; 0 plays greedily without one.
 
     Raises:

@@ -32,7 +32,7 @@ class NetworkConfig:
 
     channels: int = 32
     """width of the features"""
-    layers: int = 4
+    layers: int = 2
     """rounds of messages between placements and constraints"""
 
 
