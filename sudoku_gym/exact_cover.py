@@ -1,4 +1,4 @@
-"""Exact search on any unit table: the compiled kernel behind `sudoku_gym.solver`.
+"""The exact cover of a board as bit masks, and what follows from a placement.
 
 Sudoku is an exact cover. Its items are the cells (each takes one digit) and the digits of each
 unit (each takes one place); a candidate (cell, digit) lies in one item of the first kind and one
@@ -7,8 +7,7 @@ digit left, a unit's digit has a bit for each place left, and an item that is se
 a candidate away clears one bit in each of its items, and an item with one bit left is a naked or
 a hidden single at once, so nothing is ever scanned for singles and nothing is allocated.
 
-Source: Knuth, "Dancing links" (2000), for the exact cover; the bit masks in place of the links and
-the two-way branching (try a candidate, else rule it out for good) are ours.
+Source: Knuth, "Dancing links" (2000), for the exact cover; bit masks in place of his links.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
@@ -26,15 +25,11 @@ from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
 
-UNDECIDED = -1
-_FAILED = -1
+FAILED = -1
 _ONE = np.uint32(1)
-_SHIFT = np.uint32(5)  # a candidate is stored as `cell << 5 | digit - 1`
-_DIGIT = np.uint32(31)
-_BLOCK = 64
-_TINY = np.float32(1e-9)
-_SHORT, _LONG = 100, 1_000  # tries before the first restart, and where restarts get rare
-_NEARLY_ONE = np.float32(0.9999)  # the same sum may be rounded otherwise in SIMD
+SHIFT = np.uint32(5)  # a candidate is stored as `cell << 5 | digit - 1`
+DIGIT = np.uint32(31)
+BLOCK = 64  # items are padded to whole blocks, which `search` compares with SIMD instructions
 
 # The inner functions only pass arrays on. Without numba's runtime they count no references, which
 # halves the time of a search; they must not allocate then, not even for `a[i] = b[j]` on rows.
@@ -119,7 +114,7 @@ def _place(items, queue, tail, cell, digit, tables):
             if left & (left - _ONE) == 0:
                 if left == 0:
                     return -1 - np.int64(item)
-                queue[tail] = cell_of[first - cells + lowest_bit(left)] << _SHIFT | item - first
+                queue[tail] = cell_of[first - cells + lowest_bit(left)] << SHIFT | item - first
                 tail += 1
             items[item] = left
         rest = items[first + digit] & ~mine
@@ -127,14 +122,14 @@ def _place(items, queue, tail, cell, digit, tables):
         while rest:
             peer = cell_of[first - cells + lowest_bit(rest)]
             rest &= rest - _ONE
-            tail = _remove(items, queue, tail, peer, digit, tables)
+            tail = remove(items, queue, tail, peer, digit, tables)
             if tail < 0:
                 return tail
     return tail
 
 
 @njit(**INNER)
-def _remove(items, queue, tail, cell, digit, tables):
+def remove(items, queue, tail, cell, digit, tables):
     """Take an open candidate away and push new singles; returns what `_place` returns."""
     cell_of, first_item, place_bit = tables.cell_of, tables.first_item, tables.place_bit
     cells = np.uint32(len(first_item))
@@ -142,7 +137,7 @@ def _remove(items, queue, tail, cell, digit, tables):
     if left & (left - _ONE) == 0:
         if left == 0:
             return -1 - np.int64(cell)
-        queue[tail] = cell << _SHIFT | lowest_bit(left)
+        queue[tail] = cell << SHIFT | lowest_bit(left)
         tail += 1
     items[cell] = left
     for k in range(np.uint32(first_item.shape[1])):
@@ -153,19 +148,19 @@ def _remove(items, queue, tail, cell, digit, tables):
             if left & (left - _ONE) == 0:
                 if left == 0:
                     return -1 - np.int64(first + digit)
-                queue[tail] = cell_of[first - cells + lowest_bit(left)] << _SHIFT | digit
+                queue[tail] = cell_of[first - cells + lowest_bit(left)] << SHIFT | digit
                 tail += 1
             items[first + digit] = left
     return tail
 
 
 @njit(**INNER)
-def _settle(items, queue, tail, work, tables):
+def settle(items, queue, tail, work, tables):
     """Place the queued candidates and all singles that follow; return how many, or `-1 - item`."""
     head = 0
     placed = 0
     while head < tail:
-        cell, digit = queue[head] >> _SHIFT, queue[head] & _DIGIT
+        cell, digit = queue[head] >> SHIFT, queue[head] & DIGIT
         head += 1
         if items[cell] & (_ONE << digit):
             tail = _place(items, queue, tail, cell, digit, tables)
@@ -188,7 +183,7 @@ def new_space(tables):
     """
     cells = len(tables.first_item)
     items = cells + len(tables.cell_of)
-    items += -items % _BLOCK
+    items += -items % BLOCK
     return (
         np.zeros((cells + 1, items), np.uint32),
         np.empty(cells + 1, np.int64),
@@ -216,10 +211,10 @@ def load_board(space, board, banned, work, tables):
     stack, settled, _, queue, used, _ = space
     placed = _mark_givens(board, used, work, tables)
     if placed < 0 or not _open_items(stack[0], used, board, banned, tables):
-        return _FAILED
+        return FAILED
     tail = _push_singles(stack[0], queue, used, tables)
-    more = tail if tail < 0 else _settle(stack[0], queue, tail, work, tables)
-    settled[0] = placed + more if more >= 0 else _FAILED
+    more = tail if tail < 0 else settle(stack[0], queue, tail, work, tables)
+    settled[0] = placed + more if more >= 0 else FAILED
     return settled[0]
 
 
@@ -238,7 +233,7 @@ def _mark_givens(board, used, work, tables):
             for k in range(np.uint32(tables.unit_of.shape[1])):
                 unit = tables.unit_of[cell, k]
                 if used[unit] & bit and unit != padding:
-                    return _FAILED
+                    return FAILED
                 used[unit] |= bit
     used[padding] = 0
     return placed
@@ -277,7 +272,7 @@ def _push_singles(items, queue, used, tables):
     tail = 0
     for cell in range(cells):
         if items[cell] and items[cell] & (items[cell] - _ONE) == 0:
-            queue[tail] = cell << _SHIFT | lowest_bit(items[cell])
+            queue[tail] = cell << SHIFT | lowest_bit(items[cell])
             tail += 1
     for unit in range(np.uint32(len(used) - 1)):
         first = cells + unit * tables.size
@@ -288,41 +283,11 @@ def _push_singles(items, queue, used, tables):
             left = items[first + digit]
             if left & (left - _ONE) == 0:
                 if left == 0:
-                    return _FAILED
+                    return FAILED
                 cell = tables.cell_of[first - cells + lowest_bit(left)]
-                queue[tail] = cell << _SHIFT | digit
+                queue[tail] = cell << SHIFT | digit
                 tail += 1
     return tail
-
-
-@njit(fastmath=True, error_model="numpy", **INNER)
-def _score(mask, weight):
-    """Rate an item for branching: few bits, and a history of failures; 0 if it is settled."""
-    bits = np.float32(count_bits(mask))
-    return weight * (bits / (bits * bits * bits + _TINY))  # weight / bits**2 without a branch
-
-
-@njit(fastmath=True, error_model="numpy", **INNER)
-def _best_score(items, weights):
-    """Return the best score of a block; a plain loop of fixed length, which compiles to SIMD."""
-    best = np.float32(0)
-    for k in range(_BLOCK):
-        best = max(best, _score(items[k], weights[k]))
-    return best
-
-
-@njit(**INNER)
-def _choose(items, weights):
-    """Return the open item with the best score."""
-    best, start = np.float32(0), 0
-    for block in range(0, len(items), _BLOCK):
-        score = _best_score(items[block : block + _BLOCK], weights[block : block + _BLOCK])
-        if score > best:
-            best, start = score, block
-    for item in range(start, start + _BLOCK):
-        if _score(items[item], weights[item]) >= best * _NEARLY_ONE:
-            return np.uint32(item)
-    return np.uint32(start)
 
 
 @njit(**INNER)
@@ -333,106 +298,3 @@ def candidate_of(item, bit, tables):
         return item, bit
     digit = (item - cells) % tables.size
     return tables.cell_of[item - cells - digit + bit], digit
-
-
-@njit(**INNER)
-def descend(space, depth, cell, digit, work, tables):
-    """Try a candidate in a copy of node `depth`, one deeper.
-
-    Returns:
-        A negative number, `-1 - item`, if an item has no candidate left.
-    """
-    stack, settled, tried, queue, _, _ = space
-    tried[depth] = cell << _SHIFT | digit
-    for item in range(stack.shape[1]):
-        stack[depth + 1, item] = stack[depth, item]
-    queue[0] = tried[depth]
-    more = _settle(stack[depth + 1], queue, 1, work, tables)
-    settled[depth + 1] = settled[depth] + more
-    return more
-
-
-@njit(**INNER)
-def retreat(space, depth, work, tables):
-    """Rule out for good what was tried at node `depth`; returns what `descend` returns."""
-    stack, settled, tried, queue, _, _ = space
-    cell, digit = tried[depth] >> _SHIFT, tried[depth] & _DIGIT
-    tail = _remove(stack[depth], queue, 0, cell, digit, tables)
-    more = tail if tail < 0 else _settle(stack[depth], queue, tail, work, tables)
-    settled[depth] += more
-    return more
-
-
-@njit(**INNER)
-def explore(space, limit, node_limit, work, first, tables):
-    """Search below the root.
-
-    Until a solution is found the search starts again after 100 tries, 200, 400, 800 and 1,600 more,
-    with the weights it has learnt, and then hardly ever: on boards with many solutions one early
-    mistake can hide all of them, while a proof of uniqueness must not be broken off.
-
-    Args:
-        space: `new_space(tables)`, with a root. Its weights are used and added to.
-        limit: stop at this many solutions.
-        node_limit: stop after this many tried candidates.
-        work: int8 `[N**2]`, the digits settled so far.
-        first: int8 `[N**2]`, the first solution is written here.
-        tables: `tables_of(geometry)`.
-
-    Returns:
-        Solutions found, or `-1 - found` if the node limit ended the search; candidates tried.
-    """
-    stack, settled, _, _, _, weights = space
-    cells = len(tables.first_item)
-    found, nodes, depth = 0, 0, 0
-    span, restart = _SHORT, _SHORT
-    state = np.int64(0)
-    while True:
-        if state < 0:
-            weights[-1 - state] += np.float32(1)
-        elif settled[depth] == cells:
-            if found == 0:
-                for cell in range(cells):
-                    first[cell] = work[cell]
-            found += 1
-            state = np.int64(_FAILED)
-        if state < 0:
-            if depth == 0 or found >= limit:
-                return found, nodes
-            depth -= 1
-            state = retreat(space, depth, work, tables)
-            continue
-        if found == 0 and nodes >= restart:
-            depth = 0
-            span *= 2 if span < _LONG else 40
-            restart = nodes + span
-        if nodes >= node_limit:
-            return UNDECIDED - found, nodes
-        nodes += 1
-        item = _choose(stack[depth], weights)
-        cell, digit = candidate_of(item, lowest_bit(stack[depth, item]), tables)
-        state = descend(space, depth, cell, digit, work, tables)
-        depth += 1
-
-
-@njit(cache=True, nogil=True)
-def search(boards, limit, node_limit, tables, solutions, counts, nodes):
-    """Count the solutions of each board up to `limit`, and keep the first of each.
-
-    Args:
-        boards: int8 `[B, N**2]`.
-        limit: stop at this many solutions.
-        node_limit: stop after this many tried candidates a board.
-        tables: `tables_of(geometry)`.
-        solutions: int8 `[B, N**2]`, zeros; the first solution is written here.
-        counts: int64 `[B]`, written: solutions found, or `-1 - found` at the node limit.
-        nodes: int64 `[B]`, written: candidates tried.
-    """
-    space = new_space(tables)
-    weights = space[-1]
-    work, nothing = np.empty(boards.shape[1], np.int8), np.zeros(boards.shape[1], np.int8)
-    for b in range(len(boards)):
-        counts[b], nodes[b] = 0, 0
-        if load_board(space, boards[b], nothing, work, tables) >= 0:
-            weights[:] = 1
-            counts[b], nodes[b] = explore(space, limit, node_limit, work, solutions[b], tables)

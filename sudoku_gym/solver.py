@@ -13,7 +13,9 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sudoku_gym import board, exact_cover
+from sudoku_gym import board
+from sudoku_gym import search as kernel
+from sudoku_gym.exact_cover import tables_of
 from sudoku_gym.geometry import Geometry, geometry_for
 
 NODE_LIMIT = 1_000_000
@@ -66,10 +68,10 @@ def search(
     flat = boards.reshape(len(boards), geometry.num_cells)
     solutions = np.zeros_like(flat)
     found, nodes = np.zeros(len(flat), np.int64), np.zeros(len(flat), np.int64)
-    tables = exact_cover.tables_of(geometry)
+    tables = tables_of(geometry)
 
     def run(part: slice) -> None:
-        exact_cover.search(
+        kernel.search(
             flat[part], limit, node_limit, tables, solutions[part], found[part], nodes[part]
         )
 

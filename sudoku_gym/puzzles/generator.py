@@ -15,20 +15,19 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from sudoku_gym import exact_cover
 from sudoku_gym.exact_cover import (
     INNER,
     candidate_of,
     count_bits,
-    descend,
-    explore,
     load_board,
     lowest_bit,
-    retreat,
+    new_space,
+    tables_of,
 )
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.difficulty import grade
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.search import descend, explore, retreat
 from sudoku_gym.stream import new_stream, next_below
 
 Pattern = Literal["none", "rotation", "horizontal", "vertical", "diagonal"]
@@ -76,7 +75,7 @@ def generate(
     shape = (count, geometry.num_cells)
     puzzles, solutions = np.zeros(shape, np.int8), np.zeros(shape, np.int8)
     minimal = np.zeros(count, np.bool_)
-    tables = exact_cover.tables_of(geometry)
+    tables = tables_of(geometry)
     stream = new_stream(rng)
     made = _generate(stream, groups, givens, node_limit, tables, puzzles, solutions, minimal)
     if made < count:
@@ -121,7 +120,7 @@ def _cell_groups(geometry: Geometry, pattern: str) -> NDArray[np.int64]:
 @njit(cache=True, nogil=True)
 def _generate(stream, groups, givens, node_limit, tables, puzzles, solutions, minimal):
     """Fill the rows of `puzzles`, `solutions`, `minimal`; return how many were made."""
-    space = exact_cover.new_space(tables)
+    space = new_space(tables)
     order = groups.copy()
     scratch = np.zeros((3, puzzles.shape[1]), np.int8)
     for b in range(len(puzzles)):
