@@ -18,6 +18,7 @@ from sudoku_curricula.schedules import ConstantConfig, PaperAlgorithm1Config, Su
 from sudoku_curricula.tensorboard import BLANKS, COMPLETION_RATE, SUCCESS_RATE, read_curves
 from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.testing import check_policy
 
 
@@ -132,6 +133,14 @@ def test_the_trained_agent_is_a_policy_for_every_size(tmp_path):
         policy = load_policy(tmp_path / "run", simulations=simulations)
         for size in (4, 6):
             check_policy(policy, Geometry.standard(size))
+
+
+def test_the_shipped_network_solves_the_test_orbits():
+    test = puzzles.load("4x4", "test")
+    part = test[np.random.default_rng(0).permutation(len(test))[:2000]]
+    assert evaluate(load_policy("calphazero"), part).completion_rate == 1
+    nine = BankSource(puzzles.load("9x9", "test")).sample(100, 40, np.random.default_rng(0))[0]
+    assert evaluate(load_policy("calphazero"), nine).completion_rate > 0.9
 
 
 @pytest.mark.parametrize(
