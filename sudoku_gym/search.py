@@ -31,22 +31,25 @@ from sudoku_gym.exact_cover import (
 )
 
 UNDECIDED = -1
-_TINY = np.float32(1e-9)
-_NEARLY_ONE = np.float32(0.9999)  # the same sum may be rounded otherwise in SIMD
+_EXPONENT = np.int32(23)  # where the exponent of a float32 starts
 _SHORT, _LONG = 100, 1_000  # tries before the first restart, and where restarts get rare
 
 
-@njit(fastmath=True, error_model="numpy", **INNER)
+@njit(**INNER)
 def _score(mask, weight):
-    """Rate an item for branching: few bits, and a history of failures; 0 if it is settled."""
-    bits = np.float32(count_bits(mask))
-    return weight * (bits / (bits * bits * bits + _TINY))  # weight / bits**2 without a branch
+    """Rate an item for branching: its weight, halved for each bit; -1 if it is settled.
+
+    Weights are positive floats read as int32: these compare as the floats do, and taking 1 from
+    the exponent halves. So a score costs no division, and a block of them no branch.
+    """
+    bits = np.int32(count_bits(mask))
+    return weight - (bits << _EXPONENT) if bits else np.int32(-1)
 
 
-@njit(fastmath=True, error_model="numpy", **INNER)
+@njit(**INNER)
 def _best_score(items, weights):
     """Return the best score of a block; a plain loop of fixed length, which compiles to SIMD."""
-    best = np.float32(0)
+    best = np.int32(-1)
     for k in range(BLOCK):
         best = max(best, _score(items[k], weights[k]))
     return best
@@ -55,13 +58,13 @@ def _best_score(items, weights):
 @njit(**INNER)
 def _choose(items, weights):
     """Return the open item with the best score."""
-    best, start = np.float32(0), 0
+    best, start = np.int32(-1), 0
     for block in range(0, len(items), BLOCK):
         score = _best_score(items[block : block + BLOCK], weights[block : block + BLOCK])
         if score > best:
             best, start = score, block
     for item in range(start, start + BLOCK):
-        if _score(items[item], weights[item]) >= best * _NEARLY_ONE:
+        if _score(items[item], weights[item]) == best:
             return np.uint32(item)
     return np.uint32(start)
 
@@ -114,6 +117,7 @@ def explore(space, limit, node_limit, work, first, tables):
         Solutions found, or `-1 - found` if the node limit ended the search; candidates tried.
     """
     stack, settled, _, _, _, weights = space
+    ratings = weights.view(np.int32)
     cells = len(tables.first_item)
     found, nodes, depth = 0, 0, 0
     span, restart = _SHORT, _SHORT
@@ -140,7 +144,7 @@ def explore(space, limit, node_limit, work, first, tables):
         if nodes >= node_limit:
             return UNDECIDED - found, nodes
         nodes += 1
-        item = _choose(stack[depth], weights)
+        item = _choose(stack[depth], ratings)
         cell, digit = candidate_of(item, lowest_bit(stack[depth, item]), tables)
         state = descend(space, depth, cell, digit, work, tables)
         depth += 1
