@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -204,16 +204,18 @@ def sizes(config: Config) -> None:
         sets = [read(config.puzzles)]
     else:
         sets = [puzzles.load(name) for name in ("6x6", "9x9", "16x16", "25x25")]
+    origin = config.puzzles.name if config.puzzles else "Minimal puzzles of the banks"
     heads = ["puzzles", "algorithm", "solved", "95 % interval", "median ms", "slowest ms", "nodes"]
-    rows = []
+    print_table(f"{origin}, {config.limit:g} s a puzzle", heads, size_rows(sets, config))
+
+
+def size_rows(sets: list[PuzzleSet], config: Config) -> Iterator[list[str]]:
+    """Yield a row for each list and algorithm, as soon as it is measured."""
     for boards in (s[: config.count] for s in sets):
+        label = f"{boards.name}, {boards.blanks.min()}-{boards.blanks.max()} blanks"
         for name, make in {**ALGORITHMS, **ABLATIONS, **REFERENCES}.items():
             run = measure_until_hopeless(make(config.limit), boards, config)
-            blanks = f"{boards.blanks.min()}-{boards.blanks.max()} blanks"
-            label = f"{boards.name}, {blanks}"
-            rows.append([label, name, *summary(run, len(boards))])
-    origin = config.puzzles.name if config.puzzles else "Minimal puzzles of the banks"
-    print_table(f"{origin}, {config.limit:g} s a puzzle", heads, rows)
+            yield [label, name, *summary(run, len(boards))]
 
 
 def levels(config: Config) -> None:
@@ -237,9 +239,9 @@ def levels(config: Config) -> None:
 
 
 def measure_until_hopeless(algorithm: Any, boards: PuzzleSet, config: Config) -> Run:
-    """Measure, but let a row in which all of the first five run into the limit be no longer."""
+    """Measure, but give up where most of the first five puzzles run into the limit."""
     run = measure(algorithm, boards[:5], config)
-    return measure(algorithm, boards, config) if run.solved.any() else run
+    return measure(algorithm, boards, config) if run.solved.mean() > 0.5 else run
 
 
 def summary(run: Run, total: int) -> list[str]:
@@ -263,11 +265,10 @@ def milliseconds(run: Run, i: int) -> str:
     return f"{1e3 * run.seconds[i]:,.3g}" if run.solved[i] else f"none in {run.seconds[i]:.0f} s"
 
 
-def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:
-    print(f"\n### {title}\n\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
+def print_table(title: str, heads: list[str], rows: Iterable[list[str]]) -> None:
+    print(f"\n### {title}\n\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}", flush=True)
     for row in rows:
-        print(f"| {' | '.join(row)} |")
-    sys.stdout.flush()
+        print(f"| {' | '.join(row)} |", flush=True)
 
 
 def draw(path: Path, labels: list[str], runs: dict[str, Run]) -> None:
