@@ -249,16 +249,10 @@ def summary(run: Run, total: int) -> list[str]:
     low, high = wilson_interval(solved, tried)
     share = f"{solved} of {tried}" + ("" if tried == total else " (then given up)")
     interval = f"{100 * low:.1f} to {100 * high:.1f} %"
-    if not solved:
-        return [share, interval, "-", "-", "-"]
-    undecided = "at the limit" if solved < tried else f"{1e3 * run.seconds.max():,.3g}"
-    return [
-        share,
-        interval,
-        f"{1e3 * np.median(run.seconds):,.3g}",
-        undecided,
-        f"{int(np.median(run.nodes)):,}",
-    ]
+    if solved < tried:
+        return [share, interval, "-", "at the limit", "-"]
+    times = [f"{1e3 * time:,.3g}" for time in (np.median(run.seconds), run.seconds.max())]
+    return [share, interval, *times, f"{int(np.median(run.nodes)):,}"]
 
 
 def milliseconds(run: Run, i: int) -> str:
