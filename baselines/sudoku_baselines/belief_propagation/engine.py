@@ -35,7 +35,7 @@ def edge_table(geometry: Geometry) -> NDArray[np.int32]:
     """Return where the messages to each cell stand: int32 `[C, K]`, padded with U * N."""
     edges = np.full(geometry.cell_units.shape, geometry.units.size, np.int32)
     filled = np.zeros(geometry.num_cells, np.int64)
-    for edge, cell in enumerate(geometry.units.ravel()):
+    for edge, cell in enumerate(geometry.units.ravel().tolist()):
         edges[cell, filled[cell]] = edge
         filled[cell] += 1
     return edges
@@ -55,78 +55,113 @@ def log_floor(size: int) -> float:
 
 
 @njit(cache=True)
-def update_unit(
-    u, units, support, choices, log_beliefs, log_messages, rule, damping, floor, work
-):  # fmt: skip
+def update_unit(u, units, support, choices, log_beliefs, log_messages, rule, damping, floor, work):
     """Renew the messages of unit u to its cells; return False if it finds a contradiction.
 
     Cells whose digit is known take no part but for taking their digit from the others.
     """
     counts, forward, backward, incoming, outgoing = work
-    size = units.shape[1]
-    free = np.empty(size, np.int64)
-    digits = np.empty(size, np.int64)
-    is_known = np.zeros(size, np.bool_)
-    cells = 0
-    for i in range(size):
-        cell = units[u, i]
+    places, digits = _open_part(units[u], support, choices)
+    if len(places) != len(digits):
+        return False
+    is_possible = _write_incoming(
+        units[u], u * units.shape[1], places, digits, support, log_beliefs, log_messages, floor,
+        incoming,
+    )  # fmt: skip
+    if not is_possible:
+        return False
+    if rule == POLYNOMIAL:
+        polynomial_messages(incoming, len(places), outgoing)
+    else:
+        is_max = rule == MAX_PRODUCT
+        exact_messages(incoming, len(places), is_max, counts, forward, backward, outgoing)
+    return _write_outgoing(
+        units[u], u * units.shape[1], places, digits, support, choices, log_messages, damping,
+        floor, outgoing,
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _open_part(unit, support, choices):
+    """Return the places in the unit of undecided cells, and the digits that decided ones leave.
+
+    There are as many of the one as of the other unless two decided cells hold the same digit.
+    """
+    size = len(unit)
+    places = np.empty(size, np.int64)
+    is_free = np.ones(size, np.bool_)
+    count = 0
+    for place, cell in enumerate(unit):
         if choices[cell] > 1:
-            free[cells] = i
-            cells += 1
-            continue
-        digit = np.argmax(support[cell])
-        if is_known[digit]:
-            return False
-        is_known[digit] = True
-    left = 0
-    for digit in range(size):
-        if not is_known[digit]:
-            digits[left] = digit
-            left += 1
-    for i in range(cells):
-        cell, edge = units[u, free[i]], u * size + free[i]
+            places[count] = place
+            count += 1
+        else:
+            is_free[np.argmax(support[cell])] = False
+    return places[:count], np.flatnonzero(is_free)
+
+
+@njit(cache=True)
+def _write_incoming(
+    unit, first_edge, places, digits, support, log_beliefs, log_messages, floor, incoming
+):
+    """Write what each open cell hears from elsewhere (eq. 3); return False if one has no digit."""
+    for i, place in enumerate(places):
+        cell, edge = unit[place], first_edge + place
         highest = IMPOSSIBLE
-        for j in range(cells):
-            if support[cell, digits[j]]:
-                highest = max(highest, log_beliefs[cell, digits[j]] - log_messages[edge, digits[j]])
+        for j, digit in enumerate(digits):
+            incoming[i, j] = 0.0
+            if support[cell, digit]:
+                incoming[i, j] = log_beliefs[cell, digit] - log_messages[edge, digit]
+                highest = max(highest, incoming[i, j])
         if highest == IMPOSSIBLE:
             return False
         total = 0.0
-        for j in range(cells):
-            incoming[i, j] = 0.0
-            if support[cell, digits[j]]:
-                logit = log_beliefs[cell, digits[j]] - log_messages[edge, digits[j]] - highest
-                incoming[i, j] = np.exp(max(logit, floor))
+        for j, digit in enumerate(digits):
+            if support[cell, digit]:
+                incoming[i, j] = np.exp(max(incoming[i, j] - highest, floor))
                 total += incoming[i, j]
-        for j in range(cells):
+        for j in range(len(digits)):
             incoming[i, j] /= total
-    if rule == POLYNOMIAL:
-        polynomial_messages(incoming, cells, outgoing)
-    else:
-        exact_messages(incoming, cells, rule == MAX_PRODUCT, counts, forward, backward, outgoing)
-    for i in range(cells):
-        cell, edge = units[u, free[i]], u * size + free[i]
+    return True
+
+
+@njit(cache=True)
+def _write_outgoing(
+    unit, first_edge, places, digits, support, choices, log_messages, damping, floor, outgoing
+):
+    """Keep the messages, highest 0, and clear what they rule out; return False if that is all."""
+    for i, place in enumerate(places):
+        cell, edge = unit[place], first_edge + place
         highest = 0.0
-        for j in range(cells):
-            if support[cell, digits[j]]:
+        for j, digit in enumerate(digits):
+            if support[cell, digit]:
                 highest = max(highest, outgoing[i, j])
         if highest == 0.0:
             return False
-        for digit in range(size):
-            if is_known[digit]:
+        left = 0
+        for j, digit in enumerate(digits):
+            if support[cell, digit] and outgoing[i, j] > 0:
+                message = max(np.log(outgoing[i, j] / highest), floor)
+                kept = damping * log_messages[edge, digit]
+                log_messages[edge, digit] = kept + (1 - damping) * message
+                left += 1
+            else:
                 support[cell, digit] = False
-        for j in range(cells):
-            digit = digits[j]
-            if support[cell, digit]:
-                if outgoing[i, j] == 0.0:
-                    support[cell, digit] = False
-                else:
-                    log_message = max(np.log(outgoing[i, j] / highest), floor)
-                    log_messages[edge, digit] = (
-                        damping * log_messages[edge, digit] + (1 - damping) * log_message
-                    )
-        choices[cell] = np.count_nonzero(support[cell])
+        if left < choices[cell]:  # the digits of decided cells are not among `digits`
+            _keep_only(support[cell], digits)
+            choices[cell] = left
     return True
+
+
+@njit(cache=True)
+def _keep_only(row, digits):
+    """Clear the entries of `row [N]` that are not among `digits`, which ascend."""
+    j = 0
+    for digit in range(len(row)):
+        if j < len(digits) and digits[j] == digit:
+            j += 1
+        else:
+            row[digit] = False
 
 
 @njit(cache=True)
@@ -171,9 +206,9 @@ def update_placements(
     digit, graph, first_edges, support, choices, log_beliefs, log_odds, damping, floor, work
 ):  # fmt: skip
     """Renew what the placement factor of a digit says; return False if it has no placement left."""
-    forward, backward, weights, messages = work
+    forward, backward, weights, messages, scales = work
     size = support.shape[1]
-    _write_odds(digit, support, choices, log_beliefs, log_odds, floor, weights)
+    _write_odds(digit, support, choices, log_beliefs, log_odds, floor, weights, scales)
     start = placement_messages(
         graph[digit], first_edges[digit], weights, forward, backward, messages
     )
@@ -197,13 +232,16 @@ def update_placements(
             support[cell, digit] = True
             choices[cell] = 1
         else:
-            odds = min(max(np.log(messages[cell] / elsewhere), 2 * floor), -2 * floor)
+            odds = min(
+                max(np.log(messages[cell] / elsewhere) - np.log(scales[cell // size]), 2 * floor),
+                -2 * floor,
+            )
             log_odds[cell, digit] = damping * log_odds[cell, digit] + (1 - damping) * odds
     return True
 
 
 @njit(cache=True)
-def _write_odds(digit, support, choices, log_beliefs, log_odds, floor, weights):
+def _write_odds(digit, support, choices, log_beliefs, log_odds, floor, weights, scales):
     """Write the odds that each cell holds `digit`, as the other factors see it; rows' highest 1."""
     size = support.shape[1]
     for row in range(0, len(support), size):
@@ -223,6 +261,7 @@ def _write_odds(digit, support, choices, log_beliefs, log_odds, floor, weights):
                     log_weight -= np.log(max(other, 1e-300))
                     weights[cell] = np.exp(min(max(log_weight, floor), -floor))
                 highest = max(highest, weights[cell])
+        scales[row // size] = highest
         for cell in range(row, row + size):
             if weights[cell] > 0:
                 if known and choices[cell] > 1:

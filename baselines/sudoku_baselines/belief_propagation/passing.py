@@ -8,6 +8,7 @@ many unit updates an iteration, each on the unit whose cells have changed the mo
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -15,13 +16,16 @@ from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_baselines.belief_propagation.engine import (
+    edge_table,
     update_belief,
     update_placements,
     update_unit,
 )
 from sudoku_baselines.belief_propagation.messages import POLYNOMIAL, popcounts
+from sudoku_baselines.belief_propagation.placements import placement_graph
 from sudoku_baselines.belief_propagation.sinkhorn import balance_board
 from sudoku_baselines.belief_propagation.solution_check import read_grid
+from sudoku_gym.geometry import Geometry
 
 SOLVED, CONTRADICTION, UNSOLVED = 0, 1, 2
 SINKHORN_TOLERANCE = 1e-3
@@ -60,6 +64,19 @@ class Plan(NamedTuple):
     floor: float
 
 
+@cache
+def tables_of(geometry: Geometry, with_placements: bool) -> Tables:
+    """Return the tables of a geometry; without placement factors if they are not wanted."""
+    empty = np.empty((0, 3), np.int32)
+    return Tables(
+        geometry.units,
+        geometry.cell_units,
+        geometry.peers,
+        edge_table(geometry),
+        placement_graph(geometry) if with_placements else empty,
+    )
+
+
 @njit(cache=True)
 def run_batch(supports, tables, plan, grids, beliefs, statuses, iterations):
     """Run on each board; all outputs are overwritten.
@@ -81,7 +98,13 @@ def run_batch(supports, tables, plan, grids, beliefs, statuses, iterations):
     unit_work = (counts, np.empty(sets), np.empty(sets), np.empty(square), np.empty(square))
     nodes = tables.graph[-1, 1] + 1 if len(tables.graph) else 1
     cells = supports.shape[1]
-    digit_work = (np.empty(nodes), np.empty(nodes), np.empty(cells), np.empty(cells))
+    digit_work = (
+        np.empty(nodes),
+        np.empty(nodes),
+        np.empty(cells),
+        np.empty(cells),
+        np.empty(size),
+    )
     graph = np.empty((size, *tables.graph.shape), np.int32)
     for b in range(len(supports)):
         for digit in range(size):
@@ -113,7 +136,7 @@ def _run(support, tables, plan, grid, beliefs, graph, unit_work, digit_work):
             consistent = _residual_pass(state, tables, plan, residuals, unit_work)
         else:
             consistent = _flood(state, tables, plan, unit_work)
-        if consistent and plan.placement_weight > 0:
+        if consistent and len(graph[0]) > 0:
             for digit in range(size):
                 consistent = consistent and update_placements(
                     digit, graph, first_edges, support, choices, log_beliefs, log_odds,
@@ -192,17 +215,14 @@ def _residual_pass(state, tables, plan, residuals, work):
 
 @njit(cache=True)
 def _balance(state, tables, plan):
-    """Balance the beliefs and go on from there: they replace all messages so far."""
-    support, _, log_prior, log_messages, log_odds, log_beliefs, beliefs = state
+    """Balance the beliefs; from now on they are the prior of their cells."""
+    support, _, log_prior, _, _, _, beliefs = state
     balance_board(beliefs, tables.units, SINKHORN_TOLERANCE, plan.sinkhorn_sweeps)
-    log_messages[:] = 0.0
-    log_odds[:] = 0.0
     for cell in range(len(support)):
         for digit in range(support.shape[1]):
             if support[cell, digit]:
-                floored = max(beliefs[cell, digit], np.exp(plan.floor))
-                beliefs[cell, digit] = floored
-                log_beliefs[cell, digit] = np.log(floored)
+                beliefs[cell, digit] = max(beliefs[cell, digit], np.exp(plan.floor))
+                log_prior[cell, digit] = np.log(beliefs[cell, digit])
 
 
 @njit(cache=True)

@@ -1,0 +1,87 @@
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+
+from sudoku_baselines.belief_propagation import passing
+from sudoku_baselines.belief_propagation.solver import STATUSES, Settings
+
+# Three constraints in a row, each sharing one cell with the next: a tree.
+TREE = np.array([[0, 1, 2, 3], [3, 4, 5, 6], [6, 7, 8, 9]], np.int32)
+CELLS, SIZE = 10, 4
+SCHEDULES = [{"schedule": "flooding"}, {"schedule": "residual"}, {"damping": 0.5}]
+
+
+def tree_tables():
+    cell_units = np.full((CELLS, 2), len(TREE), np.int32)
+    edges = np.full((CELLS, 2), TREE.size, np.int32)
+    peers = np.repeat(np.arange(CELLS, dtype=np.int32)[:, None], 6, axis=1)
+    for cell in range(CELLS):
+        units, places = np.nonzero(TREE == cell)
+        cell_units[cell, : len(units)] = units
+        edges[cell, : len(units)] = units * SIZE + places
+        others = np.setdiff1d(TREE[units], [cell])
+        peers[cell, : len(others)] = others
+    return passing.Tables(TREE, cell_units, peers, edges, np.empty((0, 3), np.int32))
+
+
+def exact_marginals(support, combine):
+    """Sum (or maximise) over all assignments of the tree, one permutation a constraint."""
+    marginals = np.zeros((CELLS, SIZE))
+    for parts in product(permutations(range(SIZE)), repeat=len(TREE)):
+        digits = np.full(CELLS, -1)
+        agrees = True
+        for unit, part in zip(TREE, parts, strict=True):
+            agrees = agrees and all(digits[c] in (-1, d) for c, d in zip(unit, part, strict=True))
+            digits[unit] = part
+        if agrees and support[np.arange(CELLS), digits].all():
+            for cell, digit in enumerate(digits):
+                marginals[cell, digit] = combine(marginals[cell, digit], 1.0)
+    return marginals
+
+
+def run(support, **changes):
+    supports = support[None].copy()
+    beliefs = np.zeros((1, CELLS, SIZE))
+    grids, outcome = np.zeros((1, CELLS), np.int8), np.zeros(1, np.int64)
+    plan = Settings(iterations=80, check_every=0, **changes).plan(SIZE)
+    passing.run_batch(supports, tree_tables(), plan, grids, beliefs, outcome, np.zeros(1, np.int64))
+    return beliefs[0], STATUSES[outcome[0]]
+
+
+def random_support(seed):
+    return np.random.default_rng(seed).random((CELLS, SIZE)) < 0.75
+
+
+@pytest.mark.parametrize("changes", SCHEDULES, ids=str)
+@pytest.mark.parametrize("seed", range(8))
+def test_marginals_are_exact_on_a_tree(seed, changes):
+    support = random_support(seed)
+    marginals = exact_marginals(support, lambda a, b: a + b)
+    beliefs, status = run(support, **changes)
+    if not marginals.any():
+        assert status == "contradiction"
+        return
+    np.testing.assert_allclose(beliefs, marginals / marginals.sum(1, keepdims=True), atol=1e-9)
+
+
+def test_some_of_these_trees_have_a_solution_and_some_have_none():
+    possible = [exact_marginals(random_support(seed), max).any() for seed in range(8)]
+    assert 0 < sum(possible) < 8
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_max_marginals_are_exact_on_a_tree(seed):
+    support = random_support(seed)
+    marginals = exact_marginals(support, max)
+    if marginals.any():
+        beliefs, _ = run(support, rule="max-product")
+        np.testing.assert_allclose(beliefs, marginals / marginals.sum(1, keepdims=True), atol=1e-9)
+
+
+def test_decimation_keeps_what_it_has_decided():
+    beliefs, status = run(np.ones((CELLS, SIZE), np.bool_), decimate_after=5, decimate_every=1)
+    assert status == "solved"
+    assert ((beliefs == 0) | (beliefs == 1)).all()
+    for unit in TREE:
+        assert (np.sort(beliefs[unit].argmax(1)) == np.arange(SIZE)).all()

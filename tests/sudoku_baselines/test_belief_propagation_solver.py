@@ -1,0 +1,165 @@
+import logging
+
+import numpy as np
+import pytest
+
+from sudoku_baselines.belief_propagation.marginals import drawn_marginal, surest_marginal
+from sudoku_baselines.belief_propagation.solver import (
+    BeliefPropagation,
+    Settings,
+    bp_sinkhorn,
+    fractional_bp,
+    max_product,
+    sum_product,
+)
+from sudoku_gym import board, evaluate, load_policy, puzzles
+from sudoku_gym.geometry import Geometry, sudoku_x
+from sudoku_gym.testing import check_policy
+
+NAMES = ["sum-product", "max-product", "bp-sinkhorn", "sinkhorn", "fractional-bp"]
+TEST = puzzles.load("9x9", "test")[:150]
+
+
+def solved_by(solver, puzzle_set):
+    """Solve, check that the solver says the truth about each puzzle, return which it solved."""
+    grids = solver.solve(puzzle_set.puzzles, puzzle_set.geometry)
+    solved = (grids == puzzle_set.solutions).all((1, 2))
+    assert ((solver.status == "solved") == solved).all()
+    assert (grids[~solved] == 0).all()
+    assert (solver.iterations <= solver.settings.iterations).all()
+    return solved
+
+
+@pytest.mark.parametrize(
+    ("make", "least"), [(sum_product, 0.8), (max_product, 0.65), (bp_sinkhorn, 0.8)]
+)
+def test_the_papers_solvers_fall_short_of_all_minimal_puzzles(make, least):
+    assert least < solved_by(make(iterations=40), TEST).mean() < 0.99
+
+
+def test_fractional_weights_solve_what_the_paper_leaves():
+    solver = fractional_bp()
+    assert solved_by(solver, TEST).mean() > 0.98
+    assert np.median(solver.iterations) < 10
+
+
+@pytest.mark.parametrize("geometry", [Geometry.boxes(2, 3), sudoku_x(9), Geometry.standard(16)])
+def test_any_geometry_is_solved(geometry):
+    name = {6: "6x6", 9: "x9x9", 16: "16x16"}[geometry.size]
+    bank = puzzles.load(name, "test")[:10]
+    rng = np.random.default_rng(0)
+    easier = np.where(rng.random(bank.puzzles.shape) < 0.3, bank.solutions, bank.puzzles)
+    for solver in (fractional_bp(iterations=60), bp_sinkhorn(iterations=60)):
+        grids = solver.solve(easier, geometry)
+        assert (grids == bank.solutions).all((1, 2)).mean() > 0.7
+
+
+def test_sum_product_goes_on_where_arg_max_stops():
+    by_check = solved_by(sum_product(iterations=40), TEST)
+    by_maximum = solved_by(sum_product(iterations=40, check="arg-max"), TEST)
+    assert by_maximum.mean() < by_check.mean() - 0.1
+
+
+def test_decimation_decides_puzzles_without_any_check():
+    settings = {"check_every": 0, "schedule": "flooding", "damping": 0.8, "placement_weight": 0.2}
+    undecided = solved_by(fractional_bp(iterations=60, **settings), TEST)
+    decided = solved_by(
+        fractional_bp(iterations=400, decimate_after=60, decimate_every=10, **settings), TEST
+    )
+    assert decided.mean() > undecided.mean() + 0.1
+
+
+def test_a_wrong_digit_is_a_contradiction_and_never_a_solution():
+    rng = np.random.default_rng(0)
+    spoilt = TEST.puzzles.copy()
+    wrong = board.candidates(spoilt, TEST.geometry)
+    index = np.arange(len(spoilt))[:, None, None]
+    rows, columns = np.ogrid[:9, :9]
+    wrong[index, rows, columns, TEST.solutions - 1] = False
+    for b in range(len(spoilt)):
+        row, column, digit = rng.choice(np.argwhere(wrong[b]))
+        spoilt[b, row, column] = digit + 1
+    for solver in (sum_product(iterations=40), fractional_bp(iterations=40)):
+        assert (solver.solve(spoilt, TEST.geometry) == 0).all()
+        assert (solver.status == "contradiction").mean() > 0.5
+        assert (solver.status != "solved").all()
+
+
+def test_givens_that_clash_are_a_contradiction():
+    clash = board.parse("11" + 14 * ".")[None]
+    solver = sum_product()
+    assert (solver.solve(clash, Geometry.standard(4)) == 0).all()
+    assert solver.status == ["contradiction"]
+
+
+def test_marginals_are_probabilities_and_givens_are_certain():
+    bp = BeliefPropagation(iterations=5)
+    beliefs = bp.marginals(TEST.puzzles, TEST.geometry)
+    np.testing.assert_allclose(beliefs.sum(3), 1)
+    given = np.take_along_axis(beliefs, np.maximum(TEST.puzzles, 1)[..., None] - 1, 3)[..., 0]
+    assert (given[TEST.puzzles > 0] == 1).all()
+    truth = np.take_along_axis(beliefs, TEST.solutions[..., None] - 1, 3)[..., 0]
+    assert (truth > 0).all()  # zeros are proofs
+
+
+def test_symmetric_cells_get_equal_marginals():
+    beliefs = sum_product(iterations=3).marginals(
+        np.zeros((1, 4, 4), np.int8), Geometry.boxes(2, 2)
+    )
+    np.testing.assert_allclose(beliefs, 0.25)
+
+
+def test_no_board_is_fine_too():
+    none = np.zeros((0, 9, 9), np.int8)
+    for name in NAMES:
+        assert load_policy(name).solver.solve(none, Geometry.standard(9)).shape == (0, 9, 9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_is_a_policy_by_name(name, caplog):
+    caplog.set_level(logging.ERROR)
+    check_policy(load_policy(name), Geometry.standard(4))
+    result = evaluate(load_policy(name), puzzles.load("4x4", "test")[:300])
+    assert result.completion_rate > 0.9
+
+
+@pytest.mark.parametrize("make", [surest_marginal, drawn_marginal])
+def test_marginals_play(make):
+    policy = make(iterations=15)
+    check_policy(policy, Geometry.standard(4))
+    assert evaluate(policy, TEST[:20]).completion_rate > 0.6
+
+
+def test_drawn_digits_follow_the_marginals():
+    # Rows 1 and 2 leave 1 or 2 for each of four cells, by symmetry equally likely.
+    puzzle = board.parse("..34 34.. 2143 4312".replace("34..", "34..")).astype(np.int8)
+    puzzle = np.repeat(puzzle[None], 2000, axis=0)
+    puzzle[:, 2:] = 0
+    policy = drawn_marginal(iterations=5)
+    policy.reset(puzzle, Geometry.standard(4), np.random.default_rng(0))
+    masks = board.candidates(puzzle).reshape(len(puzzle), -1)
+    drawn = policy.act(puzzle, masks)
+    assert masks[np.arange(len(drawn)), drawn].all()
+    _, counts = np.unique(drawn, return_counts=True)
+    assert len(counts) == 2 and (np.abs(counts - 1000) < 150).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"iterations": 0}, "iterations must be at least 1"),
+        ({"damping": 1.0}, "damping must be at least 0 and below 1"),
+        ({"check_every": -1}, "must not be negative"),
+        ({"weight": 0.0}, "weight must be positive"),
+        ({"schedule": "random"}, "no schedule is called 'random'"),
+        ({"rule": "min"}, "no rule is called 'min'"),
+    ],
+)
+def test_wrong_settings_are_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        Settings(**changes)
+
+
+def test_exact_rules_say_where_they_stop():
+    with pytest.raises(ValueError, match="use the rule 'polynomial'"):
+        sum_product().solve(np.zeros((1, 25, 25), np.int8), Geometry.standard(25))
