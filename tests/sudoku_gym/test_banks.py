@@ -1,5 +1,6 @@
 import hashlib
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -152,7 +153,15 @@ def test_a_bank_is_built_the_same_again(tmp_path, monkeypatch):
         build_banks.main(["6x6"])
         digests.add(hashlib.sha256((tmp_path / "6x6.npz").read_bytes()).hexdigest())
     assert len(digests) == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["6x6.npz"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["6x6.npz", "SHA256SUMS"]
+    assert (tmp_path / "SHA256SUMS").read_text() == f"{digests.pop()}  6x6.npz\n"
+
+
+def test_the_files_are_those_that_were_built():
+    lines = (build_banks.DATA / "SHA256SUMS").read_text().splitlines()
+    assert sorted(line.split()[1] for line in lines) == sorted(f"{name}.npz" for name in STORED)
+    for digest, name in map(str.split, lines):
+        assert hashlib.sha256((build_banks.DATA / name).read_bytes()).hexdigest() == digest
 
 
 def test_the_second_opinion_sees_a_wrong_puzzle():
@@ -171,3 +180,13 @@ def test_orbits_are_split_by_key_where_they_are_many():
     assert 0.06 < (splits == 2).mean() < 0.14
     few = build_banks.split_orbits(keys[:40], rng)
     assert np.bincount(few).tolist() == [32, 4, 4]
+
+
+@pytest.mark.parametrize("name", WITH_SPLITS)
+def test_the_docs_count_the_bank(name):
+    page = (Path(__file__).parents[2] / "docs" / "puzzles.md").read_text(encoding="utf-8")
+    counts = [f"{len(puzzles.load(name, split)):,}" for split in puzzles.SPLITS]
+    whole = puzzles.load(name)
+    givens = whole.geometry.num_cells - whole.blanks
+    span = f"{givens.min()} to {givens.max()}, mean {givens.mean():.1f}"
+    assert f"| `{name}` | {' | '.join(counts)} | {span} |" in page
