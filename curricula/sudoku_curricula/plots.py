@@ -7,6 +7,7 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from sudoku_curricula import tensorboard as curves
 
@@ -42,6 +43,7 @@ def plot_run(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> No
     _draw(policy, read, entropies, "Policy, nats")
     _draw(value, read, {curves.VALUE_LOSS: ("squared error", _BLUE)}, "Value")
     value.set_yscale("log")
+    value.set_ylim(bottom=1e-5)  # below that lies only chance, when all games of a level are won
     for axes in (policy, value):
         axes.set_xlabel("iteration")
     target = Path(path)
@@ -51,11 +53,12 @@ def plot_run(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> No
 
 
 def _draw(axes: Axes, read: curves.Curves, lines: dict[str, tuple[str, str]], title: str) -> None:
-    for tag, (label, colour) in lines.items():
+    for style, (tag, (label, colour)) in zip(("-", "--"), lines.items(), strict=False):
         if tag in read:
-            axes.plot(*read[tag], label=label, color=colour, linewidth=2)
+            axes.plot(*read[tag], style, label=label, color=colour, linewidth=2)
     axes.set_title(title, loc="left")
     axes.grid(alpha=0.3)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.spines[["top", "right"]].set_visible(False)
     if len(lines) > 1:
         axes.legend(frameon=False)
