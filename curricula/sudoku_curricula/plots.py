@@ -42,8 +42,9 @@ def plot_run(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> No
     entropies = {curves.POLICY_LOSS: ("cross entropy", _BLUE), curves.ENTROPY: ("entropy", _GREY)}
     _draw(policy, read, entropies, "Policy, nats")
     _draw(value, read, {curves.VALUE_LOSS: ("squared error", _BLUE)}, "Value")
-    value.set_yscale("log")
-    value.set_ylim(bottom=1e-5)  # below that lies only chance, when all games of a level are won
+    if curves.VALUE_LOSS in read:
+        value.set_yscale("log")
+        value.set_ylim(bottom=1e-5)  # it falls below by chance, when all games of a level are won
     for axes in (policy, value):
         axes.set_xlabel("iteration")
     target = Path(path)
@@ -60,5 +61,5 @@ def _draw(axes: Axes, read: curves.Curves, lines: dict[str, tuple[str, str]], ti
     axes.grid(alpha=0.3)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.spines[["top", "right"]].set_visible(False)
-    if len(lines) > 1:
+    if len(axes.get_lines()) > 1:
         axes.legend(frameon=False)
