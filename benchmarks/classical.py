@@ -232,7 +232,7 @@ def levels(config: Config) -> None:
                     row.append("0 (not run)")
                     continue
                 run = measure(make(config.level_limit), level, config)
-                median = f", {1e3 * np.median(run.seconds):.3g} ms" if run.solved.all() else ""
+                median = f", {in_ms(np.median(run.seconds))} ms" if run.solved.all() else ""
                 row.append(f"{run.solved.sum()} of {len(level)}{median}")
         limit = f"{config.level_limit:g} s each, {config.level_count} puzzles a level"
         print_table(f"{name} by number of blanks, {limit}", ["algorithm", *map(str, blanks)], rows)
@@ -251,12 +251,16 @@ def summary(run: Run, total: int) -> list[str]:
     interval = f"{100 * low:.1f} to {100 * high:.1f} %"
     if solved < tried:
         return [share, interval, "-", "at the limit", "-"]
-    times = [f"{1e3 * time:,.3g}" for time in (np.median(run.seconds), run.seconds.max())]
+    times = [in_ms(np.median(run.seconds)), in_ms(run.seconds.max())]
     return [share, interval, *times, f"{int(np.median(run.nodes)):,}"]
 
 
 def milliseconds(run: Run, i: int) -> str:
-    return f"{1e3 * run.seconds[i]:,.3g}" if run.solved[i] else f"none in {run.seconds[i]:.0f} s"
+    return in_ms(run.seconds[i]) if run.solved[i] else f"none in {run.seconds[i]:.0f} s"
+
+
+def in_ms(seconds: float) -> str:
+    return f"{1e3 * seconds:,.0f}" if seconds >= 0.1 else f"{1e3 * seconds:.3g}"
 
 
 def print_table(title: str, heads: list[str], rows: Iterable[list[str]]) -> None:

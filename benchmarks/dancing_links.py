@@ -123,12 +123,12 @@ def rules(boards: PuzzleSet, config: Config) -> None:
         for puzzle in boards.puzzles if rule != "first" else boards.puzzles[:5]:
             start = perf_counter()
             algorithm.solve(puzzle[None], boards.geometry)
-            seconds.append(1e3 * (perf_counter() - start))
+            seconds.append(perf_counter() - start)
             nodes.append(algorithm.nodes[0])
             solved.append(algorithm.status[0] == "solved")
         low, high = wilson_interval(sum(solved), len(solved))
         share = [f"{sum(solved)} of {len(solved)}", f"{100 * low:.1f} to {100 * high:.1f} %"]
-        times = [f"{np.median(seconds):,.3g}", f"{max(seconds):,.3g}", f"{np.median(nodes):,.0f}"]
+        times = [in_ms(np.median(seconds)), in_ms(max(seconds)), f"{np.median(nodes):,.0f}"]
         rows.append([rule, *share, *(times if all(solved) else ["-", "-", "-"])])
     print_table(f"{boards.name}, {givens(boards)}, {config.limit:g} s a puzzle", heads, rows)
 
@@ -138,9 +138,9 @@ def package_at_16x16(boards: PuzzleSet, config: Config) -> None:
     rows = []
     for handed, only_open in (("what the givens leave open", True), ("the whole matrix", False)):
         times = [package_seconds(puzzle, only_open, config.limit) for puzzle in boards.puzzles]
-        done = [1e3 * seconds for seconds in times if seconds is not None]
+        done = [seconds for seconds in times if seconds is not None]
         complete = len(done) == len(times)
-        figures = [f"{np.median(done):,.3g}", f"{max(done):,.3g}"] if complete else ["-", "-"]
+        figures = [in_ms(np.median(done)), in_ms(max(done))] if complete else ["-", "-"]
         rows.append([f"exact_cover, handed {handed}", f"{len(done)} of {len(times)}", *figures])
     title = f"The package on the first {len(boards)} of them, {config.limit:g} s a puzzle"
     print_table(title, ["solver", "solved", "median ms", "slowest ms"], rows)
@@ -205,6 +205,10 @@ def givens(boards: PuzzleSet) -> str:
     counts = boards.geometry.num_cells - boards.blanks
     low, high = counts.min(), counts.max()
     return f"{low} givens" if low == high else f"{low}-{high} givens"
+
+
+def in_ms(seconds: float) -> str:
+    return f"{1e3 * seconds:,.0f}" if seconds >= 0.1 else f"{1e3 * seconds:.3g}"
 
 
 def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:
