@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
 
-MAX_EDGES = 1_000_000
+MAX_EDGES = 200_000
 
 
 @cache
@@ -51,8 +51,8 @@ def placement_graph(geometry: Geometry) -> NDArray[np.int32]:
                     continue
                 target = reached.setdefault(now & ~ending, len(reached))
                 edges.append((first + node, first + len(layer) + target, cell))
-        if len(edges) > MAX_EDGES:
-            return np.empty((0, 3), np.int32)
+            if len(edges) > MAX_EDGES:
+                return np.empty((0, 3), np.int32)
         first, layer = first + len(layer), reached
     return np.array(edges, np.int32).reshape(-1, 3)
 
@@ -83,12 +83,12 @@ def placement_messages(edges, first_edge, weights, forward, backward, messages):
         forward[edges[k, 1]] += forward[edges[k, 0]] * weights[edges[k, 2]]
     kept = len(edges)
     for k in range(len(edges) - 1, first_edge - 1, -1):
-        before, after, cell = edges[k]
+        before, after, cell = edges[k, 0], edges[k, 1], edges[k, 2]
         rest = forward[before] * backward[after]
         if rest > 0 and weights[cell] > 0:
             backward[before] += weights[cell] * backward[after]
             kept -= 1
-            edges[kept] = edges[k]
+            edges[kept, 0], edges[kept, 1], edges[kept, 2] = before, after, cell
         if rest > 0:
             messages[cell] += rest
     return kept

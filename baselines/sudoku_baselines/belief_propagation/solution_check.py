@@ -49,10 +49,12 @@ def read_grid(beliefs, units, cell_units, peers, grid):
             return False
         cell, digit = where.ravel()[best], best % size
         grid[cell] = digit + 1
-        stale[cell_units[cell]] = True
+        for unit in cell_units[cell]:
+            stale[unit] = True
         for peer in peers[cell]:
             if grid[peer] == 0 and beliefs[peer, digit] > 0:
-                stale[cell_units[peer]] = True
+                for unit in cell_units[peer]:
+                    stale[unit] = True
                 if not _take_away(beliefs[peer], digit):
                     return False
     return True
