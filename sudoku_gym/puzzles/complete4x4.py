@@ -44,15 +44,28 @@ def grids() -> NDArray[np.int8]:
 
 
 @cache
-def ill_posed() -> NDArray[np.bool_]:
-    """Return which masks leave a grid with a rival: bool `[288, 65536]`.
+def patterns() -> NDArray[np.int64]:
+    """Return which of the first 12 grids each grid is, up to its digits' names: int64 `[288]`.
 
-    Entry (g, m) is True if another grid agrees with grid g on every cell of mask m (bit = cell).
+    The first 12 grids are those whose first row reads 1234. Which masks are well posed depends on
+    the pattern alone, so the census looks at 12 grids only.
     """
     flat = grids().reshape(-1, 16)
-    agreements = (flat[:, None] == flat[None]) @ (1 << _CELLS)
-    ill = np.zeros((len(flat), 1 << 16), np.bool_)
-    other = ~np.eye(len(flat), dtype=np.bool_)
+    names = np.argsort(flat[:, :4], axis=1) + 1
+    keys = np.take_along_axis(names, flat - 1, axis=1) @ 5 ** _CELLS[::-1]
+    return _read_only(np.searchsorted(keys[:12], keys))
+
+
+@cache
+def ill_posed() -> NDArray[np.bool_]:
+    """Return which masks leave a pattern with a rival: bool `[12, 65536]`.
+
+    Entry (p, m) is True if another grid agrees with grid p on every cell of mask m (bit = cell).
+    """
+    flat = grids().reshape(-1, 16)
+    agreements = (flat[:12, None] == flat[None]) @ (1 << _CELLS)
+    ill = np.zeros((12, 1 << 16), np.bool_)
+    other = ~np.eye(12, len(flat), dtype=np.bool_)
     ill[np.nonzero(other)[0], agreements[other]] = True
     for cell in _CELLS:  # a part of an ill-posed mask is ill posed
         without, present = _halves(ill, cell)
@@ -62,7 +75,8 @@ def ill_posed() -> NDArray[np.bool_]:
 
 def well_posed_counts() -> dict[int, int]:
     """Count the puzzles with exactly one solution by their number of givens, 4 to 16."""
-    per_mask = len(grids()) - ill_posed().sum(0)
+    grids_of_pattern = np.bincount(patterns())
+    per_mask = grids_of_pattern @ ~ill_posed()
     counts = np.bincount(np.bitwise_count(_MASKS), weights=per_mask, minlength=17)
     return {givens: int(count) for givens, count in enumerate(counts) if count}
 
@@ -78,20 +92,25 @@ def minimal_puzzles() -> PuzzleSet:
         ill_without = _halves(ill_posed(), cell)[0]
         present = _halves(minimal, cell)[1]
         present &= ill_without
-    grid, mask = np.nonzero(minimal)
-    solutions = grids()[grid]
-    givens = (mask[:, None] >> _CELLS) & 1 == 1
-    found = np.where(givens.reshape(-1, 4, 4), solutions, 0).astype(np.int8)
-    orbits = _orbits(found)
+    orbit_of = np.full(minimal.shape, -1, np.int32)
+    orbit_of[minimal] = _orbits(_masked(*np.nonzero(minimal)))
+    grid, mask = np.nonzero(minimal[patterns()])
+    found = _masked(grid, mask)
     return PuzzleSet(
         _read_only(found),
-        _read_only(solutions),
+        _read_only(grids()[grid]),
         GEOMETRY,
         "4x4",
         grades=_read_only(np.zeros(len(found), np.int8)),  # naked singles solve every one of them
-        orbits=_read_only(orbits),
+        orbits=_read_only(orbit_of[patterns()[grid], mask]),
         minimal=_read_only(np.ones(len(found), np.bool_)),
     )
+
+
+def _masked(grid: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.int8]:
+    """Return the grids with the cells of the masks as givens, int8 `[M, 4, 4]`."""
+    givens = (mask[:, None] >> _CELLS).astype(np.int8) & np.int8(1)
+    return grids()[grid] * givens.reshape(-1, 4, 4)
 
 
 def split_of_orbits() -> NDArray[np.str_]:

@@ -5,7 +5,7 @@ with few givens serves every level of a curriculum: draw one, reveal random blan
 as many are left as asked for, and move it by a random symmetry.
 """
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def,call-arg"
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels import prefetch
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.stream import new_stream, next_below, next_unit
 from sudoku_gym.symmetry import draw_symmetry, group_of
@@ -170,39 +171,65 @@ def draw_puzzle(stream, bank, cdf, augment, group, puzzle, solution):
         puzzle: is overwritten.
         solution: is overwritten.
     """
-    puzzles, solutions, enough_blanks = bank
+    size = int(np.sqrt(len(puzzle)))
+    scratch = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size + 1, np.int8)
+    index, wanted = choose_puzzle(stream, bank, cdf)
+    one, its_solution = puzzle.reshape(1, -1), solution.reshape(1, -1)
+    write_puzzle(stream, bank, index, wanted, augment, group, scratch, one, its_solution, 0)
+
+
+@njit(cache=True, inline="always")
+def choose_puzzle(stream, bank, cdf):
+    """Draw the index of a puzzle, and how many cells shall stay blank (-1: all that are)."""
+    puzzles, _, enough_blanks = bank
     choices = len(puzzles)
     wanted = -1
     if len(cdf) > 0:
         wanted = np.searchsorted(cdf, next_unit(stream), side="right")
         choices = enough_blanks[wanted]
-    index = next_below(stream, choices)
-    stored, solved = puzzles[index], solutions[index]
-    size = int(np.sqrt(len(stored)))
-    rows, columns = np.arange(size).astype(np.int32), np.arange(size).astype(np.int32)
-    digits = np.arange(size + 1).astype(np.int8)
+    return next_below(stream, choices), wanted
+
+
+@njit(cache=True, inline="always")
+def write_puzzle(stream, bank, index, wanted, augment, group, scratch, boards, solved, b):
+    """Write puzzle `index` into `boards[b]` and `solved[b]`, int8 `[B, >= N**2]`.
+
+    `scratch`, (int32 `[N]`, int32 `[N]`, int8 `[N + 1]`), is overwritten.
+    """
+    puzzles, solutions, _ = bank
+    rows, columns, digits = scratch
+    size = len(rows)
     transpose = False
+    prefetch(puzzles, index, 0)
+    prefetch(solutions, index, 0)
     if augment:
         transpose = draw_symmetry(stream, group, rows, columns, digits)
+    else:
+        for i in range(size):
+            rows[i] = columns[i] = i
+            digits[i + 1] = i + 1
+        digits[0] = 0
     row_step, column_step = (1, size) if transpose else (size, 1)
-    blanks = 0
-    for cell in range(len(stored)):
-        blanks += stored[cell] == 0
-    reveal = blanks - wanted if wanted >= 0 else 0
+    blanks, reveal = 0, 0
+    if wanted >= 0:
+        for cell in range(size * size):
+            blanks += puzzles[index, cell] == 0
+        reveal = blanks - wanted
+    cell = 0
     for row in range(size):
         start = rows[row] * row_step
         for column in range(size):
-            cell = row * size + column
-            answer = solved[cell]
-            digit = stored[cell]
+            answer = solutions[index, cell]
+            digit = puzzles[index, cell]
+            cell += 1
             if reveal > 0 and digit == 0:  # each set of blanks to reveal is equally likely
                 if next_below(stream, blanks) < reveal:
                     digit = answer
                     reveal -= 1
                 blanks -= 1
             image = start + columns[column] * column_step
-            puzzle[image] = digits[digit]
-            solution[image] = digits[answer]
+            boards[b, image] = digits[digit]
+            solved[b, image] = digits[answer]
 
 
 @njit(cache=True)
