@@ -7,11 +7,12 @@ U). A set of digits is a uint32 with bit `digit - 1`. Nothing here knows rewards
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,import-untyped"
 
 
 @njit(cache=True)
@@ -109,6 +110,29 @@ def borrowed(_typing, array):
     return array(array), generate
 
 
+@intrinsic
+def prefetch(_typing, array, row, column):
+    """Ask for `array[row, column]` of a C-contiguous array to be brought near; changes nothing."""
+
+    def generate(context, builder, signature, arguments):
+        view = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=arguments[0])
+        row, column = (
+            context.cast(builder, value, kind, types.intp)
+            for value, kind in zip(arguments[1:], signature.args[1:], strict=True)
+        )
+        strides = cgutils.unpack_tuple(builder, view.strides, 2)
+        offset = builder.add(builder.mul(row, strides[0]), builder.mul(column, strides[1]))
+        pointer = builder.bitcast(view.data, ir.IntType(8).as_pointer())
+        address = builder.gep(pointer, [offset])
+        word = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, word, word, word])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        builder.call(function, [address, word(0), word(3), word(1)])
+        return context.get_dummy_value()
+
+    return types.none(array, row, column), generate
+
+
 @njit(cache=True, inline="always")
 def sections(sizes):
     """Return where a row's parts begin: givens, legal, choices, distinct, seen.
@@ -128,44 +152,52 @@ def row_width(sizes: tuple[int, int, int], counted: bool) -> int:
     return 3 * size**2 + num_actions + (num_units + 1) * (size + 1 if counted else 1)
 
 
-@njit(cache=True)
-def set_up(rows, counts, b, sizes, cell_units, used):
+@njit(cache=True, inline="always")
+def set_up(rows, counts, b, sizes, cell_units, scratch):
     """Fill in all that follows from the board in `rows[b, :N**2]`; its digits are the givens.
 
-    `used`, uint32 `[U + 1]`, is overwritten.
+    `scratch`, (uint32 `[U + 1]`, int32 `[N**2]`), is overwritten.
     """
+    used, order = scratch
     size, _, num_units = sizes
     givens, legal, choices, distinct, seen = sections(sizes)
     cells = size * size
     fill_row(rows, b, cells, rows.shape[1] - cells, 0)
-    used[:] = 0
-    blanks, satisfied = cells, 0
+    for unit in range(num_units + 1):
+        used[unit] = 0
+    # First the cells in order, givens from the front and blanks from the back: the two loops below
+    # then have no branch on what a cell holds, which would be mispredicted half of the time.
+    num_givens = 0
     for cell in range(cells):
+        is_given = rows[b, cell] > 0
+        rows[b, givens + cell] = is_given
+        order[num_givens if is_given else cells - 1 - cell + num_givens] = cell
+        num_givens += is_given
+    satisfied = 0
+    for i in range(num_givens):
+        cell = order[i]
         digit = rows[b, cell]
-        if digit > 0:
-            rows[b, givens + cell] = 1
-            blanks -= 1
-            bit = np.uint32(1) << np.uint32(digit - 1)
-            for k in range(cell_units.shape[1]):
-                unit = cell_units[cell, k]
-                if unit < num_units:
-                    if seen < rows.shape[1]:
-                        rows[b, seen + unit * size + digit - 1] += 1
-                    is_new = used[unit] & bit == 0
-                    used[unit] |= bit
-                    rows[b, distinct + unit] += is_new
-                    satisfied += rows[b, distinct + unit] == size
+        bit = np.uint32(1) << np.uint32(digit - 1)
+        for k in range(cell_units.shape[1]):
+            unit = cell_units[cell, k]
+            if unit < num_units:
+                if seen < rows.shape[1]:
+                    rows[b, seen + unit * size + digit - 1] += 1
+                is_new = used[unit] & bit == 0
+                used[unit] |= bit
+                rows[b, distinct + unit] += is_new
+                satisfied += is_new and rows[b, distinct + unit] == size
     candidates, stuck = 0, 0
-    for cell in range(cells):
-        if rows[b, cell] == 0:
-            taken = np.uint32(0)
-            for k in range(cell_units.shape[1]):
-                taken |= used[cell_units[cell, k]]
-            own = _write_candidates(rows, b, legal + cell * size, size, ~taken)
-            rows[b, choices + cell] = own
-            candidates += own
-            stuck += own == 0
-    counts[b, BLANKS], counts[b, CANDIDATES] = blanks, candidates
+    for i in range(num_givens, cells):
+        cell = order[i]
+        taken = np.uint32(0)
+        for k in range(cell_units.shape[1]):
+            taken |= used[cell_units[cell, k]]
+        own = _write_candidates(rows, b, legal + cell * size, size, ~taken)
+        rows[b, choices + cell] = own
+        candidates += own
+        stuck += own == 0
+    counts[b, BLANKS], counts[b, CANDIDATES] = cells - num_givens, candidates
     counts[b, STUCK], counts[b, SATISFIED] = stuck, satisfied
 
 
@@ -217,6 +249,17 @@ def place(rows, counts, b, cell, digit, sizes, cell_units, peers):
     counts[b, CANDIDATES] += candidates
     counts[b, STUCK] += stuck
     counts[b, SATISFIED] += satisfied
+
+
+@njit(cache=True, inline="always")
+def prefetch_placement(rows, b, action, sizes, peers):
+    """Bring near what a placement on board b will touch, where rows are too long for the cache."""
+    size = sizes[0]
+    if size > 9 and 0 <= action < size**3:
+        cell = action // size
+        offset = 2 * size * size + action - cell * size
+        for k in range(peers.shape[1]):
+            prefetch(rows, b, offset + np.int64(peers[cell, k]) * size)
 
 
 @njit(cache=True, inline="always")

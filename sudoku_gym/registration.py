@@ -12,6 +12,8 @@ ENVIRONMENTS = {
     "Sudoku16x16-v0": "16x16",
     "Sudoku25x25-v0": "25x25",
     "SudokuX9x9-v0": "x9x9",
+    "SudokuWindows9x9-v0": "windows9x9",
+    "SudokuJigsaw9x9-v0": "jigsaw9x9",
 }
 
 

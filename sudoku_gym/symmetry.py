@@ -213,7 +213,7 @@ def _canonical_forms(boards, sources, size, smallest):  # type: ignore[no-untype
                 best[place] = digit
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def draw_symmetry(stream, group, rows, columns, digits):  # type: ignore[no-untyped-def]
     """Draw one symmetry into `rows [N]`, `columns [N]`, `digits [N + 1]`; return `transpose`."""
     row_block, column_block, can_transpose, listed = group
@@ -237,7 +237,7 @@ def draw_symmetry(stream, group, rows, columns, digits):  # type: ignore[no-unty
     return transpose
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _draw_lines(stream, block, lines):  # type: ignore[no-untyped-def]
     """Permute the blocks of `block` lines each, and the lines within each block."""
     size = len(lines)

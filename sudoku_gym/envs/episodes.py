@@ -22,10 +22,11 @@ from sudoku_gym.kernels import (
     erase,
     fill_row,
     place,
+    prefetch_placement,
     set_up,
     write_mask,
 )
-from sudoku_gym.puzzles.sources import draw_puzzle
+from sudoku_gym.puzzles.sources import choose_puzzle, write_puzzle
 from sudoku_gym.symmetry import draw_symmetry
 
 LEVEL, STEPS, PHASE, LAST_CELL, NUM_COUNTS = 4, 5, 6, 7, 8
@@ -130,38 +131,40 @@ def step_one(rows, counts, action, board_rules, rules, observation, mask):
 
 
 @njit(cache=True)
+def first_refused(counts, actions, may_renew, num_actions):
+    """Return the first board that can't be stepped, or -1.
+
+    Its episode is over (and it may not be renewed), or its action is none of 0 to A - 1.
+    """
+    for b in range(len(counts)):
+        if counts[b, PHASE] == RUNNING:
+            refused = not 0 <= actions[b] < num_actions
+        else:
+            refused = counts[b, PHASE] == UNUSED or not may_renew
+        if refused:
+            return b
+    return -1
+
+
+@njit(cache=True, nogil=True)
 def step_boards(
-    rows,
-    counts,
-    streams,
-    actions,
-    may_renew,
-    board_rules,
-    rules,
-    drawing,
-    observations,
-    masks,
-    told,
+    part, rows, counts, streams, actions, board_rules, rules, drawing, observations, masks, told
 ):
-    """Step a batch; a board whose episode is over is given a new puzzle instead.
+    """Step boards that `first_refused` allows; one whose episode is over gets a new puzzle instead.
 
     Args:
+        part: (first, last), the boards to step, `last` not included; threads take a part each.
         rows: int8 `[B, W]`.
         counts: int64 `[B, NUM_COUNTS]`.
         streams: uint64 `[B, 2]`.
         actions: int64 `[B]`.
-        may_renew: whether a board whose episode is over may be given a new puzzle.
         board_rules: ((N, A, number of units), cell_units, peers).
         rules: see `step_board`.
-        drawing: (bank, cdf, augment, group) for `draw_puzzle`.
+        drawing: (bank, cdf, augment, group), see `sudoku_gym.puzzles.sources.draw_puzzle`.
         observations: int8 `[B, N, N]`, written.
-        masks: int8 `[B, A]`, written.
+        masks: int8 `[B, A]`, written, or `[B, 0]`.
         told: (bool `[NUM_FLAGS, B]`, int64 `[NUM_INTEGERS, B]`, float64 `[NUM_FLOATS, B]`),
             written.
-
-    Returns:
-        The first board that can't be stepped (its episode is over, or the action is out of range),
-        and then nothing has changed; -1 if all went well.
     """
     sizes, cell_units, peers = board_rules
     rows, counts, actions = borrowed(rows), borrowed(counts), borrowed(actions)
@@ -170,15 +173,11 @@ def step_boards(
     flags, integers, floats = borrowed(told[0]), borrowed(told[1]), borrowed(told[2])
     drawing, streams = _borrowed_drawing(drawing), borrowed(streams)
     any_digit = rules[1]
-    scratch = np.empty(sizes[2] + 1, np.uint32)
-    for b in range(len(rows)):
-        if counts[b, PHASE] == RUNNING:
-            refused = not 0 <= actions[b] < sizes[1]
-        else:
-            refused = counts[b, PHASE] == UNUSED or not may_renew
-        if refused:
-            return b
-    for b in range(len(rows)):
+    scratch = _new_scratch(sizes)
+    first, last = part
+    for b in range(first, last):
+        if b + 1 < last:
+            prefetch_placement(rows, b + 1, actions[b + 1], sizes, peers)
         reward, illegal = 0.0, False
         if counts[b, PHASE] == RUNNING:
             reward, illegal = step_board(
@@ -193,7 +192,6 @@ def step_boards(
         flags[TRUNCATIONS, b] = counts[b, PHASE] == TRUNCATED
         _tell(counts, b, illegal, sizes[2], flags, integers, floats)
         _show(rows, counts, b, any_digit, sizes, boards, masks)
-    return -1
 
 
 @njit(cache=True)
@@ -225,7 +223,8 @@ def _tell(counts, b, illegal, num_units, flags, integers, floats):
 def _show(rows, counts, b, any_digit, sizes, boards, masks):
     """Write what the agent sees into `boards[b]` and `masks[b]`."""
     copy_row(rows, b, 0, sizes[0] * sizes[0], boards)
-    _write_mask(rows, counts, b, any_digit, sizes, masks)
+    if masks.shape[1] > 0:
+        _write_mask(rows, counts, b, any_digit, sizes, masks)
 
 
 @njit(cache=True, inline="always")
@@ -247,6 +246,16 @@ def _start_episode(rows, counts, b, phase, sizes, cell_units, scratch):
     counts[b, LAST_CELL] = -1
 
 
+@njit(cache=True)
+def _new_scratch(sizes):
+    """Return what `set_up` and what `write_puzzle` overwrite."""
+    size, _, num_units = sizes
+    return (
+        (np.empty(num_units + 1, np.uint32), np.empty(size * size, np.int32)),
+        (np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size + 1, np.int8)),
+    )
+
+
 @njit(cache=True, inline="always")
 def _borrowed_drawing(drawing):
     bank, cdf, augment, group = drawing
@@ -259,14 +268,15 @@ def _borrowed_drawing(drawing):
     )
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _draw_board(rows, counts, streams, b, phase, sizes, cell_units, drawing, scratch):
     """Begin an episode on a puzzle from the bank."""
     bank, cdf, augment, group = drawing
-    cells = sizes[0] * sizes[0]
-    puzzle, solution = rows[b, :cells], rows[b, cells : 2 * cells]  # `set_up` overwrites the latter
-    draw_puzzle(streams[b], bank, cdf, augment, group, puzzle, solution)
-    _start_episode(rows, counts, b, phase, sizes, cell_units, scratch)
+    for_set_up, for_puzzle = scratch
+    stream, solutions = streams[b], rows[:, sizes[0] * sizes[0] :]  # where `set_up` puts the givens
+    index, wanted = choose_puzzle(stream, bank, cdf)
+    write_puzzle(stream, bank, index, wanted, augment, group, for_puzzle, rows, solutions, b)
+    _start_episode(rows, counts, b, phase, sizes, cell_units, for_set_up)
 
 
 @njit(cache=True)
@@ -275,7 +285,7 @@ def draw_boards(rows, counts, streams, chosen, phase, board_rules, drawing):
     sizes, cell_units, _ = board_rules
     rows, counts, cell_units = borrowed(rows), borrowed(counts), borrowed(cell_units)
     drawing, streams = _borrowed_drawing(drawing), borrowed(streams)
-    scratch = np.empty(sizes[2] + 1, np.uint32)
+    scratch = _new_scratch(sizes)
     for b in range(len(rows)):
         if chosen[b]:
             _draw_board(rows, counts, streams, b, phase, sizes, cell_units, drawing, scratch)
@@ -290,20 +300,17 @@ def load_boards(rows, counts, streams, chosen, phase, board_rules, augment, grou
     sizes, cell_units, _ = board_rules
     size = sizes[0]
     rows, counts, cell_units = borrowed(rows), borrowed(counts), borrowed(cell_units)
-    scratch = np.empty(sizes[2] + 1, np.uint32)
-    lines = np.empty((2, size), np.int32)
-    digits = np.empty(size + 1, np.int8)
+    for_set_up, (lines, columns, digits) = _new_scratch(sizes)
     for b in range(len(rows)):
         if chosen[b]:
             copy_row(puzzles, b, 0, size * size, rows)
             if augment:
-                transpose = draw_symmetry(streams[b], group, lines[0], lines[1], digits)
+                transpose = draw_symmetry(streams[b], group, lines, columns, digits)
                 row_step, column_step = (1, size) if transpose else (size, 1)
                 for cell in range(size * size):
-                    image = lines[0, cell // size] * row_step
-                    image += lines[1, cell % size] * column_step
+                    image = lines[cell // size] * row_step + columns[cell % size] * column_step
                     rows[b, image] = digits[puzzles[b, cell]]
-            _start_episode(rows, counts, b, phase, sizes, cell_units, scratch)
+            _start_episode(rows, counts, b, phase, sizes, cell_units, for_set_up)
 
 
 @njit(cache=True)

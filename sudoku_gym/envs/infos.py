@@ -20,28 +20,34 @@ _FLAGS = {
     "is_success": episodes.IS_SUCCESS,
 }
 _INTEGERS = {"blanks": episodes.BLANKS_LEFT, "level": episodes.START_BLANKS}
-_NUM_KEYS = len(_FLAGS) + len(_INTEGERS) + 2  # and the mask, and the constraint fraction
 
 
-def batch_infos(masks: NDArray[np.int8], told: Told, has_info: NDArray[np.bool_]) -> dict[str, Any]:
+def batch_infos(
+    masks: NDArray[np.int8], told: Told | None, has_info: NDArray[np.bool_]
+) -> dict[str, Any]:
     """Return the infos of a batch.
 
     Args:
-        masks: int8 `[B, A]`, the action masks.
-        told: what the kernels wrote; the infos share its memory.
+        masks: int8 `[B, A]`, the action masks; `[B, 0]` leaves them out.
+        told: what the kernels wrote, whose memory the infos share; None leaves it out.
         has_info: bool `[B]`, the boards that have infos.
     """
-    flags, integers, floats = told
-    infos: dict[str, Any] = {"action_mask": masks}
-    infos |= {key: integers[row] for key, row in _INTEGERS.items()}
-    infos |= {key: flags[row] for key, row in _FLAGS.items()}
-    infos["constraint_fraction"] = floats[episodes.CONSTRAINT_FRACTION]
-    present = np.repeat(has_info[None], _NUM_KEYS, axis=0)
+    infos: dict[str, Any] = {"action_mask": masks} if masks.shape[1] else {}
+    if told is not None:
+        flags, integers, floats = told
+        infos |= {key: integers[row] for key, row in _INTEGERS.items()}
+        infos |= {key: flags[row] for key, row in _FLAGS.items()}
+        infos["constraint_fraction"] = floats[episodes.CONSTRAINT_FRACTION]
+    present = np.empty((len(infos), len(has_info)), np.bool_)
+    present[:] = has_info
     return infos | {f"_{key}": present[i] for i, key in enumerate(infos)}
 
 
 def final_infos(
-    observations: NDArray[np.int8], masks: NDArray[np.int8], told: Told, over: NDArray[np.bool_]
+    observations: NDArray[np.int8],
+    masks: NDArray[np.int8],
+    told: Told | None,
+    over: NDArray[np.bool_],
 ) -> dict[str, Any]:
     """Return copies of `final_obs` and `final_info` for the boards with `over [B]`.
 

@@ -103,6 +103,8 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
       included, or a mapping from numbers to weights.
     - `augment`: whether to move each drawn puzzle by a random symmetry of the board.
     - `reward`, `actions`, `erase`, `illegal_reward`, `end_at_dead_end`, `max_episode_steps`: above.
+    - `with_mask`: False leaves `action_mask` out of the info; `action_masks()` still answers.
+    - `with_info`: False leaves everything but `action_mask` out of the info.
     - `render_mode`: None, `"ansi"` or `"rgb_array"`.
 
     ## Version History
@@ -135,6 +137,8 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
         illegal_reward: float = 0.0,
         end_at_dead_end: bool = False,
         max_episode_steps: int | None = None,
+        with_mask: bool = True,
+        with_info: bool = True,
         render_mode: str | None = None,
     ) -> None:
         settings = Settings(
@@ -159,6 +163,7 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
         self.observation_space = batch.observation_space
         self.action_space = batch.action_space
         self._board_shape, self._num_actions = batch.boards.shape[1:], batch.num_actions
+        self._with_info, self._mask_length = with_info, batch.num_actions if with_mask else 0
 
     @property
     def geometry(self) -> Geometry:
@@ -200,7 +205,7 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
         self._batch.begin(asked)
         told = self._batch.empty_told()
         observation = np.empty(self._board_shape, np.int8)
-        mask = np.empty(self._num_actions, np.int8)
+        mask = np.empty(self._mask_length, np.int8)
         episodes.show_boards(
             self._rows,
             self._counts,
@@ -211,16 +216,16 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
             mask[None],
             told,
         )
-        flags, integers, floats = told
-        return observation, {
-            "action_mask": mask,
-            "blanks": int(integers[episodes.BLANKS_LEFT, 0]),
-            "level": int(integers[episodes.START_BLANKS, 0]),
-            "dead_end": bool(flags[episodes.DEAD_END, 0]),
-            "illegal_action": False,
-            "is_success": bool(flags[episodes.IS_SUCCESS, 0]),
-            "constraint_fraction": float(floats[episodes.CONSTRAINT_FRACTION, 0]),
-        }
+        info: dict[str, Any] = {"action_mask": mask} if self._mask_length else {}
+        if self._with_info:
+            flags, integers, floats = told
+            info["blanks"] = int(integers[episodes.BLANKS_LEFT, 0])
+            info["level"] = int(integers[episodes.START_BLANKS, 0])
+            info["dead_end"] = bool(flags[episodes.DEAD_END, 0])
+            info["illegal_action"] = False
+            info["is_success"] = bool(flags[episodes.IS_SUCCESS, 0])
+            info["constraint_fraction"] = float(floats[episodes.CONSTRAINT_FRACTION, 0])
+        return observation, info
 
     def step(
         self, action: int | np.integer[Any]
@@ -242,7 +247,7 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
         batch = self._batch
         before = batch.boards.copy() if self._reward else None
         observation = np.empty(self._board_shape, np.int8)
-        mask = np.empty(self._num_actions, np.int8)
+        mask = np.empty(self._mask_length, np.int8)
         (
             reward,
             terminated,
@@ -262,15 +267,16 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
             ended = np.array([terminated])
             after = observation[None].copy()
             reward = custom_rewards(self._reward, before, np.array([action]), after, ended).item()
-        info = {
-            "action_mask": mask,
-            "blanks": blanks,
-            "level": level,
-            "dead_end": dead_end,
-            "illegal_action": illegal,
-            "is_success": solved,
-            "constraint_fraction": constraint_fraction,
-        }
+        info = {"action_mask": mask} if self._mask_length else {}
+        if self._with_info:
+            info |= {
+                "blanks": blanks,
+                "level": level,
+                "dead_end": dead_end,
+                "illegal_action": illegal,
+                "is_success": solved,
+                "constraint_fraction": constraint_fraction,
+            }
         return observation, reward, terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:

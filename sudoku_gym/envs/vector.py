@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import gymnasium as gym
@@ -75,6 +76,7 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
     ```
     - `num_envs`: B.
     - `autoreset_mode`: above.
+    - `num_threads`: how many threads step the boards. What happens does not depend on it.
     - all others as in `SudokuEnv`.
 
     ## Version History
@@ -89,6 +91,7 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
     """
 
     metadata: dict[str, Any] = dict(SudokuEnv.metadata)  # noqa: RUF012 - as Gymnasium has it
+    _pool: ThreadPoolExecutor | None = None
 
     def __init__(
         self,
@@ -105,11 +108,16 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         illegal_reward: float = 0.0,
         end_at_dead_end: bool = False,
         max_episode_steps: int | None = None,
+        with_mask: bool = True,
+        with_info: bool = True,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        num_threads: int = 1,
         render_mode: str | None = None,
     ) -> None:
         if num_envs < 1:
             raise ValueError(f"num_envs={num_envs}: a vector environment has at least one board")
+        if num_threads < 1:
+            raise ValueError(f"num_threads={num_threads}: use at least one")
         settings = Settings(
             source=source,
             split=split,
@@ -129,6 +137,12 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         self._batch = batch = BoardBatch(num_envs, settings)
         self._reward = reward if callable(reward) else None
         self._is_seeded = False
+        self._with_info = with_info
+        self._mask_shape = (num_envs, batch.num_actions if with_mask else 0)
+        threads = min(num_threads, num_envs)
+        self._parts = [
+            (num_envs * i // threads, num_envs * (i + 1) // threads) for i in range(threads)
+        ]
         self.num_envs = num_envs
         self.single_observation_space = batch.observation_space
         self.single_action_space = batch.action_space
@@ -176,10 +190,10 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         self._seed(seed, asked.chosen)
         self._batch.begin(asked)
         observations = self._batch.boards.copy()
-        masks = np.zeros((self.num_envs, self._batch.num_actions), np.int8)
+        masks = np.zeros(self._mask_shape, np.int8)
         told = self._batch.empty_told()
         self._show(asked.chosen, observations, masks, told)
-        return observations, batch_infos(masks, told, asked.chosen)
+        return observations, batch_infos(masks, told if self._with_info else None, asked.chosen)
 
     def step(self, actions: ArrayLike) -> StepResult:
         """Act on every board.
@@ -199,20 +213,22 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         chosen = self._as_actions(actions)
         batch = self._batch
         may_renew = self._autoreset_mode is AutoresetMode.NEXT_STEP
+        refused = episodes.first_refused(batch.counts, chosen, may_renew, batch.num_actions)
+        if refused >= 0:
+            raise self._refusal(refused, chosen)
         if may_renew and not batch.draws_compiled:
             batch.renew(self._are_over(), episodes.RENEWED)
         if self._reward is not None:
             before = batch.boards.copy()
             played = batch.running
         observations = np.empty(batch.boards.shape, np.int8)
-        masks = np.empty((self.num_envs, batch.num_actions), np.int8)
+        masks = np.empty(self._mask_shape, np.int8)
         told = batch.empty_told()
-        refused = episodes.step_boards(
+        self._step_parts(
             batch.rows,
             batch.counts,
             batch.streams,
             chosen,
-            may_renew,
             batch.board_rules,
             batch.rules,
             batch.drawing,
@@ -220,8 +236,6 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
             masks,
             told,
         )
-        if refused >= 0:
-            raise self._refusal(refused, chosen)
         flags, _, floats = told
         if self._reward is not None:
             played &= ~flags[episodes.ILLEGAL_ACTION]
@@ -231,7 +245,8 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         final: dict[str, Any] = {}
         if self._autoreset_mode is AutoresetMode.SAME_STEP:
             final = self._renew_at_once(terminations | truncations, observations, masks, told)
-        infos = batch_infos(masks, told, np.ones(self.num_envs, np.bool_)) | final
+        shown = told if self._with_info else None
+        infos = batch_infos(masks, shown, np.ones(self.num_envs, np.bool_)) | final
         return observations, rewards, terminations, truncations, infos
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -296,6 +311,29 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
             return
         self._batch.seed_many(s if c else None for s, c in zip(seeds, chosen, strict=True))
 
+    def _step_parts(self, *arguments: Any) -> None:
+        """Step every part of the boards, each in a thread of its own."""
+        if len(self._parts) == 1:
+            episodes.step_boards(self._parts[0], *arguments)
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(len(self._parts) - 1, "sudoku-step")
+        others = [
+            self._pool.submit(episodes.step_boards, part, *arguments) for part in self._parts[1:]
+        ]
+        episodes.step_boards(self._parts[0], *arguments)
+        for other in others:
+            other.result()
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Let the threads end; `close` calls it."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_pool": None}  # threads can be neither copied nor pickled
+
     def _as_actions(self, actions: ArrayLike) -> NDArray[np.int64]:
         array = np.asarray(actions)
         if array.shape != (self.num_envs,) or not np.issubdtype(array.dtype, np.integer):
@@ -345,7 +383,7 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         """Reset the boards that are over, in place; return `final_obs` and `final_info`."""
         if not over.any():
             return {}
-        final = final_infos(observations, masks, told, over)
+        final = final_infos(observations, masks, told if self._with_info else None, over)
         self._batch.renew(over, episodes.RUNNING)
         self._show(over, observations, masks, told)
         return final

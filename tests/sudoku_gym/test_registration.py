@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import sudoku_gym
-from sudoku_gym.geometry import Geometry, sudoku_x
+from sudoku_gym.geometry import Geometry, sudoku_x, windows
+from sudoku_gym.jigsaw import jigsaw
 from sudoku_gym.registration import ENVIRONMENTS, register_all
 
 GEOMETRIES = {
@@ -19,6 +20,8 @@ GEOMETRIES = {
     "Sudoku16x16-v0": Geometry.boxes(4, 4),
     "Sudoku25x25-v0": Geometry.boxes(5, 5),
     "SudokuX9x9-v0": sudoku_x(9),
+    "SudokuWindows9x9-v0": windows(9),
+    "SudokuJigsaw9x9-v0": jigsaw(9),
 }
 
 

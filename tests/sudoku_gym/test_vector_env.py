@@ -75,7 +75,7 @@ def play_both(mode, steps, seed=0, share_illegal=0.2, **options):
         actions = random_actions(rng, masks, share_illegal)
         result = ours.step(actions)
         assert_same(result, theirs.step(actions))
-        masks = result[4]["action_mask"]
+        masks = ours.action_masks().view(np.int8)
         over = result[2] | result[3]
         episodes += over.sum()
         if mode is AutoresetMode.DISABLED and over.any():
@@ -98,6 +98,9 @@ OPTIONS = [
     {"source": "4x4", "end_at_dead_end": True, "augment": False},
     {"source": "6x6", "max_episode_steps": 7},
     {"source": "x9x9", "blanks": 12},
+    {"source": "4x4", "with_mask": False},
+    {"source": "4x4", "with_info": False},
+    {"source": "4x4", "with_mask": False, "with_info": False},
     {"source": OwnSource(), "blanks": 6},
     {"source": OwnSource(), "reward": count_filled},
 ]
@@ -112,6 +115,31 @@ def test_vector_equals_singles_under_every_option(options, mode):
 @pytest.mark.parametrize("source", ["9x9", "16x16", "25x25"])
 def test_vector_equals_singles_at_every_size(source):
     play_both(AutoresetMode.NEXT_STEP, steps=40, source=source, blanks=10)
+
+
+def test_threads_change_nothing():
+    one, four = (SudokuVectorEnv(10, "4x4", num_threads=n) for n in (1, 4))
+    assert_same(one.reset(seed=0), four.reset(seed=0))
+    rng = np.random.default_rng(0)
+    for i in range(60):
+        actions = random_actions(rng, one.action_masks().view(np.int8), 0.1)
+        assert_same(one.step(actions), four.step(actions))
+        if i == 30:
+            four = pickle.loads(pickle.dumps(four))
+    four.close()
+    with pytest.raises(ValueError, match="num_threads=0"):
+        SudokuVectorEnv(2, "4x4", num_threads=0)
+
+
+def test_a_refused_step_changes_nothing():
+    envs = SudokuVectorEnv(2, OwnSource(), blanks=1)
+    envs.reset(seed=0)
+    actions = sample_actions(envs.action_masks(), np.random.default_rng(0))
+    envs.step([actions[0], (actions[1] + 5) % 64])  # the first board is over, the second goes on
+    before = envs.get_state()
+    with pytest.raises(InvalidAction, match="board 1"):
+        envs.step([0, 64])
+    np.testing.assert_array_equal(envs.get_state().rows, before.rows)
 
 
 @settings(deadline=None, max_examples=40)
