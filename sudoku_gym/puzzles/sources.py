@@ -22,7 +22,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels import prefetch
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.stream import new_stream, next_below, next_unit
-from sudoku_gym.symmetry import draw_symmetry, group_of
+from sudoku_gym.symmetry import draw_symmetry
 
 Blanks: TypeAlias = int | tuple[int, int] | Mapping[int, float] | Mapping[str, float] | None
 Bank: TypeAlias = tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int64]]
@@ -98,8 +98,8 @@ class BankSource:
         puzzles = np.empty((count, size * size), np.int8)
         solutions = np.empty_like(puzzles)
         cdf = blanks_cdf(blanks, self.max_blanks)
-        group = group_of(self.geometry)
-        draw_puzzles(new_stream(rng), self.bank, cdf, False, group, puzzles, solutions)
+        no_group = (0, 0, False, np.empty((0, 2 * size + 1), np.int32))
+        draw_puzzles(new_stream(rng), self.bank, cdf, False, no_group, puzzles, solutions)
         return puzzles.reshape(count, size, size), solutions.reshape(count, size, size)
 
     def __repr__(self) -> str:

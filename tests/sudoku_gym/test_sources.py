@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudoku_gym import board, puzzles, solver, symmetry
+from sudoku_gym.geometry import windows
 from sudoku_gym.puzzles import files
+from sudoku_gym.puzzles.generator import generate
 from sudoku_gym.puzzles.sources import (
     BankSource,
     PuzzleSource,
@@ -200,3 +202,11 @@ def test_empty_and_full_sets_are_refused():
     part.puzzles[1] = part.solutions[1]
     with pytest.raises(ValueError, match="puzzle 1 has no blank"):
         BankSource(part)
+
+
+def test_a_geometry_whose_symmetries_are_too_many_can_be_sampled():
+    hyper = windows(16)
+    made = generate(1, hyper, rng(), givens=200)
+    found, solutions = BankSource(made).sample(3, 20, rng())
+    assert ((found == 0).sum((1, 2)) == 20).all()
+    assert board.is_solved(solutions, hyper).all()
