@@ -1,0 +1,25 @@
+"""Stable-Baselines3: our vector environment as its `VecEnv`, and policies that know the rules."""
+
+try:
+    import sb3_contrib  # noqa: F401 - asked for before the modules below fail on half of it
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "sudoku_agents.sb3 needs stable-baselines3: pip install 'sudoku-gym[sb3]'"
+    ) from error
+
+from sudoku_agents.sb3.dqn import ExactCoverDQNPolicy, MaskedDQN, MaskedDQNPolicy
+from sudoku_agents.sb3.play import HeldOut, SB3Policy, load
+from sudoku_agents.sb3.ppo import ExactCoverPolicy
+from sudoku_agents.sb3.vec_env import SudokuVecEnv, make_vec_env
+
+__all__ = [
+    "ExactCoverDQNPolicy",
+    "ExactCoverPolicy",
+    "HeldOut",
+    "MaskedDQN",
+    "MaskedDQNPolicy",
+    "SB3Policy",
+    "SudokuVecEnv",
+    "load",
+    "make_vec_env",
+]

@@ -1,0 +1,180 @@
+"""DQN that never considers an illegal move: masked exploration and masked targets.
+
+SB3's DQN has no masks anywhere: it explores among all placements, and the maximum in its targets
+runs over illegal ones too, whose values nothing ever corrects. Here both are masked. The masks are
+read from the observation, since the replay holds nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+from stable_baselines3 import DQN
+from stable_baselines3.common.type_aliases import Schedule
+from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
+from torch import Tensor
+
+from sudoku_agents.networks import ExactCoverNetwork
+from sudoku_agents.networks.exact_cover import ILLEGAL_LOGIT
+from sudoku_agents.sb3.observations import decode, form_of, geometry_of, legal_placements
+from sudoku_gym.actions import sample_actions
+from sudoku_gym.geometry import Geometry
+
+
+class MaskedQNetwork(QNetwork):
+    """SB3's network, with `ILLEGAL_LOGIT` for the value of what is illegal."""
+
+    def __init__(self, *args: Any, geometry: Geometry, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.geometry = geometry
+
+    def forward(self, obs: Any) -> Tensor:
+        """Return the values of the placements, float32 `[B, N**3]`."""
+        # The value is finite: a terminal board has no legal move, and 0 * inf would be nan.
+        return torch.where(self.legal(obs), super().forward(obs), ILLEGAL_LOGIT)
+
+    def legal(self, obs: Tensor) -> Tensor:
+        """Return the legal placements, bool `[B, N**3]`."""
+        return legal_placements(decode(obs, self.geometry.size), self.geometry)
+
+
+class ExactCoverQNetwork(MaskedQNetwork):
+    """The values are what `ExactCoverNetwork` calls logits."""
+
+    def __init__(self, *args: Any, channels: int, layers: int, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        del self.q_net
+        self.network = ExactCoverNetwork(channels, layers)
+
+    def forward(self, obs: Any) -> Tensor:
+        """Return the values of the placements, float32 `[B, N**3]`."""
+        boards = decode(obs, self.geometry.size)
+        values: Tensor
+        values, _ = self.network(boards, legal_placements(boards, self.geometry), self.geometry)
+        return values
+
+
+class MaskedDQNPolicy(DQNPolicy):
+    """SB3's multi-layer perceptron with masked values, for the flat forms of the board.
+
+    Args:
+        observation_space: of `SudokuVecEnv`.
+        action_space: the N**3 placements.
+        lr_schedule: as in every policy of SB3.
+        geometry: the boards' units; None takes the standard boxes.
+        **kwargs: as in `DQNPolicy`.
+
+    Raises:
+        ValueError: if the spaces are not those of such a board.
+    """
+
+    network_class: type[MaskedQNetwork] = MaskedQNetwork
+
+    def __init__(
+        self,
+        observation_space: spaces.Space[Any],
+        action_space: spaces.Discrete[Any],
+        lr_schedule: Schedule,
+        geometry: Geometry | None = None,
+        **kwargs: Any,
+    ) -> None:
+        # The constructor above makes the networks, which need these.
+        self.geometry = geometry_of(action_space, geometry)
+        form_of(observation_space, self.geometry.size)
+        super().__init__(observation_space, action_space, lr_schedule, **kwargs)
+
+    def make_q_net(self) -> MaskedQNetwork:
+        """Make the network, or its target."""
+        options = self._update_features_extractor(self.net_args, features_extractor=None)
+        return self.network_class(**options, **self._network_options()).to(self.device)
+
+    def legal_actions(self, observations: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return the legal placements bool `[B, N**3]` of a batch of observations."""
+        boards = decode(torch.as_tensor(observations), self.geometry.size)
+        legal: NDArray[np.bool_] = legal_placements(boards, self.geometry).numpy()
+        return legal
+
+    def _network_options(self) -> dict[str, Any]:
+        return {"geometry": self.geometry}
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        return super()._get_constructor_parameters() | self._network_options()
+
+
+class ExactCoverDQNPolicy(MaskedDQNPolicy):
+    """The exact-cover network as a Q-network.
+
+    Args:
+        *args: as in `MaskedDQNPolicy`.
+        channels: width of the network.
+        layers: rounds of messages.
+        **kwargs: as in `MaskedDQNPolicy`.
+    """
+
+    network_class = ExactCoverQNetwork
+
+    def __init__(self, *args: Any, channels: int = 32, layers: int = 2, **kwargs: Any) -> None:
+        self.channels, self.layers = channels, layers
+        super().__init__(*args, **kwargs)
+
+    def _network_options(self) -> dict[str, Any]:
+        return super()._network_options() | {"channels": self.channels, "layers": self.layers}
+
+
+class MaskedDQN(DQN):
+    """DQN that explores among legal placements only, each board by its own coin.
+
+    Use it with `MaskedDQNPolicy` or `ExactCoverDQNPolicy`, whose values mask the targets. All
+    arguments are those of `DQN`.
+
+    Raises:
+        ValueError: if the policy knows no masks.
+    """
+
+    def _setup_model(self) -> None:
+        super()._setup_model()
+        if not isinstance(self.policy, MaskedDQNPolicy):
+            raise ValueError(
+                "MaskedDQN needs MaskedDQNPolicy or ExactCoverDQNPolicy, "
+                f"not {type(self.policy).__name__}"
+            )
+
+    def predict(
+        self,
+        observation: Any,
+        state: tuple[NDArray[Any], ...] | None = None,
+        episode_start: NDArray[Any] | None = None,
+        deterministic: bool = False,
+    ) -> tuple[NDArray[Any], tuple[NDArray[Any], ...] | None]:
+        """Choose actions; unless deterministic, with the chance `exploration_rate` a random one."""
+        actions, state = self.policy.predict(observation, state, episode_start, deterministic)
+        if deterministic or self.exploration_rate == 0:
+            return actions, state
+        batch = np.asarray(observation).reshape(-1, *self._board_shape)
+        explores = self.action_space.np_random.random(len(batch)) < self.exploration_rate
+        mixed = np.where(explores, self._random_legal(batch), actions.reshape(-1))
+        return mixed.reshape(actions.shape), state
+
+    def _sample_action(
+        self, learning_starts: int, action_noise: Any = None, n_envs: int = 1
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        if self.num_timesteps < learning_starts:
+            actions: NDArray[Any] = self._random_legal(np.asarray(self._last_obs))
+        else:
+            actions, _ = self.predict(self._last_obs)
+        return actions, actions
+
+    @property
+    def _board_shape(self) -> tuple[int, ...]:
+        shape = self.observation_space.shape
+        assert shape is not None
+        return shape
+
+    def _random_legal(self, observations: NDArray[Any]) -> NDArray[np.int64]:
+        policy = self.policy
+        assert isinstance(policy, MaskedDQNPolicy)
+        return sample_actions(policy.legal_actions(observations), self.action_space.np_random)

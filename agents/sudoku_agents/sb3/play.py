@@ -1,0 +1,116 @@
+"""A model of Stable-Baselines3 at our tables: as a policy, and measured on held-out puzzles."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.base_class import BaseAlgorithm
+
+from sudoku_agents.sb3.dqn import MaskedDQN
+from sudoku_agents.sb3.observations import encode, form_of
+from sudoku_gym.evaluation import evaluate
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.sources import PuzzleSource
+
+ALGORITHMS: dict[str, type[BaseAlgorithm]] = {
+    "MaskablePPO": MaskablePPO,
+    "MaskedDQN": MaskedDQN,
+    "PPO": PPO,
+    "A2C": A2C,
+    "DQN": DQN,
+}
+BOARDS_AT_ONCE = 256
+
+
+class SB3Policy:
+    """Plays with a model: a `sudoku_gym.Policy` for `evaluate` and `compare`.
+
+    A model without masks may answer illegally, and loses that game.
+
+    Args:
+        model: trained on an environment of `make_vec_env`.
+        deterministic: play the likeliest action rather than draw one.
+    """
+
+    def __init__(self, model: BaseAlgorithm, deterministic: bool = True) -> None:
+        self.model = model
+        self.deterministic = deterministic
+
+    def reset(
+        self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
+    ) -> None:
+        """Start a batch of games.
+
+        Raises:
+            ValueError: if the model was trained on boards of another size.
+        """
+        self._form = form_of(self.model.observation_space, geometry.size)
+
+    def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Choose an action int64 `[B]` for boards `[B, N, N]` with masks `[B, A]`."""
+        choices = np.zeros(len(boards), np.int64)
+        rows = np.flatnonzero(action_masks.any(1))
+        for start in range(0, len(rows), BOARDS_AT_ONCE):
+            part = rows[start : start + BOARDS_AT_ONCE]
+            choices[part] = self._predict(encode(boards[part], self._form), action_masks[part])
+        return choices
+
+    def _predict(self, observations: NDArray[np.int8], masks: NDArray[np.bool_]) -> Any:
+        options: dict[str, Any] = {"deterministic": self.deterministic}
+        if isinstance(self.model.policy, MaskableActorCriticPolicy):
+            options["action_masks"] = masks
+        return self.model.predict(observations, **options)[0]
+
+
+class HeldOut:
+    """Lets a model play held-out puzzles greedily; what a curriculum's callback asks.
+
+    Args:
+        model: the model under training.
+        source: where the puzzles come from, e.g. `resolve_source("4x4", "validation")`.
+        games: how many a call.
+        rng: draws the puzzles.
+    """
+
+    def __init__(
+        self, model: BaseAlgorithm, source: PuzzleSource, games: int, rng: np.random.Generator
+    ) -> None:
+        self._policy = SB3Policy(model)
+        self._source = source
+        self._games = games
+        self._rng = rng
+
+    def __call__(self, blanks: int | None) -> tuple[int, int]:
+        """Play puzzles with so many blanks, or minimal ones for None.
+
+        Returns:
+            How many were solved, and how many there were.
+        """
+        puzzles, _ = self._source.sample(self._games, blanks, self._rng)
+        solved = evaluate(self._policy, puzzles, geometry=self._source.geometry).solved
+        return int(solved.sum()), len(solved)
+
+
+def load(file: str | os.PathLike[str], algorithm: str = "MaskablePPO") -> SB3Policy:
+    """Make a policy of a model that `model.save` wrote.
+
+    `load_policy("sudoku_agents.sb3:load", file="runs/ppo/model.zip")` does the same. SB3's files
+    hold pickles: load only those you trust.
+
+    Args:
+        file: the zip file.
+        algorithm: `MaskablePPO`, `MaskedDQN`, `PPO`, `A2C` or `DQN`.
+
+    Raises:
+        ValueError: if there is no such algorithm.
+    """
+    if algorithm not in ALGORITHMS:
+        raise ValueError(f"algorithm={algorithm!r}: use one of {', '.join(ALGORITHMS)}")
+    return SB3Policy(ALGORITHMS[algorithm].load(Path(file), device="cpu"))

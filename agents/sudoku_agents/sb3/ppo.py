@@ -1,0 +1,102 @@
+"""The exact-cover network as a policy of MaskablePPO."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from sb3_contrib.common.maskable.distributions import MaskableDistribution
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.type_aliases import Schedule
+from torch import Tensor
+
+from sudoku_agents.networks import ExactCoverNetwork
+from sudoku_agents.sb3.observations import decode, form_of, geometry_of, legal_placements
+from sudoku_gym.geometry import Geometry
+
+Masks = NDArray[np.bool_] | Tensor | None
+
+
+class ExactCoverPolicy(MaskableActorCriticPolicy):
+    """Logits and values of one `ExactCoverNetwork`, for any size and any form of the board.
+
+    Args:
+        observation_space: of `SudokuVecEnv`.
+        action_space: the N**3 placements.
+        lr_schedule: as in every policy of SB3.
+        geometry: the boards' units; None takes the standard boxes.
+        channels: width of the network.
+        layers: rounds of messages.
+        value_range: lowest and highest return, between which a sigmoid keeps the values. (0, 1)
+            suits the rewards `"terminal"` and `"sparse"` with gamma = 1.
+        **kwargs: as in every policy of SB3.
+
+    Raises:
+        ValueError: if the spaces are not those of such a board.
+    """
+
+    def __init__(
+        self,
+        observation_space: spaces.Space[Any],
+        action_space: spaces.Space[Any],
+        lr_schedule: Schedule,
+        geometry: Geometry | None = None,
+        channels: int = 32,
+        layers: int = 2,
+        value_range: tuple[float, float] = (0.0, 1.0),
+        **kwargs: Any,
+    ) -> None:
+        # The constructor above calls _build, which needs these.
+        self.geometry = geometry_of(action_space, geometry)
+        self.channels, self.layers, self.value_range = channels, layers, value_range
+        form_of(observation_space, self.geometry.size)
+        super().__init__(observation_space, action_space, lr_schedule, **kwargs)
+
+    def forward(
+        self, obs: Tensor, deterministic: bool = False, action_masks: Masks = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Choose actions `[B]`; return them with values `[B, 1]` and log probabilities `[B]`."""
+        distribution, values = self._evaluate(obs, action_masks)
+        actions = distribution.get_actions(deterministic=deterministic)
+        return actions, values, distribution.log_prob(actions)
+
+    def evaluate_actions(
+        self, obs: Tensor, actions: Tensor, action_masks: Masks = None
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Return values `[B, 1]`, log probabilities of the actions `[B]` and entropies `[B]`."""
+        distribution, values = self._evaluate(obs, action_masks)
+        return values, distribution.log_prob(actions), distribution.entropy()
+
+    def get_distribution(self, obs: Any, action_masks: Masks = None) -> MaskableDistribution:
+        """Return the distribution over the placements."""
+        return self._evaluate(obs, action_masks)[0]
+
+    def predict_values(self, obs: Any) -> Tensor:
+        """Return values `[B, 1]`."""
+        return self._evaluate(obs, None)[1]
+
+    def _evaluate(self, obs: Tensor, action_masks: Masks) -> tuple[MaskableDistribution, Tensor]:
+        boards = decode(obs, self.geometry.size)
+        legal = legal_placements(boards, self.geometry)
+        logits, values = self.network(boards, legal, self.geometry)
+        distribution = self.action_dist.proba_distribution(action_logits=logits)
+        if action_masks is not None:
+            distribution.apply_masking(action_masks)
+        low, high = self.value_range
+        return distribution, low + (high - low) * values[:, None]
+
+    def _build(self, lr_schedule: Schedule) -> None:
+        """Make the network and its optimiser, in place of the usual extractor and two heads."""
+        self.network = ExactCoverNetwork(self.channels, self.layers)
+        self.optimizer = self.optimizer_class(
+            self.parameters(),
+            lr=lr_schedule(1),  # type: ignore[call-arg]
+            **self.optimizer_kwargs,
+        )
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        kept = ("geometry", "channels", "layers", "value_range")
+        data = super()._get_constructor_parameters()
+        return data | {name: getattr(self, name) for name in kept}

@@ -1,0 +1,205 @@
+"""Our vector environment as a `VecEnv` of Stable-Baselines3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
+from numpy.typing import NDArray
+from stable_baselines3.common.vec_env import VecEnv
+
+from sudoku_agents.sb3.observations import Form, encode, observation_space
+from sudoku_gym.wrappers.vector_wrapper import attribute_below
+
+Indices = None | int | Iterable[int]
+PER_BOARD = ("action_masks", "render")  # methods that answer for each board
+
+
+class SudokuVecEnv(VecEnv):
+    """Shows a Gymnasium vector environment to Stable-Baselines3; all boards step in one call.
+
+    What SB3 sees equals `DummyVecEnv` over single environments, step for step: the info of a board
+    whose episode has ended is the old episode's, with `terminal_observation`, and the new one's is
+    in `reset_infos`.
+
+    `env_method("action_masks")` is what MaskablePPO asks for its masks, and
+    `env_method("set_blanks", ...)` moves the level of all boards.
+
+    Args:
+        envs: a `SudokuVectorEnv`, under any `SudokuVectorWrapper`, that resets in the same step.
+        observation: `"board"` (`[N, N]`), `"flat"` (`[N**2]`) or `"one-hot"` (bits `[N**3]`, for
+            networks that take no digits).
+
+    Raises:
+        ValueError: if `envs` resets in another mode, or there is no such form of observation.
+    """
+
+    def __init__(self, envs: VectorEnv[Any, Any, Any], observation: Form = "board") -> None:
+        if envs.metadata.get("autoreset_mode") is not AutoresetMode.SAME_STEP:
+            raise ValueError(
+                "Stable-Baselines3 resets boards in the step that ends them: make the environment "
+                'with autoreset_mode="SameStep"'
+            )
+        self.envs = envs
+        self.observation = observation
+        size = attribute_below(envs, "geometry").size
+        space = observation_space(size, observation)
+        self._actions: NDArray[np.int64] = np.zeros(envs.num_envs, np.int64)
+        super().__init__(envs.num_envs, space, envs.single_action_space)
+
+    def reset(self) -> NDArray[np.int8]:
+        """Begin an episode on every board, with the seeds and options set before."""
+        options = _merge_options(self._options)
+        seeds: Any = None if set(self._seeds) == {None} else self._seeds
+        boards, infos = self.envs.reset(seed=seeds, options=options)
+        self.reset_infos = _rows(infos, range(self.num_envs))
+        self._reset_seeds()
+        self._reset_options()
+        return encode(boards, self.observation)
+
+    def step_async(self, actions: NDArray[np.int64]) -> None:
+        """Take the actions of the next step, integers `[B]`."""
+        self._actions = actions
+
+    def step_wait(
+        self,
+    ) -> tuple[NDArray[np.int8], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        """Step all boards.
+
+        Returns:
+            Observations `[B, ...]`, rewards float32 `[B]`, dones bool `[B]`, and one info a board.
+        """
+        boards, rewards, terminated, truncated, infos = self.envs.step(self._actions)
+        dones = terminated | truncated
+        told = _rows(infos, range(self.num_envs))
+        for info in told:
+            info["TimeLimit.truncated"] = False
+        if dones.any():
+            self._tell_of_the_end(told, np.flatnonzero(dones), infos, truncated & ~terminated)
+        return encode(boards, self.observation), rewards.astype(np.float32), dones, told
+
+    def close(self) -> None:
+        """Close the environment below."""
+        self.envs.close()
+
+    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
+        """Return an attribute of the environment below, once a board.
+
+        Raises:
+            AttributeError: if it has none of that name.
+        """
+        value = attribute_below(self.envs, attr_name)
+        return [value for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
+        """Set an attribute for all boards, in the layer that has it.
+
+        Raises:
+            AttributeError: if no layer has one of that name.
+            ValueError: if `indices` leaves boards out.
+        """
+        self._require_all(attr_name, indices)
+        attribute_below(self.envs, attr_name)
+        layer = self.envs
+        while not hasattr(layer, attr_name) and isinstance(layer, VectorWrapper):
+            layer = layer.env
+        setattr(layer, attr_name, value)
+
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any
+    ) -> list[Any]:
+        """Call a method of the environment below, once for all boards.
+
+        Returns:
+            For `action_masks` and `render` the answers of the chosen boards; for any other method
+            its one answer, once a board.
+
+        Raises:
+            AttributeError: if no layer has such a method.
+            ValueError: if `indices` leaves out boards that the method would act on.
+        """
+        method = attribute_below(self.envs, method_name)
+        if method_name not in PER_BOARD:
+            self._require_all(method_name, indices)
+        answer = method(*method_args, **method_kwargs)
+        if method_name in PER_BOARD and answer is not None:
+            return [answer[i] for i in self._get_indices(indices)]
+        return [answer for _ in self._get_indices(indices)]
+
+    def env_is_wrapped(self, wrapper_class: type[Any], indices: Indices = None) -> list[bool]:
+        """Tell whether a layer of the environment below is of that class."""
+        layer, found = self.envs, isinstance(self.envs, wrapper_class)
+        while not found and isinstance(layer, VectorWrapper):
+            layer = layer.env
+            found = isinstance(layer, wrapper_class)
+        return [found for _ in self._get_indices(indices)]
+
+    def get_images(self) -> list[NDArray[np.uint8] | None]:
+        """Draw every board, uint8 `[H, W, 3]` each."""
+        return list(attribute_below(self.envs, "render")())
+
+    def _tell_of_the_end(
+        self,
+        told: list[dict[str, Any]],
+        ended: NDArray[np.intp],
+        infos: dict[str, Any],
+        truncated: NDArray[np.bool_],
+    ) -> None:
+        """Swap the infos of boards that ended: the old episode's go out, the new one's are kept."""
+        final = np.stack([infos["final_obs"][i] for i in ended])
+        observations = encode(final, self.observation)
+        rows = _rows(infos["final_info"], ended.tolist())
+        for i, last, info in zip(ended.tolist(), observations, rows, strict=True):
+            del told[i]["TimeLimit.truncated"]
+            self.reset_infos[i] = told[i]
+            limit = {"TimeLimit.truncated": bool(truncated[i]), "terminal_observation": last}
+            told[i] = info | limit
+
+    def _require_all(self, name: str, indices: Indices) -> None:
+        if set(self._get_indices(indices)) != set(range(self.num_envs)):
+            raise ValueError(f"{name} belongs to all {self.num_envs} boards at once: no indices")
+
+
+def make_vec_env(
+    env: str, num_envs: int = 64, *, observation: Form = "board", **options: Any
+) -> SudokuVecEnv:
+    """Make a vector environment for Stable-Baselines3.
+
+    Args:
+        env: id of the environment, e.g. `"Sudoku9x9-v0"`.
+        num_envs: how many boards step together.
+        observation: see `SudokuVecEnv`.
+        **options: of the environment, e.g. `blanks=8, reward="sparse"`.
+    """
+    envs = gym.make_vec(env, num_envs=num_envs, autoreset_mode="SameStep", **options)
+    return SudokuVecEnv(envs, observation)
+
+
+def _rows(infos: dict[str, Any], boards: Iterable[int]) -> list[dict[str, Any]]:
+    """Cut the arrays of a batch into one dict a board, of Python's own numbers but for arrays."""
+    names = [n for n in infos if not n.startswith(("_", "final_"))]
+    chosen = np.fromiter(boards, np.int64)
+    columns = []
+    for name in names:
+        values = infos[name][chosen]
+        columns.append(values.tolist() if values.ndim == 1 else list(values))
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _merge_options(options: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Make one dict of one a board: puzzles may differ, anything else may not."""
+    first = options[0]
+    if not any(options):
+        return None
+    others = [{k: v for k, v in option.items() if k != "puzzle"} for option in options]
+    if any(
+        other != others[0] or option.keys() != first.keys()
+        for other, option in zip(others, options, strict=True)
+    ):
+        raise ValueError("set_options: only 'puzzle' may differ between boards")
+    if "puzzle" not in first:
+        return others[0]
+    return others[0] | {"puzzle": np.stack([np.asarray(option["puzzle"]) for option in options])}

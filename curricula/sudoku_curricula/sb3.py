@@ -1,0 +1,183 @@
+"""A curriculum over blanks as a callback of Stable-Baselines3."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+try:
+    from stable_baselines3.common.callbacks import BaseCallback
+    from stable_baselines3.common.logger import Logger
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "sudoku_curricula.sb3 needs stable-baselines3: pip install 'sudoku-gym[sb3]'"
+    ) from error
+
+from sudoku_curricula import tensorboard as curves
+from sudoku_curricula.base import Schedule
+from sudoku_curricula.wrappers import Curriculum
+
+HeldOut = Callable[[int | None], tuple[int, int]]
+
+_LOSSES = {  # what SB3 calls it, what every trainer calls it, and the sign between them
+    "train/policy_gradient_loss": (curves.POLICY_LOSS, 1),
+    "train/policy_loss": (curves.POLICY_LOSS, 1),
+    "train/value_loss": (curves.VALUE_LOSS, 1),
+    "train/entropy_loss": (curves.ENTROPY, -1),
+    "train/learning_rate": (curves.LEARNING_RATE, 1),
+}
+
+
+class BlanksCurriculumCallback(BaseCallback):
+    """Moves the number of blanks by measured success while a model learns.
+
+    The callback pushes each level to the training environment by `env_method("set_blanks", ...)`,
+    so any `VecEnv` over Sudoku environments will do: `sudoku_agents.sb3.SudokuVecEnv`, or SB3's own
+    over single ones. It writes the curves of `sudoku_curricula.tensorboard` to the model's logger.
+
+    The state of the curriculum is kept in the model (`model.curriculum_state`). So `model.save`
+    saves it, and a new callback continues where the loaded model was.
+
+    Args:
+        schedule: a started schedule, e.g. `make_schedule("success-rate", start=2, stop=12)`.
+        held_out: plays held-out puzzles greedily with so many blanks, minimal ones for None, and
+            returns how many were solved and how many there were, e.g.
+            `sudoku_agents.sb3.HeldOut`. None feeds the schedule with the training episodes, which
+            explore and so understate the skill.
+        evaluate_every: environment steps between two calls of `held_out`.
+        episodes_per_update: without `held_out`, how many training episodes at the current level
+            make one update of the schedule.
+        stop_above: end the training once the schedule is finished and completion of held-out
+            minimal puzzles exceeds this; None trains on.
+        verbose: 1 prints a line at each evaluation.
+
+    Attributes:
+        curriculum: the bookkeeping; None before training.
+
+    Raises:
+        ValueError: when training starts, if the model's saved state is another schedule's; while
+            it goes on, if an episode ends without `level` and `is_success` in its info.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        held_out: HeldOut | None = None,
+        *,
+        evaluate_every: int = 20_000,
+        episodes_per_update: int = 100,
+        stop_above: float | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(verbose)
+        if evaluate_every < 1:
+            raise ValueError(f"evaluate_every must be at least 1, not {evaluate_every}")
+        self.schedule = schedule
+        self.curriculum: Curriculum | None = None
+        self._held_out = held_out
+        self._every = evaluate_every
+        self._episodes_per_update = episodes_per_update
+        self._stop_above = stop_above
+        self._next_evaluation = 0
+        self._started = (0, 0.0)
+        self._goes_on = True
+
+    def _on_training_start(self) -> None:
+        self._started = self.num_timesteps, time.perf_counter()
+        self._goes_on = True
+        saved = getattr(self.model, "curriculum_state", None)
+        # A report of held-out games is one update, whatever its size.
+        per_update = self._episodes_per_update if self._held_out is None else 1
+        self.curriculum = Curriculum(
+            self.schedule, self._set_blanks, per_update, _LogWriter(self.logger)
+        )
+        if saved is not None:
+            self.curriculum.load_state_dict(saved)
+        if self._held_out is not None:
+            self._next_evaluation = self.num_timesteps + self._every
+        self._keep_state()
+
+    def _on_step(self) -> bool:
+        assert self.curriculum is not None
+        self.curriculum.steps = self.num_timesteps
+        if self._held_out is None:
+            self._report_training_episodes(self.curriculum)
+        elif self.num_timesteps >= self._next_evaluation:
+            self._next_evaluation = self.num_timesteps + self._every
+            self._report_held_out(self.curriculum, self._held_out)
+        return self._goes_on
+
+    def _on_rollout_end(self) -> None:
+        self._record_curves()
+
+    def _report_training_episodes(self, curriculum: Curriculum) -> None:
+        infos = self.locals["infos"]
+        ended = [infos[i] for i, done in enumerate(self.locals["dones"]) if done]
+        if not ended:
+            return
+        try:
+            levels = [info["level"] for info in ended]
+            successes = [info["is_success"] for info in ended]
+        except KeyError as missing:
+            raise ValueError(
+                f"an episode ended without {missing} in its info: the curriculum needs 'level' and "
+                "'is_success', and wrappers below it must keep them"
+            ) from None
+        curriculum.report(levels, successes)
+        self._keep_state()
+
+    def _report_held_out(self, curriculum: Curriculum, held_out: HeldOut) -> None:
+        moved = True
+        while moved:  # a level that is mastered already costs no training
+            level = self.schedule.level
+            solved, count = held_out(level)
+            curriculum.report([level] * count, [True] * solved + [False] * (count - solved))
+            moved = self.schedule.level != level
+        minimal_solved, minimal_count = held_out(None)
+        minimal = minimal_solved / minimal_count
+        self.logger.record(curves.COMPLETION_RATE, minimal)
+        if self.verbose:
+            print(
+                f"{self.num_timesteps:9,} steps  {level:3d} blanks  held out: "
+                f"{solved / count:6.1%} at the level, {minimal:6.1%} of minimal puzzles",
+                flush=True,
+            )
+        self._keep_state()
+        done = self.schedule.finished and self._stop_above is not None
+        self._goes_on = not (done and minimal > (self._stop_above or 0))
+
+    def _record_curves(self) -> None:
+        """Write under the common names what SB3 writes under its own."""
+        record, known = self.logger.record, self.logger.name_to_value
+        record(curves.BLANKS, self.schedule.level)
+        for name, (common, sign) in _LOSSES.items():
+            if name in known:
+                record(common, sign * known[name])
+        episodes = self.model.ep_info_buffer
+        if episodes:
+            record(curves.EPISODIC_RETURN, sum(e["r"] for e in episodes) / len(episodes))
+            record(curves.EPISODIC_LENGTH, sum(e["l"] for e in episodes) / len(episodes))
+        steps, start = self._started
+        record(
+            curves.STEPS_PER_SECOND, (self.num_timesteps - steps) / (time.perf_counter() - start)
+        )
+
+    def _set_blanks(self, blanks: Any) -> None:
+        self.training_env.env_method("set_blanks", blanks)
+
+    def _keep_state(self) -> None:
+        assert self.curriculum is not None
+        # An attribute of the model's own is saved and loaded with it.
+        self.model.curriculum_state = self.curriculum.state_dict()  # type: ignore[attr-defined]
+
+
+class _LogWriter:
+    """SB3's logger as a `ScalarWriter`: it writes with the model's count of steps, at its dump."""
+
+    def __init__(self, logger: Logger) -> None:
+        self._logger = logger
+
+    def add_scalar(self, tag: str, value: Any, step: Any, /) -> None:
+        """Record the value; SB3 knows the step."""
+        self._logger.record(tag, value)
