@@ -1,11 +1,26 @@
 """Wrappers for `SudokuEnv`, each with its twin for vector environments."""
 
+from sudoku_gym.wrappers.canonical_cell import CanonicalCell, VectorCanonicalCell
+from sudoku_gym.wrappers.dictionary import MaskedObservation, VectorMaskedObservation
+from sudoku_gym.wrappers.exact_cover import ExactCoverTensor, VectorExactCoverTensor
+from sudoku_gym.wrappers.flat import FlatObservation, VectorFlatObservation
 from sudoku_gym.wrappers.one_hot import OneHotBoard, VectorOneHotBoard
+from sudoku_gym.wrappers.shaping import PotentialShaping, VectorPotentialShaping
 from sudoku_gym.wrappers.symmetry import SymmetryAugmentation, VectorSymmetryAugmentation
 
 __all__ = [
+    "CanonicalCell",
+    "ExactCoverTensor",
+    "FlatObservation",
+    "MaskedObservation",
     "OneHotBoard",
+    "PotentialShaping",
     "SymmetryAugmentation",
+    "VectorCanonicalCell",
+    "VectorExactCoverTensor",
+    "VectorFlatObservation",
+    "VectorMaskedObservation",
     "VectorOneHotBoard",
+    "VectorPotentialShaping",
     "VectorSymmetryAugmentation",
 ]

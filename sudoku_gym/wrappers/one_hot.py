@@ -9,10 +9,9 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector import VectorEnv
-from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from sudoku_gym.wrappers.vector_wrapper import SudokuVectorWrapper
+from sudoku_gym.wrappers.vector_wrapper import VectorEncoding, board_size
 
 
 class OneHotBoard(
@@ -36,7 +35,7 @@ class OneHotBoard(
         return one_hot(observation)
 
 
-class VectorOneHotBoard(SudokuVectorWrapper):
+class VectorOneHotBoard(VectorEncoding):
     """`OneHotBoard` for a batch: int8 `[B, N, N, N]`, in `final_obs` too.
 
     Args:
@@ -44,26 +43,11 @@ class VectorOneHotBoard(SudokuVectorWrapper):
     """
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
-        super().__init__(env)
-        self.single_observation_space = _one_hot_space(env.single_observation_space)
-        self.observation_space = batch_space(self.single_observation_space, env.num_envs)
+        super().__init__(env, _one_hot_space(env.single_observation_space))
 
-    def reset(
-        self, *, seed: Any = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Reset the boards; see `SudokuVectorEnv.reset`."""
-        boards, infos = self.env.reset(seed=seed, options=options)
-        return one_hot(boards), infos
-
-    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Step the boards; see `SudokuVectorEnv.step`."""
-        boards, rewards, terminations, truncations, infos = self.env.step(actions)
-        if "final_obs" in infos:
-            final = infos["final_obs"].copy()
-            for i in np.flatnonzero(infos["_final_obs"]).tolist():
-                final[i] = one_hot(final[i])
-            infos = infos | {"final_obs": final}
-        return one_hot(boards), rewards, terminations, truncations, infos
+    def encode(self, observations: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return the boards' bits."""
+        return one_hot(observations)
 
 
 def one_hot(boards: NDArray[np.int8]) -> NDArray[np.int8]:
@@ -73,7 +57,5 @@ def one_hot(boards: NDArray[np.int8]) -> NDArray[np.int8]:
 
 
 def _one_hot_space(space: gym.Space[Any]) -> spaces.MultiBinary:
-    shape = space.shape
-    if not isinstance(space, spaces.Box) or shape is None or len(shape) != 2:
-        raise ValueError(f"a one-hot board is made of a board [N, N], not of {space}")
-    return spaces.MultiBinary((shape[0], shape[0], shape[0]))
+    size = board_size(space, "a one-hot board")
+    return spaces.MultiBinary((size, size, size))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
+from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from sudoku_gym.puzzles.sources import Blanks
@@ -24,6 +26,43 @@ class SudokuVectorWrapper(VectorWrapper):
         return masks
 
 
+class VectorEncoding(SudokuVectorWrapper):
+    """Shows every observation in another form, in `final_obs` too.
+
+    A subclass says in `encode` what becomes of a batch.
+
+    Args:
+        env: a vector environment.
+        space: the space of one encoded observation.
+    """
+
+    def __init__(self, env: VectorEnv[Any, Any, Any], space: gym.Space[Any]) -> None:
+        super().__init__(env)
+        self.single_observation_space = space
+        self.observation_space = batch_space(space, env.num_envs)
+
+    def encode(self, observations: NDArray[Any]) -> NDArray[Any]:
+        """Encode a batch `[B, ...]` into new arrays."""
+        raise NotImplementedError
+
+    def reset(
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Reset the boards; see `SudokuVectorEnv.reset`."""
+        observations, infos = self.env.reset(seed=seed, options=options)
+        return self.encode(observations), infos
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Step the boards; see `SudokuVectorEnv.step`."""
+        observations, rewards, terminations, truncations, infos = self.env.step(actions)
+        if "final_obs" in infos:
+            final = infos["final_obs"].copy()
+            for i in np.flatnonzero(infos["_final_obs"]).tolist():
+                final[i] = self.encode(final[i][None])[0]
+            infos = infos | {"final_obs": final}
+        return self.encode(observations), rewards, terminations, truncations, infos
+
+
 def attribute_below(env: VectorEnv[Any, Any, Any], name: str) -> Any:
     """Return the attribute of the outermost environment that has it, from `env` inwards.
 
@@ -36,3 +75,15 @@ def attribute_below(env: VectorEnv[Any, Any, Any], name: str) -> Any:
             raise AttributeError(f"{env} has no {name}: wrap a SudokuVectorEnv")
         inner = inner.env
     return getattr(inner, name)
+
+
+def board_size(space: gym.Space[Any], purpose: str) -> int:
+    """Return N if the space's observations are boards `[N, N]`.
+
+    Raises:
+        ValueError: if they are something else.
+    """
+    shape = space.shape
+    if not isinstance(space, gym.spaces.Box) or shape is None or len(shape) != 2:
+        raise ValueError(f"{purpose} is made of a board [N, N], not of {space}")
+    return shape[0]

@@ -1,0 +1,160 @@
+"""The environment picks the cell, the agent only the digit.
+
+k blanks can be filled in k! orders that all lead to the same board. With the cell fixed there is
+one order and at most N choices a step, so a search tree is a tree, and a small one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from gymnasium.error import InvalidAction
+from gymnasium.utils import RecordConstructorArgs
+from gymnasium.vector import VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from sudoku_gym.wrappers.vector_wrapper import SudokuVectorWrapper, attribute_below
+
+
+class CanonicalCell(gym.Wrapper[dict[str, Any], np.int64, Any, np.int64], RecordConstructorArgs):
+    """Lets the agent choose a digit for the cell that has the fewest legal ones.
+
+    The cell is the first, row by row, with the fewest legal digits but at least one; 0 when
+    nothing is legal any more. Actions are `Discrete(N)`, digit - 1, and the mask in the info is
+    int8 `[N]`. The observation is `{"observations": ..., "cell": row * N + column}`.
+
+    Args:
+        env: an environment over `SudokuEnv` without `erase` and with its mask.
+
+    Raises:
+        ValueError: if digits may be erased, which a fixed order of cells can't offer.
+    """
+
+    def __init__(self, env: gym.Env[Any, np.int64]) -> None:
+        RecordConstructorArgs.__init__(self)
+        gym.Wrapper.__init__(self, env)
+        self._size: int = env.get_wrapper_attr("geometry").size
+        _check_actions(env.action_space, self._size)
+        self._cell = 0
+        self.action_space = spaces.Discrete(self._size)
+        self.observation_space = _cell_space(env.observation_space, self._size)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Begin an episode; see `SudokuEnv.reset`."""
+        return self._shown(*self.env.reset(seed=seed, options=options))
+
+    def step(self, action: np.int64) -> tuple[dict[str, Any], Any, bool, bool, dict[str, Any]]:
+        """Put digit `action + 1` into the cell; see `SudokuEnv.step`.
+
+        Raises:
+            InvalidAction: if there is no such digit.
+        """
+        _check_digits(np.array([action]), self._size)
+        placement = np.int64(self._cell * self._size + action)
+        observation, reward, terminated, truncated, info = self.env.step(placement)
+        observation, info = self._shown(observation, info)
+        return observation, reward, terminated, truncated, info
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return which digits are legal in the cell: bool `[N]`."""
+        masks = self.env.get_wrapper_attr("action_masks")()[None]
+        return _pick(masks, self._size)[1][0].astype(np.bool_)
+
+    def _shown(
+        self, observation: Any, info: dict[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        cells, masks = _pick(info["action_mask"][None], self._size)
+        self._cell = int(cells[0])
+        shown = {"observations": observation, "cell": cells[0]}
+        return shown, info | {"action_mask": masks[0]}
+
+
+class VectorCanonicalCell(SudokuVectorWrapper):
+    """`CanonicalCell` for a batch: `{"observations": [B, ...], "cell": int64 [B]}`.
+
+    Args:
+        env: a vector environment over `SudokuVectorEnv` without `erase` and with its masks.
+
+    Raises:
+        ValueError: if digits may be erased.
+    """
+
+    def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
+        super().__init__(env)
+        self._size: int = attribute_below(env, "geometry").size
+        _check_actions(env.single_action_space, self._size)
+        self._cells = np.zeros(env.num_envs, np.int64)
+        self.single_action_space = spaces.Discrete(self._size)
+        self.action_space = batch_space(self.single_action_space, env.num_envs)
+        self.single_observation_space = _cell_space(env.single_observation_space, self._size)
+        self.observation_space = batch_space(self.single_observation_space, env.num_envs)
+
+    def reset(
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Reset the boards; see `SudokuVectorEnv.reset`."""
+        observations, infos = self.env.reset(seed=seed, options=options)
+        masks = _pick(infos["action_mask"], self._size)[1]
+        self._cells = _pick(super().action_masks(), self._size)[0]
+        shown = {"observations": observations, "cell": self._cells.copy()}
+        return shown, infos | {"action_mask": masks}
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Put digit `actions[i] + 1` into the cell of board i; see `SudokuVectorEnv.step`.
+
+        Raises:
+            InvalidAction: if there is no such digit.
+        """
+        digits = np.asarray(actions)
+        _check_digits(digits, self._size)
+        placements = self._cells * self._size + digits
+        observations, rewards, terminations, truncations, infos = self.env.step(placements)
+        if "final_obs" in infos:
+            infos = infos | self._finals(infos)
+        self._cells, masks = _pick(infos["action_mask"], self._size)
+        shown = {"observations": observations, "cell": self._cells.copy()}
+        return shown, rewards, terminations, truncations, infos | {"action_mask": masks}
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return which digits are legal in each board's cell: bool `[B, N]`."""
+        return _pick(super().action_masks(), self._size)[1].view(np.bool_)
+
+    def _finals(self, infos: dict[str, Any]) -> dict[str, Any]:
+        final = infos["final_obs"].copy()
+        cells, masks = _pick(infos["final_info"]["action_mask"], self._size)
+        for i in np.flatnonzero(infos["_final_obs"]).tolist():
+            final[i] = {"observations": final[i], "cell": cells[i]}
+        return {"final_obs": final, "final_info": infos["final_info"] | {"action_mask": masks}}
+
+
+def _pick(
+    masks: NDArray[np.int8] | NDArray[np.bool_], size: int
+) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+    """Return each board's cell, int64 `[B]`, and its legal digits, int8 `[B, N]`."""
+    choices = masks.reshape(len(masks), -1, size)
+    counts = choices.sum(2)
+    cells = np.where(counts == 0, size + 1, counts).argmin(1)
+    return cells, choices[np.arange(len(masks)), cells].astype(np.int8)
+
+
+def _check_actions(space: gym.Space[Any], size: int) -> None:
+    if space != spaces.Discrete(size**3):
+        raise ValueError(f"one cell at a time needs erase=False and actions Discrete({size**3})")
+
+
+def _check_digits(digits: NDArray[np.integer], size: int) -> None:
+    wrong = np.flatnonzero((digits < 0) | (digits >= size))
+    if len(wrong):
+        raise InvalidAction(
+            f"action {digits[wrong[0]]} (board {wrong[0]}) is no digit - 1: use 0 to {size - 1}"
+        )
+
+
+def _cell_space(observations: gym.Space[Any], size: int) -> spaces.Dict:
+    return spaces.Dict({"observations": observations, "cell": spaces.Discrete(size**2)})
