@@ -18,7 +18,7 @@ from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.trainer import Trainer
 from sudoku_curricula.plots import plot_run
 from sudoku_gym import compare, load_policy, puzzles
-from sudoku_gym.envs.rendering import save_gif
+from sudoku_gym.envs.films import save_gif
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.tables import to_markdown
 

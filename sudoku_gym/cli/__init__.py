@@ -1,4 +1,4 @@
-"""The `sudoku-gym` command: train, evaluate, compare, solve, generate, play, info.
+"""The `sudoku-gym` command: train, evaluate, compare, solve, generate, play, watch, info.
 
 Policies and trainers are found by entry point, so the command knows no package above its own.
 Each sub-command is a frozen dataclass: its fields are the options, its `run` does the work and
@@ -21,6 +21,7 @@ from sudoku_gym.cli.info import Info
 from sudoku_gym.cli.play import Play
 from sudoku_gym.cli.solve import Solve
 from sudoku_gym.cli.train import Train
+from sudoku_gym.cli.watch import Watch
 
 PROGRAM = "sudoku-gym"
 BAD_INPUT = 2
@@ -31,6 +32,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "solve": Solve,
     "generate": Generate,
     "play": Play,
+    "watch": Watch,
     "info": Info,
 }
 

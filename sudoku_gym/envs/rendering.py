@@ -1,23 +1,22 @@
-"""Pictures and texts of a board, and films of an episode.
+"""Pictures and texts of a board.
 
 Four things are told apart twice, by colour and by form, so that colour-blind eyes see them too:
 givens (black, bold, on grey), placements (blue), the last move (on yellow, framed) and conflicts
-(vermilion, with a corner). A blank cell without a candidate, a dead end, holds a small cross.
+(vermilion, with a corner). A blank cell without a candidate, a dead end, holds a small cross;
+others may show their candidates, coloured by how likely a policy is to place each.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
 from sudoku_gym.board import SYMBOLS, candidates, conflicts
+from sudoku_gym.envs.marks import draw_marks, font, marks_side
 from sudoku_gym.geometry import Geometry, geometry_for
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart, and tints of it.
@@ -51,7 +50,7 @@ def render(
     last = None if last_cell < 0 else divmod(last_cell, geometry.size)
     if mode == "ansi":
         return to_ansi(board, givens, geometry, last=last)
-    return draw(board, givens, geometry, last=last)
+    return draw(board, givens, geometry, last=last, show_candidates=True)
 
 
 def draw(
@@ -60,6 +59,8 @@ def draw(
     geometry: Geometry | None = None,
     *,
     last: tuple[int, int] | None = None,
+    show_candidates: bool = False,
+    heat: NDArray[np.floating] | None = None,
     size: int | None = None,
 ) -> NDArray[np.uint8]:
     """Paint a board.
@@ -69,17 +70,25 @@ def draw(
         givens: bool `[N, N]`; None takes every digit for a given.
         geometry: the board's shape; None means the standard one for N.
         last: (row, column) of the last move, counted from 0.
+        show_candidates: whether blank cells show their candidates: small digits, or dots where
+            there is no room for them.
+        heat: float `[N, N, N]` or `[N**3]`, not negative: what a policy thinks of each placement.
+            Candidates are shown on a colour that is darkest for the largest.
         size: about how many pixels high and wide; None fits the digits.
 
     Returns:
         uint8 `[H, W, 3]`, H = W, even (as video encoders want it).
 
     Raises:
-        ValueError: if `size` leaves a cell less than 8 pixels.
+        ValueError: if `size` leaves a cell less than 8 pixels, or `heat` has another shape.
     """
     geometry = geometry_for(len(board), geometry)
     digits = geometry.size
     cell = max(30, 480 // digits) if size is None else size // digits
+    if heat is not None:
+        heat = _scaled(heat, digits)
+        if size is None:
+            cell = max(cell, 10 * marks_side(digits))
     if cell < 8:
         raise ValueError(f"size={size}: a {geometry.name} board needs at least {8 * digits + 8}")
     margin = max(4, cell // 10)
@@ -92,10 +101,21 @@ def draw(
         frame = (left, top, left + cell - 1, top + cell - 1)
         canvas.rectangle(frame, fill=kinds.paper(row, column, (row, column) == last))
         _draw_content(canvas, kinds, row, column, frame)
+        if (show_candidates or heat is not None) and board[row, column] == 0:
+            warmth = None if heat is None else heat[row, column]
+            draw_marks(canvas, kinds.candidates[row, column], warmth, frame)
     _draw_lines(canvas, geometry.regions, cell, margin)
     if last is not None:
         _frame_last(canvas, last, cell, margin)
     return np.asarray(image).copy()
+
+
+def _scaled(heat: NDArray[np.floating], size: int) -> NDArray[np.floating]:
+    """Return heat as `[N, N, N]` with a maximum of 1."""
+    if heat.size != size**3:
+        raise ValueError(f"heat must be [{size}, {size}, {size}], not {list(heat.shape)}")
+    largest = heat.max()
+    return heat.reshape(size, size, size) / (largest if largest > 0 else 1)
 
 
 class _Kinds:
@@ -107,7 +127,8 @@ class _Kinds:
         self.board = board
         self.givens = board > 0 if givens is None else givens
         self.clashes = conflicts(board[None], geometry)[0]
-        self.dead = (board == 0) & ~candidates(board[None], geometry)[0].any(-1)
+        self.candidates = candidates(board[None], geometry)[0]
+        self.dead = (board == 0) & ~self.candidates.any(-1)
         self.shaded = np.zeros(board.shape, np.bool_)
         ordinary = 3 if geometry.regions.any() else 2
         self.shaded.ravel()[geometry.units[ordinary * geometry.size :].ravel()] = True
@@ -130,11 +151,6 @@ class _Kinds:
         return _INK if self.givens[row, column] else _BLUE
 
 
-@cache
-def _font(pixels: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    return ImageFont.load_default(size=pixels)
-
-
 def _draw_content(
     canvas: ImageDraw.ImageDraw,
     kinds: _Kinds,
@@ -153,7 +169,7 @@ def _draw_content(
             middle,
             SYMBOLS[digit],
             kinds.ink(row, column),
-            _font(cell * 5 // 8),
+            font(cell * 5 // 8),
             anchor="mm",
             stroke_width=bold,
         )
@@ -260,28 +276,3 @@ def _styled(symbol: str, kinds: _Kinds, row: int, column: int, last: tuple[int, 
     elif kinds.board[row, column] > 0:
         style += _BOLD if kinds.givens[row, column] else _ANSI_BLUE
     return f"{style}{symbol}{_RESET}" if style else symbol
-
-
-def save_gif(frames: Iterable[NDArray[np.uint8]], path: str | Path, fps: float = 4) -> None:
-    """Save a film of frames as an endless GIF; the last one stays for two seconds.
-
-    Args:
-        frames: uint8 `[H, W, 3]` each, all of one size.
-        path: is overwritten, once the film is complete.
-        fps: frames a second.
-
-    Raises:
-        ValueError: if there is no frame or `fps` is not positive.
-    """
-    images = [Image.fromarray(frame) for frame in frames]
-    if not images:
-        raise ValueError(f"no frame to save in {path}: render the environment at least once")
-    if fps <= 0:
-        raise ValueError(f"fps={fps}: use a number above 0")
-    durations = [round(1000 / fps)] * (len(images) - 1) + [2000]
-    target = Path(path)
-    unfinished = target.with_name(target.name + ".part")
-    images[0].save(
-        unfinished, "GIF", save_all=True, append_images=images[1:], duration=durations, loop=0
-    )
-    unfinished.replace(target)

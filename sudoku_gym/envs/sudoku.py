@@ -12,7 +12,7 @@ from gymnasium.error import InvalidAction, ResetNeeded
 from numpy.typing import NDArray
 
 from sudoku_gym import board as boards
-from sudoku_gym.envs import episodes, rendering
+from sudoku_gym.envs import episodes, rendering, window
 from sudoku_gym.envs.batch import BoardBatch, EnvState
 from sudoku_gym.envs.settings import (
     Actions,
@@ -105,7 +105,8 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
     - `reward`, `actions`, `erase`, `illegal_reward`, `end_at_dead_end`, `max_episode_steps`: above.
     - `with_mask`: False leaves `action_mask` out of the info; `action_masks()` still answers.
     - `with_info`: False leaves everything but `action_mask` out of the info.
-    - `render_mode`: None, `"ansi"` or `"rgb_array"`.
+    - `render_mode`: None, `"ansi"`, `"rgb_array"`, or `"human"` for a window (where pygame is
+      installed, extra `render`), which follows every reset and step by itself.
 
     ## Version History
     - v0: initial version.
@@ -119,9 +120,11 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - as Gymnasium has it
-        "render_modes": ["ansi", "rgb_array"],
+        "render_modes": ["ansi", "rgb_array", *(["human"] if window.CAN_OPEN else [])],
         "render_fps": 4,
     }
+
+    _window: window.Window | None = None
 
     def __init__(
         self,
@@ -216,6 +219,8 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
             mask[None],
             told,
         )
+        if self.render_mode == "human":
+            self.render()
         info: dict[str, Any] = {"action_mask": mask} if self._mask_length else {}
         if self._with_info:
             flags, integers, floats = told
@@ -267,6 +272,8 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
             ended = np.array([terminated])
             after = observation[None].copy()
             reward = custom_rewards(self._reward, before, np.array([action]), after, ended).item()
+        if self.render_mode == "human":
+            self.render()
         info = {"action_mask": mask} if self._mask_length else {}
         if self._with_info:
             info |= {
@@ -305,7 +312,10 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
         self._batch.set_state(state)
 
     def render(self) -> str | NDArray[np.uint8] | None:  # type: ignore[override]
-        """Draw the board: a text for `"ansi"`, uint8 `[H, W, 3]` for `"rgb_array"`."""
+        """Draw the board: a text for `"ansi"`, uint8 `[H, W, 3]` for `"rgb_array"`.
+
+        For `"human"` it is shown in the window, at `metadata["render_fps"]`, and None returned.
+        """
         if self.render_mode is None:
             name = self.spec.id if self.spec else "..."
             gym.logger.warn(
@@ -315,13 +325,28 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
             return None
         if self._counts[0, episodes.PHASE] == episodes.UNUSED:
             raise ResetNeeded("there is no board to draw yet: call reset() before render()")
-        return rendering.render(
+        drawn = rendering.render(
             self.render_mode,
             self._batch.boards[0],
             self._batch.givens[0],
             self.geometry,
             int(self._counts[0, episodes.LAST_CELL]),
         )
+        if self.render_mode != "human" or isinstance(drawn, str):
+            return drawn
+        if self._window is None:
+            self._window = window.Window(f"Sudoku {self.geometry.name}")
+        self._window.show(drawn, self.metadata["render_fps"])
+        return None
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_window": None}  # a window can be neither copied nor pickled
 
     def _seed_stream(self, anew: bool) -> None:
         """Let `np_random` decide the puzzles, if it was seeded or replaced."""

@@ -90,7 +90,10 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         ValueError: if an option has no such value, or the source does not hold such boards.
     """
 
-    metadata: dict[str, Any] = dict(SudokuEnv.metadata)  # noqa: RUF012 - as Gymnasium has it
+    metadata: dict[str, Any] = {  # noqa: RUF012 - as Gymnasium has it
+        "render_modes": ["ansi", "rgb_array"],
+        "render_fps": SudokuEnv.metadata["render_fps"],
+    }
     _pool: ThreadPoolExecutor | None = None
 
     def __init__(

@@ -20,6 +20,12 @@ ALMOST = "123434122143432."
 TWO_LEFT = "12343412214343.."
 
 
+@pytest.fixture(autouse=True)
+def without_a_screen(monkeypatch):
+    """Let windows open where there is no screen."""
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+
+
 @pytest.mark.parametrize("name", ENVIRONMENTS)
 def test_gymnasium_checks_every_id_without_a_warning(name):
     check_env(gym.make(name).unwrapped)
@@ -198,7 +204,7 @@ def test_wrong_calls_are_named():
         ({"blanks": 17}, "serves 1 to"),
         ({"board": "9x9"}, "source='4x4' holds 4x4 boards, but this environment's are 9x9"),
         ({"split": "half"}, "no split is called 'half'"),
-        ({"render_mode": "human"}, "render_mode='human'"),
+        ({"render_mode": "svg"}, "render_mode='svg'"),
     ],
 )
 def test_wrong_options_are_named(options, message):

@@ -1,5 +1,7 @@
 """Texts, pictures and films of boards."""
 
+import pickle
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ from gymnasium.error import ResetNeeded
 from PIL import Image
 
 from sudoku_gym import board
-from sudoku_gym.envs import SudokuEnv, SudokuVectorEnv, rendering
+from sudoku_gym.envs import SudokuEnv, SudokuVectorEnv, films, rendering
 from sudoku_gym.geometry import Geometry, sudoku_x
 
 PUZZLE = board.parse("12.. 3... ...4 .3..")
@@ -122,6 +124,60 @@ def test_a_picture_too_small_is_refused():
         rendering.draw(np.zeros((9, 9), np.int8), size=40)
 
 
+@pytest.mark.parametrize("size", [4, 9, 16, 25])
+def test_candidates_have_places_of_their_own(size):
+    cells = np.zeros((size, size), np.int8)
+    bare, marked = rendering.draw(cells), rendering.draw(cells, show_candidates=True)
+    assert (bare != marked).any()
+    seen = {cell_of(marked, 1, 1, size).tobytes()}
+    for digit in range(1, size + 1):
+        cells[0] = 0
+        cells[0, 1] = digit  # no candidate in its column any more
+        cut = rendering.draw(cells, show_candidates=True)
+        step = len(cut) // size
+        seen.add(cut[-2 * step :, step : 2 * step].tobytes())
+    assert len(seen) == size + 1
+
+
+def test_heat_colours_the_likely_placements():
+    heat = np.zeros((4, 4, 4))
+    heat[3, 0, 1] = 0.5
+    picture = rendering.draw(PUZZLE, heat=heat)
+    plain = rendering.draw(PUZZLE, show_candidates=True)
+    assert cell_of(picture, 3, 0, 4).sum() < cell_of(plain, 3, 0, 4).sum() - 1000
+    np.testing.assert_array_equal(picture, rendering.draw(PUZZLE, heat=7 * heat.ravel()))
+    rendering.draw(PUZZLE, heat=0 * heat)
+    with pytest.raises(ValueError, match=r"heat must be \[4, 4, 4\], not \[4, 4\]"):
+        rendering.draw(PUZZLE, heat=heat[0])
+
+
+def test_a_window_follows_the_game(monkeypatch):
+    pygame = pytest.importorskip("pygame")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    env = gym.make("Sudoku4x4-v0", render_mode="human", blanks=2)
+    env.unwrapped.metadata["render_fps"] = 1000
+    _, info = env.reset(seed=0)
+    before = pygame.surfarray.array3d(pygame.display.get_surface())
+    env.step(int(info["action_mask"].argmax()))
+    after = pygame.surfarray.array3d(pygame.display.get_surface())
+    assert (before != after).any()
+    np.testing.assert_array_equal(
+        after.transpose(1, 0, 2),
+        rendering.render(
+            "rgb_array",
+            env.unwrapped._batch.boards[0],
+            env.unwrapped._batch.givens[0],
+            env.unwrapped.geometry,
+            int(info["action_mask"].argmax()) // 4,
+        ),
+    )
+    assert env.render() is None
+    pickle.loads(pickle.dumps(env.unwrapped)).reset(seed=0)
+    env.close()
+    env.unwrapped.close()
+    assert not pygame.display.get_init()
+
+
 def test_environments_draw_themselves():
     env = gym.make("Sudoku4x4-v0", render_mode="rgb_array")
     with pytest.raises(ResetNeeded):
@@ -156,16 +212,27 @@ def test_render_without_a_mode_warns():
 def test_films(tmp_path):
     frames = [rendering.draw(PUZZLE), rendering.draw(PUZZLE, last=(0, 0))]
     path = tmp_path / "film.gif"
-    rendering.save_gif(frames, path, fps=5)
+    films.save_gif(frames, path, fps=5)
     with Image.open(path) as film:
         assert film.n_frames == 2
         assert film.size == (len(frames[0]), len(frames[0]))
         assert film.info["duration"] == 200
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(ValueError, match="no frame"):
-        rendering.save_gif([], path)
+        films.save_gif([], path)
     with pytest.raises(ValueError, match="fps=0"):
-        rendering.save_gif(frames, path, fps=0)
+        films.save_gif(frames, path, fps=0)
+
+
+@pytest.mark.filterwarnings("default::DeprecationWarning")  # moviepy's own
+def test_films_as_mp4(tmp_path):
+    pytest.importorskip("moviepy")
+    path = tmp_path / "film.mp4"
+    films.save_film([rendering.draw(PUZZLE), rendering.draw(PUZZLE, last=(0, 0))], path)
+    assert path.stat().st_size > 1000
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(ValueError, match=r"ends in \.gif or \.mp4"):
+        films.save_film([], tmp_path / "film.avi")
 
 
 def test_record_video(tmp_path):

@@ -59,6 +59,21 @@ class AlphaZeroPolicy:
             choices[part] = self._choose(boards[part], masks[part], self._geometry)
         return choices
 
+    def probabilities(
+        self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]
+    ) -> NDArray[np.float32]:
+        """Return what the network alone, without a search, thinks of each action: `[B, A]`.
+
+        Each board must have a legal placement. Erasures have no chance.
+        """
+        if self._geometry is None:
+            raise RuntimeError("call reset before probabilities")
+        chances = np.zeros(action_masks.shape, np.float32)
+        masks = action_masks[:, : self._geometry.num_placements]
+        priors, _ = evaluator(self.network, self._geometry)(boards, masks)
+        chances[:, : masks.shape[1]] = priors
+        return chances
+
     def _choose(
         self, boards: NDArray[np.int8], masks: NDArray[np.bool_], geometry: Geometry
     ) -> NDArray[np.int64]:

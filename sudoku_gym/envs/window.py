@@ -1,0 +1,52 @@
+"""The window of `render_mode="human"`."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from gymnasium.error import DependencyNotInstalled
+from numpy.typing import NDArray
+
+CAN_OPEN = find_spec("pygame") is not None
+
+
+class Window:
+    """Shows one picture after the other.
+
+    Args:
+        title: of the window.
+
+    Raises:
+        DependencyNotInstalled: if pygame is missing.
+    """
+
+    def __init__(self, title: str) -> None:
+        try:
+            import pygame
+        except ModuleNotFoundError:
+            raise DependencyNotInstalled(
+                "a window needs pygame: pip install 'sudoku-gym[render]'"
+            ) from None
+        self._pygame: Any = pygame
+        pygame.display.init()
+        self._title = title
+        self._screen: Any = None
+        self._clock = pygame.time.Clock()
+
+    def show(self, picture: NDArray[np.uint8], fps: float) -> None:
+        """Show uint8 `[H, W, 3]`, at most `fps` pictures a second."""
+        height, width = picture.shape[:2]
+        if self._screen is None or self._screen.get_size() != (width, height):
+            self._screen = self._pygame.display.set_mode((width, height))
+            self._pygame.display.set_caption(self._title)
+        self._pygame.event.pump()  # else the system takes the window for a dead one
+        surface = self._pygame.surfarray.make_surface(picture.transpose(1, 0, 2))
+        self._screen.blit(surface, (0, 0))
+        self._pygame.display.flip()
+        self._clock.tick(fps)
+
+    def close(self) -> None:
+        """Close the window."""
+        self._pygame.display.quit()
