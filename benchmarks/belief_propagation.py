@@ -56,8 +56,7 @@ class CountingSolver(Protocol):
 UNITS_ONLY: dict[str, Any] = {"placement_weight": 0.0}
 SLOW: dict[str, Any] = {"schedule": "flooding", "damping": 0.8, "placement_weight": 0.2}
 
-# name: a function of the iterations allowed. The first block is the paper's, the last two rows of
-# it with what the paper leaves open settled differently; the second is ours.
+# name: a function of the iterations allowed. From the first + on they are our additions.
 METHODS: dict[str, Callable[[int], CountingSolver]] = {
     "sum-product, arg-max": lambda n: sum_product(iterations=n, check="arg-max"),
     "sum-product, check": lambda n: sum_product(iterations=n),
@@ -74,6 +73,7 @@ METHODS: dict[str, Callable[[int], CountingSolver]] = {
     "+ weights 0.45": lambda n: sum_product(iterations=n, weight=0.45),
     "+ weights, damping, residual": lambda n: fractional_bp(iterations=n, **UNITS_ONLY),
     "+ placements (fractional-bp)": lambda n: fractional_bp(iterations=n),
+    "fractional-bp, cover-check": lambda n: fractional_bp(iterations=n, check="cover-check"),
     "no check, hard zeros alone": lambda n: fractional_bp(iterations=n, check_every=0),
     "no check, decimation": lambda n: fractional_bp(
         iterations=n, check_every=0, decimate_after=60, decimate_every=5, **SLOW
@@ -97,7 +97,7 @@ class Config:
     Attributes:
         parts: which tables.
         puzzles: a list of your own in place of a bank, one puzzle a line.
-        size: N of the bank; the 9x9 test split, else the minimal puzzles of all splits.
+        size: N of the bank, whose test split's minimal puzzles are taken.
         count: puzzles at most.
         iterations: the most to make.
         methods: those whose name contains one of these; all if there is none.
@@ -132,11 +132,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 def choose_puzzles(config: Config) -> PuzzleSet:
     if config.puzzles is not None:
         return read(config.puzzles)
-    name = f"{config.size}x{config.size}"
-    if config.size == 9:
-        return puzzles.load(name, "test")
-    whole = puzzles.load(name)
-    return whole[whole.minimal]
+    held_out = puzzles.load(f"{config.size}x{config.size}", "test")
+    return held_out[held_out.minimal]
 
 
 def accuracy(config: Config, puzzle_set: PuzzleSet) -> None:

@@ -51,7 +51,7 @@ def initial_support(boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.
 
 def log_floor(size: int) -> float:
     """Return the lowest log message: 1e-15, or higher where a product of N of them would vanish."""
-    return max(-15 * np.log(10), -300 * np.log(10) / size)
+    return max(-15 * np.log(10), -280 * np.log(10) / size)
 
 
 @njit(cache=True)

@@ -28,6 +28,7 @@ from sudoku_baselines.belief_propagation.solution_check import read_grid
 from sudoku_gym.geometry import Geometry
 
 SOLVED, CONTRADICTION, UNSOLVED = 0, 1, 2
+SOLUTION_CHECK, COVER_CHECK, ARG_MAX = 0, 1, 2
 SINKHORN_TOLERANCE = 1e-3
 
 
@@ -58,7 +59,7 @@ class Plan(NamedTuple):
     sinkhorn_every: int
     sinkhorn_sweeps: int
     check_every: int
-    solution_check: bool
+    check: int
     decimate_after: int
     decimate_every: int
     floor: float
@@ -151,13 +152,7 @@ def _run(support, tables, plan, grid, beliefs, graph, unit_work, digit_work):
             solved = _read_best(beliefs, tables.units, grid)
             return SOLVED if solved else CONTRADICTION, iteration
         if plan.check_every and iteration % plan.check_every == 0:
-            if plan.solution_check:
-                solved = read_grid(
-                    beliefs.copy(), tables.units, tables.cell_units, tables.peers, grid
-                )
-            else:
-                solved = _read_best(beliefs, tables.units, grid)
-            if solved:
+            if _read(beliefs, tables, plan.check, grid):
                 return SOLVED, iteration
         since = iteration - plan.decimate_after
         if plan.decimate_every and since >= 0 and since % plan.decimate_every == 0:
@@ -223,6 +218,17 @@ def _balance(state, tables, plan):
             if support[cell, digit]:
                 beliefs[cell, digit] = max(beliefs[cell, digit], np.exp(plan.floor))
                 log_prior[cell, digit] = np.log(beliefs[cell, digit])
+
+
+@njit(cache=True)
+def _read(beliefs, tables, check, grid):
+    """Read a grid off the beliefs; return True if it satisfies every unit."""
+    if check == ARG_MAX:
+        return _read_best(beliefs, tables.units, grid)
+    count_cells = check == COVER_CHECK
+    return read_grid(
+        beliefs.copy(), tables.units, tables.cell_units, tables.peers, count_cells, grid
+    )
 
 
 @njit(cache=True)

@@ -81,7 +81,9 @@ def _run_batch(supports, tables: Tables, limit, grids, outcomes, iterations):
             if not _is_possible(beliefs, tables.units, size):
                 outcomes[b], iterations[b] = CONTRADICTION, iteration
                 break
-            if read_grid(beliefs.copy(), tables.units, tables.cell_units, tables.peers, grids[b]):
+            if read_grid(
+                beliefs.copy(), tables.units, tables.cell_units, tables.peers, False, grids[b]
+            ):
                 outcomes[b], iterations[b] = SOLVED, iteration
                 break
 

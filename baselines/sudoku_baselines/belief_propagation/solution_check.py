@@ -1,6 +1,6 @@
 """The solution check: read a grid off beliefs, the surest placement first.
 
-Paper: Khan et al., section 5.
+Paper: Khan et al., section 5. Counting cells among the constraints is an addition of ours.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -12,7 +12,7 @@ from numba import njit
 
 
 @njit(cache=True)
-def read_grid(beliefs, units, cell_units, peers, grid):
+def read_grid(beliefs, units, cell_units, peers, count_cells, grid):
     """Fill a grid greedily; return True if it satisfies every unit.
 
     The relative probability of a placement is its probability divided by the sum of the
@@ -26,6 +26,7 @@ def read_grid(beliefs, units, cell_units, peers, grid):
         units: int32 `[U, N]`.
         cell_units: int32 `[C, K]`, padded with U.
         peers: int32 `[C, P]`, padded with the cell itself.
+        count_cells: True to count a cell as one more constraint, in which its digits sum to 1.
         grid: int8 `[C]`, overwritten.
 
     Returns:
@@ -36,10 +37,15 @@ def read_grid(beliefs, units, cell_units, peers, grid):
     highest = np.zeros((len(units), size))
     where = np.zeros((len(units), size), np.int64)
     stale = np.ones(len(units) + 1, np.bool_)  # the last stands for the padding of cell_units
+    sureness = np.zeros(len(beliefs))  # the highest probability in each blank cell
     grid[:] = 0
     if not _fill_known(beliefs, peers, grid):
         return False
-    for _ in range(np.count_nonzero(grid == 0)):
+    blanks = np.flatnonzero(grid == 0)
+    if count_cells:
+        for blank in blanks:
+            sureness[blank] = np.max(beliefs[blank])
+    for _ in range(len(blanks)):
         for unit in range(len(units)):
             if stale[unit]:
                 _rank(beliefs, units[unit], grid, highest[unit], where[unit])
@@ -48,7 +54,11 @@ def read_grid(beliefs, units, cell_units, peers, grid):
         if highest.ravel()[best] == 0.0:
             return False
         cell, digit = where.ravel()[best], best % size
+        surest = np.argmax(sureness)
+        if sureness[surest] > highest.ravel()[best]:
+            cell, digit = surest, np.argmax(beliefs[surest])
         grid[cell] = digit + 1
+        sureness[cell] = 0.0
         for unit in cell_units[cell]:
             stale[unit] = True
         for peer in peers[cell]:
@@ -57,6 +67,8 @@ def read_grid(beliefs, units, cell_units, peers, grid):
                     stale[unit] = True
                 if not _take_away(beliefs[peer], digit):
                     return False
+                if count_cells:
+                    sureness[peer] = np.max(beliefs[peer])
     return True
 
 

@@ -17,7 +17,8 @@ from sudoku_baselines.belief_propagation import engine, messages, passing
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 
-STATUSES = ("solved", "contradiction", "unsolved")
+STATUSES = ("solved", "contradiction", "unsolved")  # by their numbers in `passing`
+CHECKS = ("solution-check", "cover-check", "arg-max")  # the same
 CHUNK = 256  # boards a call: bounds the memory that their beliefs take
 
 
@@ -31,8 +32,8 @@ class Settings:
         sinkhorn_every: iterations between two balancings of the beliefs, which then are the
             priors of their cells; 0 for none.
         sinkhorn_rounds: rounds over the constraints at most in one balancing.
-        check: how a grid is read off the beliefs: the paper's solution check, or the most likely
-            digit of each cell.
+        check: how a grid is read off the beliefs: the paper's solution check; the same with each
+            cell as one more constraint (`"cover-check"`); or the likeliest digit of each cell.
         check_every: iterations between two readings; the run ends with the first valid grid. 0
             leaves it to hard zeros and decimation to decide every cell.
         damping: the share of its old value that each message keeps, in logarithms, in [0, 1).
@@ -49,7 +50,7 @@ class Settings:
     iterations: int = 200
     sinkhorn_every: int = 0
     sinkhorn_rounds: int = 300
-    check: Literal["solution-check", "arg-max"] = "solution-check"
+    check: Literal["solution-check", "cover-check", "arg-max"] = "solution-check"
     check_every: int = 1
     damping: float = 0.0
     schedule: Literal["flooding", "residual"] = "flooding"
@@ -73,7 +74,7 @@ class Settings:
                 f"and {self.placement_weight}"
             )
         for name, known in (
-            ("check", ("solution-check", "arg-max")),
+            ("check", CHECKS),
             ("schedule", ("flooding", "residual")),
             ("rule", messages.RULES),
         ):
@@ -92,7 +93,7 @@ class Settings:
             self.sinkhorn_every,
             self.sinkhorn_rounds,
             self.check_every,
-            self.check == "solution-check",
+            CHECKS.index(self.check),
             self.decimate_after,
             self.decimate_every,
             engine.log_floor(size),

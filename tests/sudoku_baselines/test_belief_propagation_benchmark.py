@@ -1,0 +1,22 @@
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "belief_propagation.py"
+
+
+def run(*arguments):
+    command = [sys.executable, str(SCRIPT), "--smoke", *arguments]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_tables_and_figure(tmp_path):
+    path, figure = tmp_path / "mine.txt", tmp_path / "figure.png"
+    path.write_text(".23.3.1.21......\n...4..1..14..3..\n", encoding="utf-8")
+    done = run("--puzzles", str(path), "--plot", str(figure), "--methods", "eq. 5", "fractional")
+    assert done.returncode == 0, done.stderr
+    assert "| + placements (fractional-bp) | 100.0 % | 100.0 % |" in done.stdout
+    assert "| eq. 5, check |" in done.stdout and "max-product, check" not in done.stdout
+    assert "one wrong given in each of 2 puzzles, seed 0" in done.stdout
+    assert "| 4 | " in done.stdout and "| 6 | " in done.stdout
+    assert figure.read_bytes().startswith(b"\x89PNG")
