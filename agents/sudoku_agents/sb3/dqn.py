@@ -20,7 +20,7 @@ from torch import Tensor
 
 from sudoku_agents.networks import ExactCoverNetwork
 from sudoku_agents.networks.exact_cover import ILLEGAL_LOGIT
-from sudoku_agents.sb3.observations import decode, form_of, geometry_of, legal_placements
+from sudoku_agents.sb3.observations import check_observations, decode, geometry_of, legal_placements
 from sudoku_gym.actions import sample_actions
 from sudoku_gym.geometry import Geometry
 
@@ -84,7 +84,7 @@ class MaskedDQNPolicy(DQNPolicy):
     ) -> None:
         # The constructor above makes the networks, which need these.
         self.geometry = geometry_of(action_space, geometry)
-        form_of(observation_space, self.geometry.size)
+        check_observations(observation_space, self.geometry.size)
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)
 
     def make_q_net(self) -> MaskedQNetwork:

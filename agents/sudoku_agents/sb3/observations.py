@@ -7,7 +7,8 @@ the rules therefore reads the board from the observation, and the legal placemen
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Literal
+from math import prod
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,49 +19,34 @@ from torch import Tensor
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.wrappers.one_hot import one_hot
 
-Form = Literal["board", "flat", "one-hot"]
-FORMS: tuple[Form, ...] = ("board", "flat", "one-hot")
 
-
-def observation_space(size: int, form: Form) -> spaces.Space[Any]:
-    """Return the space of one observation: `[N, N]`, `[N**2]` or bits `[N**3]`.
+def check_observations(space: spaces.Space[Any], size: int) -> None:
+    """See that a space holds boards: as digits (N**2 of them) or as bits (N**3), in any shape.
 
     Raises:
-        ValueError: if there is no such form.
+        ValueError: if it does not.
     """
-    if form == "board":
-        return spaces.Box(0, size, (size, size), np.int8)
-    if form == "flat":
-        return spaces.Box(0, size, (size**2,), np.int8)
-    if form == "one-hot":
-        return spaces.MultiBinary(size**3)
-    raise ValueError(f"observation={form!r}: use one of {', '.join(map(repr, FORMS))}")
+    if space.shape is None or prod(space.shape) not in (size**2, size**3):
+        raise ValueError(
+            f"{space} holds no {size}x{size} board, neither as digits nor as bits: make the "
+            "environment with sudoku_agents.sb3.make_vec_env"
+        )
 
 
-def encode(boards: NDArray[np.int8], form: Form) -> NDArray[np.int8]:
-    """Write boards int8 `[B, N, N]` in a form: `[B, N, N]`, `[B, N**2]` or `[B, N**3]`."""
-    if form == "board":
-        return boards
-    return (boards if form == "flat" else one_hot(boards)).reshape(len(boards), -1)
-
-
-def form_of(space: spaces.Space[Any], size: int) -> Form:
-    """Recognise the form that an observation space holds.
+def encode(boards: NDArray[np.int8], space: spaces.Space[Any]) -> NDArray[np.int8]:
+    """Write boards int8 `[B, N, N]` as observations of a space, digits or bits.
 
     Raises:
-        ValueError: if it holds no board of that size.
+        ValueError: if the space holds no such boards.
     """
-    for form in FORMS:
-        if space.shape == observation_space(size, form).shape:
-            return form
-    raise ValueError(
-        f"{space} holds no {size}x{size} board: make the environment with "
-        "sudoku_agents.sb3.make_vec_env"
-    )
+    check_observations(space, boards.shape[1])
+    shape = space.shape or ()
+    written = boards if prod(shape) == boards[0].size else one_hot(boards)
+    return written.reshape(len(boards), *shape)
 
 
 def decode(observations: Tensor, size: int) -> Tensor:
-    """Read int8 boards `[B, N, N]` back from observations in any form and of any type."""
+    """Read int8 boards `[B, N, N]` back from observations, digits or bits of any type."""
     if observations.shape[1:].numel() == size**2:
         return observations.reshape(-1, size, size).to(torch.int8)
     digits = torch.arange(1, size + 1, dtype=torch.int8, device=observations.device)

@@ -14,7 +14,7 @@ from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 
 from sudoku_agents.sb3.dqn import MaskedDQN
-from sudoku_agents.sb3.observations import encode, form_of
+from sudoku_agents.sb3.observations import check_observations, encode
 from sudoku_gym.evaluation import evaluate
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import PuzzleSource
@@ -51,7 +51,7 @@ class SB3Policy:
         Raises:
             ValueError: if the model was trained on boards of another size.
         """
-        self._form = form_of(self.model.observation_space, geometry.size)
+        check_observations(self.model.observation_space, geometry.size)
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Choose an action int64 `[B]` for boards `[B, N, N]` with masks `[B, A]`."""
@@ -59,7 +59,9 @@ class SB3Policy:
         rows = np.flatnonzero(action_masks.any(1))
         for start in range(0, len(rows), BOARDS_AT_ONCE):
             part = rows[start : start + BOARDS_AT_ONCE]
-            choices[part] = self._predict(encode(boards[part], self._form), action_masks[part])
+            choices[part] = self._predict(
+                encode(boards[part], self.model.observation_space), action_masks[part]
+            )
         return choices
 
     def _predict(self, observations: NDArray[np.int8], masks: NDArray[np.bool_]) -> Any:

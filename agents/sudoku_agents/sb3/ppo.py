@@ -13,7 +13,7 @@ from stable_baselines3.common.type_aliases import Schedule
 from torch import Tensor
 
 from sudoku_agents.networks import ExactCoverNetwork
-from sudoku_agents.sb3.observations import decode, form_of, geometry_of, legal_placements
+from sudoku_agents.sb3.observations import check_observations, decode, geometry_of, legal_placements
 from sudoku_gym.geometry import Geometry
 
 Masks = NDArray[np.bool_] | Tensor | None
@@ -51,7 +51,7 @@ class ExactCoverPolicy(MaskableActorCriticPolicy):
         # The constructor above calls _build, which needs these.
         self.geometry = geometry_of(action_space, geometry)
         self.channels, self.layers, self.value_range = channels, layers, value_range
-        form_of(observation_space, self.geometry.size)
+        check_observations(observation_space, self.geometry.size)
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)
 
     def forward(

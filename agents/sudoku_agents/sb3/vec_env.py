@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import gymnasium as gym
 import numpy as np
@@ -11,8 +11,10 @@ from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
-from sudoku_agents.sb3.observations import Form, encode, observation_space
+from sudoku_gym.wrappers import VectorFlatObservation, VectorOneHotBoard
 from sudoku_gym.wrappers.vector_wrapper import attribute_below
+
+Form = Literal["board", "flat", "one-hot"]
 
 Indices = None | int | Iterable[int]
 PER_BOARD = ("action_masks", "render")  # methods that answer for each board
@@ -30,35 +32,30 @@ class SudokuVecEnv(VecEnv):
 
     Args:
         envs: a `SudokuVectorEnv`, under any `SudokuVectorWrapper`, that resets in the same step.
-        observation: `"board"` (`[N, N]`), `"flat"` (`[N**2]`) or `"one-hot"` (bits `[N**3]`, for
-            networks that take no digits).
 
     Raises:
-        ValueError: if `envs` resets in another mode, or there is no such form of observation.
+        ValueError: if `envs` resets in another mode.
     """
 
-    def __init__(self, envs: VectorEnv[Any, Any, Any], observation: Form = "board") -> None:
+    def __init__(self, envs: VectorEnv[Any, Any, Any]) -> None:
         if envs.metadata.get("autoreset_mode") is not AutoresetMode.SAME_STEP:
             raise ValueError(
                 "Stable-Baselines3 resets boards in the step that ends them: make the environment "
                 'with autoreset_mode="SameStep"'
             )
         self.envs = envs
-        self.observation = observation
-        size = attribute_below(envs, "geometry").size
-        space = observation_space(size, observation)
         self._actions: NDArray[np.int64] = np.zeros(envs.num_envs, np.int64)
-        super().__init__(envs.num_envs, space, envs.single_action_space)
+        super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
 
-    def reset(self) -> NDArray[np.int8]:
+    def reset(self) -> Any:
         """Begin an episode on every board, with the seeds and options set before."""
         options = _merge_options(self._options)
         seeds: Any = None if set(self._seeds) == {None} else self._seeds
-        boards, infos = self.envs.reset(seed=seeds, options=options)
+        observations, infos = self.envs.reset(seed=seeds, options=options)
         self.reset_infos = _rows(infos, range(self.num_envs))
         self._reset_seeds()
         self._reset_options()
-        return encode(boards, self.observation)
+        return observations
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
         """Take the actions of the next step, integers `[B]`."""
@@ -66,20 +63,20 @@ class SudokuVecEnv(VecEnv):
 
     def step_wait(
         self,
-    ) -> tuple[NDArray[np.int8], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+    ) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Step all boards.
 
         Returns:
             Observations `[B, ...]`, rewards float32 `[B]`, dones bool `[B]`, and one info a board.
         """
-        boards, rewards, terminated, truncated, infos = self.envs.step(self._actions)
+        observations, rewards, terminated, truncated, infos = self.envs.step(self._actions)
         dones = terminated | truncated
         told = _rows(infos, range(self.num_envs))
         for info in told:
             info["TimeLimit.truncated"] = False
         if dones.any():
             self._tell_of_the_end(told, np.flatnonzero(dones), infos, truncated & ~terminated)
-        return encode(boards, self.observation), rewards.astype(np.float32), dones, told
+        return observations, rewards.astype(np.float32), dones, told
 
     def close(self) -> None:
         """Close the environment below."""
@@ -149,14 +146,13 @@ class SudokuVecEnv(VecEnv):
         truncated: NDArray[np.bool_],
     ) -> None:
         """Swap the infos of boards that ended: the old episode's go out, the new one's are kept."""
-        final = np.stack([infos["final_obs"][i] for i in ended])
-        observations = encode(final, self.observation)
         rows = _rows(infos["final_info"], ended.tolist())
-        for i, last, info in zip(ended.tolist(), observations, rows, strict=True):
+        for i, info in zip(ended.tolist(), rows, strict=True):
             del told[i]["TimeLimit.truncated"]
             self.reset_infos[i] = told[i]
-            limit = {"TimeLimit.truncated": bool(truncated[i]), "terminal_observation": last}
-            told[i] = info | limit
+            info["TimeLimit.truncated"] = bool(truncated[i])
+            info["terminal_observation"] = infos["final_obs"][i]
+            told[i] = info
 
     def _require_all(self, name: str, indices: Indices) -> None:
         if set(self._get_indices(indices)) != set(range(self.num_envs)):
@@ -171,11 +167,21 @@ def make_vec_env(
     Args:
         env: id of the environment, e.g. `"Sudoku9x9-v0"`.
         num_envs: how many boards step together.
-        observation: see `SudokuVecEnv`.
+        observation: `"board"` (`[N, N]`), `"flat"` (`[N**2]`) or `"one-hot"` (bits `[N**3]`, for
+            networks that take no digits).
         **options: of the environment, e.g. `blanks=8, reward="sparse"`.
+
+    Raises:
+        ValueError: if there is no such form of observation.
     """
     envs = gym.make_vec(env, num_envs=num_envs, autoreset_mode="SameStep", **options)
-    return SudokuVecEnv(envs, observation)
+    if observation == "flat":
+        envs = VectorFlatObservation(envs)
+    elif observation == "one-hot":
+        envs = VectorFlatObservation(VectorOneHotBoard(envs))
+    elif observation != "board":
+        raise ValueError(f"observation={observation!r}: use 'board', 'flat' or 'one-hot'")
+    return SudokuVecEnv(envs)
 
 
 def _rows(infos: dict[str, Any], boards: Iterable[int]) -> list[dict[str, Any]]:

@@ -1,0 +1,172 @@
+"""Our VecEnv shows Stable-Baselines3 what its own DummyVecEnv would, and takes its calls."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
+
+from sudoku_agents.sb3 import SudokuVecEnv, make_vec_env
+from sudoku_gym.puzzles import load
+from sudoku_gym.wrappers import FlatObservation, OneHotBoard, VectorSymmetryAugmentation
+
+BOARDS = 5
+WRAPPERS = {
+    "board": lambda env: env,
+    "flat": FlatObservation,
+    "one-hot": lambda env: FlatObservation(OneHotBoard(env)),
+}
+
+
+def singles(form, max_episode_steps=None, **options):
+    def make():
+        env = gym.make("Sudoku4x4-v0", **options)
+        if max_episode_steps is not None:
+            env.unwrapped.max_episode_steps = max_episode_steps
+        return WRAPPERS[form](env)
+
+    return DummyVecEnv([make] * BOARDS)
+
+
+def assert_same(ours, theirs):
+    assert ours.keys() == theirs.keys()
+    for key, value in theirs.items():
+        np.testing.assert_array_equal(ours[key], value, err_msg=key)
+        assert np.asarray(ours[key]).dtype == np.asarray(value).dtype, key
+
+
+@pytest.mark.parametrize("form", WRAPPERS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"blanks": (2, 6)},
+        {"blanks": 9, "reward": "dense", "end_at_dead_end": True},
+        {"blanks": 9, "illegal_reward": -1.0, "max_episode_steps": 5},
+        {"blanks": 4, "erase": True, "actions": "blank", "max_episode_steps": 9},
+    ],
+    ids=["plain", "dead-ends", "truncated", "erase"],
+)
+def test_it_equals_single_environments_step_for_step(form, options):
+    ours = make_vec_env("Sudoku4x4-v0", BOARDS, observation=form, **options)
+    theirs = singles(form, **options)
+    assert ours.observation_space == theirs.observation_space
+    assert ours.action_space == theirs.action_space
+    rng = np.random.default_rng(3)
+    assert ours.seed(7) == theirs.seed(7)
+    np.testing.assert_array_equal(ours.reset(), theirs.reset())
+    ended = 0
+    for _ in range(60):
+        masks = get_action_masks(ours)
+        np.testing.assert_array_equal(masks, get_action_masks(theirs))
+        # mostly legal; one in ten at random, hence illegal
+        actions = (masks * rng.random(masks.shape)).argmax(1)
+        actions = np.where(rng.random(BOARDS) < 0.1, rng.integers(64, size=BOARDS), actions)
+        mine, others = ours.step(actions), theirs.step(actions)
+        np.testing.assert_array_equal(mine[0], others[0])
+        np.testing.assert_array_equal(mine[1], others[1])
+        assert mine[1].dtype == others[1].dtype
+        np.testing.assert_array_equal(mine[2], others[2])
+        for told, expected in zip(mine[3], others[3], strict=True):
+            assert_same(told, expected)
+        for told, expected in zip(ours.reset_infos, theirs.reset_infos, strict=True):
+            assert_same(told, expected)
+        ended += mine[2].sum()
+    assert ended > 5
+
+
+def test_truncation_is_told():
+    env = make_vec_env("Sudoku4x4-v0", 2, blanks=9, max_episode_steps=3)
+    env.reset()
+    for step in range(1, 4):
+        masks = get_action_masks(env)
+        _, _, dones, infos = env.step(masks.argmax(1))
+        assert dones.all() == (step == 3)
+        assert [info["TimeLimit.truncated"] for info in infos] == [step == 3] * 2
+
+
+def test_masks_are_those_of_the_boards_shown():
+    env = make_vec_env("Sudoku4x4-v0", 3, blanks=1)
+    assert is_masking_supported(env)
+    observations = env.reset()
+    for _ in range(4):  # every step ends every episode
+        masks = get_action_masks(env)
+        assert masks.dtype == np.bool_ and masks.shape == (3, 64)
+        cells = masks.argmax(1) // 4
+        assert (observations.reshape(3, 16)[np.arange(3), cells] == 0).all()
+        observations, _, dones, _ = env.step(masks.argmax(1))
+        assert dones.all()
+
+
+def test_seeds_and_options_count_once():
+    env = make_vec_env("Sudoku4x4-v0", 2)
+    boards = load("4x4").puzzles[:2]
+    env.seed(1)
+    env.set_options([{"puzzle": board} for board in boards])
+    np.testing.assert_array_equal(env.reset(), boards)
+    later = env.reset()
+    assert not np.array_equal(later, boards)
+    env.seed(1)
+    env.set_options({"blanks": 3})
+    first = env.reset()
+    assert ((first == 0).sum((1, 2)) == 3).all()
+    env.seed(1)
+    env.set_options({"blanks": 3})
+    np.testing.assert_array_equal(env.reset(), first)
+
+
+def test_options_that_differ_are_refused():
+    env = make_vec_env("Sudoku4x4-v0", 2)
+    env.set_options([{"blanks": 3}, {"blanks": 4}])
+    with pytest.raises(ValueError, match="only 'puzzle' may differ"):
+        env.reset()
+
+
+def test_calls_reach_all_boards_through_wrappers():
+    envs = gym.make_vec("Sudoku4x4-v0", num_envs=3, autoreset_mode="SameStep")
+    env = VecMonitor(SudokuVecEnv(VectorSymmetryAugmentation(envs)))
+    env.env_method("set_blanks", {2: 1.0})
+    assert ((env.reset() == 0).sum((1, 2)) == 2).all()
+    assert len(env.env_method("action_masks", indices=[0, 2])) == 2
+    assert env.get_attr("max_episode_steps", 1) == [32]
+    env.set_attr("max_episode_steps", 7)
+    assert envs.unwrapped.max_episode_steps == 7
+    assert env.env_is_wrapped(VectorSymmetryAugmentation) == [True] * 3
+    assert env.env_is_wrapped(gym.wrappers.TimeLimit) == [False] * 3
+
+
+def test_what_is_not_there_or_belongs_to_all_is_refused():
+    env = make_vec_env("Sudoku4x4-v0", 2)
+    assert env.has_attr("action_masks") and not env.has_attr("colour")
+    with pytest.raises(AttributeError):
+        env.env_method("paint")
+    with pytest.raises(AttributeError):
+        env.set_attr("colour", "red")
+    with pytest.raises(ValueError, match="all 2 boards at once"):
+        env.env_method("set_blanks", 3, indices=[0])
+
+
+def test_the_wrong_mode_and_form_are_refused():
+    with pytest.raises(ValueError, match="SameStep"):
+        SudokuVecEnv(gym.make_vec("Sudoku4x4-v0", num_envs=2))
+    with pytest.raises(ValueError, match="'board', 'flat' or 'one-hot'"):
+        make_vec_env("Sudoku4x4-v0", 2, observation="picture")
+
+
+def test_it_works_below_the_wrappers_of_sb3():
+    env = VecMonitor(make_vec_env("Sudoku4x4-v0", 2, observation="one-hot", blanks=2))
+    env = VecNormalize(env, norm_obs=False)
+    env.reset()
+    env.step(get_action_masks(env).argmax(1))
+    _, _, dones, infos = env.step(get_action_masks(env).argmax(1))
+    assert dones.all()
+    assert [info["episode"]["l"] for info in infos] == [2, 2]
+    assert 0 < infos[0]["episode"]["r"] <= 1
+
+
+def test_boards_are_drawn_in_one_picture():
+    env = make_vec_env("Sudoku4x4-v0", 4, render_mode="rgb_array")
+    env.reset()
+    images = env.get_images()
+    assert len(images) == 4
+    height, width, _ = images[0].shape
+    assert env.render("rgb_array").shape == (2 * height, 2 * width, 3)

@@ -1,0 +1,206 @@
+"""The callback on a small game: levels pushed, curves written, state saved with the model."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
+
+from sudoku_curricula import make_schedule
+from sudoku_curricula import tensorboard as curves
+from sudoku_curricula.sb3 import BlanksCurriculumCallback
+
+GAMES = 3
+
+
+class Game(gym.Env):
+    """A game of `level` moves that is won unless its level is above 4."""
+
+    observation_space = gym.spaces.Box(0, 100, (1,), np.float32)
+    action_space = gym.spaces.Discrete(2)
+    told = {"level", "is_success"}  # noqa: RUF012 - only some tests narrow it
+    render_mode = None
+
+    def __init__(self):
+        self.weights = {1: 1.0}
+
+    def set_blanks(self, blanks):
+        self.weights = dict(blanks)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.level = int(self.np_random.choice(list(self.weights), p=list(self.weights.values())))
+        self.left = self.level
+        return self._observation(), self._info()
+
+    def step(self, action):
+        self.left -= 1
+        return self._observation(), 1.0, self.left == 0, False, self._info()
+
+    def _observation(self):
+        return np.array([self.left], np.float32)
+
+    def _info(self):
+        info = {"level": self.level, "is_success": self.left == 0 and self.level <= 4}
+        return {key: info[key] for key in self.told}
+
+
+class Silent(Game):
+    told = {"level"}  # noqa: RUF012
+
+
+def games(game=Game):
+    return VecMonitor(DummyVecEnv([game] * GAMES))
+
+
+def ppo(env=None, **options):
+    return PPO(
+        "MlpPolicy",
+        env or games(),
+        n_steps=20,
+        batch_size=30,
+        seed=0,
+        device="cpu",
+        n_epochs=1,
+        **options,
+    )
+
+
+def algorithm_1(**options):
+    return make_schedule(
+        "algorithm-1", **{"start": 2, "stop": 6, "gamma": 0.9, "max_iterations": 99, **options}
+    )
+
+
+def weights(model):
+    return model.get_env().get_attr("weights")
+
+
+class HeldOut:
+    """Solves all up to a level; remembers what it was asked."""
+
+    def __init__(self, skill, minimal=0.5):
+        self.skill, self.minimal, self.asked = skill, minimal, []
+
+    def __call__(self, blanks):
+        self.asked.append(blanks)
+        if blanks is None:
+            return int(100 * self.minimal), 100
+        return (100, 100) if blanks <= self.skill else (10, 100)
+
+
+def test_training_episodes_move_the_level_of_every_environment():
+    model, schedule = ppo(), algorithm_1()
+    callback = BlanksCurriculumCallback(schedule, episodes_per_update=10)
+    model.learn(600, callback)
+    assert schedule.level == 5  # 4 was mastered, 5 can't be
+    assert [advance.level for advance in schedule.history] == [2, 3, 4]
+    assert weights(model) == [{5: 1.0}] * GAMES
+    assert callback.curriculum.games > 100
+
+
+def test_the_level_is_pushed_when_training_starts():
+    model = ppo()
+    assert weights(model) == [{1: 1.0}] * GAMES
+    model.learn(60, BlanksCurriculumCallback(make_schedule("constant", blanks=9)))
+    assert weights(model) == [{9: 1.0}] * GAMES
+    assert {game.level for game in model.get_env().unwrapped.envs} == {9}
+
+
+def test_held_out_games_move_it_past_all_that_is_mastered():
+    model, schedule, held_out = ppo(), algorithm_1(), HeldOut(skill=4)
+    model.learn(240, BlanksCurriculumCallback(schedule, held_out, evaluate_every=120))
+    assert schedule.level == 5
+    assert held_out.asked == [2, 3, 4, 5, None, 5, None]
+    assert weights(model) == [{5: 1.0}] * GAMES
+
+
+def test_it_stops_once_the_schedule_is_finished_and_minimal_puzzles_are_solved():
+    finished = {"skill": 9, "minimal": 0.99}
+    for held_out, stops in [
+        (HeldOut(**finished), True),
+        (HeldOut(skill=9, minimal=0.5), False),
+        (HeldOut(skill=3, minimal=0.99), False),
+    ]:
+        model = ppo()
+        model.learn(
+            600,
+            BlanksCurriculumCallback(algorithm_1(), held_out, evaluate_every=60, stop_above=0.9),
+        )
+        assert (model.num_timesteps < 600) == stops
+
+
+def test_the_curves_have_the_names_of_every_trainer(tmp_path):
+    model = ppo(tensorboard_log=str(tmp_path))
+    schedule = algorithm_1()
+    model.learn(
+        600, BlanksCurriculumCallback(schedule, HeldOut(skill=4), evaluate_every=100), 1, "run"
+    )
+    found = curves.read_curves(tmp_path / "run_1")
+    for name in (
+        curves.SUCCESS_RATE,
+        curves.COMPLETION_RATE,
+        curves.EPISODIC_RETURN,
+        curves.EPISODIC_LENGTH,
+        curves.STEPS_PER_SECOND,
+        curves.POLICY_LOSS,
+        curves.VALUE_LOSS,
+        curves.ENTROPY,
+        curves.LEARNING_RATE,
+    ):
+        assert found[name][1], name
+    steps, blanks = found[curves.BLANKS]
+    assert (blanks[0], blanks[-1], steps[-1]) == (2, 5, 600)
+    assert all(value >= 0 for value in found[curves.ENTROPY][1])
+
+
+def test_it_survives_save_and_load(tmp_path):
+    model = ppo()
+    model.learn(300, BlanksCurriculumCallback(algorithm_1(), episodes_per_update=10))
+    saved = model.curriculum_state
+    assert saved["schedule"]["level"] > 2
+    model.save(tmp_path / "model")
+
+    again = PPO.load(tmp_path / "model", games(), device="cpu")
+    schedule = algorithm_1()
+    callback = BlanksCurriculumCallback(schedule, episodes_per_update=10_000)
+    again.learn(60, callback, reset_num_timesteps=False)
+    assert schedule.level == saved["schedule"]["level"]
+    assert [advance.level for advance in schedule.history] == list(range(2, schedule.level))
+    assert weights(again) == [{schedule.level: 1.0}] * GAMES
+    assert callback.curriculum.steps == again.num_timesteps == 360
+    assert callback.curriculum.games > saved["games"]
+
+
+def test_a_second_call_of_learn_goes_on():
+    model, schedule = ppo(), algorithm_1()
+    callback = BlanksCurriculumCallback(schedule, episodes_per_update=10)
+    model.learn(120, callback)
+    level, count = schedule.level, callback.curriculum.games
+    model.learn(60, callback, reset_num_timesteps=False)
+    assert schedule.level >= level > 2
+    assert callback.curriculum.games > count
+
+
+def test_another_schedule_does_not_take_over(tmp_path):
+    model = ppo()
+    model.learn(60, BlanksCurriculumCallback(algorithm_1()))
+    with pytest.raises(ValueError, match="is a PaperAlgorithm1, this one a Constant"):
+        model.learn(60, BlanksCurriculumCallback(make_schedule("constant")))
+
+
+def test_a_game_that_does_not_tell_is_refused():
+    with pytest.raises(ValueError, match="without 'is_success' in its info"):
+        ppo(games(Silent)).learn(60, BlanksCurriculumCallback(algorithm_1()))
+
+
+def test_off_policy_algorithms_take_it_too():
+    schedule = algorithm_1()
+    model = DQN("MlpPolicy", games(), learning_starts=60, seed=0, device="cpu")
+    model.learn(300, BlanksCurriculumCallback(schedule, episodes_per_update=10))
+    assert schedule.level > 2
+
+
+def test_evaluations_need_a_distance():
+    with pytest.raises(ValueError, match="evaluate_every must be at least 1"):
+        BlanksCurriculumCallback(algorithm_1(), HeldOut(2), evaluate_every=0)
