@@ -1,21 +1,30 @@
-"""Steps a second of the environments on one core.
+"""Steps a second of the environments on one core, beside Jumanji's Sudoku.
 
 Every row plays uniformly random legal actions with full masks, fresh arrays and automatic resets
 included. "step" leaves the choosing of actions out (the same game is replayed), "with choosing"
 has it in. "copying" is how long a step takes in units of merely copying the arrays it returns, and
-"null" how long in units of a step of an environment that does nothing, both in the same run. The
-same game is played several times; each step counts with its fastest time, since other work on the
+"null" how long in units of a step of an environment that does nothing, both in the same run.
+"GB/s" counts the bytes that a step returns and those of its boards' state, each once. The same
+game is played several times; each step counts with its fastest time, since other work on the
 machine only adds to it.
 
+Jumanji is installed into an environment of its own (in build/, which takes a few minutes the first
+time), runs on the same core, and is left out with a word where it can't be installed.
+
     python benchmarks/env_throughput.py
-    python benchmarks/env_throughput.py --num-envs 256 --repeats 9
+    python benchmarks/env_throughput.py --num-envs 256 --repeats 9 --no-jumanji
 """
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 import sys
+import venv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -29,6 +38,9 @@ from rich.table import Table
 from sudoku_gym import sample_actions
 from sudoku_gym.registration import ENVIRONMENTS
 
+ROOT = Path(__file__).parent.parent
+LEAN = {"with_mask": False, "with_info": False}
+
 
 @dataclass(frozen=True)
 class Config:
@@ -38,12 +50,16 @@ class Config:
         num_envs: boards in the vector environment.
         repeats: how often each game is played.
         seed: of the puzzles and the actions.
+        jumanji: measure Jumanji's Sudoku too.
+        threads: of the row with threads.
         smoke: measure next to nothing, to see that the script runs.
     """
 
     num_envs: int = 1024
     repeats: int = 9
     seed: int = 0
+    jumanji: bool = True
+    threads: int = 2
     smoke: bool = False
 
 
@@ -67,26 +83,63 @@ class NullEnv(gym.Env[NDArray[np.int8], np.int64]):
 def main(argv: Sequence[str] | None = None) -> None:
     config = tyro.cli(Config, description=__doc__, args=argv)
     console = Console()
+    cores = stay_on_one_core()
     table = Table(title=f"{config.num_envs} boards in one vector environment, one core")
-    for name in ("environment", "step, M/s", "with choosing, M/s", "copying", "bytes a board"):
+    heads = ("environment", "step, M/s", "with choosing, M/s", "copying", "bytes a board", "GB/s")
+    for name in heads:
         table.add_column(name, justify="left" if name == "environment" else "right")
+    choosing_too = {}
     for name in ENVIRONMENTS:
-        stepping, choosing, copying, size = measure_vector(name, config)
-        count = config.num_envs
-        table.add_row(
-            name,
-            f"{count / stepping / 1e6:.2f}",
-            f"{count / (stepping + choosing) / 1e6:.2f}",
-            f"{stepping / copying:.1f}",
-            f"{size // count:,}",
-        )
+        row, choosing_too[name] = vector_row(name, config)
+        table.add_row(name, *row)
+    table.add_row(
+        "Sudoku9x9-v0, neither mask nor info", *vector_row("Sudoku9x9-v0", config, **LEAN)[0]
+    )
+    use_cores(cores)
+    threads = {"num_threads": config.threads}
+    row, _ = vector_row("Sudoku9x9-v0", config, **threads)
+    table.add_row(f"Sudoku9x9-v0, {config.threads} threads of {len(cores)} cores", *row)
+    stay_on_one_core()
     console.print(table)
     console.print(single_table(config))
+    if config.jumanji:
+        compare_with_jumanji(console, choosing_too["Sudoku9x9-v0"], config)
 
 
-def measure_vector(name: str, config: Config) -> tuple[float, float, float, int]:
-    """Return the seconds of a step, of choosing, and of copying, and the bytes returned."""
-    envs = gym.make_vec(name, num_envs=config.num_envs)
+def stay_on_one_core() -> set[int]:
+    """Stay on one core, and let what is started stay there; return the cores there were."""
+    if not hasattr(os, "sched_getaffinity"):
+        return {0}
+    cores = os.sched_getaffinity(0)
+    use_cores({min(cores)})
+    return cores
+
+
+def use_cores(cores: set[int]) -> None:
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, cores)
+
+
+def vector_row(name: str, config: Config, **options: Any) -> tuple[list[str], float]:
+    """Return a row of the table, and the steps a second with choosing."""
+    stepping, choosing, copying, returned, held = measure_vector(name, config, options)
+    count = config.num_envs
+    together = count / (stepping + choosing)
+    figures = [
+        f"{count / stepping / 1e6:.2f}",
+        f"{together / 1e6:.2f}",
+        f"{stepping / copying:.1f}",
+        f"{returned // count:,}",
+        f"{(returned + held) / stepping / 1e9:.1f}",
+    ]
+    return figures, together
+
+
+def measure_vector(
+    name: str, config: Config, options: dict[str, Any]
+) -> tuple[float, float, float, int, int]:
+    """Return the seconds of a step, of choosing, and of copying; bytes returned and held."""
+    envs = gym.make_vec(name, num_envs=config.num_envs, **options)
     size = envs.single_observation_space.shape[0]
     steps = 20 if config.smoke else max(200, 2 * size**2)
 
@@ -95,8 +148,9 @@ def measure_vector(name: str, config: Config) -> tuple[float, float, float, int]
         seconds = np.zeros((2, steps))
         _, infos = envs.reset(seed=config.seed)
         for i in range(steps):
+            masks = infos["action_mask"] if infos else envs.action_masks()
             start = perf_counter()
-            actions = sample_actions(infos["action_mask"], rng)
+            actions = sample_actions(masks, rng)
             chosen = perf_counter()
             infos = envs.step(actions)[4]
             seconds[:, i] = perf_counter() - chosen, chosen - start
@@ -113,8 +167,10 @@ def measure_vector(name: str, config: Config) -> tuple[float, float, float, int]
         del copies
         return np.array((perf_counter() - start) / 20)
 
-    copying = fastest(copy, config)
-    return stepping.mean(), choosing.mean(), float(copying), sum(a.nbytes for a in arrays)
+    copying = float(fastest(copy, config))
+    returned = sum(array.nbytes for array in arrays)
+    envs.close()
+    return stepping.mean(), choosing.mean(), copying, returned, envs.get_state().rows.nbytes
 
 
 def single_table(config: Config) -> Table:
@@ -170,6 +226,41 @@ def measure_null(config: Config) -> float:
         return np.array((perf_counter() - start) / 2000)
 
     return float(fastest(step, config))
+
+
+def compare_with_jumanji(console: Console, ours: float, config: Config) -> None:
+    """Run Jumanji's Sudoku on the same core and print how much slower each of its ways is."""
+    try:
+        figures = measure_jumanji(config)
+    except (subprocess.CalledProcessError, OSError) as error:
+        told = (getattr(error, "stderr", "") or str(error)).strip().splitlines()
+        console.print(f"Jumanji is left out: {told[-1] if told else error}")
+        return
+    table = Table(title="Jumanji's Sudoku-v0 (9x9), choosing included, same core")
+    for name in ("way", "step, thousand/s", "Sudoku9x9-v0 is faster by"):
+        table.add_column(name, justify="left" if name == "way" else "right")
+    for way, speed in figures.items():
+        table.add_row(way, f"{speed / 1e3:.1f}", f"{ours / speed:.0f} x")
+    console.print(table)
+    console.print(f"Against its best figure: {ours / max(figures.values()):.0f} x")
+
+
+def measure_jumanji(config: Config) -> dict[str, float]:
+    """Install Jumanji if it is not yet there, run `jumanji_sudoku.py`, and return its figures."""
+    folder = ROOT / "build" / "jumanji"
+    python = folder / "bin" / "python"
+    if not (folder / "installed").exists():
+        print("Installing Jumanji into", folder, flush=True)
+        venv.create(folder, with_pip=True)
+        quiet = {"check": True, "capture_output": True, "text": True}
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "jumanji"], **quiet)
+        (folder / "installed").touch()
+    flags = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    script = [python, ROOT / "benchmarks" / "jumanji_sudoku.py", *["--smoke"][: config.smoke]]
+    environment = os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run(script, check=True, capture_output=True, text=True, env=environment)
+    figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return figures
 
 
 def fastest(measure: Callable[[], NDArray[np.float64]], config: Config) -> NDArray[np.float64]:

@@ -66,7 +66,8 @@ class BoardBatch:
         self.num_actions = geometry.num_placements + settings.erase * geometry.num_cells
         sizes = (size, self.num_actions, num_units)
         # Numba compiles anew for read-only arrays, so it gets copies of the geometry's tables.
-        self.board_rules = (sizes, geometry.cell_units.copy(), geometry.peers.copy())
+        tables = (geometry.cell_units.copy(), geometry.peers.copy(), geometry.units.copy())
+        self.board_rules = (sizes, *tables)
         counted = settings.erase or settings.actions == "blank"
         width = kernels.row_width(sizes, counted)
         self.rows = np.zeros((count, width), np.int8)

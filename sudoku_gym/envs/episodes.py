@@ -23,6 +23,7 @@ from sudoku_gym.kernels import (
     fill_row,
     place,
     prefetch_placement,
+    sections,
     set_up,
     write_mask,
 )
@@ -32,6 +33,7 @@ from sudoku_gym.symmetry import draw_symmetry
 LEVEL, STEPS, PHASE, LAST_CELL, NUM_COUNTS = 4, 5, 6, 7, 8
 RUNNING, TERMINATED, TRUNCATED, RENEWED, UNUSED = range(5)  # RENEWED: ignores the next action
 TERMINAL, DENSE, SPARSE, CUSTOM = range(4)  # the kinds of reward
+NOTHING, NAKED_SINGLES, HIDDEN_SINGLES = range(3)  # what is filled in for the agent
 
 # rows of the arrays that a batch is told in
 TERMINATIONS, TRUNCATIONS, DEAD_END, ILLEGAL_ACTION, IS_SUCCESS, NUM_FLAGS = range(6)
@@ -58,8 +60,46 @@ def _play(rows, counts, b, action, any_digit, sizes, cell_units, peers):
     return True
 
 
+@njit(cache=True)
+def _fill_singles(rows, counts, b, hidden, sizes, units, cell_units, peers):
+    """Place naked singles, with `hidden` hidden ones too, until there are none."""
+    size = sizes[0]
+    _, legal, choices, _, _ = sections(sizes)
+    found = True
+    while found:
+        found = False
+        for cell in range(size * size):
+            if rows[b, choices + cell] == 1:
+                digit = 1
+                while rows[b, legal + cell * size + digit - 1] == 0:
+                    digit += 1
+                place(rows, counts, b, cell, digit, sizes, cell_units, peers)
+                found = True
+        if not found and hidden:
+            found = _fill_hidden_singles(rows, counts, b, sizes, units, cell_units, peers)
+
+
+@njit(cache=True)
+def _fill_hidden_singles(rows, counts, b, sizes, units, cell_units, peers):
+    """Place each digit that has one cell left in some unit; return whether there was any."""
+    size = sizes[0]
+    legal = 2 * size * size
+    found = False
+    for unit in range(len(units)):
+        for digit in range(1, size + 1):
+            places, last = 0, np.int64(0)
+            for k in range(size):
+                if rows[b, legal + units[unit, k] * size + digit - 1]:
+                    places += 1
+                    last = np.int64(units[unit, k])
+            if places == 1:
+                place(rows, counts, b, last, digit, sizes, cell_units, peers)
+                found = True
+    return found
+
+
 @njit(cache=True, inline="always")
-def step_board(rows, counts, b, action, sizes, cell_units, peers, rules):
+def step_board(rows, counts, b, action, sizes, tables, rules):
     """Play one action on running board b.
 
     Args:
@@ -68,17 +108,21 @@ def step_board(rows, counts, b, action, sizes, cell_units, peers, rules):
         b: which board.
         action: 0 to A - 1.
         sizes: (N, A, number of units).
-        cell_units: the geometry's table.
-        peers: the geometry's table.
-        rules: (kind of reward, any digit, erase, end at a dead end, illegal reward, step limit).
+        tables: (cell_units, peers, units) of the geometry.
+        rules: (kind of reward, any digit, erase, end at a dead end, illegal reward, what is filled
+            in, step limit).
 
     Returns:
         The reward (0 where it is CUSTOM) and whether the action was illegal.
     """
     num_units = sizes[2]
-    kind, any_digit, can_erase, end_at_dead_end, illegal_reward, max_steps = rules
+    cell_units, peers, units = tables
+    kind, any_digit, can_erase, end_at_dead_end, illegal_reward, filled_in, max_steps = rules
     satisfied = counts[b, SATISFIED]
     is_legal = _play(rows, counts, b, action, any_digit, sizes, cell_units, peers)
+    if filled_in != NOTHING and is_legal:
+        hidden = filled_in == HIDDEN_SINGLES
+        _fill_singles(rows, counts, b, hidden, sizes, units, cell_units, peers)
     solved = counts[b, SATISFIED] == num_units
     if can_erase:
         terminated = solved
@@ -108,13 +152,12 @@ def step_one(rows, counts, action, board_rules, rules, observation, mask):
         reward, terminated, truncated, blanks, level, dead end, illegal action, solved, constraint
         fraction; a reward of NaN says that the action is none of this board, or the episode over.
     """
-    sizes, cell_units, peers = board_rules
+    sizes, tables = board_rules[0], _borrowed_tables(board_rules)
     num_actions, num_units = sizes[1], sizes[2]
     rows, counts = borrowed(rows), borrowed(counts)
-    cell_units, peers = borrowed(cell_units), borrowed(peers)
     reward, illegal = np.nan, False
     if counts[0, PHASE] == RUNNING and 0 <= action < num_actions:
-        reward, illegal = step_board(rows, counts, 0, action, sizes, cell_units, peers, rules)
+        reward, illegal = step_board(rows, counts, 0, action, sizes, tables, rules)
     boards, masks = borrowed(observation.reshape(1, -1)), borrowed(mask.reshape(1, -1))
     _show(rows, counts, 0, rules[1], sizes, boards, masks)
     return (
@@ -158,7 +201,7 @@ def step_boards(
         counts: int64 `[B, NUM_COUNTS]`.
         streams: uint64 `[B, 2]`.
         actions: int64 `[B]`.
-        board_rules: ((N, A, number of units), cell_units, peers).
+        board_rules: ((N, A, number of units), cell_units, peers, units).
         rules: see `step_board`.
         drawing: (bank, cdf, augment, group), see `sudoku_gym.puzzles.sources.draw_puzzle`.
         observations: int8 `[B, N, N]`, written.
@@ -166,9 +209,8 @@ def step_boards(
         told: (bool `[NUM_FLAGS, B]`, int64 `[NUM_INTEGERS, B]`, float64 `[NUM_FLOATS, B]`),
             written.
     """
-    sizes, cell_units, peers = board_rules
+    sizes, tables = board_rules[0], _borrowed_tables(board_rules)
     rows, counts, actions = borrowed(rows), borrowed(counts), borrowed(actions)
-    cell_units, peers = borrowed(cell_units), borrowed(peers)
     boards, masks = borrowed(observations.reshape(len(rows), -1)), borrowed(masks)
     flags, integers, floats = borrowed(told[0]), borrowed(told[1]), borrowed(told[2])
     drawing, streams = _borrowed_drawing(drawing), borrowed(streams)
@@ -177,16 +219,14 @@ def step_boards(
     first, last = part
     for b in range(first, last):
         if b + 1 < last:
-            prefetch_placement(rows, b + 1, actions[b + 1], sizes, peers)
+            prefetch_placement(rows, b + 1, actions[b + 1], sizes, tables[1])
         reward, illegal = 0.0, False
         if counts[b, PHASE] == RUNNING:
-            reward, illegal = step_board(
-                rows, counts, b, actions[b], sizes, cell_units, peers, rules
-            )
+            reward, illegal = step_board(rows, counts, b, actions[b], sizes, tables, rules)
         elif counts[b, PHASE] == RENEWED:
             counts[b, PHASE] = RUNNING
         else:
-            _draw_board(rows, counts, streams, b, RUNNING, sizes, cell_units, drawing, scratch)
+            _draw_board(rows, counts, streams, b, RUNNING, sizes, tables[0], drawing, scratch)
         floats[REWARD, b] = reward
         flags[TERMINATIONS, b] = counts[b, PHASE] == TERMINATED
         flags[TRUNCATIONS, b] = counts[b, PHASE] == TRUNCATED
@@ -200,12 +240,11 @@ def step_chosen(rows, counts, actions, chosen, board_rules, rules):
 
     Every chosen board must be running, and its action one of 0 to A - 1.
     """
-    sizes, cell_units, peers = board_rules
+    sizes, tables = board_rules[0], _borrowed_tables(board_rules)
     rows, counts = borrowed(rows), borrowed(counts)
-    cell_units, peers = borrowed(cell_units), borrowed(peers)
     for b in range(len(rows)):
         if chosen[b]:
-            step_board(rows, counts, b, actions[b], sizes, cell_units, peers, rules)
+            step_board(rows, counts, b, actions[b], sizes, tables, rules)
 
 
 @njit(cache=True, inline="always")
@@ -257,6 +296,12 @@ def _new_scratch(sizes):
 
 
 @njit(cache=True, inline="always")
+def _borrowed_tables(board_rules):
+    _, cell_units, peers, units = board_rules
+    return borrowed(cell_units), borrowed(peers), borrowed(units)
+
+
+@njit(cache=True, inline="always")
 def _borrowed_drawing(drawing):
     bank, cdf, augment, group = drawing
     row_block, column_block, can_transpose, listed = group
@@ -282,7 +327,7 @@ def _draw_board(rows, counts, streams, b, phase, sizes, cell_units, drawing, scr
 @njit(cache=True)
 def draw_boards(rows, counts, streams, chosen, phase, board_rules, drawing):
     """Begin an episode on a puzzle from the bank for every board with `chosen [B]`."""
-    sizes, cell_units, _ = board_rules
+    sizes, cell_units = board_rules[0], board_rules[1]
     rows, counts, cell_units = borrowed(rows), borrowed(counts), borrowed(cell_units)
     drawing, streams = _borrowed_drawing(drawing), borrowed(streams)
     scratch = _new_scratch(sizes)
@@ -297,7 +342,7 @@ def load_boards(rows, counts, streams, chosen, phase, board_rules, augment, grou
 
     With `augment` each puzzle is moved by a symmetry drawn from the board's own stream.
     """
-    sizes, cell_units, _ = board_rules
+    sizes, cell_units = board_rules[0], board_rules[1]
     size = sizes[0]
     rows, counts, cell_units = borrowed(rows), borrowed(counts), borrowed(cell_units)
     for_set_up, (lines, columns, digits) = _new_scratch(sizes)
@@ -316,7 +361,7 @@ def load_boards(rows, counts, streams, chosen, phase, board_rules, augment, grou
 @njit(cache=True)
 def show_boards(rows, counts, chosen, board_rules, any_digit, observations, masks, told):
     """Write what the boards with `chosen [B]` show after a reset; leave the others' output."""
-    sizes, _, _ = board_rules
+    sizes = board_rules[0]
     rows, counts, masks = borrowed(rows), borrowed(counts), borrowed(masks)
     boards = borrowed(observations.reshape(len(rows), -1))
     flags, integers, floats = borrowed(told[0]), borrowed(told[1]), borrowed(told[2])
@@ -329,7 +374,7 @@ def show_boards(rows, counts, chosen, board_rules, any_digit, observations, mask
 @njit(cache=True)
 def write_masks(rows, counts, board_rules, any_digit, masks):
     """Write the action mask of every board into int8 `masks [B, A]`; zero after its end."""
-    sizes, _, _ = board_rules
+    sizes = board_rules[0]
     rows, counts, masks = borrowed(rows), borrowed(counts), borrowed(masks)
     for b in range(len(rows)):
         _write_mask(rows, counts, b, any_digit, sizes, masks)

@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym import board
-from sudoku_gym.envs.episodes import CUSTOM, DENSE, SPARSE, TERMINAL
+from sudoku_gym.envs.episodes import (
+    CUSTOM,
+    DENSE,
+    HIDDEN_SINGLES,
+    NAKED_SINGLES,
+    NOTHING,
+    SPARSE,
+    TERMINAL,
+)
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.banks import geometry_of
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource, resolve_source
@@ -43,9 +51,15 @@ class RewardFunction(Protocol):
 
 Reward: TypeAlias = Literal["terminal", "dense", "sparse"] | RewardFunction
 Actions: TypeAlias = Literal["legal", "blank"]
-Rules: TypeAlias = tuple[int, bool, bool, bool, float, int]
+Propagation: TypeAlias = Literal["naked singles", "hidden singles"] | None
+Rules: TypeAlias = tuple[int, bool, bool, bool, float, int, int]
 
 _REWARDS = {"terminal": TERMINAL, "dense": DENSE, "sparse": SPARSE}
+_PROPAGATIONS = {
+    None: NOTHING,
+    "naked singles": NAKED_SINGLES,
+    "hidden singles": HIDDEN_SINGLES,
+}
 _RESET_OPTIONS = ("puzzle", "blanks", "reset_mask")
 
 
@@ -68,6 +82,7 @@ class Settings:
     illegal_reward: float
     end_at_dead_end: bool
     max_episode_steps: int | None
+    propagation: Propagation = None
 
     def __post_init__(self) -> None:
         if not callable(self.reward) and self.reward not in tuple(_REWARDS):
@@ -83,6 +98,16 @@ class Settings:
         is_number = isinstance(self.illegal_reward, (int, float, np.number))
         if not is_number or not np.isfinite(self.illegal_reward):
             raise ValueError(f"illegal_reward={self.illegal_reward!r}: use a finite number")
+        if self.propagation not in tuple(_PROPAGATIONS):
+            raise ValueError(
+                f"propagation={self.propagation!r}: use None, 'naked singles', or 'hidden singles' "
+                "(naked ones too)"
+            )
+        if self.propagation and self.erase:
+            raise ValueError(
+                f"propagation={self.propagation!r} with erase=True: what is erased would be filled "
+                "in again; use one of the two"
+            )
         check_max_steps(self.max_episode_steps)
 
     def resolve_source(self) -> PuzzleSource:
@@ -110,6 +135,7 @@ class Settings:
             bool(self.erase),
             bool(self.end_at_dead_end),
             float(self.illegal_reward),
+            _PROPAGATIONS[self.propagation],
             int(limit),
         )
 

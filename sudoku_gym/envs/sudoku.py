@@ -16,6 +16,7 @@ from sudoku_gym.envs import episodes, rendering, window
 from sudoku_gym.envs.batch import BoardBatch, EnvState
 from sudoku_gym.envs.settings import (
     Actions,
+    Propagation,
     Reward,
     Settings,
     custom_rewards,
@@ -103,6 +104,10 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
       included, or a mapping from numbers to weights.
     - `augment`: whether to move each drawn puzzle by a random symmetry of the board.
     - `reward`, `actions`, `erase`, `illegal_reward`, `end_at_dead_end`, `max_episode_steps`: above.
+    - `propagation`: what is filled in after each legal placement, until there is none left:
+      `"naked singles"` (blank cells with one candidate) or `"hidden singles"` (digits with one cell
+      left in a unit, too). The agent is then left with the guesses. The first board comes as it is.
+      Figures measured so are not comparable with those of the plain environment.
     - `with_mask`: False leaves `action_mask` out of the info; `action_masks()` still answers.
     - `with_info`: False leaves everything but `action_mask` out of the info.
     - `render_mode`: None, `"ansi"`, `"rgb_array"`, or `"human"` for a window (where pygame is
@@ -139,6 +144,7 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
         erase: bool = False,
         illegal_reward: float = 0.0,
         end_at_dead_end: bool = False,
+        propagation: Propagation = None,
         max_episode_steps: int | None = None,
         with_mask: bool = True,
         with_info: bool = True,
@@ -155,6 +161,7 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
             erase=erase,
             illegal_reward=illegal_reward,
             end_at_dead_end=end_at_dead_end,
+            propagation=propagation,
             max_episode_steps=max_episode_steps,
         )
         self.metadata = dict(self.metadata)  # SyncVectorEnv writes into it

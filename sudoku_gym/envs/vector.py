@@ -18,6 +18,7 @@ from sudoku_gym.envs.batch import BoardBatch, EnvState, Told
 from sudoku_gym.envs.infos import batch_infos, final_infos
 from sudoku_gym.envs.settings import (
     Actions,
+    Propagation,
     Reward,
     Settings,
     custom_rewards,
@@ -110,6 +111,7 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         erase: bool = False,
         illegal_reward: float = 0.0,
         end_at_dead_end: bool = False,
+        propagation: Propagation = None,
         max_episode_steps: int | None = None,
         with_mask: bool = True,
         with_info: bool = True,
@@ -132,6 +134,7 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
             erase=erase,
             illegal_reward=illegal_reward,
             end_at_dead_end=end_at_dead_end,
+            propagation=propagation,
             max_episode_steps=max_episode_steps,
         )
         self._autoreset_mode = _autoreset_mode(autoreset_mode)

@@ -149,6 +149,33 @@ def test_erase_takes_back_and_only_success_ends():
     assert env.step(60)[2]
 
 
+@pytest.mark.parametrize(
+    ("propagation", "hidden"), [("naked singles", False), ("hidden singles", True)]
+)
+@pytest.mark.parametrize("actions", ["legal", "blank"])
+def test_propagation_leaves_no_single(propagation, hidden, actions):
+    env = SudokuEnv("9x9", propagation=propagation, actions=actions, reward="dense")
+    rng, filled = np.random.default_rng(0), 0
+    for seed in range(8):
+        before, info = env.reset(seed=seed)
+        assert info["blanks"] == info["level"] == (before == 0).sum()
+        fraction, terminated = info["constraint_fraction"], False
+        while not terminated:
+            action = legal_action(info["action_mask"], rng)
+            after, reward, terminated, _, info = env.step(action)
+            assert after.flat[action // 9] == action % 9 + 1
+            np.testing.assert_array_equal(after[before > 0], before[before > 0])
+            free = board.candidates(after[None])
+            assert not (free.sum(-1) == 1).any()
+            if hidden:
+                places = free.reshape(81, 9)[env.geometry.units].sum(1)
+                assert not (places == 1).any()
+            assert reward == pytest.approx(info["constraint_fraction"] - fraction)
+            filled += (after > 0).sum() - (before > 0).sum() - 1
+            before, fraction = after, info["constraint_fraction"]
+    assert filled > 50
+
+
 def test_illegal_actions_leave_the_board_and_count():
     env = SudokuEnv("4x4", illegal_reward=-0.25, max_episode_steps=3)
     before, info = env.reset(options={"puzzle": TWO_LEFT})
@@ -203,6 +230,8 @@ def test_wrong_calls_are_named():
         ({"illegal_reward": "small"}, "finite"),
         ({"blanks": 17}, "serves 1 to"),
         ({"board": "9x9"}, "source='4x4' holds 4x4 boards, but this environment's are 9x9"),
+        ({"propagation": "pairs"}, "propagation='pairs': use None, 'naked singles'"),
+        ({"propagation": "naked singles", "erase": True}, "use one of the two"),
         ({"split": "half"}, "no split is called 'half'"),
         ({"render_mode": "svg"}, "render_mode='svg'"),
     ],

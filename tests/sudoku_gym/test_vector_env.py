@@ -98,6 +98,8 @@ OPTIONS = [
     {"source": "4x4", "end_at_dead_end": True, "augment": False},
     {"source": "6x6", "max_episode_steps": 7},
     {"source": "x9x9", "blanks": 12},
+    {"source": "6x6", "propagation": "naked singles", "reward": "dense"},
+    {"source": "x9x9", "propagation": "hidden singles", "actions": "blank", "blanks": 50},
     {"source": "4x4", "with_mask": False},
     {"source": "4x4", "with_info": False},
     {"source": "4x4", "with_mask": False, "with_info": False},
