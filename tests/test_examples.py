@@ -5,6 +5,20 @@ from pathlib import Path
 
 import pytest
 
+from sudoku_curricula.tensorboard import (
+    BLANKS,
+    ENTROPY,
+    EPISODIC_LENGTH,
+    EPISODIC_RETURN,
+    LEARNING_RATE,
+    POLICY_LOSS,
+    STEPS_PER_SECOND,
+    SUCCESS_RATE,
+    VALUE_LOSS,
+    read_curves,
+)
+from sudoku_gym import load_policy
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
@@ -35,6 +49,27 @@ def test_demo(tmp_path):
     assert set(large) == {20, 30, 40, 45, 50}
     for name in ("curves.png", "9x9.gif", "config.json"):
         assert (tmp_path / "demo" / name).stat().st_size > 0
+
+
+@pytest.mark.parametrize("flags", [(), ("--no-curriculum",)], ids=["curriculum", "without"])
+def test_train_sb3_maskable_ppo(flags, tmp_path):
+    results = run("train_sb3_maskable_ppo", "--run", str(tmp_path), *flags)
+    assert set(results[None]) == {"masked-random", "naked-singles", "MaskablePPO"}
+    assert results[None]["MaskablePPO"].illegal == 0
+    assert load_policy("sudoku_agents.sb3:load", file=tmp_path / "model.zip")
+    blanks = read_curves(tmp_path / "ppo_1")[BLANKS][1]
+    assert blanks == [12] * len(blanks) if flags else blanks[-1] > 2
+
+
+def test_cleanrl_ppo_masked(tmp_path):
+    result = run("cleanrl_ppo_masked", "--run-dir", str(tmp_path))
+    assert result.illegal == 0 and result.orbits_solved[1] == 8
+    (folder,) = tmp_path.iterdir()
+    found = read_curves(folder)
+    names = {BLANKS, SUCCESS_RATE, EPISODIC_RETURN, EPISODIC_LENGTH, STEPS_PER_SECOND}
+    names |= {LEARNING_RATE, POLICY_LOSS, VALUE_LOSS, ENTROPY}
+    assert names <= set(found)
+    assert found[POLICY_LOSS][0] == [4096, 8192]
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)

@@ -1,0 +1,125 @@
+"""Train MaskablePPO of sb3-contrib with a curriculum over blanks.
+
+python examples/train_sb3_maskable_ppo.py                  # 4x4, a minute; writes runs/sb3
+python examples/train_sb3_maskable_ppo.py --no-curriculum  # the last level from the start
+python examples/train_sb3_maskable_ppo.py --size 9 --minutes 60
+tensorboard --logdir runs/sb3
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env import VecMonitor
+
+from sudoku_agents.sb3 import ExactCoverPolicy, HeldOut, SB3Policy, make_vec_env
+from sudoku_curricula import make_schedule
+from sudoku_curricula.sb3 import BlanksCurriculumCallback
+from sudoku_gym import compare, load_policy, puzzles
+from sudoku_gym.puzzles.sources import BankSource, resolve_source
+from sudoku_gym.tables import to_markdown
+
+# blanks at first, at last, and added by a promotion
+LEVELS = {4: (2, 12, 1), 9: (10, 54, 2)}
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--run", type=Path, default=Path("runs/sb3"), help="folder to write to")
+    parser.add_argument("--size", type=int, choices=LEVELS, default=4, help="of the board")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--steps", type=int, default=100_000, help="most environment steps")
+    parser.add_argument("--minutes", type=float, help="train so long, instead of --steps")
+    parser.add_argument("--no-curriculum", action="store_true", help="the last level only")
+    parser.add_argument("--smoke", action="store_true", help="a few steps and puzzles only")
+    options = parser.parse_args(argv)
+    smoke, bank = options.smoke, f"{options.size}x{options.size}"
+    torch.set_num_threads(1)  # more threads on a small network are slower
+    start = time.perf_counter()
+
+    first, last, step = LEVELS[options.size]
+    if options.no_curriculum:
+        schedule = make_schedule("constant", blanks=last)
+    else:
+        schedule = make_schedule("success-rate", start=first, stop=last, step=step, threshold=0.9)
+
+    # The return is 1 if the puzzle is solved and 0 if not, so the value is the chance of success.
+    # Play beyond a dead end would teach nothing.
+    env = VecMonitor(
+        make_vec_env(
+            f"Sudoku{bank}-v0",
+            128,
+            blanks=schedule.level,
+            reward="sparse",
+            end_at_dead_end=True,
+        )
+    )
+    model = MaskablePPO(
+        ExactCoverPolicy,
+        env,
+        learning_rate=5e-4 if options.size == 9 else 1e-3,
+        n_steps=64 if options.size == 9 else 32,
+        batch_size=1024 if options.size == 9 else 512,
+        n_epochs=4,
+        gamma=1.0,
+        gae_lambda=0.95,
+        ent_coef=0.0 if options.size == 9 else 0.01,
+        seed=options.seed,
+        tensorboard_log=str(options.run),
+        device="cpu",
+    )
+    held_out = HeldOut(
+        model, resolve_source(bank, "validation"), 128, np.random.default_rng(options.seed)
+    )
+    every = 4_096 * (1 if smoke else options.size)
+    callbacks = [BlanksCurriculumCallback(schedule, held_out, evaluate_every=every, verbose=1)]
+    steps = 4_096 if smoke else options.steps
+    if options.minutes is not None:
+        steps = 10**9
+        callbacks.append(StopAfter(options.minutes))
+    model.learn(steps, callbacks, tb_log_name="ppo")
+    model.save(options.run / "model.zip")
+    minutes = (time.perf_counter() - start) / 60
+
+    print(f"\nseed {options.seed}, {model.num_timesteps:,} steps, {minutes:.1f} minutes")
+    return evaluate_on_test_puzzles(model, bank, smoke)
+
+
+class StopAfter(BaseCallback):
+    """Ends the training after so many minutes."""
+
+    def __init__(self, minutes):
+        super().__init__()
+        self.end = time.perf_counter() + 60 * minutes
+
+    def _on_step(self):
+        return time.perf_counter() < self.end
+
+
+def evaluate_on_test_puzzles(model, bank, smoke):
+    """Print completion on minimal 4x4 puzzles, or on 9x9 puzzles by number of blanks."""
+    test = puzzles.load(bank, split="test")
+    if bank == "4x4":
+        tasks = {None: test[:: 100 if smoke else 1]}
+    else:
+        source = BankSource(test)
+        tasks = {
+            blanks: source.sample(8 if smoke else 256, blanks, np.random.default_rng(0))[0]
+            for blanks in (20, 30, 40, 45, 50, None)
+        }
+    policies = {name: load_policy(name) for name in ("masked-random", "naked-singles")}
+    policies["MaskablePPO"] = SB3Policy(model)
+    results = {blanks: compare(policies, boards) for blanks, boards in tasks.items()}
+    for blanks, result in results.items():
+        count = len(tasks[blanks])
+        print(f"\n{count:,} test puzzles, {f'{blanks} blanks' if blanks else 'minimal'}\n")
+        print(to_markdown(result))
+    return results
+
+
+if __name__ == "__main__":
+    main()
