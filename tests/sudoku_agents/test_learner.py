@@ -103,7 +103,7 @@ def test_the_entropy_term_keeps_the_policy_undecided():
             last = train(network, optimiser, positions, 512, geometry, config, rng)
         return last.entropy
 
-    assert entropy(1.0) > entropy(0.0) + 0.1
+    assert entropy(10.0) > entropy(0.0) + 0.05
 
 
 def test_the_replay_forgets_the_oldest_iteration():
