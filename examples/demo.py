@@ -57,15 +57,16 @@ def main(argv=None):
     policies = {name: load_policy(name) for name in FLOORS} | greedy
     source = BankSource(puzzles.load("9x9", split="test"))
     large = {}
-    for blanks in (20, 30, 40, 45, 50):
+    for blanks in (20, 30, 40, 50, None):
         rng = np.random.default_rng(SEED)
         boards, _ = source.sample(8 if smoke else 256, blanks, rng)
         large[blanks] = compare(policies, boards, seed=SEED)
-        print(f"\n{blanks} blanks, {len(boards)} puzzles\n{to_markdown(large[blanks])}")
+        title = "Minimal puzzles" if blanks is None else f"{blanks} blanks"
+        print(f"\n{title}, {len(boards)} of the test split\n{to_markdown(large[blanks])}")
 
     film = run / "9x9.gif"
-    solved = large[40]["cAlphaZero, no search"].solved
-    boards, _ = source.sample(len(solved), 40, np.random.default_rng(SEED))
+    solved = large[50]["cAlphaZero, no search"].solved
+    boards, _ = source.sample(len(solved), 50, np.random.default_rng(SEED))
     save_gif(frames(greedy["cAlphaZero, no search"], boards[solved.argmax()]), film)
 
     console.rule(f"Done in {time.perf_counter() - start:.0f} s")

@@ -135,12 +135,13 @@ def test_the_trained_agent_is_a_policy_for_every_size(tmp_path):
             check_policy(policy, Geometry.standard(size))
 
 
-def test_the_shipped_network_solves_the_test_orbits():
+def test_the_shipped_network_solves_the_test_orbits_and_9x9_boards():
     test = puzzles.load("4x4", "test")
     part = test[np.random.default_rng(0).permutation(len(test))[:2000]]
     assert evaluate(load_policy("calphazero"), part).completion_rate == 1
-    nine = BankSource(puzzles.load("9x9", "test")).sample(100, 40, np.random.default_rng(0))[0]
+    nine = BankSource(puzzles.load("9x9", "test")).sample(100, 50, np.random.default_rng(0))[0]
     assert evaluate(load_policy("calphazero"), nine).completion_rate > 0.9
+    assert evaluate(load_policy("naked-singles"), nine).completion_rate < 0.8
 
 
 @pytest.mark.parametrize(
