@@ -43,7 +43,8 @@ minimal puzzle.
 All puzzles are from the test split. A policy plays a single where there is one (a blank cell with
 one candidate; with *hidden*, also a digit with one cell left in a unit) and a uniformly random
 legal action where there is none. A figure is the share of puzzles solved entirely, with its Wilson
-95 % interval; 4x4 and 6x6 boards that are not minimal are in distribution, all others are held out.
+95 % interval, as if puzzles were independent (25x25 boards with cells revealed all come from the 12
+stored ones). 4x4 and 6x6 boards that are not minimal are in distribution, all others are held out.
 
 ```
 {command}

@@ -17,7 +17,7 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from sudoku_gym.wrappers.vector_wrapper import SudokuVectorWrapper, attribute_below
+from sudoku_gym.wrappers.vector_wrapper import SudokuVectorWrapper, attribute_below, mask_of
 
 
 class CanonicalCell(gym.Wrapper[dict[str, Any], np.int64, Any, np.int64], RecordConstructorArgs):
@@ -69,7 +69,7 @@ class CanonicalCell(gym.Wrapper[dict[str, Any], np.int64, Any, np.int64], Record
     def _shown(
         self, observation: Any, info: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        cells, masks = _pick(info["action_mask"][None], self._size)
+        cells, masks = _pick(mask_of(info)[None], self._size)
         self._cell = int(cells[0])
         shown = {"observations": observation, "cell": cells[0]}
         return shown, info | {"action_mask": masks[0]}
@@ -100,7 +100,7 @@ class VectorCanonicalCell(SudokuVectorWrapper):
     ) -> tuple[Any, dict[str, Any]]:
         """Reset the boards; see `SudokuVectorEnv.reset`."""
         observations, infos = self.env.reset(seed=seed, options=options)
-        masks = _pick(infos["action_mask"], self._size)[1]
+        masks = _pick(mask_of(infos), self._size)[1]
         self._cells = _pick(super().action_masks(), self._size)[0]
         shown = {"observations": observations, "cell": self._cells.copy()}
         return shown, infos | {"action_mask": masks}
@@ -117,7 +117,7 @@ class VectorCanonicalCell(SudokuVectorWrapper):
         observations, rewards, terminations, truncations, infos = self.env.step(placements)
         if "final_obs" in infos:
             infos = infos | self._finals(infos)
-        self._cells, masks = _pick(infos["action_mask"], self._size)
+        self._cells, masks = _pick(mask_of(infos), self._size)
         shown = {"observations": observations, "cell": self._cells.copy()}
         return shown, rewards, terminations, truncations, infos | {"action_mask": masks}
 

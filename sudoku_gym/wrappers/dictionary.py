@@ -12,7 +12,7 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from sudoku_gym.wrappers.vector_wrapper import SudokuVectorWrapper
+from sudoku_gym.wrappers.vector_wrapper import SudokuVectorWrapper, mask_of
 
 
 class MaskedObservation(gym.Wrapper[dict[str, Any], Any, Any, Any], RecordConstructorArgs):
@@ -32,12 +32,12 @@ class MaskedObservation(gym.Wrapper[dict[str, Any], Any, Any, Any], RecordConstr
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Begin an episode; see `SudokuEnv.reset`."""
         observation, info = self.env.reset(seed=seed, options=options)
-        return _joined(observation, _mask_of(info)), info
+        return _joined(observation, mask_of(info)), info
 
     def step(self, action: Any) -> tuple[dict[str, Any], Any, bool, bool, dict[str, Any]]:
         """Step; see `SudokuEnv.step`."""
         observation, reward, terminated, truncated, info = self.env.step(action)
-        return _joined(observation, _mask_of(info)), reward, terminated, truncated, info
+        return _joined(observation, mask_of(info)), reward, terminated, truncated, info
 
 
 class VectorMaskedObservation(SudokuVectorWrapper):
@@ -59,7 +59,7 @@ class VectorMaskedObservation(SudokuVectorWrapper):
     ) -> tuple[Any, dict[str, Any]]:
         """Reset the boards; see `SudokuVectorEnv.reset`."""
         observations, infos = self.env.reset(seed=seed, options=options)
-        _mask_of(infos)  # holds the masks of boards that were reset; the others keep theirs
+        mask_of(infos)  # holds the masks of boards that were reset; the others keep theirs
         return _joined(observations, self.action_masks().view(np.int8)), infos
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -70,7 +70,7 @@ class VectorMaskedObservation(SudokuVectorWrapper):
             for i in np.flatnonzero(infos["_final_obs"]).tolist():
                 final[i] = _joined(final[i], masks[i])
             infos = infos | {"final_obs": final}
-        joined = _joined(observations, _mask_of(infos))
+        joined = _joined(observations, mask_of(infos))
         return joined, rewards, terminations, truncations, infos
 
 
@@ -80,13 +80,6 @@ def _masked_space(observations: gym.Space[Any], actions: gym.Space[Any]) -> spac
     return spaces.Dict(
         {"observations": observations, "action_mask": spaces.MultiBinary(int(actions.n))}
     )
-
-
-def _mask_of(info: dict[str, Any]) -> NDArray[np.int8]:
-    if "action_mask" not in info:
-        raise ValueError("there is no action mask to show: make the environment with_mask=True")
-    mask: NDArray[np.int8] = info["action_mask"]
-    return mask
 
 
 def _joined(observation: Any, mask: NDArray[np.int8]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.stream import new_stream
 from sudoku_gym.symmetry import draw_symmetry, group_of
-from sudoku_gym.wrappers.vector_wrapper import SudokuVectorWrapper, attribute_below
+from sudoku_gym.wrappers.vector_wrapper import SudokuVectorWrapper, attribute_below, mask_of
 
 PARTS = ("rows", "columns", "transpose", "digits")
 Every = Literal["episode", "step"]
@@ -81,7 +81,7 @@ class SymmetryAugmentation(
     def _turned(
         self, board: NDArray[np.int8], info: dict[str, Any]
     ) -> tuple[NDArray[np.int8], dict[str, Any]]:
-        mask = self._views.masks(info["action_mask"][None])[0]
+        mask = self._views.masks(mask_of(info)[None])[0]
         return self._views.boards(board[None])[0], info | {"action_mask": mask}
 
 
@@ -114,13 +114,14 @@ class VectorSymmetryAugmentation(SudokuVectorWrapper):
     ) -> tuple[Any, dict[str, Any]]:
         """Begin episodes under new symmetries; see `SudokuVectorEnv.reset`."""
         boards, infos = self.env.reset(seed=seed, options=options)
+        mask_of(infos)
         chosen = infos["_action_mask"]
         if seed is None or isinstance(seed, (int, np.integer)):
             seed = [None if seed is None else seed + i for i in range(self.num_envs)]
         self._views.seed(s if c else None for s, c in zip(seed, chosen, strict=True))
         self._views.renew(chosen)
         self._is_over[chosen] = False
-        masks = self._views.masks(infos["action_mask"])
+        masks = self._views.masks(mask_of(infos))
         return self._views.boards(boards), infos | {"action_mask": masks}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -137,7 +138,7 @@ class VectorSymmetryAugmentation(SudokuVectorWrapper):
             infos = infos | self._turned_finals(infos)
             self._views.renew(over)
         self._is_over = over
-        masks = self._views.masks(infos["action_mask"])
+        masks = self._views.masks(mask_of(infos))
         boards = self._views.boards(boards)
         return boards, rewards, terminations, truncations, infos | {"action_mask": masks}
 

@@ -77,6 +77,18 @@ def attribute_below(env: VectorEnv[Any, Any, Any], name: str) -> Any:
     return getattr(inner, name)
 
 
+def mask_of(info: dict[str, Any]) -> NDArray[np.int8]:
+    """Return the action mask, or masks, of an info.
+
+    Raises:
+        ValueError: if the environment leaves it out.
+    """
+    if "action_mask" not in info:
+        raise ValueError("this wrapper needs action masks: make the environment with_mask=True")
+    mask: NDArray[np.int8] = info["action_mask"]
+    return mask
+
+
 def board_size(space: gym.Space[Any], purpose: str) -> int:
     """Return N if the space's observations are boards `[N, N]`.
 

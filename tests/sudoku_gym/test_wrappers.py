@@ -227,9 +227,19 @@ def test_wrong_uses_of_the_canonical_cell_are_named():
         envs.step([0, -1])
 
 
-def test_masked_observations_need_a_mask():
+@pytest.mark.parametrize(
+    ("wrap", "wrap_vector"),
+    [
+        (MaskedObservation, VectorMaskedObservation),
+        (CanonicalCell, VectorCanonicalCell),
+        (SymmetryAugmentation, VectorSymmetryAugmentation),
+    ],
+)
+def test_some_wrappers_need_a_mask(wrap, wrap_vector):
     with pytest.raises(ValueError, match="with_mask=True"):
-        MaskedObservation(SudokuEnv("4x4", with_mask=False)).reset(seed=0)
+        wrap(SudokuEnv("4x4", with_mask=False)).reset(seed=0)
+    with pytest.raises(ValueError, match="with_mask=True"):
+        wrap_vector(SudokuVectorEnv(2, "4x4", with_mask=False)).reset(seed=0)
 
 
 def test_shaping_changes_the_return_by_the_first_potential():
