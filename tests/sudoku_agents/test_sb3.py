@@ -1,5 +1,8 @@
 """Policies of Stable-Baselines3 that know the rules: forms of the board, PPO, play, saving."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -161,3 +164,13 @@ def test_plain_algorithms_run_and_lose_games_by_illegal_answers(algorithm, form)
     model = algorithm("MlpPolicy", env, **options).learn(256)
     result = evaluate(SB3Policy(model), load("4x4", split="test")[::400])
     assert result.illegal > 0
+
+
+@pytest.mark.parametrize(
+    ("module", "missing"),
+    [("sudoku_agents.sb3", "sb3_contrib"), ("sudoku_curricula.sb3", "stable_baselines3")],
+)
+def test_a_missing_extra_is_named(module, missing):
+    code = f"import sys; sys.modules[{missing!r}] = None; import {module}"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "pip install 'sudoku-gym[sb3]'" in result.stderr.splitlines()[-1]
