@@ -367,6 +367,15 @@ def test_wrapped_by_gymnasium():
     assert info["episode"]["r"] == pytest.approx(total)
 
 
+def test_numpy_to_torch_wraps_it():
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("array_api_compat")  # what Gymnasium converts arrays with
+    env = gym.wrappers.NumpyToTorch(gym.make("Sudoku4x4-v0"))
+    observation, info = env.reset(seed=0)
+    assert isinstance(observation, torch.Tensor)
+    assert isinstance(env.step(info["action_mask"].argmax())[0], torch.Tensor)
+
+
 def test_async_vector_env_runs_it():
     envs = AsyncVectorEnv([lambda: SudokuEnv("4x4")] * 2)
     try:

@@ -70,6 +70,14 @@ def test_make_vec_passes_its_step_limit_on():
     assert envs.step([0])[3].tolist() == [True]
 
 
+def test_an_id_without_a_version_means_the_latest():
+    with pytest.warns(UserWarning, match="latest versioned environment `Sudoku4x4-v0`"):
+        env = gym.make("Sudoku4x4")
+    assert env.spec.id == "Sudoku4x4-v0"
+    with pytest.raises(gym.error.VersionNotFound):
+        gym.make("Sudoku4x4-v9")
+
+
 def test_an_id_with_its_module_imports_by_itself():
     code = "import gymnasium; print(gymnasium.make('sudoku_gym:Sudoku4x4-v0').unwrapped)"
     assert "Sudoku4x4-v0" in in_a_fresh_python(code)

@@ -324,6 +324,22 @@ def test_gymnasium_can_sample_masked_actions():
     assert infos["action_mask"][np.arange(COUNT), actions].all()
 
 
+@pytest.mark.parametrize("mode", MODES[:2], ids=lambda mode: mode.name)
+def test_episode_statistics_are_recorded(mode):
+    envs = gym.wrappers.vector.RecordEpisodeStatistics(
+        gym.make_vec("Sudoku4x4-v0", num_envs=COUNT, blanks=3, reward="dense", autoreset_mode=mode)
+    )
+    _, infos = envs.reset(seed=0)
+    rng, recorded = np.random.default_rng(0), 0
+    for _ in range(20):
+        _, _, terminations, _, infos = envs.step(sample_actions(infos["action_mask"], rng))
+        if terminations.any():
+            np.testing.assert_array_equal(infos["_episode"], terminations)
+            assert set(infos["episode"]["l"][terminations].tolist()) <= {2, 3}
+            recorded += terminations.sum()
+    assert recorded >= 2 * COUNT
+
+
 def test_numpy_to_torch_wraps_it():
     torch = pytest.importorskip("torch")
     pytest.importorskip("array_api_compat")  # what Gymnasium converts arrays with
