@@ -148,8 +148,8 @@ class BoardBatch:
         puzzles = asked.puzzles
         if puzzles is None:
             puzzles = self._sample(np.flatnonzero(asked.chosen).tolist(), blanks)
-        flat = np.ascontiguousarray(puzzles).reshape(len(self.rows), -1)
-        episodes.load_boards(*state, augment, drawing[-1], flat)
+        flat = np.array(puzzles, np.int8, order="C")  # a copy may be written to, as numba likes it
+        episodes.load_boards(*state, augment, drawing[-1], flat.reshape(len(self.rows), -1))
 
     def renew(self, chosen: NDArray[np.bool_], phase: int) -> None:
         """Begin an episode on drawn puzzles on the chosen boards."""

@@ -156,8 +156,9 @@ def step_one(rows, counts, action, board_rules, rules, observation, mask):
     num_actions, num_units = sizes[1], sizes[2]
     rows, counts = borrowed(rows), borrowed(counts)
     reward, illegal = np.nan, False
+    b = np.int64(0)  # a constant would have functions compiled for it alone
     if counts[0, PHASE] == RUNNING and 0 <= action < num_actions:
-        reward, illegal = step_board(rows, counts, 0, action, sizes, tables, rules)
+        reward, illegal = step_board(rows, counts, b, action, sizes, tables, rules)
     boards, masks = borrowed(observation.reshape(1, -1)), borrowed(mask.reshape(1, -1))
     _show(rows, counts, 0, rules[1], sizes, boards, masks)
     return (
@@ -216,6 +217,7 @@ def step_boards(
     drawing, streams = _borrowed_drawing(drawing), borrowed(streams)
     any_digit = rules[1]
     scratch = _new_scratch(sizes)
+    running = np.int64(RUNNING)  # a constant would have functions compiled for it alone
     first, last = part
     for b in range(first, last):
         if b + 1 < last:
@@ -226,7 +228,7 @@ def step_boards(
         elif counts[b, PHASE] == RENEWED:
             counts[b, PHASE] = RUNNING
         else:
-            _draw_board(rows, counts, streams, b, RUNNING, sizes, tables[0], drawing, scratch)
+            _draw_board(rows, counts, streams, b, running, sizes, tables[0], drawing, scratch)
         floats[REWARD, b] = reward
         flags[TERMINATIONS, b] = counts[b, PHASE] == TERMINATED
         flags[TRUNCATIONS, b] = counts[b, PHASE] == TRUNCATED
