@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from sudoku_gym.envs import episodes
 from sudoku_gym.envs.batch import Told
 
-_FLAGS = {
-    "dead_end": episodes.DEAD_END,
-    "illegal_action": episodes.ILLEGAL_ACTION,
-    "is_success": episodes.IS_SUCCESS,
-}
-_INTEGERS = {"blanks": episodes.BLANKS_LEFT, "level": episodes.START_BLANKS}
+_FLAGS = (
+    ("dead_end", episodes.DEAD_END),
+    ("illegal_action", episodes.ILLEGAL_ACTION),
+    ("is_success", episodes.IS_SUCCESS),
+)
+_INTEGERS = (("blanks", episodes.BLANKS_LEFT), ("level", episodes.START_BLANKS))
+_KEYS = ("action_mask", *dict(_INTEGERS), *dict(_FLAGS), "constraint_fraction")
+_PRESENT = {key: f"_{key}" for key in _KEYS}
 
 
 def batch_infos(
@@ -35,12 +37,15 @@ def batch_infos(
     infos: dict[str, Any] = {"action_mask": masks} if masks.shape[1] else {}
     if told is not None:
         flags, integers, floats = told
-        infos |= {key: integers[row] for key, row in _INTEGERS.items()}
-        infos |= {key: flags[row] for key, row in _FLAGS.items()}
+        for key, row in _INTEGERS:
+            infos[key] = integers[row]
+        for key, row in _FLAGS:
+            infos[key] = flags[row]
         infos["constraint_fraction"] = floats[episodes.CONSTRAINT_FRACTION]
     present = np.empty((len(infos), len(has_info)), np.bool_)
     present[:] = has_info
-    return infos | {f"_{key}": present[i] for i, key in enumerate(infos)}
+    infos.update(zip([_PRESENT[key] for key in infos], present, strict=True))
+    return infos
 
 
 def final_infos(
