@@ -15,7 +15,10 @@ RULES = {
     "sudoku_gym": (
         NUMERIC | {"sudoku_gym"},
         {
-            "envs/rendering": {"PIL", "pygame"},
+            "envs/rendering": {"PIL"},
+            "envs/marks": {"PIL"},
+            "envs/films": {"PIL", "moviepy"},
+            "envs/window": {"pygame"},
             "cli": {"tyro", "rich", "PIL"},
             "puzzles": {"igraph"},
             "puzzles/build_banks": {"pysat"},
