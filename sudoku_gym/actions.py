@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sudoku_gym.kernels import borrowed
 from sudoku_gym.stream import new_stream, next_below
 
-_BLOCK = 64
+_BLOCK, _PART = 64, 8
 
 
 def sample_actions(
@@ -42,7 +42,7 @@ def sample_actions(
 
 @njit(cache=True)
 def _sample(masks, stream, counts, actions):
-    """Draw by counting the legal actions of each block of 64, then looking into one block."""
+    """Draw by counting the legal actions of each block of 64, then of one block's parts."""
     masks, stream, counts = borrowed(masks), borrowed(stream), borrowed(counts)
     for b in range(len(masks)):
         total = 0
@@ -56,7 +56,14 @@ def _sample(masks, stream, counts, actions):
         while left >= counts[block]:
             left -= counts[block]
             block += 1
-        action = block * _BLOCK - 1
+        start = block * _BLOCK
+        while start + _PART <= masks.shape[1]:
+            legal = _count_part(masks, b, start)
+            if left < legal:
+                break
+            left -= legal
+            start += _PART
+        action = start - 1
         while left >= 0:
             action += 1
             left -= masks[b, action] != 0
@@ -73,4 +80,13 @@ def _count(masks, b, start):
     else:
         for i in range(first, np.uint64(masks.shape[1])):
             legal += masks[row, i] != 0
+    return np.int64(legal)
+
+
+@njit(cache=True, inline="always")
+def _count_part(masks, b, start):
+    """Count the legal actions of an eighth of a block."""
+    row, first, legal = np.uint64(b), np.uint64(start), np.int8(0)
+    for i in range(np.uint64(_PART)):
+        legal += masks[row, first + i] != 0
     return np.int64(legal)
