@@ -17,7 +17,6 @@ _HEADS = (
     "observation space",
     "action space",
     "with `erase`",
-    "most blanks",
 )
 
 
