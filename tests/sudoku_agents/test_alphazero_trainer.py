@@ -103,6 +103,11 @@ def test_another_configuration_can_not_take_over_a_run(tmp_path):
         Trainer(small(tmp_path / "elsewhere", resume=True))
 
 
+def test_an_unknown_environment_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"env='Sudoku5x5-v0': .*doesn't exist"):
+        Trainer(small(tmp_path, env="Sudoku5x5-v0"))
+
+
 @pytest.mark.parametrize("metric", ["policy_accuracy", "completion"])
 def test_the_papers_curriculum_is_fed_its_metric(tmp_path, metric):
     curriculum = PaperAlgorithm1Config(start=2, stop=3, gamma=0.01, metric=metric)

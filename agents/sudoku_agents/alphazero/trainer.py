@@ -101,6 +101,8 @@ class Trainer:
         """Train to the end; write curves and checkpoints, and report to `console`."""
         resumed_at = self.iteration if self.config.resume else None
         with curves.CurveWriter(self.config.run, resume_step=resumed_at) as writer:
+            if console is not None:
+                console.print(_HEAD)
             while not self.finished:
                 done = self.step()
                 writer.add_scalars(_curves_of(done), done.number)
@@ -198,13 +200,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _training_envs(config: AlphaZeroConfig) -> SudokuVectorEnv:
-    envs = gym.make_vec(
-        config.env,
-        num_envs=config.games,
-        split="train",
-        reward=config.search.reward,
-        end_at_dead_end=config.search.end_at_dead_end,
-    )
+    try:
+        envs = gym.make_vec(
+            config.env,
+            num_envs=config.games,
+            split="train",
+            reward=config.search.reward,
+            end_at_dead_end=config.search.end_at_dead_end,
+        )
+    except gym.error.UnregisteredEnv as error:
+        raise ValueError(f"env={config.env!r}: {error}") from None
     if not isinstance(envs, SudokuVectorEnv):
         raise ValueError(f"{config.env} is no Sudoku environment")
     return envs
@@ -230,12 +235,15 @@ def _curves_of(done: Iteration) -> dict[str, float]:
     }
 
 
+_HEAD = (
+    "[bold]               solved greedily:        losses:[/]\n"
+    "[bold]iteration  blanks  at level  minimal  policy   value  self-play  seconds[/]"
+)
+
+
 def _line_of(done: Iteration) -> str:
     return (
-        f"iteration [bold]{done.number:3d}[/]  blanks [bold]{done.level:3d}[/]  "
-        f"self-play solved {done.games.solved.mean():6.1%}  "
-        f"held out: {done.at_level.completion_rate:6.1%} at the level, "
-        f"{done.minimal.completion_rate:6.1%} of minimal puzzles  "
-        f"losses: policy {done.losses.policy:.3f}, value {done.losses.value:.4f}  "
-        f"[dim]{done.seconds:.1f} s[/]"
+        f"{done.number:9d}  {done.level:6d}  {done.at_level.completion_rate:8.1%}  "
+        f"{done.minimal.completion_rate:7.1%}  {done.losses.policy:6.3f}  "
+        f"{done.losses.value:6.4f}  {done.games.solved.mean():9.1%}  {done.seconds:7.1f}"
     )
