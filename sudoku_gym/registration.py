@@ -14,6 +14,7 @@ ENVIRONMENTS = {
     "SudokuX9x9-v0": "x9x9",
     "SudokuWindows9x9-v0": "windows9x9",
     "SudokuJigsaw9x9-v0": "jigsaw9x9",
+    "LatinSquare9x9-v0": "latin9x9",
 }
 
 

@@ -16,14 +16,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.geometry import Geometry, sudoku_x, windows
+from sudoku_gym.geometry import Geometry, latin_square, sudoku_x, windows
 from sudoku_gym.jigsaw import jigsaw
 from sudoku_gym.puzzles import complete4x4, named
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
 SPLITS = ("train", "validation", "test")
 SPLIT_BY_SOLUTION = 9  # from this many digits on, orbits are those of the solution grids
-NAMES = ("4x4", "6x6", "9x9", "16x16", "25x25", "x9x9", "windows9x9", "jigsaw9x9", "named")
+VARIANTS = {"x9x9": sudoku_x, "windows9x9": windows, "jigsaw9x9": jigsaw, "latin9x9": latin_square}
+NAMES = ("4x4", "6x6", "9x9", "16x16", "25x25", *VARIANTS, "named")
 
 
 def load(name: str, split: str = "all") -> PuzzleSet:
@@ -73,9 +74,8 @@ def orbits_of(name: str) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np
 
 def geometry_of(name: str) -> Geometry:
     """Return the geometry of a bank without reading it."""
-    variants = {"x9x9": sudoku_x, "windows9x9": windows, "jigsaw9x9": jigsaw}
-    if name in variants:
-        return variants[name](9)
+    if name in VARIANTS:
+        return VARIANTS[name](9)
     return Geometry.standard(9 if name == "named" else int(name.split("x")[0]))
 
 

@@ -44,6 +44,7 @@ RECIPES = {
     "x9x9": Recipe(2_000, seed=109),
     "windows9x9": Recipe(2_000, seed=209),
     "jigsaw9x9": Recipe(2_000, seed=309),
+    "latin9x9": Recipe(2_000, seed=409),
 }
 
 

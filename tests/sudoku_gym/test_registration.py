@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sudoku_gym
-from sudoku_gym.geometry import Geometry, sudoku_x, windows
+from sudoku_gym.geometry import Geometry, latin_square, sudoku_x, windows
 from sudoku_gym.jigsaw import jigsaw
 from sudoku_gym.registration import ENVIRONMENTS, register_all
 
@@ -22,6 +22,7 @@ GEOMETRIES = {
     "SudokuX9x9-v0": sudoku_x(9),
     "SudokuWindows9x9-v0": windows(9),
     "SudokuJigsaw9x9-v0": jigsaw(9),
+    "LatinSquare9x9-v0": latin_square(9),
 }
 
 
