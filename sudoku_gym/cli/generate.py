@@ -24,7 +24,8 @@ class Generate:
     count: int = 1
     """How many."""
     size: str = "9x9"
-    """Shape of the boards: 4x4, 6x6, 9x9, 12x12 ... 25x25, or x9x9 for Sudoku-X."""
+    """Shape of the boards: 4x4, 6x6, 9x9, 12x12 ... 25x25, x9x9 (Sudoku-X), windows9x9 (Hyper),
+    jigsaw9x9, or latin9x9 (rows and columns alone)."""
     givens: int = 0
     """Stop digging at so many givens; 0 digs until no given can be taken away."""
     pattern: generator.Pattern = "none"

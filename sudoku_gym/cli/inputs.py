@@ -58,7 +58,10 @@ def geometry_of(name: str) -> Geometry:
         return banks.geometry_of(name)
     size = name.partition("x")[0]
     if not size.isdecimal() or name not in (size, f"{size}x{size}"):
-        raise ValueError(f"no board is called {name!r}: use 4x4, 6x6, 9x9 ... 25x25, or x9x9")
+        raise ValueError(
+            f"no board is called {name!r}: use 4x4, 6x6, 9x9 ... 25x25, or one of "
+            f"{', '.join(banks.VARIANTS)}"
+        )
     return Geometry.standard(int(size))
 
 

@@ -31,8 +31,8 @@ class Watch:
     """See a policy play a puzzle, in the terminal or as a film."""
 
     puzzle: Positional[str] = "9x9"
-    """A bank to draw from (4x4, 6x6, 9x9, 16x16, 25x25, x9x9, windows9x9, jigsaw9x9, named), a
-    file of puzzles (.txt, .csv, .npz), or a puzzle row by row."""
+    """A bank to draw from (4x4, 6x6, 9x9, 16x16, 25x25, x9x9, windows9x9, jigsaw9x9, latin9x9,
+    named), a file of puzzles (.txt, .csv, .npz), or a puzzle row by row."""
     policy: str = "hidden-singles"
     """An installed policy, module:attribute, or the folder of a checkpoint."""
     split: Literal["train", "validation", "test", "all"] | None = None

@@ -9,7 +9,7 @@ import pytest
 from sudoku_gym import board, cli, plugins, solver
 from sudoku_gym.cli.play import labelled
 from sudoku_gym.geometry import Geometry, sudoku_x
-from sudoku_gym.puzzles import load
+from sudoku_gym.puzzles import banks, load
 
 PUZZLE = "1234....21.34..1"  # one solution
 GRID = "1234341221434321"
@@ -187,6 +187,21 @@ def test_generate_prints_puzzles_with_one_solution(run):
     assert (solver.count_solutions(boards) == 1).all()
     assert run("generate", "--count", "5", "--size", "6", "--seed", "1")[1] == out
     assert run("generate", "--count", "5", "--size", "6", "--seed", "2")[1] != out
+
+
+@pytest.mark.parametrize("name", ["9x9", *banks.VARIANTS])
+def test_generate_takes_the_name_of_a_bank(run, name):
+    code, out, _ = run("generate", "--size", name, "--seed", "1")
+    geometry = banks.geometry_of(name)
+    assert code == 0
+    assert solver.count_solutions(board.parse_many([out], geometry), 2, geometry).tolist() == [1]
+
+
+def test_generate_names_every_variant(run):
+    _, out, _ = run("generate", "--help")
+    error = refused(run("generate", "--size", "hyper"))
+    assert "no board is called 'hyper'" in error
+    assert all(name in out and name in error for name in banks.VARIANTS)
 
 
 def test_generate_writes_files_of_a_difficulty(run, tmp_path):
