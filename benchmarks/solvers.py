@@ -2,12 +2,14 @@
 
 Every solver proves that each puzzle has exactly one solution. Ours is timed with its compiled cache
 present; the time to compile without it stands below the table. Peers stop when their time is up and
-are rated by what they did until then; a puzzle that takes longer than the limit counts as unsolved.
+are rated by what they did until then; a puzzle that takes longer than the limit counts as unsolved,
+for ours too.
 exact_cover (a C extension of that name on PyPI) and OR-tools are left out with a word where they
 are not installed. Times are CPU times, so other work on the machine hardly matters.
 
     python benchmarks/solvers.py
     python benchmarks/solvers.py --lists top95.txt seventeen.txt --budget 30
+    python benchmarks/solvers.py --banks 16x16 25x25 25x25:330 --peers python-sat CP-SAT
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from threading import Timer
 from time import perf_counter, process_time
+from typing import Literal, get_args
 
 import numpy as np
 import tyro
@@ -33,9 +36,12 @@ from rich.table import Table
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.generator import generate
+from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.sat import clauses_of, literals_of
 
 IsUnique = Callable[[NDArray[np.int8]], bool]
+Peer = Literal["python-sat", "CP-SAT", "exact_cover", "Norvig"]
+REVEALED = 50  # puzzles of a bank with cells revealed
 COMPILE = "from sudoku_gym import solver; import numpy as n; solver.solve(n.zeros((1, 9, 9), int))"
 
 
@@ -45,16 +51,23 @@ class Config:
 
     Attributes:
         lists: files with one puzzle a line, beside the shipped banks.
+        banks: shipped banks; `25x25:330` is 50 of its puzzles, with random cells revealed until
+            330 blanks are left.
+        peers: whom to measure beside ours.
         budget: seconds a peer may spend on each list.
         limit: seconds for one puzzle.
         most: puzzles taken of each list.
+        seed: of the cells to reveal.
         smoke: measure next to nothing, to see that the script runs.
     """
 
     lists: tuple[Path, ...] = ()
+    banks: tuple[str, ...] = ("named", "9x9", "16x16", "25x25", "25x25:330")
+    peers: tuple[Peer, ...] = get_args(Peer)
     budget: float = 15.0
     limit: float = 10.0
     most: int = 2_000
+    seed: int = 0
     smoke: bool = False
 
 
@@ -200,17 +213,17 @@ def _bits(mask: int) -> list[int]:
     return [1 << i for i in range(mask.bit_length()) if mask >> i & 1]
 
 
-PEERS: dict[str, Callable[[Geometry, float], IsUnique]] = {
-    "python-sat, incremental": sat,
-    "OR-tools CP-SAT": cp_sat,
-    "exact_cover (C)": dancing_links,
-    "Norvig-style Python": plain_python,
+PEERS: dict[Peer, tuple[str, Callable[[Geometry, float], IsUnique]]] = {
+    "python-sat": ("python-sat, incremental", sat),
+    "CP-SAT": ("OR-tools CP-SAT", cp_sat),
+    "exact_cover": ("exact_cover (C)", dancing_links),
+    "Norvig": ("Norvig-style Python", plain_python),
 }
 
 
 @dataclass(frozen=True)
 class Row:
-    """What a solver did: puzzles a second, median and slowest in seconds, share proven unique."""
+    """Puzzles a second, median and slowest in seconds, share proven unique within the limit."""
 
     rate: float
     median: float
@@ -238,7 +251,7 @@ def measure_ours(boards: NDArray[np.int8], geometry: Geometry, config: Config) -
         start = process_time()
         solver.count_solutions(batch, 2, geometry, node_limit=10**7)
         best = min(best, process_time() - start)
-    return _row(np.array(times), proven, len(batch) / best)
+    return _row(np.array(times), proven, len(batch) / best, config)
 
 
 def measure_peer(is_unique: IsUnique, boards: NDArray[np.int8], config: Config) -> Row:
@@ -252,26 +265,30 @@ def measure_peer(is_unique: IsUnique, boards: NDArray[np.int8], config: Config) 
         times.append(cpu_seconds() - start)
         if perf_counter() > end:
             break
-    return _row(np.array(times), proven, len(times) / sum(times))
+    return _row(np.array(times), proven, len(times) / sum(times), config)
 
 
-def _row(times: NDArray[np.float64], proven: list[bool], rate: float) -> Row:
-    return Row(
-        rate, float(np.median(times)), float(times.max()), float(np.mean(proven)), len(times)
-    )
+def _row(times: NDArray[np.float64], proven: list[bool], rate: float, config: Config) -> Row:
+    share = np.mean(np.array(proven) & (times <= config.limit))
+    return Row(rate, float(np.median(times)), float(times.max()), float(share), len(times))
 
 
 def lists_of(config: Config) -> dict[str, tuple[NDArray[np.int8], Geometry]]:
-    """Return the lists to measure on: files, then a part of each large bank."""
+    """Return the lists to measure on: files, then banks."""
     lists = {}
     for path in config.lists:
         with path.open(encoding="utf-8") as lines:
             boards = board.parse_many(lines)
         lists[path.stem] = (boards, Geometry.standard(boards.shape[1]))
-    for name in ("named", "9x9", "16x16", "25x25"):
-        bank = puzzles.load(name, "all" if name == "named" else "test")
-        lists[f"bank {name}"] = (bank.puzzles, bank.geometry)
-    most = 3 if config.smoke else config.most
+    for name in config.banks:
+        bank_name, colon, blanks = name.partition(":")
+        bank = puzzles.load(bank_name, "test" if bank_name == "9x9" else "all")
+        boards = bank.puzzles
+        if colon:
+            rng = np.random.default_rng(config.seed)
+            boards, _ = BankSource(bank).sample(REVEALED, int(blanks), rng)
+        lists[f"bank {name}"] = (boards, bank.geometry)
+    most = 2 if config.smoke else config.most
     return {name: (boards[:most], geometry) for name, (boards, geometry) in lists.items()}
 
 
@@ -292,10 +309,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         measure_ours(boards[:1], geometry, config)  # loads the compiled code
         ours = measure_ours(boards, geometry, config)
         table = Table(title=f"{name}: {len(boards)} puzzles, {geometry.name}")
-        for column in ("solver", "a second", "ours is", "median ms", "slowest ms", "proven", "of"):
+        share = f"in {config.limit:g} s"
+        for column in ("solver", "a second", "ours is", "median ms", "slowest ms", share, "of"):
             table.add_column(column, justify="left" if column == "solver" else "right")
         add_row(table, "sudoku_gym.solver", ours, ours)
-        for peer, make in PEERS.items():
+        for key in config.peers:
+            peer, make = PEERS[key]
             try:
                 is_unique = make(geometry, 0.5 if config.smoke else config.limit)
             except ModuleNotFoundError as error:
@@ -303,13 +322,19 @@ def main(argv: Sequence[str] | None = None) -> None:
                 continue
             add_row(table, peer, measure_peer(is_unique, boards, config), ours)
         console.print(table)
+    measure_generator(console, config)
+
+
+def measure_generator(console: Console, config: Config) -> None:
+    """Print the rate of the generator and the compile time."""
     count = 20 if config.smoke else 4_000
     generate(1, Geometry.standard(9), np.random.default_rng(0))
     start = process_time()
     generate(count, Geometry.standard(9), np.random.default_rng(1))
     rate = count / (process_time() - start)
     console.print(f"generator: {rate:,.0f} minimal 9x9 puzzles a second, graded ({count} puzzles)")
-    console.print(f"first call with an empty cache: {compile_seconds():.1f} s")
+    if not config.smoke:
+        console.print(f"first call with an empty cache: {compile_seconds():.1f} s")
 
 
 def add_row(table: Table, name: str, row: Row, ours: Row) -> None:
