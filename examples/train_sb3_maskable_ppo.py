@@ -16,7 +16,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecMonitor
 
-from sudoku_agents.sb3 import ExactCoverPolicy, HeldOut, SB3Policy, make_vec_env
+from sudoku_agents.sb3 import ExactCoverPolicy, HeldOut, SB3Policy, load, make_vec_env
 from sudoku_curricula import make_schedule
 from sudoku_curricula.sb3 import BlanksCurriculumCallback
 from sudoku_gym import compare, load_policy, puzzles
@@ -81,12 +81,15 @@ def main(argv=None):
     if options.minutes is not None:
         steps = 10**9
         callbacks.append(StopAfter(options.minutes))
+    model.save(options.run / "untrained.zip")
     model.learn(steps, callbacks, tb_log_name="ppo")
     model.save(options.run / "model.zip")
     minutes = (time.perf_counter() - start) / 60
 
     print(f"\nseed {options.seed}, {model.num_timesteps:,} steps, {minutes:.1f} minutes")
-    return evaluate_on_test_puzzles(model, bank, smoke)
+    # The network knows the graph of the board, and random weights may play well by that alone.
+    players = {"untrained": load(options.run / "untrained.zip"), "MaskablePPO": SB3Policy(model)}
+    return evaluate_on_test_puzzles(players, bank, smoke)
 
 
 class StopAfter(BaseCallback):
@@ -100,7 +103,7 @@ class StopAfter(BaseCallback):
         return time.perf_counter() < self.end
 
 
-def evaluate_on_test_puzzles(model, bank, smoke):
+def evaluate_on_test_puzzles(players, bank, smoke):
     """Print completion on minimal 4x4 puzzles, or on 9x9 puzzles by number of blanks."""
     test = puzzles.load(bank, split="test")
     if bank == "4x4":
@@ -112,8 +115,7 @@ def evaluate_on_test_puzzles(model, bank, smoke):
             for blanks in (20, 30, 40, 45, 50, None)
         }
     policies = {name: load_policy(name) for name in ("masked-random", "naked-singles")}
-    policies["MaskablePPO"] = SB3Policy(model)
-    results = {blanks: compare(policies, boards) for blanks, boards in tasks.items()}
+    results = {blanks: compare(policies | players, boards) for blanks, boards in tasks.items()}
     for blanks, result in results.items():
         count = len(tasks[blanks])
         print(f"\n{count:,} test puzzles, {f'{blanks} blanks' if blanks else 'minimal'}\n")

@@ -54,7 +54,7 @@ def test_demo(tmp_path):
 @pytest.mark.parametrize("flags", [(), ("--no-curriculum",)], ids=["curriculum", "without"])
 def test_train_sb3_maskable_ppo(flags, tmp_path):
     results = run("train_sb3_maskable_ppo", "--run", str(tmp_path), *flags)
-    assert set(results[None]) == {"masked-random", "naked-singles", "MaskablePPO"}
+    assert set(results[None]) == {"masked-random", "naked-singles", "untrained", "MaskablePPO"}
     assert results[None]["MaskablePPO"].illegal == 0
     assert load_policy("sudoku_agents.sb3:load", file=tmp_path / "model.zip")
     blanks = read_curves(tmp_path / "ppo_1")[BLANKS][1]
