@@ -9,7 +9,7 @@ are not installed. Times are CPU times, so other work on the machine hardly matt
 
     python benchmarks/solvers.py
     python benchmarks/solvers.py --lists top95.txt seventeen.txt --budget 30
-    python benchmarks/solvers.py --banks 16x16 25x25 25x25:330 --peers python-sat CP-SAT
+    python benchmarks/solvers.py --banks 16x16 25x25 --peers python-sat CP-SAT --budget 60
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ from sudoku_gym.sat import clauses_of, literals_of
 
 IsUnique = Callable[[NDArray[np.int8]], bool]
 Peer = Literal["python-sat", "CP-SAT", "exact_cover", "Norvig"]
-REVEALED = 50  # puzzles of a bank with cells revealed
+SAMPLE = 50  # puzzles of a list that is drawn or made here
+DIG_NODES = 20_000  # of a proof that a given may go
 COMPILE = "from sudoku_gym import solver; import numpy as n; solver.solve(n.zeros((1, 9, 9), int))"
 
 
@@ -53,16 +54,19 @@ class Config:
         lists: files with one puzzle a line, beside the shipped banks.
         banks: shipped banks; `25x25:330` is 50 of its puzzles, with random cells revealed until
             330 blanks are left.
+        dug: givens of 50 new 25x25 puzzles, made with long searches, so that they are hard (takes
+            a minute); 0 leaves them out.
         peers: whom to measure beside ours.
         budget: seconds a peer may spend on each list.
         limit: seconds for one puzzle.
         most: puzzles taken of each list.
-        seed: of the cells to reveal.
+        seed: of the cells to reveal and of the new puzzles.
         smoke: measure next to nothing, to see that the script runs.
     """
 
     lists: tuple[Path, ...] = ()
     banks: tuple[str, ...] = ("named", "9x9", "16x16", "25x25", "25x25:330")
+    dug: int = 295
     peers: tuple[Peer, ...] = get_args(Peer)
     budget: float = 15.0
     limit: float = 10.0
@@ -274,7 +278,7 @@ def _row(times: NDArray[np.float64], proven: list[bool], rate: float, config: Co
 
 
 def lists_of(config: Config) -> dict[str, tuple[NDArray[np.int8], Geometry]]:
-    """Return the lists to measure on: files, then banks."""
+    """Return the lists to measure on: files, banks, new puzzles."""
     lists = {}
     for path in config.lists:
         with path.open(encoding="utf-8") as lines:
@@ -286,8 +290,12 @@ def lists_of(config: Config) -> dict[str, tuple[NDArray[np.int8], Geometry]]:
         boards = bank.puzzles
         if colon:
             rng = np.random.default_rng(config.seed)
-            boards, _ = BankSource(bank).sample(REVEALED, int(blanks), rng)
+            boards, _ = BankSource(bank).sample(SAMPLE, int(blanks), rng)
         lists[f"bank {name}"] = (boards, bank.geometry)
+    if config.dug and not config.smoke:
+        geometry, rng = Geometry.standard(25), np.random.default_rng(config.seed)
+        made = generate(SAMPLE, geometry, rng, givens=config.dug, node_limit=DIG_NODES)
+        lists[f"new 25x25, {config.dug} givens"] = (made.puzzles, geometry)
     most = 2 if config.smoke else config.most
     return {name: (boards[:most], geometry) for name, (boards, geometry) in lists.items()}
 

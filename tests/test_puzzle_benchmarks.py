@@ -1,0 +1,51 @@
+"""The measurements of the solver and of resets run."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from sudoku_gym import solver
+
+ROOT = Path(__file__).parent.parent
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # where dataclasses look for the names in their annotations
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_solvers_are_measured(capsys):
+    load("solvers").main(["--smoke", "--banks", "9x9", "--peers", "python-sat", "Norvig"])
+    out = capsys.readouterr().out
+    assert out.count("100.0%") == 3
+    assert "python-sat, incremental" in out and "Norvig-style Python" in out
+    assert "OR-tools CP-SAT" not in out
+
+
+def test_large_boards_are_measured_on_enough_puzzles():
+    solvers = load("solvers")
+    lists = solvers.lists_of(solvers.Config(banks=("16x16", "25x25", "25x25:330"), dug=0))
+    assert [len(boards) for boards, _ in lists.values()] == [1_500, 120, 50]
+    revealed, geometry = lists["bank 25x25:330"]
+    assert ((revealed == 0).sum((1, 2)) == 330).all()
+    assert (solver.count_solutions(revealed[:5], 2, geometry) == 1).all()
+    again = solvers.lists_of(solvers.Config(banks=("25x25:330",), dug=0))["bank 25x25:330"][0]
+    np.testing.assert_array_equal(again, revealed)
+
+
+def test_a_solution_after_the_limit_does_not_count():
+    solvers = load("solvers")
+    config = solvers.Config(limit=1.0)
+    row = solvers._row(np.array([0.5, 2.0, 0.5, 0.5]), [True, True, True, False], 1.0, config)
+    assert (row.share, row.slowest, row.median, row.count) == (0.5, 2.0, 0.5, 4)
+
+
+def test_resets_are_measured(capsys):
+    load("reset").main(["--smoke", "--name", "Sudoku9x9-v0", "--num-envs", "4", "--blanks", "20"])
+    out = capsys.readouterr().out
+    assert "reset of Sudoku9x9-v0, 4 boards" in out and "as stored" in out
