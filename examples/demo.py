@@ -14,8 +14,10 @@ import numpy as np
 import torch
 from rich.console import Console
 
+from sudoku_agents.alphazero.agent import AlphaZeroPolicy
 from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.trainer import Trainer
+from sudoku_agents.networks import ExactCoverNetwork
 from sudoku_curricula.plots import plot_run
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.envs.films import save_gif
@@ -43,7 +45,7 @@ def main(argv=None):
 
     console.rule("2. Every minimal 4x4 puzzle of the test orbits")
     test = puzzles.load("4x4", split="test")[:: 100 if smoke else 1]
-    greedy = {"cAlphaZero, no search": load_policy(run)}
+    greedy = {"untrained network": untrained(), "cAlphaZero, no search": load_policy(run)}
     policies = {name: load_policy(name) for name in (*FLOORS, "backtracking")} | greedy
     compare(policies, test[:1])  # compiles what is compiled at first use, before times are taken
     small = compare(policies, test, seed=SEED)
@@ -51,7 +53,8 @@ def main(argv=None):
     part = test[::8]
     small |= compare({"cAlphaZero, 25 simulations*": load_policy(run, simulations=25)}, part)
     print(f"\n{to_markdown(small)}\n\n* on every 8th of the puzzles: {len(part):,}")
-    print("Naked singles solve all of them too: 4x4 shows that learning works, no more.\n")
+    print("Naked singles solve all of them too, and so do some untrained networks: what counts is")
+    print("what follows.\n")
 
     console.rule("3. The same network plays 9x9, which it has never seen")
     policies = {name: load_policy(name) for name in FLOORS} | greedy
@@ -74,6 +77,17 @@ def main(argv=None):
     print(f"one solve   {film}")
     print(f"checkpoint  {run}: sudoku-gym compare hidden-singles {run} --puzzles 9x9")
     return small, large
+
+
+def untrained():
+    """Return the network before training, with the luckiest of ten initial weights.
+
+    Its structure alone makes about half of all random weights prefer singles, so a trained network
+    has learned what it solves beyond this one.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(3)
+        return AlphaZeroPolicy(ExactCoverNetwork())
 
 
 def frames(policy, puzzle):

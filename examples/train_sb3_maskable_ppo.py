@@ -16,7 +16,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecMonitor
 
-from sudoku_agents.sb3 import ExactCoverPolicy, HeldOut, SB3Policy, load, make_vec_env
+from sudoku_agents.sb3 import ExactCoverPolicy, HeldOut, SB3Policy, make_vec_env
 from sudoku_curricula import make_schedule
 from sudoku_curricula.sb3 import BlanksCurriculumCallback
 from sudoku_gym import compare, load_policy, puzzles
@@ -88,7 +88,8 @@ def main(argv=None):
 
     print(f"\nseed {options.seed}, {model.num_timesteps:,} steps, {minutes:.1f} minutes")
     # The network knows the graph of the board, and random weights may play well by that alone.
-    players = {"untrained": load(options.run / "untrained.zip"), "MaskablePPO": SB3Policy(model)}
+    untrained = MaskablePPO.load(options.run / "untrained.zip", device="cpu")
+    players = {"untrained": SB3Policy(untrained), "MaskablePPO": SB3Policy(model)}
     return evaluate_on_test_puzzles(players, bank, smoke)
 
 

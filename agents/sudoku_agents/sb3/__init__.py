@@ -8,7 +8,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 from sudoku_agents.sb3.dqn import ExactCoverDQNPolicy, MaskedDQN, MaskedDQNPolicy
-from sudoku_agents.sb3.play import HeldOut, SB3Policy, load
+from sudoku_agents.sb3.play import HeldOut, SB3Policy
 from sudoku_agents.sb3.ppo import ExactCoverPolicy
 from sudoku_agents.sb3.vec_env import SudokuVecEnv, make_vec_env
 
@@ -20,6 +20,5 @@ __all__ = [
     "MaskedDQNPolicy",
     "SB3Policy",
     "SudokuVecEnv",
-    "load",
     "make_vec_env",
 ]

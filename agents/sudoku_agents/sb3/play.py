@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
-from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 
-from sudoku_agents.sb3.dqn import MaskedDQN
 from sudoku_agents.sb3.observations import check_observations, encode
 from sudoku_gym.evaluation import evaluate
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import PuzzleSource
 
-ALGORITHMS: dict[str, type[BaseAlgorithm]] = {
-    "MaskablePPO": MaskablePPO,
-    "MaskedDQN": MaskedDQN,
-    "PPO": PPO,
-    "A2C": A2C,
-    "DQN": DQN,
-}
 BOARDS_AT_ONCE = 256
 
 
 class SB3Policy:
     """Plays with a model: a `sudoku_gym.Policy` for `evaluate` and `compare`.
 
-    A model without masks may answer illegally, and loses that game.
+    A model without masks may answer illegally, and loses that game. A saved model is loaded with
+    SB3's own `MaskablePPO.load` and its like: these files hold pickles, so nothing here opens them.
 
     Args:
         model: trained on an environment of `make_vec_env`.
@@ -98,21 +87,3 @@ class HeldOut:
         puzzles, _ = self._source.sample(self._games, blanks, self._rng)
         solved = evaluate(self._policy, puzzles, geometry=self._source.geometry).solved
         return int(solved.sum()), len(solved)
-
-
-def load(file: str | os.PathLike[str], algorithm: str = "MaskablePPO") -> SB3Policy:
-    """Make a policy of a model that `model.save` wrote.
-
-    `load_policy("sudoku_agents.sb3:load", file="runs/ppo/model.zip")` does the same. SB3's files
-    hold pickles: load only those you trust.
-
-    Args:
-        file: the zip file.
-        algorithm: `MaskablePPO`, `MaskedDQN`, `PPO`, `A2C` or `DQN`.
-
-    Raises:
-        ValueError: if there is no such algorithm.
-    """
-    if algorithm not in ALGORITHMS:
-        raise ValueError(f"algorithm={algorithm!r}: use one of {', '.join(ALGORITHMS)}")
-    return SB3Policy(ALGORITHMS[algorithm].load(Path(file), device="cpu"))
