@@ -87,8 +87,9 @@ class ExactCoverNetwork(nn.Module):
     Each layer pools the placements of a constraint (mean and maximum, beside one over their
     number), passes the result through a linear map and a ReLU, sums the answers of a placement's
     constraints, and adds the outcome to the placement's features. Linear maps stand before a
-    broadcast, never after it. All pooled quantities keep their range on boards of any size; with sums
-    in place of means, weights trained on 4x4 solve 56 % where these solve 99 % (9x9, 50 blanks).
+    broadcast, never after it. All pooled quantities keep their range on boards of any size; with
+    sums in place of means, weights trained on 4x4 solve 56 % where these solve 99 % (9x9, 50
+    blanks).
 
     Because it counts, random weights may already prefer constraints with few placements left, and
     about half of all untrained networks play 4x4 without a fault: hold a trained one against them.
