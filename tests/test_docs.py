@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sudoku_curricula import SCHEDULES, tensorboard
+from sudoku_gym import puzzles
 from sudoku_gym.registration import ENVIRONMENTS
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -21,6 +22,16 @@ EXAMPLES = [
 def test_examples_run(code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "example", "exec"), {})
+
+
+@pytest.mark.parametrize("bank", [name for name in puzzles.NAMES if name != "named"])
+def test_every_bank_is_counted(bank):
+    page = (DOCS / "puzzles.md").read_text(encoding="utf-8")
+    counts = [f"{len(puzzles.load(bank, split)):,}" for split in puzzles.SPLITS]
+    whole = puzzles.load(bank)
+    givens = whole.geometry.num_cells - whole.blanks
+    span = f"{givens.min()} to {givens.max()}, mean {givens.mean():.1f}"
+    assert f"| `{bank}` | {' | '.join(counts)} | {span} |" in page
 
 
 def test_every_environment_is_listed():

@@ -1,6 +1,5 @@
 import hashlib
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -180,13 +179,3 @@ def test_orbits_are_split_by_key_where_they_are_many():
     assert 0.06 < (splits == 2).mean() < 0.14
     few = build_banks.split_orbits(keys[:40], rng)
     assert np.bincount(few).tolist() == [32, 4, 4]
-
-
-@pytest.mark.parametrize("name", WITH_SPLITS)
-def test_the_docs_count_the_bank(name):
-    page = (Path(__file__).parents[2] / "docs" / "puzzles.md").read_text(encoding="utf-8")
-    counts = [f"{len(puzzles.load(name, split)):,}" for split in puzzles.SPLITS]
-    whole = puzzles.load(name)
-    givens = whole.geometry.num_cells - whole.blanks
-    span = f"{givens.min()} to {givens.max()}, mean {givens.mean():.1f}"
-    assert f"| `{name}` | {' | '.join(counts)} | {span} |" in page
