@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from sudoku_agents.alphazero import agent
-from sudoku_agents.alphazero.config import AlphaZeroConfig, NetworkConfig
+from sudoku_agents.alphazero.config import AlphaZeroConfig, LossConfig, NetworkConfig
 from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_agents.alphazero.self_play import play_games
 from sudoku_agents.alphazero.trainer import Trainer, main
@@ -162,3 +162,18 @@ def test_the_shipped_network_solves_the_test_orbits_and_9x9_boards():
 def test_unusable_configurations_are_refused(wrong, message):
     with pytest.raises(ValueError, match=message):
         AlphaZeroConfig(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong", "message"),
+    [
+        (SearchConfig, {"reward": "dense"}, "reward must be 'terminal' or 'sparse'"),
+        (NetworkConfig, {"layers": 0}, "channels and layers must be at least 1"),
+        (LossConfig, {"batch_size": 0}, "batch_size must be at least 1"),
+        (LossConfig, {"passes": 0.0}, "passes must be positive"),
+        (LossConfig, {"learning_rate": -1.0}, "learning_rate must be positive"),
+    ],
+)
+def test_unusable_parts_of_a_configuration_are_refused(kind, wrong, message):
+    with pytest.raises(ValueError, match=message):
+        kind(**wrong)

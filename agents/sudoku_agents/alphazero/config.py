@@ -35,6 +35,13 @@ class NetworkConfig:
     layers: int = 2
     """rounds of messages between placements and constraints"""
 
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if min(self.channels, self.layers) < 1:
+            raise ValueError(
+                f"channels and layers must be at least 1, not {self.channels} and {self.layers}"
+            )
+
 
 @dataclass(frozen=True)
 class LossConfig:
@@ -50,6 +57,14 @@ class LossConfig:
     """positions an update"""
     passes: float = 2.0
     """how often a new position is trained on, on average, in the iteration that played it"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if self.batch_size < 1:
+            raise ValueError(f"batch_size must be at least 1, not {self.batch_size}")
+        for name in ("learning_rate", "passes"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,8 @@ class Replay:
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return everything that `restore` needs."""
         sizes = np.array([len(part) for part in self._parts], np.int64)
-        return {"sizes": sizes, **{c.name: getattr(self.all(), c.name) for c in fields(Positions)}}
+        whole = self.all()
+        return {"sizes": sizes, **{c.name: getattr(whole, c.name) for c in fields(Positions)}}
 
     def restore(self, arrays: Mapping[str, NDArray[np.generic]]) -> None:
         """Take over the arrays of another replay."""

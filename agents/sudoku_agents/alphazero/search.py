@@ -45,6 +45,8 @@ class SearchConfig:
             raise ValueError(f"simulations must be at least 1, not {self.simulations}")
         if self.simulations >= 2**16:
             raise ValueError(f"simulations must be below {2**16}, not {self.simulations}")
+        if self.reward not in ("terminal", "sparse"):
+            raise ValueError(f"reward must be 'terminal' or 'sparse', not {self.reward!r}")
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,7 @@ def choose_moves(
     """Draw moves from the visit counts to the power of 1 / temperature; 0 plays the best."""
     if temperature == 0:
         return found.best_actions()
-    shares = found.policy() / found.policy().max(1, keepdims=True)
+    shares = found.policy()
+    shares /= shares.max(1, keepdims=True)
     sums = (shares.astype(np.float64) ** (1 / temperature)).cumsum(1)
     return (sums > rng.random((len(sums), 1)) * sums[:, -1:]).argmax(1)
