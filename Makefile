@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO ?= $(BIN)/python examples/demo.py
-PYTEST_ARGS ?= -n 2
+PYTEST_ARGS ?= -n 2 --dist loadgroup
 PACKAGES := sudoku_gym agents curricula baselines tests examples benchmarks
 
 # Two threads a process on a machine with two cores are slower than one, often by far.

@@ -1,0 +1,16 @@
+"""What tests of several packages share."""
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def ray_cluster():
+    """Start Ray on this machine, once for all tests of the group `ray`.
+
+    Its tests carry `pytest.mark.xdist_group("ray")`: two clusters on one machine only wait for
+    each other.
+    """
+    ray = pytest.importorskip("ray")
+    ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    yield ray
+    ray.shutdown()
