@@ -18,7 +18,7 @@ from sudoku_agents.alphazero.agent import AlphaZeroPolicy
 from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.trainer import Trainer
 from sudoku_agents.networks import ExactCoverNetwork
-from sudoku_curricula.plots import plot_run
+from sudoku_curricula.plots import plot_runs
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.envs.films import save_gif
 from sudoku_gym.puzzles.sources import BankSource
@@ -41,7 +41,7 @@ def main(argv=None):
     console.rule("1. Train on Sudoku4x4-v0, training orbits only")
     shutil.rmtree(run, ignore_errors=True)
     Trainer(AlphaZeroConfig(run=run, seed=SEED, iterations=2 if smoke else 30)).run(console)
-    plot_run(run, run / "curves.png")
+    plot_runs([run], run / "curves.png")
 
     console.rule("2. Every minimal 4x4 puzzle of the test orbits")
     test = puzzles.load("4x4", split="test")[:: 100 if smoke else 1]

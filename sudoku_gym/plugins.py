@@ -15,6 +15,7 @@ from typing import Any
 
 POLICIES = "sudoku_gym.policies"
 TRAINERS = "sudoku_gym.trainers"
+PLOTTERS = "sudoku_gym.plotters"  # `curves` is what `sudoku-gym plot` calls
 
 EXTRA_OF_MODULE = {
     "torch": "agents",

@@ -113,9 +113,11 @@ def read_curves(folder: str | os.PathLike[str]) -> Curves:
     """
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    events = EventAccumulator(os.fspath(folder), {"scalars": 0})
-    events.Reload()
-    points = {tag: events.Scalars(tag) for tag in events.Tags()["scalars"]}
+    points = {}
+    if Path(folder).is_dir():
+        events = EventAccumulator(os.fspath(folder), {"scalars": 0})
+        events.Reload()
+        points = {tag: events.Scalars(tag) for tag in events.Tags()["scalars"]}
     if not points:
         raise ValueError(f"{os.fspath(folder)} holds no curves: give the folder of a run")
     return {tag: ([e.step for e in all_], [e.value for e in all_]) for tag, all_ in points.items()}

@@ -1,4 +1,4 @@
-"""The `sudoku-gym` command: train, evaluate, compare, solve, generate, play, watch, info.
+"""The `sudoku-gym` command: train, evaluate, compare, plot, solve, generate, play, watch, info.
 
 Policies and trainers are found by entry point, so the command knows no package above its own.
 Each sub-command is a frozen dataclass: its fields are the options, its `run` does the work and
@@ -19,6 +19,7 @@ from sudoku_gym.cli.comparison import Compare, Evaluate
 from sudoku_gym.cli.generate import Generate
 from sudoku_gym.cli.info import Info
 from sudoku_gym.cli.play import Play
+from sudoku_gym.cli.plot import Plot
 from sudoku_gym.cli.solve import Solve
 from sudoku_gym.cli.train import Train
 from sudoku_gym.cli.watch import Watch
@@ -29,6 +30,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "train": Train,
     "evaluate": Evaluate,
     "compare": Compare,
+    "plot": Plot,
     "solve": Solve,
     "generate": Generate,
     "play": Play,
