@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from math import ceil, floor, log10
 from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter
 from numpy.typing import NDArray
 
@@ -54,16 +56,25 @@ def plot_runs(
         compare: draw a line for each folder, under its name; else all runs of all folders are one.
 
     Raises:
-        ValueError: if a folder holds no curves, or there is none.
+        ValueError: if a folder holds no curves, or there is none, or more to compare than colours.
     """
     if not folders:
         raise ValueError("there is nothing to draw: give the folder of a run")
+    if compare and len(folders) > len(_COLOURS):
+        raise ValueError(
+            f"{len(folders)} folders can't be told apart: compare {len(_COLOURS)} at most"
+        )
     groups = {os.fspath(folder): _read_runs(folder) for folder in folders}
     if not compare:
         groups = {"": [run for runs in groups.values() for run in runs]}
     figure = Figure(figsize=(12, 6), layout="constrained")
     for axes, (title, lines) in zip(figure.subplots(2, 3).flat, _PANELS, strict=True):
         _draw_panel(axes, title, lines, groups)
+    if compare:
+        handles = [
+            Line2D([], [], color=c, linewidth=2) for c, _ in zip(_COLOURS, groups, strict=False)
+        ]
+        figure.legend(handles, list(groups), loc="outside upper left", ncols=4, frameon=False)
     target = Path(path)
     draft = target.with_name(f".{target.name}.draft")
     figure.savefig(draft, dpi=130, format="png")
@@ -96,27 +107,35 @@ def _read_runs(folder: str | os.PathLike[str]) -> Group:
 def _draw_panel(axes: Axes, title: str, lines: dict[str, str], groups: dict[str, Group]) -> None:
     """Draw some curves: groups are told apart by colour, or, if there is one, the curves are."""
     compare = len(groups) > 1
-    for place, (name, runs) in enumerate(groups.items()):
-        for number, (tag, label) in enumerate(lines.items()):
+    for number, (tag, label) in enumerate(lines.items()):
+        style = _STYLES[number]
+        for place, runs in enumerate(groups.values()):
             steps, (mean, low, high) = mean_and_range(runs, tag)
             if not steps.size:
                 continue
-            colour = _COLOURS[(place if compare else number) % len(_COLOURS)]
-            text = f"{name}: {label}" if compare and len(lines) > 1 else name or label
-            axes.plot(steps, mean, _STYLES[number], label=text, color=colour, linewidth=2)
+            colour = _COLOURS[(place if compare else number)]
+            axes.plot(steps, mean, style, color=colour, linewidth=2)
             if len(runs) > 1:
                 axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
+        if len(lines) > 1 and any(tag in run for runs in groups.values() for run in runs):
+            axes.plot([], [], style, color="black" if compare else colour, label=label)
     axes.set_title(title, loc="left")
     axes.set_xlabel("step")
     axes.grid(alpha=0.3)
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.spines[["top", "right"]].set_visible(False)
-    if curves.BLANKS in lines:
-        axes.set_ylim(bottom=0)
-    elif curves.SUCCESS_RATE in lines:
+    if curves.SUCCESS_RATE in lines:
         axes.set_ylim(-0.02, 1.02)
-    elif curves.VALUE_LOSS in lines and axes.get_lines():
-        axes.set_yscale("log")
-        axes.set_ylim(bottom=max(1e-5, axes.get_ylim()[0]))  # won games alone make it fall to 0
-    if len(axes.get_lines()) > 1:
+    elif curves.VALUE_LOSS not in lines:
+        axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
+    elif axes.get_lines():
+        _make_logarithmic(axes)
+    if axes.get_legend_handles_labels()[1]:
         axes.legend(frameon=False, fontsize="small")
+
+
+def _make_logarithmic(axes: Axes) -> None:
+    """Show whole decades, none below 1e-5: the value loss falls to 0 where all games are won."""
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    axes.set_ylim(10 ** floor(log10(max(low, 1e-5))), 10 ** ceil(log10(max(high, 1e-4))))
