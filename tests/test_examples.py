@@ -7,9 +7,11 @@ import pytest
 
 from sudoku_curricula.tensorboard import (
     BLANKS,
+    COMPLETION_RATE,
     ENTROPY,
     EPISODIC_LENGTH,
     EPISODIC_RETURN,
+    GAMES_PER_SECOND,
     LEARNING_RATE,
     POLICY_LOSS,
     STEPS_PER_SECOND,
@@ -69,6 +71,16 @@ def test_cleanrl_ppo_masked(tmp_path):
     names |= {LEARNING_RATE, POLICY_LOSS, VALUE_LOSS, ENTROPY}
     assert names <= set(found)
     assert found[POLICY_LOSS][0] == [4096, 8192]
+
+
+def test_curriculum_in_tensorboard(tmp_path):
+    picture = run("curriculum_in_tensorboard", "--run", str(tmp_path / "runs"), "--seeds", "2")
+    assert picture.stat().st_size > 0
+    for name, first in (("success-rate", 2), ("algorithm-1", 2), ("none", 12)):
+        for seed in range(2):
+            found = read_curves(tmp_path / "runs" / name / f"seed{seed}")
+            assert found[BLANKS][0] == [1, 2] and found[BLANKS][1][0] == first
+            assert {COMPLETION_RATE, SUCCESS_RATE, GAMES_PER_SECOND, VALUE_LOSS} <= set(found)
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
