@@ -68,6 +68,27 @@ class LossConfig:
 
 
 @dataclass(frozen=True)
+class RayConfig:
+    """Self-play on Ray; the learner stays in the process that was started."""
+
+    actors: int = 0
+    """self-play actors, each with a core of its own; 0 plays in this process, without Ray"""
+    address: str | None = None
+    """of a running cluster; without one Ray starts on this machine, or joins $RAY_ADDRESS"""
+    games_per_task: int = 64
+    """games an actor plays in lock step; the result depends on it, but not on the actors"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if self.actors < 0:
+            raise ValueError(f"ray.actors must not be negative, but is {self.actors}")
+        if self.games_per_task < 1:
+            raise ValueError(f"ray.games_per_task must be at least 1, not {self.games_per_task}")
+        if self.address is not None and not self.actors:
+            raise ValueError(f"ray.address={self.address}: say how many actors, ray.actors")
+
+
+@dataclass(frozen=True)
 class AlphaZeroConfig:
     """Train cAlphaZero: self-play with tree search, a network, and a curriculum over blanks."""
 
@@ -109,6 +130,8 @@ class AlphaZeroConfig:
     """the network"""
     curriculum: Curriculum = field(default_factory=SuccessRateConfig)
     """how the number of blanks moves"""
+    ray: RayConfig = field(default_factory=RayConfig)
+    """where self-play runs"""
 
     def __post_init__(self) -> None:
         """Check the values."""

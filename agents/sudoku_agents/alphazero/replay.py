@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -30,6 +30,16 @@ class Positions:
         """Return some of the positions."""
         return Positions(self.boards[index], self.visit_counts[index], self.returns[index])
 
+    @classmethod
+    def concatenate(cls, parts: Sequence[Positions]) -> Positions:
+        """Return the positions of all parts, one after the other; there is at least one part."""
+        return cls(
+            *(
+                np.concatenate([getattr(part, column.name) for part in parts])
+                for column in fields(cls)
+            )
+        )
+
 
 class Replay:
     """Keeps the positions of the latest iterations.
@@ -51,12 +61,7 @@ class Replay:
 
     def all(self) -> Positions:
         """Return every position kept, oldest first."""
-        return Positions(
-            *(
-                np.concatenate([getattr(part, column.name) for part in self._parts])
-                for column in fields(Positions)
-            )
-        )
+        return Positions.concatenate(self._parts)
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return everything that `restore` needs."""

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
+import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
+from torch import nn
 
+from sudoku_agents.alphazero.agent import evaluator
 from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.replay import Positions
 from sudoku_agents.alphazero.search import Evaluator, SearchResult, search
 from sudoku_gym.envs.vector import SudokuVectorEnv
+from sudoku_gym.puzzles.sources import Blanks
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,56 @@ class Games:
     solved: NDArray[np.bool_]
     returns: NDArray[np.float32]
     lengths: NDArray[np.int64]
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Games]) -> Games:
+        """Return the games of all parts, one after the other; there is at least one part."""
+        return cls(
+            Positions.concatenate([part.positions for part in parts]),
+            np.concatenate([part.levels for part in parts]),
+            np.concatenate([part.solved for part in parts]),
+            np.concatenate([part.returns for part in parts]),
+            np.concatenate([part.lengths for part in parts]),
+        )
+
+
+class SelfPlay(Protocol):
+    """Plays the games of an iteration, wherever that may be."""
+
+    def play(self, network: nn.Module, blanks: Blanks, rng: np.random.Generator) -> Games:
+        """Play one game on each of the configuration's boards.
+
+        Args:
+            network: chooses and values; it stays as it is.
+            blanks: of the puzzles, as `SudokuVectorEnv.set_blanks` takes them.
+            rng: everything random comes from it.
+        """
+
+    def close(self) -> None:
+        """Give back what it holds; it can play again."""
+
+
+class LocalSelfPlay:
+    """Plays all games in lock step in this process.
+
+    Args:
+        config: the environment, how many games, and how to play them.
+
+    Raises:
+        ValueError: if the environment is unknown or no Sudoku.
+    """
+
+    def __init__(self, config: AlphaZeroConfig) -> None:
+        self._config = config
+        self._envs = _training_envs(config)
+
+    def play(self, network: nn.Module, blanks: Blanks, rng: np.random.Generator) -> Games:
+        """Play one game on each board, see `SelfPlay`."""
+        self._envs.set_blanks(blanks)
+        return play_games(self._envs, evaluator(network, self._envs.geometry), self._config, rng)
+
+    def close(self) -> None:
+        """Do nothing: it holds nothing to give back."""
 
 
 def play_games(
@@ -88,3 +144,19 @@ def choose_moves(
     shares /= shares.max(1, keepdims=True)
     sums = (shares.astype(np.float64) ** (1 / temperature)).cumsum(1)
     return (sums > rng.random((len(sums), 1)) * sums[:, -1:]).argmax(1)
+
+
+def _training_envs(config: AlphaZeroConfig) -> SudokuVectorEnv:
+    try:
+        envs = gym.make_vec(
+            config.env,
+            num_envs=config.games,
+            split="train",
+            reward=config.search.reward,
+            end_at_dead_end=config.search.end_at_dead_end,
+        )
+    except gym.error.UnregisteredEnv as error:
+        raise ValueError(f"env={config.env!r}: {error}") from None
+    if not isinstance(envs, SudokuVectorEnv):
+        raise ValueError(f"{config.env} is no Sudoku environment")
+    return envs

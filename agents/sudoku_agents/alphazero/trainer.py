@@ -16,17 +16,17 @@ import tyro
 from rich.console import Console
 
 from sudoku_agents import checkpoint
-from sudoku_agents.alphazero.agent import AlphaZeroPolicy, evaluator
+from sudoku_agents.alphazero.agent import AlphaZeroPolicy
 from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.learner import Losses, train
 from sudoku_agents.alphazero.replay import Replay
-from sudoku_agents.alphazero.self_play import Games, play_games
+from sudoku_agents.alphazero.self_play import Games, LocalSelfPlay, SelfPlay
 from sudoku_agents.checkpoint import Checkpoint
 from sudoku_agents.networks import ExactCoverNetwork
 from sudoku_curricula import tensorboard as curves
 from sudoku_curricula.schedules import PaperAlgorithm1Config
-from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_gym.evaluation import Evaluation, evaluate
+from sudoku_gym.plugins import naming_the_extra
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource, resolve_source
 
 
@@ -71,7 +71,7 @@ class Trainer:
 
     def __init__(self, config: AlphaZeroConfig) -> None:
         self.config = config
-        self.envs = _training_envs(config)
+        self._self_play = _self_play(config)
         self.schedule = config.curriculum.build()
         self.rng = np.random.default_rng(config.seed)
         with torch.random.fork_rng(devices=[]):
@@ -116,16 +116,14 @@ class Trainer:
         """Do one iteration."""
         start = time.perf_counter()
         config, level = self.config, self.schedule.level
-        self.envs.set_blanks(self.schedule.distribution())
-        network_evaluator = evaluator(self.network, self.envs.geometry)
-        games = play_games(self.envs, network_evaluator, config, self.rng)
+        games = self._self_play.play(self.network, self.schedule.distribution(), self.rng)
         self.replay.add(games.positions)
         means = train(
             self.network,
             self.optimiser,
             self.replay.all(),
             len(games.positions),
-            self.envs.geometry,
+            self._held_out.geometry,
             config.loss,
             self.rng,
             config.augment,
@@ -199,20 +197,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _training_envs(config: AlphaZeroConfig) -> SudokuVectorEnv:
-    try:
-        envs = gym.make_vec(
-            config.env,
-            num_envs=config.games,
-            split="train",
-            reward=config.search.reward,
-            end_at_dead_end=config.search.end_at_dead_end,
-        )
-    except gym.error.UnregisteredEnv as error:
-        raise ValueError(f"env={config.env!r}: {error}") from None
-    if not isinstance(envs, SudokuVectorEnv):
-        raise ValueError(f"{config.env} is no Sudoku environment")
-    return envs
+def _self_play(config: AlphaZeroConfig) -> SelfPlay:
+    if not config.ray.actors:
+        return LocalSelfPlay(config)
+    with naming_the_extra("self-play with ray.actors"):
+        from sudoku_agents.alphazero.distributed import RaySelfPlay
+    return RaySelfPlay(config)
 
 
 def _held_out_source(env: str) -> PuzzleSource:
