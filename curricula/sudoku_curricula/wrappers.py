@@ -56,7 +56,7 @@ class BlanksCurriculum(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         observation, reward, terminated, truncated, info = self.env.step(action)
         self.curriculum.steps += 1
         if terminated or truncated:
-            level, success = _results(info)
+            level, success = results_of(info)
             self.curriculum.report([int(level)], [bool(success)])
         return observation, reward, terminated, truncated, info
 
@@ -79,7 +79,7 @@ class VectorBlanksCurriculum(VectorWrapper):
         super().__init__(env)
         self._mode = env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
         self._running = np.zeros(env.num_envs, np.bool_)
-        self.curriculum = Curriculum(schedule, _set_blanks(env), episodes_per_update, writer)
+        self.curriculum = Curriculum(schedule, find_set_blanks(env), episodes_per_update, writer)
 
     def reset(
         self, *, seed: int | list[int] | None = None, options: dict[str, Any] | None = None
@@ -98,7 +98,7 @@ class VectorBlanksCurriculum(VectorWrapper):
         ended = (terminated | truncated) & self._running
         if ended.any():
             same_step = self._mode == AutoresetMode.SAME_STEP
-            levels, successes = _results(infos["final_info"] if same_step else infos)
+            levels, successes = results_of(infos["final_info"] if same_step else infos)
             self.curriculum.report(levels[ended].tolist(), successes[ended].tolist())
         if self._mode == AutoresetMode.DISABLED:
             self._running &= ~ended
@@ -187,7 +187,12 @@ class Curriculum:
 _NO_SET_BLANKS = "{} has no set_blanks: wrap a Sudoku environment, e.g. gym.make('Sudoku4x4-v0')"
 
 
-def _results(info: Mapping[str, Any]) -> tuple[Any, Any]:
+def results_of(info: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return the level and the success that an ended episode's info, or infos, tell.
+
+    Raises:
+        ValueError: if they are missing.
+    """
     try:
         return info["level"], info["is_success"]
     except KeyError as missing:
@@ -197,8 +202,12 @@ def _results(info: Mapping[str, Any]) -> tuple[Any, Any]:
         ) from None
 
 
-def _set_blanks(envs: VectorEnv[Any, Any, Any]) -> SetBlanks:
-    """Find `set_blanks`: vector environments forward no attributes through their wrappers."""
+def find_set_blanks(envs: VectorEnv[Any, Any, Any]) -> SetBlanks:
+    """Find `set_blanks`: vector environments forward no attributes through their wrappers.
+
+    Raises:
+        ValueError: if no layer has it.
+    """
     layer = envs
     while not hasattr(layer, "set_blanks"):
         if not isinstance(layer, VectorWrapper):

@@ -20,7 +20,8 @@ from torch import Tensor
 
 from sudoku_agents.networks import ExactCoverNetwork
 from sudoku_agents.networks.exact_cover import ILLEGAL_LOGIT
-from sudoku_agents.sb3.observations import check_observations, decode, geometry_of, legal_placements
+from sudoku_agents.placements import geometry_of
+from sudoku_agents.sb3.observations import check_observations, decode, legal_placements
 from sudoku_gym.actions import sample_actions
 from sudoku_gym.geometry import Geometry
 

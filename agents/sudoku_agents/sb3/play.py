@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.base_class import BaseAlgorithm
 
+from sudoku_agents import held_out
 from sudoku_agents.sb3.observations import check_observations, encode
-from sudoku_gym.evaluation import evaluate
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import PuzzleSource
 
@@ -60,7 +60,7 @@ class SB3Policy:
         return self.model.predict(observations, **options)[0]
 
 
-class HeldOut:
+class HeldOut(held_out.HeldOut):
     """Lets a model play held-out puzzles greedily; what a curriculum's callback asks.
 
     Args:
@@ -73,17 +73,4 @@ class HeldOut:
     def __init__(
         self, model: BaseAlgorithm, source: PuzzleSource, games: int, rng: np.random.Generator
     ) -> None:
-        self._policy = SB3Policy(model)
-        self._source = source
-        self._games = games
-        self._rng = rng
-
-    def __call__(self, blanks: int | None) -> tuple[int, int]:
-        """Play puzzles with so many blanks, or minimal ones for None.
-
-        Returns:
-            How many were solved, and how many there were.
-        """
-        puzzles, _ = self._source.sample(self._games, blanks, self._rng)
-        solved = evaluate(self._policy, puzzles, geometry=self._source.geometry).solved
-        return int(solved.sum()), len(solved)
+        super().__init__(SB3Policy(model), source, games, rng)

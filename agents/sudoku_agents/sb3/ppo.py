@@ -13,7 +13,8 @@ from stable_baselines3.common.type_aliases import Schedule
 from torch import Tensor
 
 from sudoku_agents.networks import ExactCoverNetwork
-from sudoku_agents.sb3.observations import check_observations, decode, geometry_of, legal_placements
+from sudoku_agents.placements import geometry_of
+from sudoku_agents.sb3.observations import check_observations, decode, legal_placements
 from sudoku_gym.geometry import Geometry
 
 Masks = NDArray[np.bool_] | Tensor | None
