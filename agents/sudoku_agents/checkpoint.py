@@ -1,8 +1,10 @@
 """Checkpoints: a folder of safetensors, npz and JSON, written beside and then renamed.
 
-A run's folder holds `config.json` and `checkpoints/000012/`, one folder an iteration. Each is
-complete by itself: weights, optimiser, replay and every generator, so that a run which was killed
-continues as if it had not been. Nothing is pickled.
+A run's folder holds `config.json`, written when the run starts, and `checkpoints/000012/`, one
+folder an iteration. Each is complete by itself: weights, optimiser, replay and every generator, so
+that a run which was killed continues as if it had not been. A folder has its number as a name only
+while it is complete and on disk; what a kill leaves half written or half removed has an ending to
+its name, and goes with the next checkpoint. Nothing is pickled.
 """
 
 from __future__ import annotations
@@ -55,20 +57,45 @@ def save(run: Path, checkpoint: Checkpoint, keep: int = 2) -> Path:
         The checkpoint's folder.
     """
     folder = run / _FOLDER / f"{checkpoint.state['iteration']:06d}"
+    for left_by_a_kill in [*folder.parent.glob("*.draft"), *folder.parent.glob("*.old")]:
+        shutil.rmtree(left_by_a_kill)
     draft = folder.with_name(f"{folder.name}.draft")
-    shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
     write_json(draft / CONFIG, checkpoint.config)
     write_json(draft / _STATE, checkpoint.state)
     save_file({name: t.contiguous() for name, t in checkpoint.weights.items()}, draft / _WEIGHTS)
     save_file(checkpoint.optimiser, draft / _OPTIMISER)
     np.savez(draft / _REPLAY, allow_pickle=False, **checkpoint.replay)
-    shutil.rmtree(folder, ignore_errors=True)
+    for path in (*draft.iterdir(), draft):
+        _to_disk(path)
+    if folder.exists():
+        _remove(folder)
     os.replace(draft, folder)
+    _to_disk(folder.parent)
     write_json(run / CONFIG, checkpoint.config)
     for old in _folders(run)[:-keep]:
-        shutil.rmtree(old)
+        _remove(old)
     return folder
+
+
+def exists(run: str | os.PathLike[str]) -> bool:
+    """Say whether a run's folder holds a checkpoint."""
+    return bool(_folders(Path(run)))
+
+
+def load_config(run: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the configuration of a run, which is there before its first checkpoint.
+
+    Raises:
+        ValueError: if the folder holds no run, or its configuration is damaged.
+    """
+    path = Path(run) / CONFIG
+    if not path.exists():
+        raise ValueError(f"{os.fspath(run)} holds no run: it has no {CONFIG}")
+    try:
+        return json.loads(path.read_text())
+    except _DAMAGE as error:
+        raise ValueError(f"{path}: the configuration is damaged ({error})") from error
 
 
 def load(folder: str | os.PathLike[str]) -> Checkpoint:
@@ -124,6 +151,7 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write JSON to a temporary name and rename it."""
     draft = path.with_name(f".{path.name}.draft")
     draft.write_text(json.dumps(content, indent=2) + "\n")
+    _to_disk(draft)
     os.replace(draft, path)
 
 
@@ -147,3 +175,21 @@ def restore_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Te
 
 def _folders(run: Path) -> list[Path]:
     return sorted(path for path in (run / _FOLDER).glob("*") if path.name.isdigit())
+
+
+def _remove(folder: Path) -> None:
+    """Remove a checkpoint so that a kill in the middle leaves no half of it under its name."""
+    doomed = folder.with_name(f"{folder.name}.old")
+    os.replace(folder, doomed)
+    shutil.rmtree(doomed)
+
+
+def _to_disk(path: Path) -> None:
+    """Wait until a file's content, or a folder's list of names, would survive a power cut."""
+    if os.name != "posix":  # Windows opens no folder, and syncs no file that is open for reading
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

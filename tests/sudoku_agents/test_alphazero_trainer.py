@@ -99,8 +99,35 @@ def test_another_configuration_can_not_take_over_a_run(tmp_path):
         Trainer(small(tmp_path))
     with pytest.raises(ValueError, match="has network"):
         Trainer(small(tmp_path, resume=True, network=NetworkConfig(16, 2)))
-    with pytest.raises(ValueError, match="holds no checkpoint"):
+    with pytest.raises(ValueError, match="elsewhere holds no run"):
         Trainer(small(tmp_path / "elsewhere", resume=True))
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(ValueError, match=r"config\.json: the configuration is damaged"):
+        Trainer(small(tmp_path, resume=True))
+
+
+def test_a_run_interrupted_before_its_first_checkpoint_begins_again(tmp_path, monkeypatch):
+    class Interruption(Exception):
+        pass
+
+    def interrupt(*_):
+        raise Interruption
+
+    with monkeypatch.context() as patch, pytest.raises(Interruption):
+        patch.setattr("sudoku_agents.checkpoint.save", interrupt)
+        Trainer(small(tmp_path / "run")).run()
+    with pytest.raises(ValueError, match="already holds a run"):
+        Trainer(small(tmp_path / "run"))
+    with pytest.raises(ValueError, match="has network"):
+        Trainer(small(tmp_path / "run", resume=True, network=NetworkConfig(16, 2)))
+    again = Trainer(small(tmp_path / "run", resume=True))
+    assert again.iteration == 0
+    again.run()
+    whole = Trainer(small(tmp_path / "whole"))
+    whole.run()
+    assert torch.equal(weights_of(again), weights_of(whole))
+    found, wanted = read_curves(tmp_path / "run"), read_curves(tmp_path / "whole")
+    assert found[SUCCESS_RATE] == wanted[SUCCESS_RATE]
 
 
 def test_an_unknown_environment_is_named(tmp_path):

@@ -46,6 +46,31 @@ def test_a_draft_left_by_a_kill_is_not_read(tmp_path):
     assert checkpoint.load(tmp_path).state["iteration"] == 2
 
 
+@pytest.mark.parametrize("ending", ["draft", "old"])
+def test_what_a_kill_leaves_goes_with_the_next_checkpoint(tmp_path, ending):
+    checkpoint.save(tmp_path, example(1))
+    (tmp_path / "checkpoints" / f"000007.{ending}").mkdir()
+    checkpoint.save(tmp_path, example(2))
+    assert sorted(path.name for path in (tmp_path / "checkpoints").iterdir()) == [
+        "000001",
+        "000002",
+    ]
+
+
+def test_a_checkpoint_is_replaced_whole(tmp_path, monkeypatch):
+    def interrupt(path):
+        raise KeyboardInterrupt
+
+    checkpoint.save(tmp_path, example(1))
+    checkpoint.save(tmp_path, example(2))
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("shutil.rmtree", interrupt)
+        checkpoint.save(tmp_path, example(2))
+    assert checkpoint.load(tmp_path).state["iteration"] == 1
+    checkpoint.save(tmp_path, example(2))
+    assert checkpoint.load(tmp_path).state["iteration"] == 2
+
+
 @pytest.mark.parametrize(
     "name",
     ["config.json", "state.json", "weights.safetensors", "optimiser.safetensors", "replay.npz"],

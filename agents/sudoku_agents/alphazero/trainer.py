@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 import gymnasium as gym
@@ -58,7 +59,8 @@ class Trainer:
 
     Args:
         config: everything about the run; with `resume` it continues from the run's latest
-            checkpoint, and the result is that of a run that was never interrupted.
+            checkpoint, or begins again if it was interrupted before the first one. The result is
+            that of a run that was never interrupted.
 
     Attributes:
         network: the network under training.
@@ -67,6 +69,7 @@ class Trainer:
 
     Raises:
         ValueError: if there is nothing to resume, or a run that would be overwritten.
+        ModuleNotFoundError: if `config.ray` asks for actors and Ray is not installed.
     """
 
     def __init__(self, config: AlphaZeroConfig) -> None:
@@ -83,7 +86,7 @@ class Trainer:
         self._iterations_after_the_end = 0
         self._held_out = _held_out_source(config.env)
         if config.resume:
-            self._restore(checkpoint.load(config.run))
+            self._resume()
         elif (config.run / checkpoint.CONFIG).exists():
             raise ValueError(
                 f"{config.run} already holds a run: give another folder, or --resume to continue it"
@@ -100,7 +103,11 @@ class Trainer:
     def run(self, console: Console | None = None) -> None:
         """Train to the end; write curves and checkpoints, and report to `console`."""
         resumed_at = self.iteration if self.config.resume else None
-        with curves.CurveWriter(self.config.run, resume_step=resumed_at) as writer:
+        with (
+            closing(self._self_play),
+            curves.CurveWriter(self.config.run, resume_step=resumed_at) as writer,
+        ):
+            checkpoint.write_json(self.config.run / checkpoint.CONFIG, self.config.to_json())
             if console is not None:
                 console.print(_HEAD)
             while not self.finished:
@@ -163,14 +170,19 @@ class Trainer:
             },
         )
 
-    def _restore(self, saved: Checkpoint) -> None:
-        wanted, found = self.config.to_json(), saved.config
+    def _resume(self) -> None:
+        run, wanted = self.config.run, self.config.to_json()
+        found = checkpoint.load_config(run)
         for name in ("env", "network", "curriculum", "schedule", "replay_iterations"):
             if wanted[name] != found[name]:
                 raise ValueError(
-                    f"the run in {self.config.run} has {name} {found[name]}, not {wanted[name]}: "
+                    f"the run in {run} has {name} {found[name]}, not {wanted[name]}: "
                     "resume with the configuration it was started with"
                 )
+        if checkpoint.exists(run):
+            self._restore(checkpoint.load(run))
+
+    def _restore(self, saved: Checkpoint) -> None:
         self.network.load_state_dict(saved.weights)
         checkpoint.restore_optimiser(self.optimiser, saved.optimiser)
         self.replay.restore(saved.replay)
