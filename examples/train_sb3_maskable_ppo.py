@@ -64,7 +64,7 @@ def main(argv=None):
         policy_kwargs={"layers": 4 if options.size == 9 else 2},  # rounds of messages
         learning_rate=5e-4 if options.size == 9 else 1e-3,
         n_steps=64 if options.size == 9 else 32,
-        batch_size=1024 if options.size == 9 else 512,
+        batch_size=512,
         n_epochs=4,
         gamma=1.0,
         gae_lambda=0.95,
