@@ -64,6 +64,7 @@ class Trainer:
 
     Attributes:
         network: the network under training.
+        self_play: plays the games.
         schedule: the curriculum.
         iteration: iterations done.
 
@@ -74,7 +75,7 @@ class Trainer:
 
     def __init__(self, config: AlphaZeroConfig) -> None:
         self.config = config
-        self._self_play = _self_play(config)
+        self.self_play = _self_play(config)
         self.schedule = config.curriculum.build()
         self.rng = np.random.default_rng(config.seed)
         with torch.random.fork_rng(devices=[]):
@@ -104,7 +105,7 @@ class Trainer:
         """Train to the end; write curves and checkpoints, and report to `console`."""
         resumed_at = self.iteration if self.config.resume else None
         with (
-            closing(self._self_play),
+            closing(self.self_play),
             curves.CurveWriter(self.config.run, resume_step=resumed_at) as writer,
         ):
             checkpoint.write_json(self.config.run / checkpoint.CONFIG, self.config.to_json())
@@ -123,7 +124,7 @@ class Trainer:
         """Do one iteration."""
         start = time.perf_counter()
         config, level = self.config, self.schedule.level
-        games = self._self_play.play(self.network, self.schedule.distribution(), self.rng)
+        games = self.self_play.play(self.network, self.schedule.distribution(), self.rng)
         self.replay.add(games.positions)
         means = train(
             self.network,

@@ -1,0 +1,39 @@
+"""cAlphaZero's training survives kill -9, and nobody can tell afterwards."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "kill_training.py"
+
+
+def load():
+    spec = importlib.util.spec_from_file_location("kill_training", BENCHMARK)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.slow
+def test_a_run_killed_three_times_ends_as_one_left_alone():
+    kinds = load().main(["--kills", "3", "--iterations", "8"])
+    assert kinds.total() == 3
+
+
+def test_a_difference_is_found(tmp_path):
+    kill_training = load()
+    for run, content in (("whole", b"1"), ("killed", b"2")):
+        folder = tmp_path / run / "checkpoints" / "000003"
+        folder.mkdir(parents=True)
+        for name in kill_training.FILES:
+            (folder / name).write_bytes(content if name == "replay.npz" else b"same")
+    with pytest.raises(SystemExit, match=r"replay\.npz of iteration 3 is another one"):
+        kill_training.compare(tmp_path / "killed", tmp_path / "whole", 3)
+
+
+def test_a_training_that_began_again_is_found(tmp_path):
+    output = "iteration  blanks  at level\n        1       2    100.0%\n"
+    load().check_resumed(tmp_path, 0, output)
+    with pytest.raises(SystemExit, match="was to continue after iteration 4"):
+        load().check_resumed(tmp_path, 4, output)
