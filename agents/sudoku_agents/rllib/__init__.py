@@ -1,0 +1,26 @@
+"""RLlib's new API stack: masked modules, ready configurations, and modules as policies."""
+
+try:
+    import ray.rllib  # noqa: F401 - asked for before the modules below fail on half of it
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "sudoku_agents.rllib needs ray: pip install 'sudoku-gym[rllib]'"
+    ) from error
+
+from sudoku_agents.rllib.configs import appo_config, dqn_config, ppo_config
+from sudoku_agents.rllib.modules import MaskedActorCritic, MaskedQNetwork
+from sudoku_agents.rllib.networks import DenseConfig, ExactCoverConfig
+from sudoku_agents.rllib.play import RLlibPolicy, SplitEvaluation, held_out
+
+__all__ = [
+    "DenseConfig",
+    "ExactCoverConfig",
+    "MaskedActorCritic",
+    "MaskedQNetwork",
+    "RLlibPolicy",
+    "SplitEvaluation",
+    "appo_config",
+    "dqn_config",
+    "held_out",
+    "ppo_config",
+]

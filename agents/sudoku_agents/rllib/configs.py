@@ -1,0 +1,156 @@
+"""Ready configurations: PPO, APPO and DQN on Sudoku, masked, with or without a curriculum.
+
+Each function returns RLlib's own configuration, and everything in it can be set again:
+`ppo_config("Sudoku9x9-v0").env_runners(num_env_runners=4).training(lr=3e-4)`.
+"""
+
+# mypy: disable-error-code="no-untyped-call"
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, TypeVar
+
+import gymnasium as gym
+from ray.rllib.algorithms import AlgorithmConfig
+from ray.rllib.algorithms.appo import APPOConfig
+from ray.rllib.algorithms.dqn import DQNConfig
+from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+
+from sudoku_agents.rllib.environment import ENVIRONMENT, register
+from sudoku_agents.rllib.modules import MaskedActorCritic, MaskedQNetwork
+from sudoku_agents.rllib.networks import NetworkConfig
+from sudoku_agents.rllib.play import held_out
+from sudoku_curricula import ConstantConfig, ScheduleConfig
+from sudoku_curricula.rllib import BlanksCurriculumCallback
+
+Config = TypeVar("Config", bound=AlgorithmConfig)
+
+
+def ppo_config(
+    env: str,
+    *,
+    network: NetworkConfig | None = None,
+    num_envs: int = 64,
+    curriculum: ScheduleConfig | None = None,
+    evaluate_every: int = 20_000,
+    **options: Any,
+) -> PPOConfig:
+    """Configure PPO with masked actions.
+
+    Args:
+        env: id of the environment, e.g. `"Sudoku9x9-v0"`.
+        network: `ExactCoverConfig()`, which None means, or `DenseConfig()`.
+        num_envs: boards that each runner steps together.
+        curriculum: moves the number of blanks by greedy play on the validation puzzles; None leaves
+            it to `options`.
+        evaluate_every: environment steps between two such evaluations.
+        **options: of the environment; by default `reward="sparse", end_at_dead_end=True`.
+
+    Raises:
+        ValueError: if there is no such environment or level.
+    """
+    config = PPOConfig().training(
+        lr=1e-3,
+        train_batch_size_per_learner=4096,
+        minibatch_size=512,
+        num_epochs=4,
+        gamma=1.0,
+        lambda_=0.95,
+        entropy_coeff=0.01,
+        use_kl_loss=False,
+        grad_clip=0.5,
+    )
+    config.env_runners(num_env_runners=0)
+    return _on_sudoku(
+        config, MaskedActorCritic, env, network, num_envs, curriculum, evaluate_every, options
+    )
+
+
+def appo_config(
+    env: str,
+    *,
+    network: NetworkConfig | None = None,
+    num_envs: int = 64,
+    curriculum: ScheduleConfig | None = None,
+    evaluate_every: int = 20_000,
+    **options: Any,
+) -> APPOConfig:
+    """Configure APPO, where runners sample while the learner learns; see `ppo_config`."""
+    config = APPOConfig().training(
+        lr=1e-3,
+        train_batch_size_per_learner=1024,
+        gamma=1.0,
+        entropy_coeff=0.01,
+        grad_clip=0.5,
+    )
+    config.env_runners(num_env_runners=1, rollout_fragment_length=16)
+    return _on_sudoku(
+        config, MaskedActorCritic, env, network, num_envs, curriculum, evaluate_every, options
+    )
+
+
+def dqn_config(
+    env: str,
+    *,
+    network: NetworkConfig | None = None,
+    num_envs: int = 16,
+    curriculum: ScheduleConfig | None = None,
+    evaluate_every: int = 20_000,
+    **options: Any,
+) -> DQNConfig:
+    """Configure double DQN with masked targets and masked exploration; see `ppo_config`."""
+    config = DQNConfig().training(
+        lr=1e-3,
+        train_batch_size=256,
+        gamma=1.0,
+        epsilon=[(0, 1.0), (10_000, 0.05)],
+        target_network_update_freq=1280,
+        num_steps_sampled_before_learning_starts=1000,
+        replay_buffer_config={"type": "EpisodeReplayBuffer", "capacity": 50_000},
+        dueling=False,
+    )
+    config.env_runners(num_env_runners=0)
+    return _on_sudoku(
+        config, MaskedQNetwork, env, network, num_envs, curriculum, evaluate_every, options
+    )
+
+
+def _on_sudoku(
+    config: Config,
+    module: type[MaskedActorCritic | MaskedQNetwork],
+    env: str,
+    network: NetworkConfig | None,
+    num_envs: int,
+    curriculum: ScheduleConfig | None,
+    evaluate_every: int,
+    options: dict[str, Any],
+) -> Config:
+    """Add to a configuration what the algorithms have in common."""
+    register()
+    env_config: dict[str, Any] = {"reward": "sparse", "end_at_dead_end": True, **options}
+    board: Any = gym.make(env, **env_config).unwrapped
+    if curriculum is not None:
+        # Asked here for both ends, since an error in a runner's process would only kill that.
+        board.set_blanks(
+            curriculum.blanks if isinstance(curriculum, ConstantConfig) else curriculum.stop
+        )
+        env_config["blanks"] = curriculum.build().level
+        callback: Any = partial(
+            BlanksCurriculumCallback,
+            curriculum,
+            partial(held_out, source=board.spec.kwargs["source"]),
+            evaluate_every=evaluate_every,
+        )
+        config.callbacks(callback)
+    config.environment(ENVIRONMENT, env_config={"id": env, **env_config})
+    config.env_runners(
+        num_envs_per_env_runner=num_envs, gym_env_vectorize_mode="vector_entry_point"
+    )
+    config.rl_module(
+        rl_module_spec=RLModuleSpec(module_class=module),
+        model_config={"network": network, "geometry": board.geometry},
+    )
+    config.fault_tolerance(restart_failed_env_runners=True, delay_between_env_runner_restarts_s=0)
+    return config

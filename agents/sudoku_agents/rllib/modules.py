@@ -1,0 +1,154 @@
+"""Masked modules of RLlib's new API stack: an actor-critic, and a Q-network.
+
+Both take the observations of `MaskedObservation` and a network of `sudoku_agents.rllib.networks`.
+What is illegal gets `ILLEGAL_LOGIT`, in play and in training alike; nothing else knows of masks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from ray.rllib.algorithms.dqn.dqn_learner import QF_NEXT_PREDS, QF_PREDS, QF_TARGET_NEXT_PREDS
+from ray.rllib.core.columns import Columns
+from ray.rllib.core.learner.utils import make_target_network
+from ray.rllib.core.rl_module.apis import (
+    TARGET_NETWORK_ACTION_DIST_INPUTS,
+    InferenceOnlyAPI,
+    QNetAPI,
+    TargetNetworkAPI,
+    ValueFunctionAPI,
+)
+from ray.rllib.core.rl_module.torch import TorchRLModule
+from ray.rllib.utils.schedules.scheduler import Scheduler
+from torch import Tensor, nn
+
+from sudoku_agents.placements import geometry_of
+from sudoku_agents.rllib.networks import ExactCoverConfig
+
+Batch = dict[str, Any]
+
+
+class _Masked(TorchRLModule, TargetNetworkAPI, InferenceOnlyAPI):
+    """What both modules share: the network, its target, and the way boards reach them.
+
+    `model_config["network"]` is the configuration of the network, by default `ExactCoverConfig()`;
+    `model_config["geometry"]` are the boards' units, by default the standard boxes.
+    """
+
+    network: nn.Module
+    target: nn.Module
+
+    def setup(self) -> None:
+        """Make the network.
+
+        Raises:
+            ValueError: if the actions are not the placements of such a board.
+        """
+        assert isinstance(self.model_config, dict) and self.action_space is not None
+        geometry = geometry_of(self.action_space, self.model_config.get("geometry"))
+        self.network = (self.model_config.get("network") or ExactCoverConfig()).build(geometry)
+
+    def make_target_networks(self) -> None:
+        """Copy the network; learners that need a target ask for it."""
+        self.target = make_target_network(self.network)
+
+    def get_target_network_pairs(self) -> list[tuple[nn.Module, nn.Module]]:
+        """Return the network and its target."""
+        return [(self.network, self.target)]
+
+    def get_non_inference_attributes(self) -> list[str]:
+        """Leave the target with the learner."""
+        return ["target"]
+
+
+class MaskedActorCritic(_Masked, ValueFunctionAPI):
+    """Logits and values of one network, for PPO, IMPALA and APPO."""
+
+    def _forward(self, batch: Batch, **kwargs: Any) -> Batch:
+        logits, _ = self.network(*boards_and_masks(batch))
+        return {Columns.ACTION_DIST_INPUTS: logits}
+
+    def _forward_train(self, batch: Batch, **kwargs: Any) -> Batch:
+        logits, values = self.network(*boards_and_masks(batch))
+        # The learner hands the embeddings to compute_values, so one pass serves both.
+        return {Columns.ACTION_DIST_INPUTS: logits, Columns.EMBEDDINGS: values}
+
+    def compute_values(self, batch: Batch, embeddings: Tensor | None = None) -> Tensor:
+        """Return values float32 `[B]`."""
+        if embeddings is not None:
+            return embeddings
+        values: Tensor
+        _, values = self.network(*boards_and_masks(batch))
+        return values
+
+    def forward_target(self, batch: Batch) -> Batch:
+        """Return the target's logits `[B, N**3]`, which APPO asks for."""
+        logits, _ = self.target(*boards_and_masks(batch))
+        return {TARGET_NETWORK_ACTION_DIST_INPUTS: logits}
+
+
+class MaskedQNetwork(_Masked, QNetAPI):
+    """The network's logits as action values, for DQN: masked targets and masked exploration.
+
+    RLlib's own module explores wherever a value is not 0 or minus infinity, that is anywhere.
+    """
+
+    def setup(self) -> None:
+        """Make the network and the schedule of epsilon.
+
+        Raises:
+            ValueError: as for every module, or if DQN is to learn a distribution.
+        """
+        super().setup()
+        assert isinstance(self.model_config, dict)
+        if self.model_config.get("num_atoms", 1) > 1:
+            raise ValueError("MaskedQNetwork learns expected values: use num_atoms=1")
+        self.epsilon = Scheduler(
+            fixed_value_or_schedule=self.model_config["epsilon"], framework="torch"
+        )
+
+    def compute_q_values(self, batch: Batch) -> Batch:
+        """Return the action values float32 `[B, N**3]`."""
+        values, _ = self.network(*boards_and_masks(batch))
+        return {QF_PREDS: values}
+
+    def forward_target(self, batch: Batch) -> Batch:
+        """Return the target's action values float32 `[B, N**3]`."""
+        values, _ = self.target(*boards_and_masks(batch))
+        return {QF_PREDS: values}
+
+    def _forward_inference(self, batch: Batch, **kwargs: Any) -> Batch:
+        with torch.no_grad():
+            values = self.compute_q_values(batch)[QF_PREDS]
+        return {Columns.ACTION_DIST_INPUTS: values, Columns.ACTIONS: values.argmax(1)}
+
+    def _forward_exploration(self, batch: Batch, **kwargs: Any) -> Batch:
+        """Play greedily, but with the chance epsilon, for each board anew, any legal placement."""
+        self.epsilon.update(kwargs["t"])
+        epsilon = float(self.epsilon.get_current_value())
+        greedy = self._forward_inference(batch)[Columns.ACTIONS]
+        _, masks = boards_and_masks(batch)
+        # A board whose episode is over has no legal placement, and its action is ignored.
+        allowed = masks | ~masks.any(1, keepdim=True)
+        random = torch.multinomial(allowed.float(), 1).squeeze(1)
+        explores = torch.rand(len(greedy), device=greedy.device) < epsilon
+        return {Columns.ACTIONS: torch.where(explores, random, greedy)}
+
+    def _forward_train(self, batch: Batch, **kwargs: Any) -> Batch:
+        following = {Columns.OBS: batch[Columns.NEXT_OBS]}
+        with torch.no_grad():
+            # Double Q-learning lets the network choose the action that the target values.
+            chooses = self.compute_q_values(following)[QF_PREDS]
+            target = self.forward_target(following)[QF_PREDS]
+        return {
+            **self.compute_q_values(batch),
+            QF_NEXT_PREDS: chooses,
+            QF_TARGET_NEXT_PREDS: target,
+        }
+
+
+def boards_and_masks(batch: Batch) -> tuple[Tensor, Tensor]:
+    """Return a batch's boards int8 `[B, N, N]` and masks bool `[B, N**3]`."""
+    observations = batch[Columns.OBS]
+    return observations["observations"].to(torch.int8), observations["action_mask"].bool()

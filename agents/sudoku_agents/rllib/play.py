@@ -1,0 +1,151 @@
+"""A module of RLlib at our tables: as a policy, on held-out puzzles, and on whole splits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+from ray.rllib.algorithms import Algorithm
+from ray.rllib.core import DEFAULT_MODULE_ID
+from ray.rllib.core.columns import Columns
+from ray.rllib.core.rl_module.rl_module import RLModule
+from ray.rllib.utils.metrics import EVALUATION_RESULTS
+from ray.rllib.utils.metrics.metrics_logger import MetricsLogger
+
+from sudoku_agents.held_out import HeldOut
+from sudoku_gym import puzzles
+from sudoku_gym.evaluation import evaluate
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.sources import resolve_source
+
+BOARDS_AT_ONCE = 256
+MODULE = Path("learner_group", "learner", "rl_module", DEFAULT_MODULE_ID)
+
+
+class RLlibPolicy:
+    """Plays greedily with a module: a `sudoku_gym.Policy` for `evaluate` and `compare`.
+
+    Args:
+        module: takes the observations of `MaskedObservation`, and answers with
+            `Columns.ACTION_DIST_INPUTS`, one logit or value a placement.
+    """
+
+    def __init__(self, module: RLModule) -> None:
+        self.module = module
+
+    @classmethod
+    def from_checkpoint(cls, folder: str | Path) -> RLlibPolicy:
+        """Load the module of an algorithm's checkpoint, without the algorithm.
+
+        RLlib's checkpoints hold pickles, which may run anything: open only what you trust.
+
+        Raises:
+            FileNotFoundError: if the folder holds no checkpoint of an algorithm.
+        """
+        path = Path(folder).absolute() / MODULE
+        if not path.is_dir():
+            raise FileNotFoundError(
+                f"{folder} holds no checkpoint of RLlib: give what save_to_path returned"
+            )
+        return cls(RLModule.from_checkpoint(path))
+
+    def reset(
+        self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
+    ) -> None:
+        """Start a batch of games.
+
+        Raises:
+            ValueError: if the module was trained on boards of another size.
+        """
+        space = self.module.observation_space
+        shape = space["observations"].shape if isinstance(space, spaces.Dict) else None
+        if shape != puzzles.shape[1:]:
+            raise ValueError(
+                f"the module plays boards of shape {shape}, not {geometry.size}x{geometry.size}"
+            )
+
+    def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Choose an action int64 `[B]` for boards `[B, N, N]` with masks `[B, A]`."""
+        choices = np.zeros(len(boards), np.int64)
+        rows = np.flatnonzero(action_masks.any(1))
+        for start in range(0, len(rows), BOARDS_AT_ONCE):
+            part = rows[start : start + BOARDS_AT_ONCE]
+            observations = {
+                "observations": torch.from_numpy(boards[part]),
+                "action_mask": torch.from_numpy(action_masks[part]),
+            }
+            answer = self.module.forward_inference({Columns.OBS: observations})
+            choices[part] = answer[Columns.ACTION_DIST_INPUTS].argmax(1).numpy()
+        return choices
+
+
+def held_out(
+    algorithm: Algorithm, source: str, split: str = "validation", games: int = 128
+) -> HeldOut:
+    """Let an algorithm's module play held-out puzzles, for `BlanksCurriculumCallback`.
+
+    Args:
+        algorithm: its newest weights play; its seed draws the puzzles.
+        source: where the puzzles come from, e.g. `"4x4"`.
+        split: which of them.
+        games: how many a call.
+    """
+    assert algorithm.config is not None
+    rng = np.random.default_rng(algorithm.config.seed)
+    return HeldOut(_Newest(algorithm), resolve_source(source, split), games, rng)
+
+
+@dataclass(frozen=True)
+class SplitEvaluation:
+    """Plays the puzzles of a split greedily, as RLlib's `custom_evaluation_function`.
+
+    The figures are metrics of RLlib: `result["evaluation"][split]["completion_rate"]`,
+    `"constraint_fraction"` and, where the bank's orbits are known, `"orbits_solved"`.
+    """
+
+    source: str
+    """Name of the bank, e.g. `"4x4"`."""
+    split: str = "test"
+    """`"train"`, `"validation"`, `"test"` or `"all"`."""
+    every: int = 1
+    """Play every so manieth puzzle only."""
+
+    def __call__(
+        self, algorithm: Algorithm, env_runner_group: object
+    ) -> tuple[dict[str, Any], int, int]:
+        """Play; return the metrics, and no steps of RLlib's own environments."""
+        chosen = puzzles.load(self.source, split=self.split)[:: self.every]
+        result = evaluate(_Newest(algorithm), chosen)
+        metrics = {
+            "completion_rate": result.completion_rate,
+            "constraint_fraction": result.constraint_fraction,
+        }
+        if result.orbits_solved:
+            metrics["orbits_solved"] = result.orbits_solved[0]
+        # RLlib reads the metrics back as it reads its runners': aggregated, not logged here.
+        logger = MetricsLogger()
+        logger.log_dict(metrics, window=1)
+        assert algorithm.metrics is not None
+        algorithm.metrics.aggregate([logger.reduce()], key=(EVALUATION_RESULTS, self.split))
+        return {self.split: metrics}, 0, 0
+
+
+class _Newest(RLlibPolicy):
+    """Plays with the weights that an algorithm's learner has at each reset."""
+
+    def __init__(self, algorithm: Algorithm) -> None:
+        module = algorithm.get_module()
+        assert module is not None and algorithm.learner_group is not None
+        super().__init__(module)
+        self._learners = algorithm.learner_group
+
+    def reset(
+        self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
+    ) -> None:
+        self.module.set_state(self._learners.get_weights()[DEFAULT_MODULE_ID])
+        super().reset(puzzles, geometry, rng)

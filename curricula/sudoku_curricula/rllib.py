@@ -1,0 +1,294 @@
+"""A curriculum over blanks as a callback of RLlib's new API stack, and its curves."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+try:
+    from ray.rllib.algorithms import Algorithm
+    from ray.rllib.callbacks.callbacks import RLlibCallback
+    from ray.rllib.env.env_runner import EnvRunner
+    from ray.rllib.env.env_runner_group import EnvRunnerGroup
+    from ray.tune.logger import LoggerCallback
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "sudoku_curricula.rllib needs ray: pip install 'sudoku-gym[rllib]'"
+    ) from error
+
+from sudoku_curricula import tensorboard as curves
+from sudoku_curricula.schedules import ScheduleConfig
+from sudoku_curricula.wrappers import Curriculum, find_set_blanks, results_of
+
+HeldOut = Callable[[int | None], tuple[int, int]]
+
+CURRICULUM = "curriculum"  # the part of a checkpoint
+EPISODES, SOLVED = "episodes_by_level", "solved_by_level"  # sums, in the runners' metrics
+STEPS = "num_env_steps_sampled_lifetime"
+
+_LOSSES = {  # what RLlib calls it, and what every trainer calls it
+    "policy_loss": curves.POLICY_LOSS,
+    "vf_loss": curves.VALUE_LOSS,
+    "qf_loss": curves.VALUE_LOSS,
+    "entropy": curves.ENTROPY,
+    "default_optimizer_learning_rate": curves.LEARNING_RATE,
+}
+_RUNNERS = {
+    "episode_return_mean": curves.EPISODIC_RETURN,
+    "episode_len_mean": curves.EPISODIC_LENGTH,
+}
+_WRITTEN = (
+    curves.BLANKS,
+    curves.SUCCESS_RATE,
+    curves.COMPLETION_RATE,
+    curves.STEPS_PER_SECOND,
+    *_LOSSES.values(),
+    *_RUNNERS.values(),
+)
+
+
+class BlanksCurriculumCallback(RLlibCallback):
+    """Moves the number of blanks by measured success while an algorithm learns.
+
+    RLlib makes callbacks in every process, so it is given how to make one:
+
+    ```python
+    config.callbacks(partial(BlanksCurriculumCallback, SuccessRateConfig(start=2, stop=12)))
+    ```
+
+    The level is pushed to all runners, those of the evaluation too: when the algorithm is made,
+    when the level moves, when a lost runner has been started again, and when a checkpoint has been
+    loaded. The state of the curriculum is saved in the algorithm's checkpoints.
+
+    Each result of `train` holds the curves of `sudoku_curricula.tensorboard`, nested like RLlib's
+    own metrics, e.g. `result["curriculum"]["blanks"]`; see `write_curves` and `CurvesCallback`.
+
+    Args:
+        schedule: the configuration of the schedule.
+        held_out: takes the algorithm, and returns what plays held-out puzzles greedily with so many
+            blanks, minimal ones for None, and tells how many were solved and how many there were;
+            e.g. `partial(sudoku_agents.rllib.held_out, source="4x4")`. None feeds the schedule
+            with the training episodes, which explore and so understate the skill.
+        evaluate_every: environment steps between two calls of what `held_out` returned.
+        episodes_per_update: without `held_out`, how many training episodes at the current level
+            make one update of the schedule.
+
+    Attributes:
+        curriculum: the bookkeeping; None in the runners' processes.
+
+    Raises:
+        ValueError: when a checkpoint is loaded, if its state is another schedule's; while training
+            goes on, if an episode ends without `level` and `is_success` in its info.
+    """
+
+    def __init__(
+        self,
+        schedule: ScheduleConfig,
+        held_out: Callable[[Algorithm], HeldOut] | None = None,
+        *,
+        evaluate_every: int = 20_000,
+        episodes_per_update: int = 100,
+    ) -> None:
+        if evaluate_every < 1:
+            raise ValueError(f"evaluate_every must be at least 1, not {evaluate_every}")
+        super().__init__()
+        self.curriculum: Curriculum | None = None
+        self._schedule = schedule
+        self._make_held_out = held_out
+        self._every = evaluate_every
+        self._episodes_per_update = episodes_per_update
+        self._held_out: HeldOut | None = None
+        self._evaluated_at = 0
+        self._written: dict[str, float] = {}
+        self._started: tuple[int, float] | None = None
+
+    def on_algorithm_init(self, *, algorithm: Algorithm, **kwargs: Any) -> None:
+        """Start the schedule, push its level, and join the algorithm's checkpoints."""
+        # A report of held-out games is one update, whatever its size.
+        per_update = self._episodes_per_update if self._make_held_out is None else 1
+        self.curriculum = Curriculum(
+            self._schedule.build(), partial(push_blanks, algorithm), per_update, self
+        )
+        if self._make_held_out is not None:
+            self._held_out = self._make_held_out(algorithm)
+        _join_checkpoints(algorithm, self.state_dict, self.load_state_dict)
+        self._started = 0, time.perf_counter()
+
+    def on_episode_end(  # type: ignore[override]  # RLlib names every argument, we what we use
+        self, *, episode: Any, metrics_logger: Any, env_runner: Any, **kwargs: Any
+    ) -> None:
+        """Count a training episode, in the process that played it."""
+        if self._make_held_out is None and not env_runner.config.in_evaluation:
+            level, success = results_of(episode.get_infos(-1))
+            for name, value in ((EPISODES, 1), (SOLVED, int(success))):
+                metrics_logger.log_value((name, str(int(level))), value, reduce="sum")
+
+    def on_train_result(
+        self, *, algorithm: Algorithm, result: dict[str, Any], **kwargs: Any
+    ) -> None:
+        """Feed the schedule, push its level if it moved, and add the curves to the result."""
+        assert self.curriculum is not None
+        self.curriculum.steps = int(result[STEPS])
+        if self._held_out is None:
+            self._report_training_episodes(self.curriculum, result)
+        elif self.curriculum.steps >= self._evaluated_at + self._every:
+            self._report_held_out(self.curriculum, self._held_out)
+        self.add_scalar(curves.BLANKS, self.curriculum.schedule.level)
+        self._measure_speed()
+        _add_curves(result, self._written | _common_names(result))
+        self._written = {}
+
+    def on_env_runners_recreated(
+        self,
+        *,
+        algorithm: Algorithm,
+        env_runner_group: EnvRunnerGroup,
+        env_runner_indices: list[int],
+        **kwargs: Any,
+    ) -> None:
+        """Push the level to runners that were started again, which know only the first one."""
+        assert self.curriculum is not None
+        env_runner_group.foreach_env_runner(
+            partial(_set_blanks, blanks=self.curriculum.schedule.distribution()),
+            remote_worker_ids=env_runner_indices,
+            local_env_runner=False,
+        )
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything that `load_state_dict` needs to continue; fit for JSON."""
+        assert self.curriculum is not None
+        return {**self.curriculum.state_dict(), "evaluated_at": self._evaluated_at}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state that `state_dict` returned, and push the level again."""
+        assert self.curriculum is not None
+        self.curriculum.load_state_dict(state)
+        self._evaluated_at = state["evaluated_at"]
+        self._started = self.curriculum.steps, time.perf_counter()
+
+    def add_scalar(self, tag: str, value: Any, step: Any = None, /) -> None:
+        """Keep a point of a curve for the next result, which knows its step."""
+        self._written[tag] = float(value)
+
+    def _report_training_episodes(self, curriculum: Curriculum, result: dict[str, Any]) -> None:
+        runners = result["env_runners"]
+        solved, episodes = runners.pop(SOLVED, {}), runners.pop(EPISODES, {})
+        for name, sum_ in episodes.items():
+            # RLlib keeps levels that ended no episode since its last result, with a sum of nan.
+            count = int(np.nan_to_num(sum_))
+            won = int(np.nan_to_num(solved[name]))
+            curriculum.report([int(name)] * count, [True] * won + [False] * (count - won))
+
+    def _report_held_out(self, curriculum: Curriculum, held_out: HeldOut) -> None:
+        self._evaluated_at = curriculum.steps
+        moved = True
+        while moved:  # a level that is mastered already costs no training
+            level = curriculum.schedule.level
+            solved, count = held_out(level)
+            curriculum.report([level] * count, [True] * solved + [False] * (count - solved))
+            moved = curriculum.schedule.level != level
+        solved, count = held_out(None)
+        self.add_scalar(curves.COMPLETION_RATE, solved / count)
+
+    def _measure_speed(self) -> None:
+        assert self.curriculum is not None and self._started is not None
+        steps, start = self._started
+        seconds = time.perf_counter() - start
+        self.add_scalar(curves.STEPS_PER_SECOND, (self.curriculum.steps - steps) / seconds)
+
+
+class CurvesCallback(LoggerCallback):
+    """Lets Tune write the curves of every trainer into each trial's folder, for TensorBoard.
+
+    ```python
+    run = tune.RunConfig(callbacks=[CurvesCallback()])
+    tune.Tuner(config.algo_class, param_space=config, run_config=run).fit()
+    ```
+
+    Tune's own logger writes the same numbers, but prefixes the names and counts iterations.
+    """
+
+    def __init__(self) -> None:
+        self._writers: dict[Any, curves.CurveWriter] = {}
+
+    def log_trial_start(self, trial: Any) -> None:
+        """Open an event file in the trial's folder."""
+        trial.init_local_path()
+        self._writers[trial] = curves.CurveWriter(trial.local_path)
+
+    def log_trial_result(self, iteration: int, trial: Any, result: dict[str, Any]) -> None:
+        """Write the result's curves."""
+        write_curves(result, self._writers[trial])
+        self._writers[trial].flush()
+
+    def log_trial_end(self, trial: Any, failed: bool = False) -> None:
+        """Close the file."""
+        self._writers.pop(trial).close()
+
+
+def write_curves(result: Mapping[str, Any], writer: curves.ScalarWriter) -> None:
+    """Write the curves that a result of `train` holds, under the names of every trainer."""
+    for tag in _WRITTEN:
+        group, name = tag.split("/")
+        if name in result.get(group, {}):
+            writer.add_scalar(tag, result[group][name], int(result[STEPS]))
+
+
+def push_blanks(algorithm: Algorithm, blanks: Mapping[int, float]) -> None:
+    """Set the blanks of every runner of an algorithm, from each board's next reset on.
+
+    Args:
+        algorithm: its runners for training and, if there are any, for evaluation are told.
+        blanks: `{blanks: weight}`.
+    """
+    for group in (algorithm.env_runner_group, algorithm.eval_env_runner_group):
+        if group is not None:
+            group.foreach_env_runner(partial(_set_blanks, blanks=blanks))
+
+
+def _set_blanks(runner: EnvRunner, blanks: Mapping[int, float]) -> None:
+    if runner.env is not None:  # the local runner beside remote ones has none
+        find_set_blanks(runner.env)(blanks)
+
+
+def _common_names(result: Mapping[str, Any]) -> dict[str, float]:
+    """Return under the common names what RLlib writes under its own."""
+    learner = result.get("learners", {}).get("default_policy", {})
+    runners = result.get("env_runners", {})
+    found = {common: learner[name] for name, common in _LOSSES.items() if name in learner}
+    found |= {common: runners[name] for name, common in _RUNNERS.items() if name in runners}
+    return {tag: float(value) for tag, value in found.items()}
+
+
+def _add_curves(result: dict[str, Any], values: Mapping[str, float]) -> None:
+    for tag, value in values.items():
+        group, name = tag.split("/")
+        result[group] = {**result.get(group, {}), name: value}
+
+
+def _join_checkpoints(
+    algorithm: Algorithm,
+    state_dict: Callable[[], dict[str, Any]],
+    load_state_dict: Callable[[Mapping[str, Any]], None],
+) -> None:
+    """Let an algorithm's checkpoints hold a state of ours beside its own.
+
+    RLlib tells callbacks neither of saving nor, in `from_checkpoint` and `restore_from_path`, of
+    loading. All its ways of saving and loading pass through these two methods.
+    """
+    get_state, set_state = algorithm.get_state, algorithm.set_state
+
+    def get_state_with_ours(*args: Any, **kwargs: Any) -> dict[str, Any]:
+        return {**get_state(*args, **kwargs), CURRICULUM: state_dict()}
+
+    def set_state_with_ours(state: dict[str, Any]) -> None:
+        set_state(state)
+        if CURRICULUM in state:
+            load_state_dict(state[CURRICULUM])
+
+    algorithm.get_state = get_state_with_ours  # type: ignore[method-assign]
+    algorithm.set_state = set_state_with_ours  # type: ignore[method-assign]

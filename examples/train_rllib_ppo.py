@@ -1,0 +1,79 @@
+"""Train RLlib's PPO with a curriculum over blanks.
+
+python examples/train_rllib_ppo.py                  # 4x4, some minutes; writes runs/rllib
+python examples/train_rllib_ppo.py --no-curriculum  # the last level from the start
+tensorboard --logdir runs/rllib
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+import ray
+import torch
+
+from sudoku_agents.rllib import RLlibPolicy, ppo_config
+from sudoku_curricula import ConstantConfig, SuccessRateConfig
+from sudoku_curricula.rllib import write_curves
+from sudoku_curricula.tensorboard import CurveWriter
+from sudoku_gym import compare, load_policy, puzzles
+from sudoku_gym.tables import to_markdown
+
+LAST = 12  # blanks of the last level; every 4x4 puzzle with 4 givens
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--run", type=Path, default=Path("runs/rllib"), help="folder to write to")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--steps", type=int, default=100_000, help="most environment steps")
+    parser.add_argument("--minutes", type=float, help="train so long, instead of --steps")
+    parser.add_argument("--no-curriculum", action="store_true", help="the last level only")
+    parser.add_argument("--smoke", action="store_true", help="a few steps and puzzles only")
+    options = parser.parse_args(argv)
+    torch.set_num_threads(1)  # more threads on a small network are slower
+    ray.init("local", include_dashboard=False, log_to_driver=False, ignore_reinit_error=True)
+
+    if options.no_curriculum:
+        curriculum = ConstantConfig(blanks=LAST)
+    else:
+        curriculum = SuccessRateConfig(start=2, stop=LAST, threshold=0.9)
+    steps = 8_192 if options.smoke else options.steps
+    # Everything runs in this process; .env_runners(num_env_runners=4) spreads the sampling.
+    config = ppo_config("Sudoku4x4-v0", curriculum=curriculum, evaluate_every=16_384)
+    algorithm = config.debugging(seed=options.seed).build_algo()
+    untrained = algorithm.save_to_path(options.run.absolute() / "untrained")
+
+    start = time.perf_counter()
+    trained, minutes = 0, 0.0
+    with CurveWriter(options.run) as writer:
+        while minutes < options.minutes if options.minutes else trained < steps:
+            result = algorithm.train()
+            write_curves(result, writer)
+            trained = int(result["num_env_steps_sampled_lifetime"])
+            minutes = (time.perf_counter() - start) / 60
+            print(progress(trained, result), flush=True)
+    checkpoint = algorithm.save_to_path(options.run.absolute() / "checkpoint")
+    algorithm.stop()
+
+    print(f"\nseed {options.seed}, {trained:,} steps, {minutes:.1f} minutes")
+    # The network knows the graph of the board, and random weights may play well by that alone.
+    players = {name: load_policy(name) for name in ("masked-random", "naked-singles")}
+    players["untrained"] = RLlibPolicy.from_checkpoint(untrained)
+    players["PPO"] = RLlibPolicy.from_checkpoint(checkpoint)
+    test = puzzles.load("4x4", split="test")[:: 100 if options.smoke else 1]
+    results = compare(players, test)
+    print(f"\n{len(test):,} test puzzles, minimal\n\n{to_markdown(results)}")
+    return results
+
+
+def progress(steps, result):
+    """Say in a line how the training goes."""
+    line = f"{steps:9,} steps  {result['curriculum']['blanks']:3.0f} blanks"
+    if "completion_rate" in result.get("evaluation", {}):
+        line += f"  held out: {result['evaluation']['completion_rate']:6.1%} of minimal puzzles"
+    return line
+
+
+if __name__ == "__main__":
+    main()

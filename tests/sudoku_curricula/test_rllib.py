@@ -1,0 +1,258 @@
+"""The callback on a small game: levels pushed, curves written, faults and checkpoints survived."""
+
+import subprocess
+import sys
+import time
+from functools import partial
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import ray
+from ray import cloudpickle, tune
+from ray.rllib.algorithms import Algorithm
+from ray.rllib.algorithms.ppo import PPOConfig
+
+from sudoku_curricula import PaperAlgorithm1Config, SuccessRateConfig
+from sudoku_curricula import tensorboard as curves
+from sudoku_curricula.rllib import BlanksCurriculumCallback, CurvesCallback, write_curves
+
+pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.usefixtures("ray_cluster")]
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # runners can't import this file
+
+GAMES = 3
+LEVELS = PaperAlgorithm1Config(start=2, stop=6, gamma=0.9, max_iterations=99)
+
+
+class Game(gym.Env):
+    """A game of `level` moves that is won unless its level is above 4."""
+
+    observation_space = gym.spaces.Box(0, 100, (1,), np.float32)
+    action_space = gym.spaces.Discrete(2)
+
+    def __init__(self, config=None):
+        self.told = (config or {}).get("told", ("level", "is_success"))
+        self.weights = {1: 1.0}
+        self.played = set()
+
+    def set_blanks(self, blanks):
+        self.weights = dict(blanks)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.level = int(self.np_random.choice(list(self.weights), p=list(self.weights.values())))
+        self.left = self.level
+        self.played.add(self.level)
+        return self._observation(), self._info()
+
+    def step(self, action):
+        self.left -= 1
+        return self._observation(), 1.0, self.left == 0, False, self._info()
+
+    def _observation(self):
+        return np.array([self.left], np.float32)
+
+    def _info(self):
+        info = {"level": self.level, "is_success": self.left == 0 and self.level <= 4}
+        return {key: info[key] for key in self.told}
+
+
+class HeldOut:
+    """Solves all up to a level; remembers what it was asked."""
+
+    def __init__(self, skill, minimal=0.5):
+        self.skill, self.minimal, self.asked = skill, minimal, []
+
+    def __call__(self, blanks):
+        self.asked.append(blanks)
+        if blanks is None:
+            return int(100 * self.minimal), 100
+        return (100, 100) if blanks <= self.skill else (10, 100)
+
+
+def configure(schedule=LEVELS, held_out=None, runners=0, told=("level", "is_success"), **options):
+    tune.register_env("game", Game)
+    make = None if held_out is None else lambda algorithm: held_out
+    return (
+        PPOConfig()
+        .environment("game", env_config={"told": told})
+        .env_runners(num_env_runners=runners, num_envs_per_env_runner=GAMES)
+        .training(train_batch_size_per_learner=90, minibatch_size=45, num_epochs=1)
+        .rl_module(model_config={"fcnet_hiddens": [8]})
+        .callbacks(partial(BlanksCurriculumCallback, schedule, make, **options))
+        .fault_tolerance(restart_failed_env_runners=True, delay_between_env_runner_restarts_s=0)
+        .debugging(seed=0)
+    )
+
+
+def games(algorithm, name):
+    """Return an attribute of every game, of all runners that have any."""
+
+    def ask(runner):
+        return runner.env.unwrapped.get_attr(name) if runner.env is not None else ()
+
+    groups = [algorithm.env_runner_group, algorithm.eval_env_runner_group]
+    return [
+        value
+        for group in groups
+        if group is not None
+        for values in group.foreach_env_runner(ask)
+        for value in values
+    ]
+
+
+def callback_of(algorithm):
+    return algorithm.callbacks[0]
+
+
+@pytest.fixture
+def build():
+    """Build algorithms, and stop them after the test."""
+    built = []
+
+    def build(config):
+        built.append(config.build_algo())
+        return built[-1]
+
+    yield build
+    for algorithm in built:
+        algorithm.stop()
+
+
+def test_training_episodes_move_the_level_of_every_game(build):
+    algorithm = build(configure(episodes_per_update=10))
+    assert games(algorithm, "weights") == [{2: 1.0}] * GAMES
+    results = [algorithm.train() for _ in range(5)]
+    schedule = callback_of(algorithm).curriculum.schedule
+    assert schedule.level == 5  # 4 was mastered, 5 can't be
+    assert [advance.level for advance in schedule.history] == [2, 3, 4]
+    assert games(algorithm, "weights") == [{5: 1.0}] * GAMES
+    assert all(1 not in played for played in games(algorithm, "played"))
+    assert [result["curriculum"]["blanks"] for result in results][-1] == 5
+    assert results[0]["curriculum"]["success_rate"] == 1
+    assert callback_of(algorithm).curriculum.games > 100
+
+
+def test_held_out_games_move_it_past_all_that_is_mastered(build, tmp_path):
+    held_out = HeldOut(skill=4)
+    algorithm = build(configure(held_out=held_out, evaluate_every=150))
+    with curves.CurveWriter(tmp_path) as writer:
+        results = [algorithm.train() for _ in range(4)]  # of 90 steps or some more
+        for result in results:
+            write_curves(result, writer)
+    assert held_out.asked == [2, 3, 4, 5, None, 5, None]
+    assert games(algorithm, "weights") == [{5: 1.0}] * GAMES
+    assert "completion_rate" not in results[0].get("evaluation", {})
+    assert results[1]["evaluation"]["completion_rate"] == 0.5
+    found = curves.read_curves(tmp_path)
+    for name in (
+        curves.SUCCESS_RATE,
+        curves.EPISODIC_RETURN,
+        curves.EPISODIC_LENGTH,
+        curves.STEPS_PER_SECOND,
+        curves.POLICY_LOSS,
+        curves.VALUE_LOSS,
+        curves.ENTROPY,
+        curves.LEARNING_RATE,
+    ):
+        assert found[name][1], name
+    steps, blanks = found[curves.BLANKS]
+    assert blanks == [2, 5, 5, 5]
+    assert steps == [result["num_env_steps_sampled_lifetime"] for result in results]
+    assert found[curves.COMPLETION_RATE] == (steps[1::2], [0.5, 0.5])
+
+
+def test_the_evaluations_games_have_the_level_too(build):
+    algorithm = build(
+        configure(SuccessRateConfig(start=3, stop=6)).evaluation(
+            evaluation_interval=1, evaluation_duration=5
+        )
+    )
+    assert games(algorithm, "weights") == [{3: 1.0}] * 2 * GAMES
+    result = algorithm.train()
+    # Its episodes must not feed the schedule: it would learn what it is evaluated on.
+    assert callback_of(algorithm).curriculum.games == result["env_runners"]["num_episodes"]
+
+
+@pytest.mark.slow
+def test_a_killed_runner_comes_back_at_the_level_and_so_does_a_checkpoint(build, tmp_path):
+    algorithm = build(configure(runners=1, episodes_per_update=10))
+    while callback_of(algorithm).curriculum.schedule.level < 5:
+        result = algorithm.train()
+    assert games(algorithm, "played") == [{2, 3, 4, 5}] * GAMES
+    folder = algorithm.save_to_path(tmp_path / "checkpoint")
+
+    group = algorithm.env_runner_group
+    ray.kill(group._worker_manager.actors()[1], no_restart=False)
+    before, deadline = result["num_env_steps_sampled_lifetime"], time.monotonic() + 120
+    while result["num_env_steps_sampled_lifetime"] == before and time.monotonic() < deadline:
+        result = algorithm.train()  # returns at once while there is no runner
+    assert result["num_env_steps_sampled_lifetime"] >= before + 90
+    assert result["fault_tolerance"]["num_remote_worker_restarts"] == 1
+    assert games(algorithm, "weights") == [{5: 1.0}] * GAMES
+    assert games(algorithm, "played") == [{5}] * GAMES  # never another level
+    algorithm.stop()
+
+    again = Algorithm.from_checkpoint(folder)
+    assert games(again, "weights") == [{5: 1.0}] * GAMES
+    again.train()
+    assert games(again, "played") == [{5}] * GAMES
+    again.stop()
+
+
+def test_a_restored_algorithm_continues_at_the_level(build, tmp_path):
+    algorithm = build(configure(episodes_per_update=10))
+    for _ in range(3):
+        algorithm.train()
+    saved = callback_of(algorithm).state_dict()
+    folder = algorithm.save_to_path(tmp_path / "checkpoint")
+    again = build(configure(episodes_per_update=10_000).evaluation(evaluation_interval=9))
+    assert games(again, "weights") == [{2: 1.0}] * 2 * GAMES
+    again.restore_from_path(folder)
+    level = saved["schedule"]["level"]
+    assert level > 2
+    assert callback_of(again).state_dict() == saved
+    assert games(again, "weights") == [{level: 1.0}] * 2 * GAMES
+    again.train()
+    assert callback_of(again).curriculum.games > saved["games"]
+    assert callback_of(again).curriculum.schedule.history[0].level == 2
+
+
+def test_another_schedule_does_not_take_over(build, tmp_path):
+    folder = build(configure()).save_to_path(tmp_path / "checkpoint")
+    with pytest.raises(ValueError, match="is a PaperAlgorithm1, this one a SuccessRate"):
+        build(configure(SuccessRateConfig())).restore_from_path(folder)
+
+
+def test_a_game_that_does_not_tell_is_refused(build):
+    with pytest.raises(ValueError, match="without 'is_success' in its info"):
+        build(configure(told=("level",))).train()
+
+
+def test_evaluations_need_a_distance():
+    with pytest.raises(ValueError, match="evaluate_every must be at least 1"):
+        BlanksCurriculumCallback(LEVELS, evaluate_every=0)
+
+
+@pytest.mark.slow
+def test_tune_writes_the_curves_of_every_trainer(tmp_path):
+    run = tune.RunConfig(
+        name="run",
+        storage_path=str(tmp_path),
+        stop={"training_iteration": 2},
+        callbacks=[CurvesCallback()],
+        verbose=0,
+    )
+    config = configure(episodes_per_update=10)
+    (result,) = tune.Tuner(config.algo_class, param_space=config, run_config=run).fit()
+    found = curves.read_curves(result.path)
+    steps, blanks = found[curves.BLANKS]
+    assert len(steps) == 2 and blanks[-1] > 2
+    assert {curves.SUCCESS_RATE, curves.POLICY_LOSS, curves.STEPS_PER_SECOND} <= set(found)
+
+
+def test_a_missing_extra_is_named():
+    code = "import sys; sys.modules['ray'] = None; import sudoku_curricula.rllib"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "pip install 'sudoku-gym[rllib]'" in result.stderr.splitlines()[-1]
