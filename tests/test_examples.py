@@ -83,6 +83,16 @@ def test_curriculum_in_tensorboard(tmp_path):
             assert {COMPLETION_RATE, SUCCESS_RATE, GAMES_PER_SECOND, VALUE_LOSS} <= set(found)
 
 
+@pytest.mark.slow
+@pytest.mark.xdist_group("ray")
+def test_train_on_a_cluster(ray_cluster, tmp_path):
+    results = run("train_on_a_cluster", "--run", str(tmp_path / "run"))
+    assert results["cAlphaZero"].illegal == 0
+    assert read_curves(tmp_path / "run")[BLANKS][0] == [1, 2]
+    again = run("train_on_a_cluster", "--run", str(tmp_path / "run"))  # it is over already
+    assert again["cAlphaZero"].completion_rate == results["cAlphaZero"].completion_rate
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
 def test_every_example_is_run_by_a_test(path):
     assert f"def test_{path.stem}(" in Path(__file__).read_text(encoding="utf-8")

@@ -75,7 +75,7 @@ class RayConfig:
     """self-play actors, each with a core of its own; 0 plays in this process, without Ray"""
     address: str | None = None
     """of a running cluster; without one Ray starts on this machine, or joins $RAY_ADDRESS"""
-    games_per_task: int = 64
+    games_per_task: int = 128
     """games an actor plays in lock step; the result depends on it, but not on the actors"""
 
     def __post_init__(self) -> None:

@@ -68,6 +68,7 @@ class RaySelfPlay:
         config: `config.ray` says how many actors and where.
 
     Attributes:
+        config: the run's.
         pool: the actors, or None while there are none.
 
     Raises:
@@ -76,7 +77,7 @@ class RaySelfPlay:
 
     def __init__(self, config: AlphaZeroConfig) -> None:
         LocalSelfPlay(replace(config, games=1))  # a wrong environment is refused here and now
-        self._config = config
+        self.config = config
         self.pool: ActorPool | None = None
 
     def play(self, network: nn.Module, blanks: Blanks, rng: np.random.Generator) -> Games:
@@ -89,7 +90,7 @@ class RaySelfPlay:
         if self.pool is None:
             self.pool = self.start()
         weights = ray.put(network.state_dict())
-        tasks = split(self._config, blanks, rng)
+        tasks = split(self.config, blanks, rng)
         try:
             parts = self.pool.map(lambda actor, task: actor.play.remote(weights, task), tasks)
         except BaseException:
@@ -99,9 +100,9 @@ class RaySelfPlay:
 
     def start(self) -> ActorPool:
         """Connect to Ray and start the actors."""
-        connect(self._config.ray)
+        connect(self.config.ray)
         player: Any = ray.remote(num_cpus=1)(Player)
-        return ActorPool(lambda: player.remote(self._config), self._config.ray.actors)
+        return ActorPool(lambda: player.remote(self.config), self.config.ray.actors)
 
     def close(self) -> None:
         """End the actors; the next games start new ones."""

@@ -1,0 +1,114 @@
+"""Games and positions a second of cAlphaZero's self-play: without Ray, with one actor, with more.
+
+The shipped network plays an iteration's games; starting Ray and compiling are not counted. The
+three take turns within one run, and each counts with its fastest iteration, since other work on
+the machine only adds to it. The learner's part of an iteration is not in it.
+
+    python benchmarks/self_play.py
+    python benchmarks/self_play.py --env Sudoku9x9-v0 --blanks 50 --games 128
+"""
+
+import argparse
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import ray
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from sudoku_agents import checkpoint
+from sudoku_agents.alphazero import agent
+from sudoku_agents.alphazero.config import AlphaZeroConfig, NetworkConfig, RayConfig
+from sudoku_agents.alphazero.distributed import RaySelfPlay
+from sudoku_agents.alphazero.search import SearchConfig
+from sudoku_agents.alphazero.self_play import LocalSelfPlay
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--env", default="Sudoku4x4-v0")
+    parser.add_argument("--blanks", type=int, default=10)
+    parser.add_argument("--games", type=int, default=256, help="an iteration")
+    parser.add_argument("--games-per-task", type=int, default=128, help="of an actor")
+    parser.add_argument("--simulations", type=int, default=64, help="a move")
+    parser.add_argument("--actors", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--smoke", action="store_true", help="a few games, to see that it runs")
+    options = parser.parse_args(argv)
+    if options.smoke:
+        options.games, options.games_per_task = 16, 8
+        options.simulations, options.repeats = 4, 1
+    torch.set_num_threads(1)
+    if not ray.is_initialized():
+        ray.init(address="local", num_cpus=sum(options.actors), include_dashboard=False)
+    players = {"without Ray": LocalSelfPlay(config_of(options, 0))}
+    for count in options.actors:
+        name = f"{count} actor{'s' if count > 1 else ''}"
+        players[name] = RaySelfPlay(config_of(options, count))
+    network = agent.load().network
+    try:
+        rates = measure(players, network, options)
+    finally:
+        for player in players.values():
+            player.close()
+    show(rates, options)
+    return rates
+
+
+def config_of(options, actors):
+    """Return the configuration of a run that plays so, with the size of the shipped network."""
+    size, _ = checkpoint.load_weights(agent.PRETRAINED)
+    return AlphaZeroConfig(
+        env=options.env,
+        run=Path("not-written"),
+        games=options.games,
+        search=SearchConfig(simulations=options.simulations, reward="sparse"),
+        network=NetworkConfig(**size["network"]),
+        ray=RayConfig(actors=actors, games_per_task=options.games_per_task),
+    )
+
+
+def measure(players, network, options):
+    """Return games and positions a second by name."""
+    for player in players.values():
+        warm_up(player, network, options)
+    rates = {}
+    for repeat in range(options.repeats):
+        for name, player in players.items():
+            rng = np.random.default_rng([options.seed, repeat])
+            start = time.perf_counter()
+            games = player.play(network, options.blanks, rng)
+            seconds = time.perf_counter() - start
+            found = len(games.levels) / seconds, len(games.positions) / seconds
+            rates[name] = max(rates.get(name, found), found)
+    return rates
+
+
+def warm_up(player, network, options):
+    """Play until every actor has played."""
+    player.play(network, options.blanks, np.random.default_rng(options.seed))
+    if isinstance(player, RaySelfPlay):
+        while len(player.pool.places) < player.config.ray.actors:
+            player.play(network, options.blanks, np.random.default_rng(options.seed))
+        player.play(network, options.blanks, np.random.default_rng(options.seed))
+
+
+def show(rates, options):
+    table = Table(
+        title=f"{options.env}, {options.blanks} blanks, {options.games} games an iteration, "
+        f"{options.simulations} simulations a move, {os.cpu_count()} cores"
+    )
+    for name in ("self-play", "games/s", "positions/s", "times without Ray"):
+        table.add_column(name, justify="left" if name == "self-play" else "right")
+    alone = rates["without Ray"][0]
+    for name, (games, positions) in rates.items():
+        table.add_row(name, f"{games:,.1f}", f"{positions:,.0f}", f"{games / alone:.2f}")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
