@@ -19,7 +19,7 @@ from sudoku_agents.rllib import (
     MaskedQNetwork,
     RLlibPolicy,
 )
-from sudoku_agents.rllib.environment import make_env
+from sudoku_agents.rllib.environment import MaskedSudoku
 from sudoku_gym import puzzles
 from sudoku_gym.geometry import Geometry, sudoku_x
 from sudoku_gym.testing import check_policy
@@ -29,7 +29,7 @@ networks = pytest.mark.parametrize("network", NETWORKS, ids=["exact cover", "den
 
 
 def make(kind=MaskedActorCritic, network=None, env="Sudoku4x4-v0", geometry=None, **config):
-    single = make_env({"id": env})
+    single = MaskedSudoku({"id": env})
     torch.manual_seed(0)
     return kind(
         observation_space=single.observation_space,
@@ -39,7 +39,7 @@ def make(kind=MaskedActorCritic, network=None, env="Sudoku4x4-v0", geometry=None
 
 
 def batch(count=6, env="Sudoku4x4-v0", blanks=8):
-    observations, _ = make_env({"id": env, "num_envs": count, "blanks": blanks}).reset(seed=0)
+    observations, _ = MaskedSudoku({"id": env, "num_envs": count, "blanks": blanks}).reset(seed=0)
     return {Columns.OBS: {name: torch.from_numpy(array) for name, array in observations.items()}}
 
 
@@ -159,14 +159,14 @@ def test_the_geometry_of_a_variant_counts():
 
 def test_what_is_no_board_is_refused():
     with pytest.raises(ValueError, match="80 actions: need N\\*\\*3"):
-        env = make_env({"id": "Sudoku4x4-v0", "erase": True})
+        env = MaskedSudoku({"id": "Sudoku4x4-v0", "erase": True})
         MaskedActorCritic(
             observation_space=env.observation_space, action_space=env.action_space, model_config={}
         )
     with pytest.raises(ValueError, match="use num_atoms=1"):
         make(MaskedQNetwork, num_atoms=51)
     with pytest.raises(ValueError, match="env_config names no environment"):
-        make_env({"blanks": 3})
+        MaskedSudoku({"blanks": 3})
 
 
 @pytest.mark.parametrize("kind", [MaskedActorCritic, MaskedQNetwork])
@@ -187,7 +187,7 @@ def test_a_folder_without_a_checkpoint_is_named(tmp_path):
 
 
 def test_the_environment_is_the_native_one():
-    env = make_env({"id": "Sudoku4x4-v0", "num_envs": 3})
+    env = MaskedSudoku({"id": "Sudoku4x4-v0", "num_envs": 3})
     assert type(env.unwrapped).__name__ == "SudokuVectorEnv"
     assert env.metadata["autoreset_mode"] is gym.vector.AutoresetMode.NEXT_STEP
 

@@ -8,6 +8,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 from sudoku_agents.rllib.configs import appo_config, dqn_config, ppo_config
+from sudoku_agents.rllib.environment import MaskedSudoku
 from sudoku_agents.rllib.modules import MaskedActorCritic, MaskedQNetwork
 from sudoku_agents.rllib.networks import DenseConfig, ExactCoverConfig
 from sudoku_agents.rllib.play import RLlibPolicy, SplitEvaluation, held_out
@@ -17,6 +18,7 @@ __all__ = [
     "ExactCoverConfig",
     "MaskedActorCritic",
     "MaskedQNetwork",
+    "MaskedSudoku",
     "RLlibPolicy",
     "SplitEvaluation",
     "appo_config",

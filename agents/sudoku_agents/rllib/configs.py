@@ -18,7 +18,7 @@ from ray.rllib.algorithms.dqn import DQNConfig
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 
-from sudoku_agents.rllib.environment import ENVIRONMENT, register
+from sudoku_agents.rllib.environment import MaskedSudoku
 from sudoku_agents.rllib.modules import MaskedActorCritic, MaskedQNetwork
 from sudoku_agents.rllib.networks import NetworkConfig
 from sudoku_agents.rllib.play import held_out
@@ -85,7 +85,7 @@ def appo_config(
         entropy_coeff=0.01,
         grad_clip=0.5,
     )
-    config.env_runners(num_env_runners=1, rollout_fragment_length=16)
+    config.env_runners(num_env_runners=1, rollout_fragment_length=16).learners(num_learners=0)
     return _on_sudoku(
         config, MaskedActorCritic, env, network, num_envs, curriculum, evaluate_every, options
     )
@@ -128,7 +128,6 @@ def _on_sudoku(
     options: dict[str, Any],
 ) -> Config:
     """Add to a configuration what the algorithms have in common."""
-    register()
     env_config: dict[str, Any] = {"reward": "sparse", "end_at_dead_end": True, **options}
     board: Any = gym.make(env, **env_config).unwrapped
     if curriculum is not None:
@@ -144,7 +143,7 @@ def _on_sudoku(
             evaluate_every=evaluate_every,
         )
         config.callbacks(callback)
-    config.environment(ENVIRONMENT, env_config={"id": env, **env_config})
+    config.environment(MaskedSudoku, env_config={"id": env, **env_config})
     config.env_runners(
         num_envs_per_env_runner=num_envs, gym_env_vectorize_mode="vector_entry_point"
     )

@@ -1,0 +1,187 @@
+"""RLlib's algorithms on our environments: legal, learning, reproducible, saved and restored."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from ray.rllib.algorithms import Algorithm
+from ray.rllib.core import DEFAULT_MODULE_ID
+
+from sudoku_agents.rllib import (
+    DenseConfig,
+    RLlibPolicy,
+    SplitEvaluation,
+    appo_config,
+    dqn_config,
+    held_out,
+    ppo_config,
+)
+from sudoku_curricula import ConstantConfig, PaperAlgorithm1Config, SuccessRateConfig
+from sudoku_gym import evaluate, puzzles
+from sudoku_gym.envs.vector import SudokuVectorEnv
+
+pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.usefixtures("ray_cluster")]
+
+CONFIGS = [ppo_config, appo_config, dqn_config]
+SEED = 0  # with it the untrained networks play badly
+
+
+@pytest.fixture
+def build():
+    """Build algorithms in this process, and stop them after the test."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    built = []
+
+    def build(config):
+        config.env_runners(num_env_runners=0).debugging(seed=SEED)
+        built.append(config.build_algo())
+        return built[-1]
+
+    yield build
+    for algorithm in built:
+        algorithm.stop()
+    torch.set_num_threads(threads)
+
+
+def small(config=ppo_config, **options):
+    made = config("Sudoku4x4-v0", **{"num_envs": 8, "blanks": 5, **options})
+    if config is dqn_config:
+        made.training(num_steps_sampled_before_learning_starts=100, train_batch_size=32)
+        made.reporting(min_sample_timesteps_per_iteration=200)
+    else:
+        made.training(train_batch_size_per_learner=256)
+        made.reporting(min_time_s_per_iteration=None)
+    return made.training(minibatch_size=128, num_epochs=1) if config is ppo_config else made
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize("network", [None, DenseConfig(hidden=(32,))], ids=["exact cover", "dense"])
+def test_every_algorithm_trains_and_plays_legally(config, network, build):
+    algorithm = build(small(config, network=network))
+    before = algorithm.learner_group.get_weights()[DEFAULT_MODULE_ID]
+    while (result := algorithm.train())["num_env_steps_sampled_lifetime"] < 600:
+        pass
+    after = algorithm.learner_group.get_weights()[DEFAULT_MODULE_ID]
+    assert any((before[name] != after[name]).any() for name in before)
+    assert all(np.isfinite(weights).all() for weights in after.values())
+    assert np.isfinite(result["losses"]["value_loss"]) if "losses" in result else True
+    assert isinstance(algorithm.env_runner.env.unwrapped, SudokuVectorEnv)
+    episodes = algorithm.env_runner.sample(num_episodes=20, explore=True)
+    infos = [info for episode in episodes for info in episode.get_infos()]
+    assert len(infos) > 60 and not any(info["illegal_action"] for info in infos)
+
+
+def test_one_seed_gives_one_result(build):
+    weights = []
+    for _ in range(2):
+        algorithm = build(small())
+        algorithm.train()
+        weights.append(algorithm.learner_group.get_weights()[DEFAULT_MODULE_ID])
+    for name, value in weights[0].items():
+        np.testing.assert_array_equal(value, weights[1][name])
+
+
+def test_ppo_learns_to_complete_boards_it_has_not_seen(build, tmp_path):
+    algorithm = build(ppo_config("Sudoku4x4-v0", blanks=7))
+    play = held_out(algorithm, "4x4", games=256)
+    untrained, count = play(7)
+    for _ in range(4):
+        algorithm.train()
+    trained, _ = play(7)
+    assert trained / count > 0.95 > 0.5 > untrained / count
+
+    folder = algorithm.save_to_path(tmp_path / "checkpoint")
+    chosen = puzzles.load("4x4", split="test")[::200]
+    loaded = evaluate(RLlibPolicy.from_checkpoint(folder), chosen)
+    assert loaded.illegal == 0
+    np.testing.assert_array_equal(
+        loaded.solved, evaluate(RLlibPolicy(algorithm.get_module()), chosen).solved
+    )
+
+
+@pytest.mark.slow
+def test_dqn_learns(build):
+    algorithm = build(dqn_config("Sudoku4x4-v0", blanks=6))
+    play = held_out(algorithm, "4x4", games=256)
+    untrained, count = play(6)
+    while algorithm.train()["num_env_steps_sampled_lifetime"] < 6_000:
+        pass
+    trained, _ = play(6)
+    assert trained / count > 0.9 > 0.5 > untrained / count
+
+
+def test_appo_learns(build):
+    algorithm = build(appo_config("Sudoku4x4-v0", blanks=6))
+    play = held_out(algorithm, "4x4", games=256)
+    untrained, count = play(6)
+    while algorithm.train()["num_env_steps_sampled_lifetime"] < 12_000:
+        pass
+    trained, _ = play(6)
+    assert trained / count > 0.9 > 0.5 > untrained / count
+
+
+def test_a_split_is_evaluated_as_a_metric(build):
+    every = 400
+    config = small().evaluation(
+        evaluation_interval=1, custom_evaluation_function=SplitEvaluation("4x4", "test", every)
+    )
+    algorithm = build(config)
+    told = [algorithm.train()["evaluation"]["test"] for _ in range(2)][-1]
+    chosen = puzzles.load("4x4", split="test")[::every]
+    result = evaluate(RLlibPolicy(algorithm.get_module()), chosen)
+    assert told["completion_rate"] == pytest.approx(result.completion_rate)
+    assert told["constraint_fraction"] == pytest.approx(result.constraint_fraction)
+    assert told["orbits_solved"] == result.orbits_solved[0]
+
+
+def test_a_curriculum_moves_the_boards(build):
+    schedule = PaperAlgorithm1Config(start=2, stop=4, gamma=0.01, max_iterations=1)
+    algorithm = build(small(curriculum=schedule, evaluate_every=200, blanks=9))
+    assert levels(algorithm) == {2}
+    result = algorithm.train()
+    assert levels(algorithm) == {4}
+    assert result["curriculum"]["blanks"] == 4
+    assert 0 <= result["evaluation"]["completion_rate"] <= 1
+
+
+def levels(algorithm):
+    episodes = algorithm.env_runner.sample(num_episodes=10)
+    return {episode.get_infos(-1)["level"] for episode in episodes}
+
+
+@pytest.mark.parametrize("schedule", [ConstantConfig(13), SuccessRateConfig(start=2, stop=13)])
+def test_a_level_that_no_puzzle_has_is_refused_at_once(schedule):
+    with pytest.raises(ValueError, match="12"):
+        ppo_config("Sudoku4x4-v0", curriculum=schedule)
+
+
+@pytest.mark.slow
+def test_another_process_continues_from_a_checkpoint(build, tmp_path):
+    schedule = PaperAlgorithm1Config(start=2, stop=4, gamma=0.01, max_iterations=1)
+    algorithm = build(small(curriculum=schedule, evaluate_every=200))
+    steps = algorithm.train()["num_env_steps_sampled_lifetime"]
+    folder = algorithm.save_to_path(tmp_path / "checkpoint")
+    code = (
+        "import ray; from ray.rllib.algorithms import Algorithm;"
+        "ray.init('local', num_cpus=1, include_dashboard=False, log_to_driver=False);"
+        f"result = Algorithm.from_checkpoint({folder!r}).train();"
+        "print(result['curriculum']['blanks'], result['num_env_steps_sampled_lifetime'])"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
+    blanks, total = map(float, told.stdout.split()[-2:])
+    assert blanks == 4 and total >= steps + 256
+
+
+def test_restoring_the_algorithm_restores_its_weights(build, tmp_path):
+    algorithm = build(small())
+    algorithm.train()
+    folder = algorithm.save_to_path(tmp_path / "checkpoint")
+    again = Algorithm.from_checkpoint(folder)
+    first, second = (a.get_module().state_dict() for a in (algorithm, again))
+    again.stop()
+    for name, value in first.items():
+        torch.testing.assert_close(value, second[name], rtol=0, atol=0)
