@@ -62,6 +62,18 @@ def test_train_sb3_maskable_ppo(flags, tmp_path):
     assert blanks == [12] * len(blanks) if flags else blanks[-1] > 2
 
 
+@pytest.mark.slow
+@pytest.mark.xdist_group("ray")
+def test_train_rllib_ppo(tmp_path, ray_cluster):
+    results = run("train_rllib_ppo", "--run", str(tmp_path))
+    assert set(results) == {"masked-random", "naked-singles", "untrained", "PPO"}
+    assert results["PPO"].illegal == 0
+    assert (tmp_path / "checkpoint" / "learner_group").is_dir()
+    found = read_curves(tmp_path)
+    assert {SUCCESS_RATE, POLICY_LOSS, VALUE_LOSS, STEPS_PER_SECOND} <= set(found)
+    assert found[BLANKS][1][-1] > 2
+
+
 def test_cleanrl_ppo_masked(tmp_path):
     result = run("cleanrl_ppo_masked", "--run-dir", str(tmp_path))
     assert result.illegal == 0 and result.orbits_solved[1] == 8
