@@ -169,8 +169,10 @@ def measure_vector(
 
     copying = float(fastest(copy, config))
     returned = sum(array.nbytes for array in arrays)
+    state = envs.get_state()
+    held = state.rows.nbytes + state.candidates.nbytes
     envs.close()
-    return stepping.mean(), choosing.mean(), copying, returned, envs.get_state().rows.nbytes
+    return stepping.mean(), choosing.mean(), copying, returned, held
 
 
 def single_table(config: Config) -> Table:

@@ -1,6 +1,6 @@
 """Random legal actions for a whole batch at once."""
 
-# mypy: disable-error-code="no-untyped-def,call-arg"
+# mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from sudoku_gym.kernels import borrowed
+from sudoku_gym.intrinsics import borrowed, nonzero_bits, popcount
 from sudoku_gym.stream import new_stream, next_below
-
-_BLOCK, _PART = 64, 8
 
 
 def sample_actions(
@@ -35,58 +33,58 @@ def sample_actions(
     if masks.dtype not in (np.dtype(np.int8), np.dtype(np.bool_)):
         raise TypeError(f"masks must be int8 or bool, not {masks.dtype}")
     actions = np.zeros(len(masks), np.int64)
-    counts = np.zeros(-(-masks.shape[1] // _BLOCK), np.int64)
-    _sample(np.ascontiguousarray(masks).view(np.int8), new_stream(rng), counts, actions)
+    _sample(np.ascontiguousarray(masks).view(np.int8), new_stream(rng), actions)
     return actions
 
 
 @njit(cache=True)
-def _sample(masks, stream, counts, actions):
-    """Draw by counting the legal actions of each block of 64, then of one block's parts."""
-    masks, stream, counts = borrowed(masks), borrowed(stream), borrowed(counts)
+def _sample(masks, stream, actions):
+    """Draw one of the legal actions of each row; leave the actions of rows that have none."""
+    masks, stream = borrowed(masks), borrowed(stream)
+    whole, rest = divmod(masks.shape[1], 64)
+    legal = np.zeros(whole + (rest > 0), np.uint64)  # one bit an action
+    ends = np.zeros(len(legal), np.int64)  # how many are legal up to the end of each word
     for b in range(len(masks)):
         total = 0
-        for block in range(len(counts)):
-            counts[block] = _count(masks, b, block * _BLOCK)
-            total += counts[block]
+        for k in range(np.uint64(whole)):
+            legal[k] = nonzero_bits(masks, b, k * np.uint64(64))
+            total += popcount(legal[k])
+            ends[k] = total
+        if rest > 0:
+            legal[whole] = _last_bits(masks, b, rest)
+            total += popcount(legal[whole])
+            ends[whole] = total
         if total == 0:
             continue
-        left = next_below(stream, total)
-        block = 0
-        while left >= counts[block]:
-            left -= counts[block]
-            block += 1
-        start = block * _BLOCK
-        while start + _PART <= masks.shape[1]:
-            legal = _count_part(masks, b, start)
-            if left < legal:
-                break
-            left -= legal
-            start += _PART
-        action = start - 1
-        while left >= 0:
-            action += 1
-            left -= masks[b, action] != 0
-        actions[b] = action
+        drawn = next_below(stream, total)
+        k = 0
+        while ends[k] <= drawn:
+            k += 1
+        actions[b] = 64 * k + _nth_bit(legal[k], drawn - ends[k] + popcount(legal[k]))
 
 
 @njit(cache=True, inline="always")
-def _count(masks, b, start):
-    """Count the legal actions of one block; whole blocks have a loop of fixed length."""
-    row, first, legal = np.uint64(b), np.uint64(start), np.int8(0)
-    if start + _BLOCK <= masks.shape[1]:
-        for i in range(np.uint64(_BLOCK)):
-            legal += masks[row, first + i] != 0
-    else:
-        for i in range(first, np.uint64(masks.shape[1])):
-            legal += masks[row, i] != 0
-    return np.int64(legal)
+def _last_bits(masks, b, rest):
+    """Return which of the last bytes of a row, fewer than 64, are not 0."""
+    length = masks.shape[1]
+    if length >= 64:
+        return nonzero_bits(masks, b, length - 64) >> np.uint64(64 - rest)
+    bits = np.uint64(0)
+    for i in range(length):
+        bits |= np.uint64(masks[b, i] != 0) << np.uint64(i)
+    return bits
 
 
 @njit(cache=True, inline="always")
-def _count_part(masks, b, start):
-    """Count the legal actions of an eighth of a block."""
-    row, first, legal = np.uint64(b), np.uint64(start), np.int8(0)
-    for i in range(np.uint64(_PART)):
-        legal += masks[row, first + i] != 0
-    return np.int64(legal)
+def _nth_bit(word, n):
+    """Return the place of a set bit, of which there are n below it: halve the word six times."""
+    place, width = 0, 32
+    for _ in range(6):
+        lower = popcount(word & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
+        in_upper = n >= lower
+        n -= lower if in_upper else 0
+        skipped = width if in_upper else 0
+        word >>= np.uint64(skipped)
+        place += skipped
+        width >>= 1
+    return place

@@ -30,7 +30,9 @@ def new_stream(rng: np.random.Generator) -> NDArray[np.uint64]:
     Returns:
         uint64 `[2]`: the key and a counter of zero.
     """
-    return np.array([rng.integers(0, 2**64, dtype=np.uint64), 0], dtype=np.uint64)
+    stream = np.zeros(2, np.uint64)
+    stream[KEY] = rng.integers(0, 2**64, dtype=np.uint64)
+    return stream
 
 
 @njit(cache=True, inline="always")

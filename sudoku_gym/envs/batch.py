@@ -11,7 +11,7 @@ from gymnasium import spaces
 from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
-from sudoku_gym import board, kernels
+from sudoku_gym import board, positions
 from sudoku_gym.envs import episodes
 from sudoku_gym.envs.settings import ResetOptions, Settings, check_max_steps
 from sudoku_gym.puzzles.sources import BankSource, Blanks, blanks_cdf
@@ -26,13 +26,15 @@ class EnvState:
     """A copy of everything that decides what an environment does next.
 
     Attributes:
-        rows: int8 `[B, W]`, see `sudoku_gym.kernels`.
+        rows: int8 `[B, W]`, see `sudoku_gym.positions`.
+        candidates: uint64 `[B, K]`, see `sudoku_gym.positions`.
         counts: int64 `[B, NUM_COUNTS]`, see `sudoku_gym.envs.episodes`.
         streams: uint64 `[B, 2]`, see `sudoku_gym.stream`.
         generators: one state of a numpy generator a board where the source needs them, else empty.
     """
 
     rows: NDArray[np.int8]
+    candidates: NDArray[np.uint64]
     counts: NDArray[np.int64]
     streams: NDArray[np.uint64]
     generators: tuple[dict[str, Any], ...]
@@ -52,7 +54,9 @@ class BoardBatch:
         board_rules: see `episodes.step_boards`.
         drawing: see `episodes.step_boards`.
         rows: int8 `[B, W]`.
+        candidates: uint64 `[B, K]`.
         counts: int64 `[B, NUM_COUNTS]`.
+        state: the last three together, as the kernels take them.
         streams: uint64 `[B, 2]`.
         observation_space: of one board.
         action_space: of one board.
@@ -62,16 +66,14 @@ class BoardBatch:
         self.source = settings.resolve_source()
         self.geometry = geometry = self.source.geometry
         self.rules = settings.rules(geometry.size)
-        size, num_units = geometry.size, len(geometry.units)
-        self.num_actions = geometry.num_placements + settings.erase * geometry.num_cells
-        sizes = (size, self.num_actions, num_units)
-        # Numba compiles anew for read-only arrays, so it gets copies of the geometry's tables.
-        tables = (geometry.cell_units.copy(), geometry.peers.copy(), geometry.units.copy())
-        self.board_rules = (sizes, *tables)
+        size, sizes = geometry.size, positions.sizes_of(geometry, settings.erase)
+        self.num_actions = sizes[1]
+        self.board_rules = (sizes, positions.tables_of(geometry))
         counted = settings.erase or settings.actions == "blank"
-        width = kernels.row_width(sizes, counted)
-        self.rows = np.zeros((count, width), np.int8)
+        self.rows = np.zeros((count, positions.row_width(geometry, counted)), np.int8)
+        self.candidates = np.zeros((count, positions.num_words(geometry)), np.uint64)
         self.counts = np.full((count, episodes.NUM_COUNTS), episodes.UNUSED, np.int64)
+        self.state = (self.rows, self.candidates, self.counts)
         self.streams = np.zeros((count, 2), np.uint64)
         self.observation_space = spaces.Box(0, size, (size, size), np.int8)
         self.action_space: spaces.Discrete[np.int64] = spaces.Discrete(self.num_actions)
@@ -138,7 +140,7 @@ class BoardBatch:
 
     def begin(self, asked: ResetOptions, phase: int = episodes.RUNNING) -> None:
         """Begin an episode on the chosen boards, on the given puzzles or on drawn ones."""
-        state = (self.rows, self.counts, self.streams, asked.chosen, phase, self.board_rules)
+        state = (self.state, self.streams, asked.chosen, phase, self.board_rules)
         blanks = self._blanks if asked.blanks == "as set" else asked.blanks
         drawing = self.drawing if asked.blanks == "as set" else self._drawing(blanks)
         if asked.puzzles is None and self.draws_compiled:
@@ -171,7 +173,7 @@ class BoardBatch:
 
     def play(self, actions: NDArray[np.int64], chosen: NDArray[np.bool_]) -> None:
         """Play `actions [B]` on the chosen boards, which must be running."""
-        episodes.step_chosen(self.rows, self.counts, actions, chosen, self.board_rules, self.rules)
+        episodes.step_chosen(self.state, actions, chosen, self.board_rules, self.rules)
 
     @property
     def running(self) -> NDArray[np.bool_]:
@@ -182,7 +184,7 @@ class BoardBatch:
     def masks(self) -> NDArray[np.int8]:
         """Return the action masks: int8 `[B, A]`."""
         masks = np.empty((len(self.rows), self.num_actions), np.int8)
-        episodes.write_masks(self.rows, self.counts, self.board_rules, self.rules[1], masks)
+        episodes.write_masks(self.state, self.board_rules, self.rules[1], masks)
         return masks
 
     def empty_told(self) -> Told:
@@ -198,7 +200,11 @@ class BoardBatch:
         """Return a copy of the state."""
         generators = [self._generators[i].bit_generator.state for i in sorted(self._generators)]
         return EnvState(
-            self.rows.copy(), self.counts.copy(), self.streams.copy(), tuple(map(dict, generators))
+            self.rows.copy(),
+            self.candidates.copy(),
+            self.counts.copy(),
+            self.streams.copy(),
+            tuple(map(dict, generators)),
         )
 
     def set_state(self, state: EnvState) -> None:
@@ -213,8 +219,8 @@ class BoardBatch:
                 f"{list(self.rows.shape)}: use one with the same number of boards, board, "
                 "`actions` and `erase`"
             )
-        self.rows[:], self.counts[:] = state.rows, state.counts
-        self.streams[:] = state.streams
+        self.rows[:], self.candidates[:] = state.rows, state.candidates
+        self.counts[:], self.streams[:] = state.counts, state.streams
         for index, saved in enumerate(state.generators):
             generator = self._generators.setdefault(index, np.random.default_rng(0))
             generator.bit_generator.state = saved

@@ -1,29 +1,30 @@
 """Compiled episodes: what one step does to a board, and to a batch of boards.
 
 The single and the vector environment both call `step_board`, so they cannot differ. A batch is
-`rows [B, W]` and `counts [B, NUM_COUNTS]` as `sudoku_gym.kernels` lays them out, with the columns
-below added; `streams [B, 2]` decides the puzzles.
+`state = (rows, candidates, counts)` as `sudoku_gym.positions` lays it out, with the columns of
+`counts` below added; `streams [B, 2]` decides the puzzles.
 """
 
-# mypy: disable-error-code="no-untyped-def,call-arg"
+# mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from sudoku_gym.kernels import (
+from sudoku_gym.intrinsics import borrowed
+from sudoku_gym.positions import (
     BLANKS,
     CANDIDATES,
     SATISFIED,
     STUCK,
-    borrowed,
     copy_row,
     erase,
     fill_row,
+    is_candidate,
+    may_erase,
+    only_candidate,
     place,
-    prefetch_placement,
-    sections,
     set_up,
     write_mask,
 )
@@ -42,87 +43,83 @@ REWARD, CONSTRAINT_FRACTION, NUM_FLOATS = range(3)
 
 
 @njit(cache=True, inline="always")
-def _play(rows, counts, b, action, any_digit, sizes, cell_units, peers):
+def _play(state, b, action, any_digit, sizes, tables):
     """Place or erase if the action is legal; return whether it was."""
+    rows, _, counts = state
     size = sizes[0]
-    legal = 2 * size * size
     if action >= size**3:
-        if rows[b, legal + action] == 0:
-            return False
         cell = action - size**3
-        erase(rows, counts, b, cell, sizes, cell_units, peers)
+        if not may_erase(state, b, cell, sizes):
+            return False
+        erase(state, b, cell, sizes, tables)
     else:
         cell = action // size
-        if rows[b, cell] > 0 or (not any_digit and rows[b, legal + action] == 0):
+        digit = action - cell * size + 1
+        is_legal = rows[b, cell] == 0 if any_digit else is_candidate(state, b, cell, digit, sizes)
+        if not is_legal:
             return False
-        place(rows, counts, b, cell, action - cell * size + 1, sizes, cell_units, peers)
+        place(state, b, cell, digit, sizes, tables)
     counts[b, LAST_CELL] = cell
     return True
 
 
 @njit(cache=True)
-def _fill_singles(rows, counts, b, hidden, sizes, units, cell_units, peers):
+def _fill_singles(state, b, hidden, sizes, tables):
     """Place naked singles, with `hidden` hidden ones too, until there are none."""
-    size = sizes[0]
-    _, legal, choices, _, _ = sections(sizes)
     found = True
     while found:
         found = False
-        for cell in range(size * size):
-            if rows[b, choices + cell] == 1:
-                digit = 1
-                while rows[b, legal + cell * size + digit - 1] == 0:
-                    digit += 1
-                place(rows, counts, b, cell, digit, sizes, cell_units, peers)
+        for cell in range(sizes[0] * sizes[0]):
+            digit = only_candidate(state, b, cell, sizes)
+            if digit > 0:
+                place(state, b, cell, digit, sizes, tables)
                 found = True
         if not found and hidden:
-            found = _fill_hidden_singles(rows, counts, b, sizes, units, cell_units, peers)
+            found = _fill_hidden_singles(state, b, sizes, tables)
 
 
 @njit(cache=True)
-def _fill_hidden_singles(rows, counts, b, sizes, units, cell_units, peers):
+def _fill_hidden_singles(state, b, sizes, tables):
     """Place each digit that has one cell left in some unit; return whether there was any."""
     size = sizes[0]
-    legal = 2 * size * size
+    units = tables[2]
     found = False
     for unit in range(len(units)):
         for digit in range(1, size + 1):
             places, last = 0, np.int64(0)
             for k in range(size):
-                if rows[b, legal + units[unit, k] * size + digit - 1]:
+                if is_candidate(state, b, np.int64(units[unit, k]), digit, sizes):
                     places += 1
                     last = np.int64(units[unit, k])
             if places == 1:
-                place(rows, counts, b, last, digit, sizes, cell_units, peers)
+                place(state, b, last, digit, sizes, tables)
                 found = True
     return found
 
 
 @njit(cache=True, inline="always")
-def step_board(rows, counts, b, action, sizes, tables, rules):
+def step_board(state, b, action, sizes, tables, rules):
     """Play one action on running board b.
 
     Args:
-        rows: int8 `[B, W]`.
-        counts: int64 `[B, NUM_COUNTS]`.
+        state: (rows, candidates, counts).
         b: which board.
         action: 0 to A - 1.
-        sizes: (N, A, number of units).
-        tables: (cell_units, peers, units) of the geometry.
+        sizes: see `positions.sizes_of`.
+        tables: see `positions.tables_of`.
         rules: (kind of reward, any digit, erase, end at a dead end, illegal reward, what is filled
             in, step limit).
 
     Returns:
         The reward (0 where it is CUSTOM) and whether the action was illegal.
     """
-    num_units = sizes[2]
-    cell_units, peers, units = tables
+    counts, num_units = state[2], sizes[2]
     kind, any_digit, can_erase, end_at_dead_end, illegal_reward, filled_in, max_steps = rules
     satisfied = counts[b, SATISFIED]
-    is_legal = _play(rows, counts, b, action, any_digit, sizes, cell_units, peers)
+    is_legal = _play(state, b, action, any_digit, sizes, tables)
     if filled_in != NOTHING and is_legal:
         hidden = filled_in == HIDDEN_SINGLES
-        _fill_singles(rows, counts, b, hidden, sizes, units, cell_units, peers)
+        _fill_singles(state, b, hidden, sizes, tables)
     solved = counts[b, SATISFIED] == num_units
     if can_erase:
         terminated = solved
@@ -145,22 +142,22 @@ def step_board(rows, counts, b, action, sizes, tables, rules):
 
 
 @njit(cache=True)
-def step_one(rows, counts, action, board_rules, rules, observation, mask):
+def step_one(state, action, board_rules, rules, observation, mask):
     """Step a batch of one board; all results but `observation [N, N]` and `mask [A]` are scalars.
 
     Returns:
         reward, terminated, truncated, blanks, level, dead end, illegal action, solved, constraint
         fraction; a reward of NaN says that the action is none of this board, or the episode over.
     """
-    sizes, tables = board_rules[0], _borrowed_tables(board_rules)
+    state, tables = _borrowed_state(state), _borrowed_tables(board_rules)
+    sizes, counts = board_rules[0], state[2]
     num_actions, num_units = sizes[1], sizes[2]
-    rows, counts = borrowed(rows), borrowed(counts)
     reward, illegal = np.nan, False
     b = np.int64(0)  # a constant would have functions compiled for it alone
     if counts[0, PHASE] == RUNNING and 0 <= action < num_actions:
-        reward, illegal = step_board(rows, counts, b, action, sizes, tables, rules)
+        reward, illegal = step_board(state, b, action, sizes, tables, rules)
     boards, masks = borrowed(observation.reshape(1, -1)), borrowed(mask.reshape(1, -1))
-    _show(rows, counts, 0, rules[1], sizes, boards, masks)
+    _show(state, b, rules[1], sizes, boards, masks)
     return (
         reward,
         counts[0, PHASE] == TERMINATED,
@@ -192,17 +189,16 @@ def first_refused(counts, actions, may_renew, num_actions):
 
 @njit(cache=True, nogil=True)
 def step_boards(
-    part, rows, counts, streams, actions, board_rules, rules, drawing, observations, masks, told
+    part, state, streams, actions, board_rules, rules, drawing, observations, masks, told
 ):
     """Step boards that `first_refused` allows; one whose episode is over gets a new puzzle instead.
 
     Args:
         part: (first, last), the boards to step, `last` not included; threads take a part each.
-        rows: int8 `[B, W]`.
-        counts: int64 `[B, NUM_COUNTS]`.
+        state: (rows, candidates, counts).
         streams: uint64 `[B, 2]`.
         actions: int64 `[B]`.
-        board_rules: ((N, A, number of units), cell_units, peers, units).
+        board_rules: (sizes, tables), see `sudoku_gym.positions`.
         rules: see `step_board`.
         drawing: (bank, cdf, augment, group), see `sudoku_gym.puzzles.sources.draw_puzzle`.
         observations: int8 `[B, N, N]`, written.
@@ -210,9 +206,9 @@ def step_boards(
         told: (bool `[NUM_FLAGS, B]`, int64 `[NUM_INTEGERS, B]`, float64 `[NUM_FLOATS, B]`),
             written.
     """
-    sizes, tables = board_rules[0], _borrowed_tables(board_rules)
-    rows, counts, actions = borrowed(rows), borrowed(counts), borrowed(actions)
-    boards, masks = borrowed(observations.reshape(len(rows), -1)), borrowed(masks)
+    state, tables = _borrowed_state(state), _borrowed_tables(board_rules)
+    sizes, counts, actions = board_rules[0], state[2], borrowed(actions)
+    boards, masks = borrowed(observations.reshape(len(counts), -1)), borrowed(masks)
     flags, integers, floats = borrowed(told[0]), borrowed(told[1]), borrowed(told[2])
     drawing, streams = _borrowed_drawing(drawing), borrowed(streams)
     any_digit = rules[1]
@@ -220,33 +216,30 @@ def step_boards(
     running = np.int64(RUNNING)  # a constant would have functions compiled for it alone
     first, last = part
     for b in range(first, last):
-        if b + 1 < last:
-            prefetch_placement(rows, b + 1, actions[b + 1], sizes, tables[1])
         reward, illegal = 0.0, False
         if counts[b, PHASE] == RUNNING:
-            reward, illegal = step_board(rows, counts, b, actions[b], sizes, tables, rules)
+            reward, illegal = step_board(state, b, actions[b], sizes, tables, rules)
         elif counts[b, PHASE] == RENEWED:
             counts[b, PHASE] = RUNNING
         else:
-            _draw_board(rows, counts, streams, b, running, sizes, tables[0], drawing, scratch)
+            _draw_board(state, streams, b, running, sizes, tables, drawing, scratch)
         floats[REWARD, b] = reward
         flags[TERMINATIONS, b] = counts[b, PHASE] == TERMINATED
         flags[TRUNCATIONS, b] = counts[b, PHASE] == TRUNCATED
         _tell(counts, b, illegal, sizes[2], flags, integers, floats)
-        _show(rows, counts, b, any_digit, sizes, boards, masks)
+        _show(state, b, any_digit, sizes, boards, masks)
 
 
 @njit(cache=True)
-def step_chosen(rows, counts, actions, chosen, board_rules, rules):
+def step_chosen(state, actions, chosen, board_rules, rules):
     """Play `actions[b]` on every board with `chosen [B]`, without telling what happened.
 
     Every chosen board must be running, and its action one of 0 to A - 1.
     """
-    sizes, tables = board_rules[0], _borrowed_tables(board_rules)
-    rows, counts = borrowed(rows), borrowed(counts)
-    for b in range(len(rows)):
+    state, tables = _borrowed_state(state), _borrowed_tables(board_rules)
+    for b in range(len(chosen)):
         if chosen[b]:
-            step_board(rows, counts, b, actions[b], sizes, tables, rules)
+            step_board(state, b, actions[b], board_rules[0], tables, rules)
 
 
 @njit(cache=True, inline="always")
@@ -261,26 +254,28 @@ def _tell(counts, b, illegal, num_units, flags, integers, floats):
 
 
 @njit(cache=True, inline="always")
-def _show(rows, counts, b, any_digit, sizes, boards, masks):
+def _show(state, b, any_digit, sizes, boards, masks):
     """Write what the agent sees into `boards[b]` and `masks[b]`."""
-    copy_row(rows, b, 0, sizes[0] * sizes[0], boards)
+    copy_row(state[0], b, 0, sizes[0] * sizes[0], boards)
     if masks.shape[1] > 0:
-        _write_mask(rows, counts, b, any_digit, sizes, masks)
+        _write_mask(state, b, any_digit, sizes, masks)
 
 
 @njit(cache=True, inline="always")
-def _write_mask(rows, counts, b, any_digit, sizes, masks):
+def _write_mask(state, b, any_digit, sizes, masks):
     """Write the mask, which allows nothing once the episode has terminated or before a reset."""
-    if counts[b, PHASE] == TERMINATED or counts[b, PHASE] == UNUSED:
+    phase = state[2][b, PHASE]
+    if phase == TERMINATED or phase == UNUSED:
         fill_row(masks, b, 0, sizes[1], 0)
     else:
-        write_mask(rows, b, any_digit, sizes, masks)
+        write_mask(state, b, any_digit, sizes, masks)
 
 
 @njit(cache=True)
-def _start_episode(rows, counts, b, phase, sizes, cell_units, scratch):
+def _start_episode(state, b, phase, sizes, tables, used):
     """Begin an episode on the board in `rows[b, :N**2]`."""
-    set_up(rows, counts, b, sizes, cell_units, scratch)
+    counts = state[2]
+    set_up(state, b, sizes, tables, used)
     counts[b, LEVEL] = counts[b, BLANKS]
     counts[b, STEPS] = 0
     counts[b, PHASE] = phase
@@ -290,17 +285,23 @@ def _start_episode(rows, counts, b, phase, sizes, cell_units, scratch):
 @njit(cache=True)
 def _new_scratch(sizes):
     """Return what `set_up` and what `write_puzzle` overwrite."""
-    size, _, num_units = sizes
+    size = sizes[0]
     return (
-        (np.empty(num_units + 1, np.uint32), np.empty(size * size, np.int32)),
+        (np.empty(sizes[2] + 1, np.uint64), np.empty(size * size, np.int32)),
         (np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size + 1, np.int8)),
     )
 
 
 @njit(cache=True, inline="always")
+def _borrowed_state(state):
+    rows, candidates, counts = state
+    return borrowed(rows), borrowed(candidates), borrowed(counts)
+
+
+@njit(cache=True, inline="always")
 def _borrowed_tables(board_rules):
-    _, cell_units, peers, units = board_rules
-    return borrowed(cell_units), borrowed(peers), borrowed(units)
+    cell_units, peers, units, peer_bits = board_rules[1]
+    return borrowed(cell_units), borrowed(peers), borrowed(units), borrowed(peer_bits)
 
 
 @njit(cache=True, inline="always")
@@ -316,39 +317,39 @@ def _borrowed_drawing(drawing):
 
 
 @njit(cache=True, inline="always")
-def _draw_board(rows, counts, streams, b, phase, sizes, cell_units, drawing, scratch):
+def _draw_board(state, streams, b, phase, sizes, tables, drawing, scratch):
     """Begin an episode on a puzzle from the bank."""
     bank, cdf, augment, group = drawing
-    for_set_up, for_puzzle = scratch
+    used, for_puzzle = scratch
+    rows = state[0]
     stream, solutions = streams[b], rows[:, sizes[0] * sizes[0] :]  # where `set_up` puts the givens
     index, wanted = choose_puzzle(stream, bank, cdf)
     write_puzzle(stream, bank, index, wanted, augment, group, for_puzzle, rows, solutions, b)
-    _start_episode(rows, counts, b, phase, sizes, cell_units, for_set_up)
+    _start_episode(state, b, phase, sizes, tables, used)
 
 
 @njit(cache=True)
-def draw_boards(rows, counts, streams, chosen, phase, board_rules, drawing):
+def draw_boards(state, streams, chosen, phase, board_rules, drawing):
     """Begin an episode on a puzzle from the bank for every board with `chosen [B]`."""
-    sizes, cell_units = board_rules[0], board_rules[1]
-    rows, counts, cell_units = borrowed(rows), borrowed(counts), borrowed(cell_units)
-    drawing, streams = _borrowed_drawing(drawing), borrowed(streams)
+    state, tables = _borrowed_state(state), _borrowed_tables(board_rules)
+    sizes, drawing, streams = board_rules[0], _borrowed_drawing(drawing), borrowed(streams)
     scratch = _new_scratch(sizes)
-    for b in range(len(rows)):
+    for b in range(len(chosen)):
         if chosen[b]:
-            _draw_board(rows, counts, streams, b, phase, sizes, cell_units, drawing, scratch)
+            _draw_board(state, streams, b, phase, sizes, tables, drawing, scratch)
 
 
 @njit(cache=True)
-def load_boards(rows, counts, streams, chosen, phase, board_rules, augment, group, puzzles):
+def load_boards(state, streams, chosen, phase, board_rules, augment, group, puzzles):
     """Begin an episode on `puzzles[i]`, int8 `[B, N**2]`, for every board i with `chosen [B]`.
 
     With `augment` each puzzle is moved by a symmetry drawn from the board's own stream.
     """
-    sizes, cell_units = board_rules[0], board_rules[1]
+    state, tables = _borrowed_state(state), _borrowed_tables(board_rules)
+    sizes, rows = board_rules[0], state[0]
     size = sizes[0]
-    rows, counts, cell_units = borrowed(rows), borrowed(counts), borrowed(cell_units)
-    for_set_up, (lines, columns, digits) = _new_scratch(sizes)
-    for b in range(len(rows)):
+    used, (lines, columns, digits) = _new_scratch(sizes)
+    for b in range(len(chosen)):
         if chosen[b]:
             copy_row(puzzles, b, 0, size * size, rows)
             if augment:
@@ -357,26 +358,24 @@ def load_boards(rows, counts, streams, chosen, phase, board_rules, augment, grou
                 for cell in range(size * size):
                     image = lines[cell // size] * row_step + columns[cell % size] * column_step
                     rows[b, image] = digits[puzzles[b, cell]]
-            _start_episode(rows, counts, b, phase, sizes, cell_units, for_set_up)
+            _start_episode(state, b, phase, sizes, tables, used)
 
 
 @njit(cache=True)
-def show_boards(rows, counts, chosen, board_rules, any_digit, observations, masks, told):
+def show_boards(state, chosen, board_rules, any_digit, observations, masks, told):
     """Write what the boards with `chosen [B]` show after a reset; leave the others' output."""
-    sizes = board_rules[0]
-    rows, counts, masks = borrowed(rows), borrowed(counts), borrowed(masks)
-    boards = borrowed(observations.reshape(len(rows), -1))
+    state, sizes = _borrowed_state(state), board_rules[0]
+    masks, boards = borrowed(masks), borrowed(observations.reshape(len(chosen), -1))
     flags, integers, floats = borrowed(told[0]), borrowed(told[1]), borrowed(told[2])
-    for b in range(len(rows)):
+    for b in range(len(chosen)):
         if chosen[b]:
-            _tell(counts, b, False, sizes[2], flags, integers, floats)
-            _show(rows, counts, b, any_digit, sizes, boards, masks)
+            _tell(state[2], b, False, sizes[2], flags, integers, floats)
+            _show(state, b, any_digit, sizes, boards, masks)
 
 
 @njit(cache=True)
-def write_masks(rows, counts, board_rules, any_digit, masks):
+def write_masks(state, board_rules, any_digit, masks):
     """Write the action mask of every board into int8 `masks [B, A]`; zero after its end."""
-    sizes = board_rules[0]
-    rows, counts, masks = borrowed(rows), borrowed(counts), borrowed(masks)
-    for b in range(len(rows)):
-        _write_mask(rows, counts, b, any_digit, sizes, masks)
+    state, masks = _borrowed_state(state), borrowed(masks)
+    for b in range(len(masks)):
+        _write_mask(state, b, any_digit, board_rules[0], masks)

@@ -14,15 +14,6 @@ from numpy.typing import NDArray
 from sudoku_gym.envs import episodes
 from sudoku_gym.envs.batch import Told
 
-_FLAGS = (
-    ("dead_end", episodes.DEAD_END),
-    ("illegal_action", episodes.ILLEGAL_ACTION),
-    ("is_success", episodes.IS_SUCCESS),
-)
-_INTEGERS = (("blanks", episodes.BLANKS_LEFT), ("level", episodes.START_BLANKS))
-_KEYS = ("action_mask", *dict(_INTEGERS), *dict(_FLAGS), "constraint_fraction")
-_PRESENT = {key: f"_{key}" for key in _KEYS}
-
 
 def batch_infos(
     masks: NDArray[np.int8], told: Told | None, has_info: NDArray[np.bool_]
@@ -37,14 +28,15 @@ def batch_infos(
     infos: dict[str, Any] = {"action_mask": masks} if masks.shape[1] else {}
     if told is not None:
         flags, integers, floats = told
-        for key, row in _INTEGERS:
-            infos[key] = integers[row]
-        for key, row in _FLAGS:
-            infos[key] = flags[row]
+        infos["blanks"] = integers[episodes.BLANKS_LEFT]
+        infos["level"] = integers[episodes.START_BLANKS]
+        infos["dead_end"] = flags[episodes.DEAD_END]
+        infos["illegal_action"] = flags[episodes.ILLEGAL_ACTION]
+        infos["is_success"] = flags[episodes.IS_SUCCESS]
         infos["constraint_fraction"] = floats[episodes.CONSTRAINT_FRACTION]
     present = np.empty((len(infos), len(has_info)), np.bool_)
     present[:] = has_info
-    infos.update(zip([_PRESENT[key] for key in infos], present, strict=True))
+    infos.update(zip([f"_{key}" for key in infos], present, strict=True))
     return infos
 
 

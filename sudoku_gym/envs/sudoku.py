@@ -167,7 +167,6 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
         self.metadata = dict(self.metadata)  # SyncVectorEnv writes into it
         self.render_mode = rendering.check_mode(render_mode, self.metadata["render_modes"])
         self._batch = batch = BoardBatch(1, settings)
-        self._rows, self._counts = batch.rows, batch.counts
         self._reward = reward if callable(reward) else None
         self._seeded_by: np.random.Generator | None = None
         self.observation_space = batch.observation_space
@@ -217,8 +216,7 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
         observation = np.empty(self._board_shape, np.int8)
         mask = np.empty(self._mask_length, np.int8)
         episodes.show_boards(
-            self._rows,
-            self._counts,
+            self._batch.state,
             asked.chosen,
             self._batch.board_rules,
             self._batch.rules[1],
@@ -271,7 +269,7 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
             solved,
             constraint_fraction,
         ) = episodes.step_one(
-            self._rows, self._counts, action, batch.board_rules, batch.rules, observation, mask
+            batch.state, action, batch.board_rules, batch.rules, observation, mask
         )
         if reward != reward:
             raise self._refusal(action)
@@ -330,14 +328,14 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
                 f'gym.make("{name}", render_mode="rgb_array")'
             )
             return None
-        if self._counts[0, episodes.PHASE] == episodes.UNUSED:
+        if self._batch.counts[0, episodes.PHASE] == episodes.UNUSED:
             raise ResetNeeded("there is no board to draw yet: call reset() before render()")
         drawn = rendering.render(
             self.render_mode,
             self._batch.boards[0],
             self._batch.givens[0],
             self.geometry,
-            int(self._counts[0, episodes.LAST_CELL]),
+            int(self._batch.counts[0, episodes.LAST_CELL]),
         )
         if self.render_mode != "human" or isinstance(drawn, str):
             return drawn
@@ -362,7 +360,7 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
             self._batch.seed(0, self.np_random)
 
     def _refusal(self, action: int) -> Exception:
-        phase = self._counts[0, episodes.PHASE]
+        phase = self._batch.counts[0, episodes.PHASE]
         if phase == episodes.UNUSED:
             return ResetNeeded("call reset() before step()")
         if not 0 <= action < self._num_actions:

@@ -144,6 +144,8 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         self._reward = reward if callable(reward) else None
         self._is_seeded = False
         self._with_info = with_info
+        self._board_shape = batch.boards.shape
+        self._every_board = np.ones(num_envs, np.bool_)
         self._mask_shape = (num_envs, batch.num_actions if with_mask else 0)
         threads = min(num_threads, num_envs)
         self._parts = [
@@ -227,12 +229,11 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         if self._reward is not None:
             before = batch.boards.copy()
             played = batch.running
-        observations = np.empty(batch.boards.shape, np.int8)
+        observations = np.empty(self._board_shape, np.int8)
         masks = np.empty(self._mask_shape, np.int8)
         told = batch.empty_told()
         self._step_parts(
-            batch.rows,
-            batch.counts,
+            batch.state,
             batch.streams,
             chosen,
             batch.board_rules,
@@ -252,7 +253,7 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         if self._autoreset_mode is AutoresetMode.SAME_STEP:
             final = self._renew_at_once(terminations | truncations, observations, masks, told)
         shown = told if self._with_info else None
-        infos = batch_infos(masks, shown, np.ones(self.num_envs, np.bool_)) | final
+        infos = batch_infos(masks, shown, self._every_board) | final
         return observations, rewards, terminations, truncations, infos
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -277,7 +278,7 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         Raises:
             ValueError: if it comes from another number of boards, other boards or other options.
         """
-        self._seed(None, np.ones(self.num_envs, np.bool_))
+        self._seed(None, self._every_board)
         self._batch.set_state(state)
 
     def render(self) -> tuple[Any, ...] | None:
@@ -342,7 +343,7 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
 
     def _as_actions(self, actions: ArrayLike) -> NDArray[np.int64]:
         array = np.asarray(actions)
-        if array.shape != (self.num_envs,) or not np.issubdtype(array.dtype, np.integer):
+        if array.shape != (self.num_envs,) or array.dtype.kind not in "iu":
             raise InvalidAction(
                 f"actions must be integers of shape ({self.num_envs},), not {array.dtype} of "
                 f"shape {array.shape}"
@@ -402,7 +403,7 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         told: Told,
     ) -> None:
         batch = self._batch
-        state = (batch.rows, batch.counts, chosen, batch.board_rules, batch.rules[1])
+        state = (batch.state, chosen, batch.board_rules, batch.rules[1])
         episodes.show_boards(*state, observations, masks, told)
 
 

@@ -19,7 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels import prefetch
+from sudoku_gym.intrinsics import prefetch
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.stream import new_stream, next_below, next_unit
 from sudoku_gym.symmetry import draw_symmetry
@@ -215,21 +215,21 @@ def write_puzzle(stream, bank, index, wanted, augment, group, scratch, boards, s
         for cell in range(size * size):
             blanks += puzzles[index, cell] == 0
         reveal = blanks - wanted
-    cell = 0
-    for row in range(size):
+    source, target, cell = np.uint64(index), np.uint64(b), np.uint64(0)
+    for row in range(np.uint64(size)):
         start = rows[row] * row_step
-        for column in range(size):
-            answer = solutions[index, cell]
-            digit = puzzles[index, cell]
-            cell += 1
+        for column in range(np.uint64(size)):
+            answer = np.uint64(solutions[source, cell])
+            digit = np.uint64(puzzles[source, cell])
+            cell += np.uint64(1)
             if reveal > 0 and digit == 0:  # each set of blanks to reveal is equally likely
                 if next_below(stream, blanks) < reveal:
                     digit = answer
                     reveal -= 1
                 blanks -= 1
-            image = start + columns[column] * column_step
-            boards[b, image] = digits[digit]
-            solved[b, image] = digits[answer]
+            image = np.uint64(start + columns[column] * column_step)
+            boards[target, image] = digits[digit]
+            solved[target, image] = digits[answer]
 
 
 @njit(cache=True)

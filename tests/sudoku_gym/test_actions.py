@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudoku_gym import sample_actions
+from sudoku_gym.stream import new_stream, next_below
 
 
 @settings(deadline=None)
@@ -54,3 +55,11 @@ def test_wrong_masks_are_named():
         sample_actions(np.ones(64, np.int8), rng)
     with pytest.raises(TypeError, match="int8 or bool, not float64"):
         sample_actions(np.ones((1, 64)), rng)
+
+
+def test_the_draw_is_the_legal_action_of_that_number():
+    rng = np.random.default_rng(5)
+    masks = (rng.random((300, 729)) < 0.1).astype(np.int8)
+    stream = new_stream(np.random.default_rng(6))
+    wanted = [np.flatnonzero(mask)[next_below(stream, mask.sum())] for mask in masks]
+    assert sample_actions(masks, np.random.default_rng(6)).tolist() == wanted

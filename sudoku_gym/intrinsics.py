@@ -1,0 +1,106 @@
+"""What numba has no word for: a few instructions of the machine, each as a function.
+
+They are written in LLVM's portable language; where a processor has no such instruction, LLVM puts
+several in its place.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,import-untyped"
+
+_BYTE = ir.IntType(8)
+_BYTES = ir.VectorType(_BYTE, 64)
+_BITS = ir.VectorType(ir.IntType(1), 64)
+
+
+@intrinsic
+def borrowed(_typing, array):
+    """Return the same array without a count of references; the caller must hold the original."""
+
+    def generate(context, builder, signature, arguments):
+        view = cgutils.create_struct_proxy(signature.return_type)(
+            context, builder, value=arguments[0]
+        )
+        view.meminfo = cgutils.get_null_value(view.meminfo.type)
+        view.parent = cgutils.get_null_value(view.parent.type)
+        return view._getvalue()
+
+    return array(array), generate
+
+
+@intrinsic
+def prefetch(_typing, array, row, column):
+    """Ask for `array[row, column]` of a C-contiguous array to be brought near; changes nothing."""
+
+    def generate(context, builder, signature, arguments):
+        pointer = _address(context, builder, signature, arguments)
+        word = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, word, word, word])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        builder.call(function, [pointer, word(0), word(3), word(1)])
+        return context.get_dummy_value()
+
+    return types.none(array, row, column), generate
+
+
+@intrinsic
+def popcount(_typing, word):
+    """Return how many bits of a uint64 are set, int64."""
+
+    def generate(_context, builder, _signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def lowest_bit(_typing, word):
+    """Return the place of the lowest set bit of a uint64 other than 0, int64."""
+
+    def generate(_context, builder, _signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def nonzero_bits(_typing, array, row, column):
+    """Return which of the 64 bytes from `array[row, column]` on are not 0, as bits of a uint64."""
+
+    def generate(context, builder, signature, arguments):
+        pointer = _address(context, builder, signature, arguments)
+        values = builder.load(builder.bitcast(pointer, _BYTES.as_pointer()), align=1)
+        nonzero = builder.icmp_unsigned("!=", values, ir.Constant(_BYTES, [0] * 64))
+        return builder.bitcast(nonzero, ir.IntType(64))
+
+    return types.uint64(array, row, column), generate
+
+
+@intrinsic
+def spread_bits(_typing, word, array, row, column):
+    """Write the bits of a uint64 as 64 bytes, 0 or 1, from `array[row, column]` on."""
+
+    def generate(context, builder, signature, arguments):
+        pointer = _address(context, builder, types.none(*signature.args[1:]), arguments[1:])
+        values = builder.zext(builder.bitcast(arguments[0], _BITS), _BYTES)
+        builder.store(values, builder.bitcast(pointer, _BYTES.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.none(types.uint64, array, row, column), generate
+
+
+def _address(context, builder, signature, arguments):
+    """Return where `array[row, column]` lies, for arguments `(array, row, column)`."""
+    view = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=arguments[0])
+    row, column = (
+        context.cast(builder, value, kind, types.intp)
+        for value, kind in zip(arguments[1:], signature.args[1:], strict=True)
+    )
+    strides = cgutils.unpack_tuple(builder, view.strides, 2)
+    offset = builder.add(builder.mul(row, strides[0]), builder.mul(column, strides[1]))
+    return builder.gep(builder.bitcast(view.data, _BYTE.as_pointer()), [offset])

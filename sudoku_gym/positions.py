@@ -1,0 +1,328 @@
+"""Boards that know their candidates: placing, erasing, and the action mask, compiled.
+
+The positions of B boards are three arrays, `state = (rows, candidates, counts)`, of which board b
+has row b:
+
+- `rows`, int8: board N**2 | givens N**2 | distinct U + 1 | seen (U + 1) * N. `distinct` counts the
+  different digits of each unit. `seen` counts each digit in each unit; it is left out where digits
+  cannot clash or be taken back.
+- `candidates`, uint64 `[B, K]`: one bit a cell and digit, set if the digit is a candidate of the
+  blank cell. A word holds F = 64 // N cells of N bits each, so that no cell is cut in two: a few
+  operations on all words find what a placement leaves, however many peers a cell has, and the mask
+  is written 64 bytes at a time.
+- `counts`, int64: see the columns below. Their users may have further columns.
+
+`sizes` is (N, A, U, F, tops) throughout, `tables` is (cell_units, peers, units, peer_bits); see
+`sizes_of` and `tables_of`. Nothing here knows rewards or episodes.
+
+Two habits of numba shape the code. Every slice, and every array handed to a function that is not
+inlined, has its references counted by atomic operations, which take longer than a placement; so
+kernels take whole arrays with an index b, callers pass `borrowed` arrays, and small functions are
+inlined. Signed indices are wrapped if negative, which keeps the compiler from moving many bytes at
+once; so loops over whole rows count in uint64.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.intrinsics import lowest_bit, popcount, spread_bits
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
+
+BLANKS, CANDIDATES, STUCK, SATISFIED = 0, 1, 2, 3  # STUCK: blank cells without a candidate
+
+Sizes: TypeAlias = tuple[int, int, int, int, np.uint64]
+Tables: TypeAlias = tuple[
+    NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint64]
+]
+
+
+def sizes_of(geometry: Geometry, erase: bool) -> Sizes:
+    """Return N, the number of actions A, of units U, of cells a word F, and each field's top bit.
+
+    Args:
+        geometry: the shape of the boards.
+        erase: whether cells can be cleared.
+    """
+    size, fields = geometry.size, 64 // geometry.size
+    num_actions = geometry.num_placements + erase * geometry.num_cells
+    tops = sum(1 << (field * size + size - 1) for field in range(fields))
+    return size, num_actions, len(geometry.units), fields, np.uint64(tops)
+
+
+def tables_of(geometry: Geometry) -> Tables:
+    """Return the tables that the kernels read.
+
+    Returns:
+        cell_units, peers and units of the geometry, and peer_bits, uint64 `[N**2, K]`: for each
+        cell the lowest bit of every peer's field.
+    """
+    size, fields = geometry.size, 64 // geometry.size
+    peer_bits = np.zeros((geometry.num_cells, num_words(geometry)), np.uint64)
+    for cell, peers in enumerate(geometry.peers):
+        others = peers[peers != cell].astype(np.uint64)
+        word, field = np.divmod(others, np.uint64(fields))
+        np.bitwise_or.at(peer_bits[cell], word.astype(int), np.uint64(1) << field * np.uint64(size))
+    # Numba compiles anew for read-only arrays, so it gets copies.
+    return geometry.cell_units.copy(), geometry.peers.copy(), geometry.units.copy(), peer_bits
+
+
+def num_words(geometry: Geometry) -> int:
+    """Return K."""
+    return -(-geometry.num_cells // (64 // geometry.size))
+
+
+def row_width(geometry: Geometry, counted: bool) -> int:
+    """Return the length of a row; `counted` asks for `seen`."""
+    size, num_units = geometry.size, len(geometry.units)
+    return 2 * size**2 + (num_units + 1) * (size + 1 if counted else 1)
+
+
+@njit(cache=True, inline="always")
+def sections(sizes):
+    """Return where a row's parts begin: givens, distinct, seen."""
+    cells = sizes[0] * sizes[0]
+    return cells, 2 * cells, 2 * cells + sizes[2] + 1
+
+
+@njit(cache=True, inline="always")
+def place_of(cell, sizes):
+    """Return in which word the candidates of a cell are, and from which bit on."""
+    size, fields = sizes[0], sizes[3]
+    word = cell // fields
+    return np.uint64(word), np.uint64((cell - word * fields) * size)
+
+
+@njit(cache=True, inline="always")
+def candidates_of(candidates, b, cell, sizes):
+    """Return the candidates of a cell, a set of digits."""
+    word, first = place_of(cell, sizes)
+    return (candidates[b, word] >> first) & all_digits(sizes)
+
+
+@njit(cache=True, inline="always")
+def all_digits(sizes):
+    """Return the set of all digits, uint64."""
+    return (np.uint64(1) << np.uint64(sizes[0])) - np.uint64(1)
+
+
+@njit(cache=True, inline="always")
+def _open_cells(word, sizes):
+    """Count the cells with a candidate among those of one word."""
+    tops = sizes[4]
+    below = tops - (tops >> np.uint64(sizes[0] - 1))
+    # adding all bits below a field's top to those that are set carries into it if there are any
+    return popcount((((word & below) + below) | word) & tops)
+
+
+@njit(cache=True, inline="always")
+def _count(state, b, sizes):
+    """Count the candidates and the blank cells without one."""
+    _, candidates, counts = state
+    row, number, num_open = np.uint64(b), 0, 0
+    for k in range(np.uint64(candidates.shape[1])):
+        number += popcount(candidates[row, k])
+        num_open += _open_cells(candidates[row, k], sizes)
+    counts[b, CANDIDATES] = number
+    counts[b, STUCK] = counts[b, BLANKS] - num_open
+
+
+@njit(cache=True, inline="always")
+def set_up(state, b, sizes, tables, scratch):
+    """Fill in all that follows from the board in `rows[b, :N**2]`; its digits are the givens.
+
+    `scratch`, (uint64 `[U + 1]`, int32 `[N**2]`), is overwritten.
+    """
+    rows, candidates, counts = state
+    used, order = scratch
+    size, _, num_units, fields, _ = sizes
+    cell_units = tables[0]
+    givens, distinct, seen = sections(sizes)
+    fill_row(rows, b, distinct, rows.shape[1] - distinct, 0)
+    used[:] = 0
+    # The first loop gathers the givens without a branch on what a cell holds, which would be
+    # mispredicted half of the time.
+    row, num_givens = np.uint64(b), np.uint64(0)
+    for cell in range(np.uint64(size * size)):
+        is_given = rows[row, cell] > 0
+        rows[row, np.uint64(givens) + cell] = is_given
+        order[num_givens] = cell
+        num_givens += np.uint64(is_given)
+    satisfied = 0
+    for i in range(num_givens):
+        given = np.uint64(order[i])
+        digit = np.int64(rows[row, given])
+        bit = np.uint64(1) << np.uint64(digit - 1)
+        for j in range(np.uint64(cell_units.shape[1])):
+            unit = np.int64(cell_units[given, j])
+            if unit < num_units:
+                if seen < rows.shape[1]:
+                    rows[row, np.uint64(seen + unit * size + digit - 1)] += 1
+                used[np.uint64(unit)] |= bit
+                rows[row, np.uint64(distinct + unit)] += 1
+                satisfied += rows[row, np.uint64(distinct + unit)] == size
+    word, first, k = np.uint64(0), 0, np.uint64(0)
+    for cell in range(np.uint64(size * size)):
+        taken = np.uint64(0) if rows[row, cell] == 0 else all_digits(sizes)
+        for j in range(np.uint64(cell_units.shape[1])):
+            taken |= used[np.uint64(cell_units[cell, j])]
+        word |= (all_digits(sizes) & ~taken) << np.uint64(first)
+        candidates[row, k] = word
+        first += size
+        if first == fields * size:
+            word, first = np.uint64(0), 0
+            k += np.uint64(1)
+    counts[b, BLANKS], counts[b, SATISFIED] = size * size - np.int64(num_givens), satisfied
+    _count(state, b, sizes)
+
+
+@njit(cache=True, inline="always")
+def place(state, b, cell, digit, sizes, tables):
+    """Put `digit` into the blank `cell`. Without `seen` the digit must be a candidate."""
+    rows, candidates, counts = state
+    size, _, num_units, _, _ = sizes
+    cell_units, _, _, peer_bits = tables
+    _, distinct, seen = sections(sizes)
+    rows[b, cell] = digit
+    row, origin, shift = np.uint64(b), np.uint64(cell), np.uint64(digit - 1)
+    number, num_open = 0, 0
+    for k in range(np.uint64(candidates.shape[1])):
+        left = candidates[row, k] & ~(peer_bits[origin, k] << shift)
+        candidates[row, k] = left
+        number += popcount(left)
+        num_open += _open_cells(left, sizes)
+    word, first = place_of(cell, sizes)
+    own = candidates[row, word] & (all_digits(sizes) << first)
+    candidates[row, word] ^= own
+    satisfied = 0
+    for k in range(cell_units.shape[1]):
+        unit = np.int64(cell_units[cell, k])
+        if unit < num_units:
+            is_new = True
+            if seen < rows.shape[1]:
+                rows[b, seen + unit * size + digit - 1] += 1
+                is_new = rows[b, seen + unit * size + digit - 1] == 1
+            rows[b, distinct + unit] += is_new
+            satisfied += rows[b, distinct + unit] == size
+    counts[b, BLANKS] -= 1
+    counts[b, CANDIDATES] = number - popcount(own)
+    counts[b, STUCK] = counts[b, BLANKS] - num_open + (own != 0)
+    counts[b, SATISFIED] += satisfied
+
+
+@njit(cache=True, inline="always")
+def erase(state, b, cell, sizes, tables):
+    """Clear a filled `cell` that is no given; the row must have `seen`."""
+    rows, _, counts = state
+    size, _, num_units, _, _ = sizes
+    cell_units, peers, _, _ = tables
+    _, distinct, seen = sections(sizes)
+    digit = rows[b, cell]
+    rows[b, cell] = 0
+    for k in range(cell_units.shape[1]):
+        unit = cell_units[cell, k]
+        if unit < num_units:
+            rows[b, seen + unit * size + digit - 1] -= 1
+            if rows[b, seen + unit * size + digit - 1] == 0:
+                counts[b, SATISFIED] -= rows[b, distinct + unit] == size
+                rows[b, distinct + unit] -= 1
+    for other in range(1, size + 1):
+        _return_candidate(state, b, cell, other, sizes, cell_units)
+    for k in range(peers.shape[1]):
+        if rows[b, peers[cell, k]] == 0:
+            _return_candidate(state, b, peers[cell, k], digit, sizes, cell_units)
+    counts[b, BLANKS] += 1
+    _count(state, b, sizes)
+
+
+@njit(cache=True, inline="always")
+def _return_candidate(state, b, cell, digit, sizes, cell_units):
+    """Make `digit` a candidate of the blank `cell` if no unit holds it."""
+    rows, candidates, _ = state
+    _, _, seen = sections(sizes)
+    for k in range(cell_units.shape[1]):  # padding is a unit that has seen nothing
+        if rows[b, seen + cell_units[cell, k] * sizes[0] + digit - 1] > 0:
+            return
+    word, first = place_of(cell, sizes)
+    candidates[b, word] |= np.uint64(1) << (first + np.uint64(digit - 1))
+
+
+@njit(cache=True, inline="always")
+def is_candidate(state, b, cell, digit, sizes):
+    """Return whether `digit` is a candidate of the blank `cell`."""
+    word, first = place_of(cell, sizes)
+    return (state[1][b, word] >> (first + np.uint64(digit - 1))) & np.uint64(1) != 0
+
+
+@njit(cache=True, inline="always")
+def may_erase(state, b, cell, sizes):
+    """Return whether `cell` holds a digit that is no given."""
+    rows = state[0]
+    return rows[b, cell] > 0 and rows[b, sizes[0] * sizes[0] + cell] == 0
+
+
+@njit(cache=True, inline="always")
+def only_candidate(state, b, cell, sizes):
+    """Return the digit of a naked single, else 0."""
+    digits = candidates_of(state[1], b, cell, sizes)
+    return 1 + lowest_bit(digits) if popcount(digits) == 1 else 0
+
+
+@njit(cache=True, inline="always")
+def write_mask(state, b, any_digit, sizes, masks):
+    """Write the action mask of board b into `masks[b]`, int8 `[B, A]`.
+
+    With `any_digit` every digit is legal in every blank cell, otherwise candidates are.
+    """
+    rows, _, _ = state
+    size, num_actions, _, _, _ = sizes
+    cells = size * size
+    if any_digit:
+        for cell in range(cells):
+            fill_row(masks, b, cell * size, size, rows[b, cell] == 0)
+    else:
+        _write_candidates(state, b, sizes, masks)
+    for cell in range(num_actions - size * cells):
+        masks[b, size * cells + cell] = may_erase(state, b, cell, sizes)
+
+
+@njit(cache=True, inline="always")
+def _write_candidates(state, b, sizes, masks):
+    """Write the candidates of board b into `masks[b, :N**3]`, 64 bytes at a time."""
+    candidates = state[1]
+    size, _, _, fields, _ = sizes
+    row, length, step = np.uint64(b), size**3, fields * size
+    whole = (length - 64) // step + 1  # so many words can be written without harm
+    for k in range(np.uint64(whole)):  # what is written too much, the next word overwrites
+        spread_bits(candidates[row, k], masks, b, k * np.uint64(step))
+    if whole == candidates.shape[1]:
+        return
+    word, rest = candidates[row, np.uint64(whole)], length - whole * step
+    if whole > 0:  # the last 64 bytes begin with the end of the last word but one
+        before = candidates[row, np.uint64(whole - 1)] >> np.uint64(step + rest - 64)
+        spread_bits(before | (word << np.uint64(64 - rest)), masks, b, length - 64)
+    else:
+        for i in range(np.uint64(rest)):
+            masks[row, i] = (word >> i) & np.uint64(1)
+
+
+@njit(cache=True, inline="always")
+def copy_row(rows, b, start, length, target):
+    """Copy `rows[b, start : start + length]` to the beginning of `target[b]`."""
+    row, first = np.uint64(b), np.uint64(start)
+    for i in range(np.uint64(length)):
+        target[row, i] = rows[row, first + i]
+
+
+@njit(cache=True, inline="always")
+def fill_row(rows, b, start, length, value):
+    """Set `rows[b, start : start + length]`."""
+    row, first = np.uint64(b), np.uint64(start)
+    for i in range(np.uint64(length)):
+        rows[row, first + i] = value

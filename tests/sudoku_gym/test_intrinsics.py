@@ -1,0 +1,60 @@
+"""A few instructions of the machine, against the same in plain Python."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+
+from sudoku_gym import intrinsics
+
+WORDS = st.integers(0, 2**64 - 1)
+
+
+@njit
+def popcount(word):
+    return intrinsics.popcount(word)
+
+
+@njit
+def lowest_bit(word):
+    return intrinsics.lowest_bit(word)
+
+
+@njit
+def nonzero_bits(array):
+    return intrinsics.nonzero_bits(array, 0, 0)
+
+
+@njit
+def spread_and_gather(word, array, row, column):
+    intrinsics.spread_bits(word, array, row, column)
+    intrinsics.prefetch(array, row, column)
+    return intrinsics.nonzero_bits(array, row, column)
+
+
+@settings(deadline=None)
+@given(word=WORDS)
+def test_bits_are_counted(word):
+    assert popcount(np.uint64(word)) == word.bit_count()
+
+
+@settings(deadline=None)
+@given(word=WORDS.filter(bool))
+def test_the_lowest_bit_is_found(word):
+    assert lowest_bit(np.uint64(word)) == (word & -word).bit_length() - 1
+
+
+@settings(deadline=None)
+@given(word=WORDS, column=st.integers(0, 13))
+def test_bits_become_bytes_and_bytes_become_bits(word, column):
+    array = np.full((3, 77), 5, np.int8)
+    assert spread_and_gather(np.uint64(word), array, 1, column) == word
+    wanted = np.full((3, 77), 5, np.int8)
+    wanted[1, column : column + 64] = [word >> i & 1 for i in range(64)]
+    np.testing.assert_array_equal(array, wanted)
+
+
+def test_any_byte_but_0_counts():
+    array = np.zeros((1, 64), np.int8)
+    array[0, [0, 7, 63]] = -1, 2, -128
+    assert nonzero_bits(array) == 1 | 1 << 7 | 1 << 63
