@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
@@ -175,6 +176,21 @@ class BoardBatch:
         """Play `actions [B]` on the chosen boards, which must be running."""
         episodes.step_chosen(self.state, actions, chosen, self.board_rules, self.rules)
 
+    def refusal(self, index: int, action: int) -> Exception:
+        """Say why `episodes.first_refused` found that board `index` can't be stepped."""
+        phase = self.counts[index, episodes.PHASE]
+        if phase == episodes.UNUSED:
+            return ResetNeeded("call reset() before step()")
+        if phase == episodes.RUNNING:
+            return InvalidAction(
+                f"board {index}: action {action} is none of this board: use 0 to "
+                f"{self.num_actions - 1}"
+            )
+        return ResetNeeded(
+            f"board {index}: the episode is over; with autoreset_mode=Disabled call "
+            'reset(options={"reset_mask": terminations | truncations})'
+        )
+
     @property
     def running(self) -> NDArray[np.bool_]:
         """Which boards' episodes go on: bool `[B]`."""
@@ -186,6 +202,18 @@ class BoardBatch:
         masks = np.empty((len(self.rows), self.num_actions), np.int8)
         episodes.write_masks(self.state, self.board_rules, self.rules[1], masks)
         return masks
+
+    def show(
+        self,
+        chosen: NDArray[np.bool_],
+        observations: NDArray[np.int8],
+        masks: NDArray[np.int8],
+        told: Told,
+    ) -> None:
+        """Write what the chosen boards show after a reset; leave the others' output as it is."""
+        episodes.show_boards(
+            self.state, chosen, self.board_rules, self.rules[1], observations, masks, told
+        )
 
     def empty_told(self) -> Told:
         """Return zeroed arrays for what the kernels tell of a step."""

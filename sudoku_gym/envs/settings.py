@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
+from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from sudoku_gym import board
@@ -188,6 +189,23 @@ def read_reset_options(
     )
 
 
+def read_seeds(seed: int | Sequence[int | None] | None, count: int) -> list[int | None]:
+    """Return one seed a board: `seed + i`, or `seed[i]`; None leaves a board's puzzles as they are.
+
+    Raises:
+        ValueError: if there are more or fewer seeds than boards.
+    """
+    if seed is None:
+        return [None] * count
+    if isinstance(seed, (int, np.integer)):
+        return [int(seed) + i for i in range(count)]
+    if len(seed) != count:
+        raise ValueError(
+            f"seed holds {len(seed)} seeds for {count} boards: give one for all, or one each"
+        )
+    return list(seed)
+
+
 def _read_reset_mask(mask: object, count: int) -> NDArray[np.bool_]:
     if mask is None:
         return np.ones(count, np.bool_)
@@ -222,6 +240,19 @@ def _read_puzzles(puzzle: Any, count: int, geometry: Geometry) -> NDArray[np.int
             which = "" if len(boards) == 1 else f" (board {index})"
             raise ValueError(f"reset option 'puzzle'{which}: {error}") from None
     return np.broadcast_to(boards, (count, *boards.shape[1:]))
+
+
+def read_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    """Return the mode of that name.
+
+    Raises:
+        ValueError: if there is no such mode.
+    """
+    try:
+        return mode if isinstance(mode, AutoresetMode) else AutoresetMode(mode)
+    except ValueError:
+        names = ", ".join(repr(known.value) for known in AutoresetMode)
+        raise ValueError(f"autoreset_mode={mode!r}: use {names}") from None
 
 
 def custom_rewards(

@@ -215,15 +215,7 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
         told = self._batch.empty_told()
         observation = np.empty(self._board_shape, np.int8)
         mask = np.empty(self._mask_length, np.int8)
-        episodes.show_boards(
-            self._batch.state,
-            asked.chosen,
-            self._batch.board_rules,
-            self._batch.rules[1],
-            observation[None],
-            mask[None],
-            told,
-        )
+        self._batch.show(asked.chosen, observation[None], mask[None], told)
         if self.render_mode == "human":
             self.render()
         info: dict[str, Any] = {"action_mask": mask} if self._mask_length else {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import gymnasium as gym
@@ -22,9 +21,12 @@ from sudoku_gym.envs.settings import (
     Reward,
     Settings,
     custom_rewards,
+    read_autoreset_mode,
     read_reset_options,
+    read_seeds,
 )
 from sudoku_gym.envs.sudoku import SudokuEnv
+from sudoku_gym.envs.threads import StepThreads
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
 
@@ -95,7 +97,7 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         "render_modes": ["ansi", "rgb_array"],
         "render_fps": SudokuEnv.metadata["render_fps"],
     }
-    _pool: ThreadPoolExecutor | None = None
+    _threads = StepThreads(1, 1)  # what `close` finds if the arguments were refused
 
     def __init__(
         self,
@@ -137,7 +139,7 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
             propagation=propagation,
             max_episode_steps=max_episode_steps,
         )
-        self._autoreset_mode = _autoreset_mode(autoreset_mode)
+        self._autoreset_mode = read_autoreset_mode(autoreset_mode)
         self.metadata = self.metadata | {"autoreset_mode": self._autoreset_mode}
         self.render_mode = rendering.check_mode(render_mode, self.metadata["render_modes"])
         self._batch = batch = BoardBatch(num_envs, settings)
@@ -147,10 +149,7 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         self._board_shape = batch.boards.shape
         self._every_board = np.ones(num_envs, np.bool_)
         self._mask_shape = (num_envs, batch.num_actions if with_mask else 0)
-        threads = min(num_threads, num_envs)
-        self._parts = [
-            (num_envs * i // threads, num_envs * (i + 1) // threads) for i in range(threads)
-        ]
+        self._threads = StepThreads(num_envs, num_threads)
         self.num_envs = num_envs
         self.single_observation_space = batch.observation_space
         self.single_action_space = batch.action_space
@@ -200,7 +199,7 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         observations = self._batch.boards.copy()
         masks = np.zeros(self._mask_shape, np.int8)
         told = self._batch.empty_told()
-        self._show(asked.chosen, observations, masks, told)
+        self._batch.show(asked.chosen, observations, masks, told)
         return observations, batch_infos(masks, told if self._with_info else None, asked.chosen)
 
     def step(self, actions: ArrayLike) -> StepResult:
@@ -223,7 +222,7 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         may_renew = self._autoreset_mode is AutoresetMode.NEXT_STEP
         refused = episodes.first_refused(batch.counts, chosen, may_renew, batch.num_actions)
         if refused >= 0:
-            raise self._refusal(refused, chosen)
+            raise batch.refusal(refused, int(chosen[refused]))
         if may_renew and not batch.draws_compiled:
             batch.renew(self._are_over(), episodes.RENEWED)
         if self._reward is not None:
@@ -232,16 +231,9 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         observations = np.empty(self._board_shape, np.int8)
         masks = np.empty(self._mask_shape, np.int8)
         told = batch.empty_told()
-        self._step_parts(
-            batch.state,
-            batch.streams,
-            chosen,
-            batch.board_rules,
-            batch.rules,
-            batch.drawing,
-            observations,
-            masks,
-            told,
+        self._threads.step(
+            *(batch.state, batch.streams, chosen, batch.board_rules, batch.rules, batch.drawing),
+            *(observations, masks, told),
         )
         flags, _, floats = told
         if self._reward is not None:
@@ -300,16 +292,7 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         """Seed the chosen boards; at the first time all others too, from `np_random`."""
         if isinstance(seed, (int, np.integer)):
             super().reset(seed=int(seed))
-            seeds: list[int | None] = [int(seed) + i for i in range(self.num_envs)]
-        elif seed is None:
-            seeds = [None] * self.num_envs
-        else:
-            seeds = list(seed)
-        if len(seeds) != self.num_envs:
-            raise ValueError(
-                f"seed holds {len(seeds)} seeds for {self.num_envs} boards: give one for all, or "
-                "one each"
-            )
+        seeds = read_seeds(seed, self.num_envs)
         if not self._is_seeded:
             anew = self.np_random.integers(2**63, size=self.num_envs).tolist()
             seeds_now = [a if s is None else s for s, a in zip(seeds, anew, strict=True)]
@@ -318,28 +301,9 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
             return
         self._batch.seed_many(s if c else None for s, c in zip(seeds, chosen, strict=True))
 
-    def _step_parts(self, *arguments: Any) -> None:
-        """Step every part of the boards, each in a thread of its own."""
-        if len(self._parts) == 1:
-            episodes.step_boards(self._parts[0], *arguments)
-            return
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(len(self._parts) - 1, "sudoku-step")
-        others = [
-            self._pool.submit(episodes.step_boards, part, *arguments) for part in self._parts[1:]
-        ]
-        episodes.step_boards(self._parts[0], *arguments)
-        for other in others:
-            other.result()
-
     def close_extras(self, **kwargs: Any) -> None:
         """Let the threads end; `close` calls it."""
-        if self._pool is not None:
-            self._pool.shutdown()
-            self._pool = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_pool": None}  # threads can be neither copied nor pickled
+        self._threads.close()
 
     def _as_actions(self, actions: ArrayLike) -> NDArray[np.int64]:
         array = np.asarray(actions)
@@ -354,20 +318,6 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         phases = self._batch.counts[:, episodes.PHASE]
         over: NDArray[np.bool_] = (phases == episodes.TERMINATED) | (phases == episodes.TRUNCATED)
         return over
-
-    def _refusal(self, index: int, actions: NDArray[np.int64]) -> Exception:
-        phase = self._batch.counts[index, episodes.PHASE]
-        if phase == episodes.UNUSED:
-            return ResetNeeded("call reset() before step()")
-        if phase == episodes.RUNNING:
-            return InvalidAction(
-                f"board {index}: action {actions[index]} is none of this board: use 0 to "
-                f"{self._batch.num_actions - 1}"
-            )
-        return ResetNeeded(
-            f"board {index}: the episode is over; with autoreset_mode=Disabled call "
-            'reset(options={"reset_mask": terminations | truncations})'
-        )
 
     def _ask_reward(
         self,
@@ -392,24 +342,5 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
             return {}
         final = final_infos(observations, masks, told if self._with_info else None, over)
         self._batch.renew(over, episodes.RUNNING)
-        self._show(over, observations, masks, told)
+        self._batch.show(over, observations, masks, told)
         return final
-
-    def _show(
-        self,
-        chosen: NDArray[np.bool_],
-        observations: Boards,
-        masks: NDArray[np.int8],
-        told: Told,
-    ) -> None:
-        batch = self._batch
-        state = (batch.state, chosen, batch.board_rules, batch.rules[1])
-        episodes.show_boards(*state, observations, masks, told)
-
-
-def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    try:
-        return mode if isinstance(mode, AutoresetMode) else AutoresetMode(mode)
-    except ValueError:
-        names = ", ".join(repr(known.value) for known in AutoresetMode)
-        raise ValueError(f"autoreset_mode={mode!r}: use {names}") from None
