@@ -5,9 +5,8 @@ tensorboard --logdir runs/ray
 
 ray up examples/cluster.yaml                           # your machines, once they stand in that file
 ray dashboard examples/cluster.yaml                    # leave it open: it forwards the port 8265
-ray job submit --address http://localhost:8265 --no-wait --entrypoint-num-cpus 1 -- \
-    '~/sudoku/bin/python' '~/sudoku-gym/examples/train_on_a_cluster.py' \
-    --size 9 --actors 31 --iterations 200 --run '~/runs/9x9'
+ray job submit --address http://localhost:8265 --no-wait --entrypoint-num-cpus 1 -- bash -c \
+    'cd ~/sudoku-gym && ~/sudoku/bin/python examples/train_on_a_cluster.py --size 9 --actors 31'
 
 Started again with the same folder, it goes on after the latest checkpoint.
 """

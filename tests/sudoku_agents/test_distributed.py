@@ -1,5 +1,6 @@
 """Self-play on Ray: the same games whoever plays them, and actors may die."""
 
+import importlib.util
 import os
 import signal
 import subprocess
@@ -7,6 +8,7 @@ import sys
 import threading
 import time
 from dataclasses import fields, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +23,8 @@ from sudoku_agents.networks import ExactCoverNetwork
 from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_curricula.tensorboard import BLANKS, SUCCESS_RATE, read_curves
 from sudoku_gym import evaluate, load_policy, puzzles
+
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "self_play.py"
 
 pytestmark = pytest.mark.xdist_group("ray")
 
@@ -157,6 +161,17 @@ def test_the_command_joins_a_cluster_and_makes_a_run_that_can_be_loaded(ray_clus
     assert done.returncode == 0, done.stderr
     assert "Connecting to existing Ray cluster" in done.stderr
     assert evaluate(load_policy(tmp_path), puzzles.load("4x4", "test")[:8]).illegal == 0
+
+
+@pytest.mark.slow
+def test_throughput_is_measured(ray_cluster, capsys):
+    spec = importlib.util.spec_from_file_location("self_play", BENCHMARK)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    rates = module.main(["--smoke", "--actors", "1"])
+    assert rates.keys() == {"without Ray", "1 actor"}
+    assert all(0 < games < positions for games, positions in rates.values())
+    assert "times without Ray" in capsys.readouterr().out
 
 
 def test_ray_starts_here_with_a_core_an_actor_or_is_joined(monkeypatch):
