@@ -1,7 +1,10 @@
 """RLlib's algorithms on our environments: legal, learning, reproducible, saved and restored."""
 
+import re
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,12 +22,14 @@ from sudoku_agents.rllib import (
     ppo_config,
 )
 from sudoku_curricula import ConstantConfig, PaperAlgorithm1Config, SuccessRateConfig
+from sudoku_curricula.tensorboard import BLANKS, read_curves
 from sudoku_gym import evaluate, puzzles
 from sudoku_gym.envs.vector import SudokuVectorEnv
 
 pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.usefixtures("ray_cluster")]
 
 CONFIGS = [ppo_config, appo_config, dqn_config]
+PAGE = Path(__file__).parents[2] / "docs" / "rllib.md"
 SEED = 0  # with it the untrained networks play badly
 
 
@@ -84,6 +89,7 @@ def test_one_seed_gives_one_result(build):
         np.testing.assert_array_equal(value, weights[1][name])
 
 
+@pytest.mark.slow
 def test_ppo_learns_to_complete_boards_it_has_not_seen(build, tmp_path):
     algorithm = build(ppo_config("Sudoku4x4-v0", blanks=7))
     play = held_out(algorithm, "4x4", games=256)
@@ -185,3 +191,13 @@ def test_restoring_the_algorithm_restores_its_weights(build, tmp_path):
     again.stop()
     for name, value in first.items():
         torch.testing.assert_close(value, second[name], rtol=0, atol=0)
+
+
+@pytest.mark.slow
+def test_the_pages_first_example_runs(tmp_path, monkeypatch, capsys):
+    code = re.search(r"```py\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # for the checkpoint
+    exec(compile(code, "example", "exec"), {})
+    assert "of 315 puzzles solved" in capsys.readouterr().out
+    assert read_curves(tmp_path / "runs" / "mine")[BLANKS][1]

@@ -17,16 +17,17 @@ class MaskedSudoku:
     vector environment, which is what RLlib's runners step if the configuration says
     `gym_env_vectorize_mode="vector_entry_point"`, and without a single one. A class needs no
     registration, so a checkpoint can be loaded in a process that has registered nothing.
-
-    Args:
-        config: `"id"`, e.g. `"Sudoku9x9-v0"`, and options of that environment.
-
-    Raises:
-        ValueError: if there is no id.
     """
 
     def __new__(cls, config: Mapping[str, Any]) -> Any:
-        """Make the environment."""
+        """Make the environment.
+
+        Args:
+            config: `"id"`, e.g. `"Sudoku9x9-v0"`, and options of that environment.
+
+        Raises:
+            ValueError: if there is no id.
+        """
         options = dict(config)
         if "id" not in options:
             raise ValueError('env_config names no environment: give {"id": "Sudoku4x4-v0", ...}')
