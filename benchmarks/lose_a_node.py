@@ -46,7 +46,7 @@ def main(argv=None):
     self_play = RaySelfPlay(CONFIG)
     try:
         node = cluster.add_node(num_cpus=2)
-        self_play.pool = self_play.start()
+        self_play.start()
         while len(self_play.pool.places) < CONFIG.ray.actors:
             report("two nodes start", self_play, network, seed, wanted)
         killer = threading.Timer(0.5, cluster.remove_node, [node], {"allow_graceful": False})

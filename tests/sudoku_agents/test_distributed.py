@@ -73,6 +73,9 @@ class PlaysHere:
         tasks = split(self.config, blanks, rng)
         return Games.concatenate([player.play(network.state_dict(), task) for task in tasks])
 
+    def start(self):
+        pass
+
     def close(self):
         pass
 
@@ -118,7 +121,7 @@ def test_training_goes_on_when_an_actor_is_killed_and_resumes_to_the_bit(ray_clu
     assert whole.schedule.level > 2
 
     trainer = Trainer(small(tmp_path / "killed", **settings, iterations=2))
-    trainer.self_play.pool = pool = trainer.self_play.start()
+    pool = trainer.self_play.start()
     killed = []
 
     def kill_one_in_the_middle_of_a_task():

@@ -61,7 +61,7 @@ class Player:
 class RaySelfPlay:
     """Lets actors play an iteration's games; a `SelfPlay`.
 
-    Ray and the actors start with the first games. The weights of an iteration go into Ray's object
+    The weights of an iteration go into Ray's object
     store once, and each node fetches them once.
 
     Args:
@@ -87,22 +87,27 @@ class RaySelfPlay:
             ConnectionError: if no cluster answers at the address.
             RuntimeError: if actors die again and again.
         """
-        if self.pool is None:
-            self.pool = self.start()
+        pool = self.start()
         weights = ray.put(network.state_dict())
         tasks = split(self.config, blanks, rng)
         try:
-            parts = self.pool.map(lambda actor, task: actor.play.remote(weights, task), tasks)
+            parts = pool.map(lambda actor, task: actor.play.remote(weights, task), tasks)
         except BaseException:
             self.close()
             raise
         return Games.concatenate(parts)
 
     def start(self) -> ActorPool:
-        """Connect to Ray and start the actors."""
-        connect(self.config.ray)
-        player: Any = ray.remote(num_cpus=1)(Player)
-        return ActorPool(lambda: player.remote(self.config), self.config.ray.actors)
+        """Connect to Ray and start the actors, unless they are there.
+
+        Raises:
+            ConnectionError: if no cluster answers at the address.
+        """
+        if self.pool is None:
+            connect(self.config.ray)
+            player: Any = ray.remote(num_cpus=1)(Player)
+            self.pool = ActorPool(lambda: player.remote(self.config), self.config.ray.actors)
+        return self.pool
 
     def close(self) -> None:
         """End the actors; the next games start new ones."""

@@ -52,6 +52,9 @@ class Games:
 class SelfPlay(Protocol):
     """Plays the games of an iteration, wherever that may be."""
 
+    def start(self) -> object:
+        """Get ready; the first games do it otherwise."""
+
     def play(self, network: nn.Module, blanks: Blanks, rng: np.random.Generator) -> Games:
         """Play one game on each of the configuration's boards.
 
@@ -78,6 +81,9 @@ class LocalSelfPlay:
     def __init__(self, config: AlphaZeroConfig) -> None:
         self._config = config
         self._envs = _training_envs(config)
+
+    def start(self) -> None:
+        """Do nothing: it is ready."""
 
     def play(self, network: nn.Module, blanks: Blanks, rng: np.random.Generator) -> Games:
         """Play one game on each board, see `SelfPlay`."""

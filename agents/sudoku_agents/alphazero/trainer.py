@@ -104,6 +104,7 @@ class Trainer:
     def run(self, console: Console | None = None) -> None:
         """Train to the end; write curves and checkpoints, and report to `console`."""
         resumed_at = self.iteration if self.config.resume else None
+        self.self_play.start()
         with (
             closing(self.self_play),
             curves.CurveWriter(self.config.run, resume_step=resumed_at) as writer,
