@@ -175,7 +175,7 @@ class BlanksCurriculumCallback(RLlibCallback):
         self._written[tag] = float(value)
 
     def _report_training_episodes(self, curriculum: Curriculum, result: dict[str, Any]) -> None:
-        runners = result["env_runners"]
+        runners = result.get("env_runners", {})
         solved, episodes = runners.pop(SOLVED, {}), runners.pop(EPISODES, {})
         for name, sum_ in episodes.items():
             # RLlib keeps levels that ended no episode since its last result, with a sum of nan.
@@ -261,7 +261,8 @@ def _common_names(result: Mapping[str, Any]) -> dict[str, float]:
     runners = result.get("env_runners", {})
     found = {common: learner[name] for name, common in _LOSSES.items() if name in learner}
     found |= {common: runners[name] for name, common in _RUNNERS.items() if name in runners}
-    return {tag: float(value) for tag, value in found.items()}
+    # A mean of nothing, where no episode ended, is nan.
+    return {tag: float(value) for tag, value in found.items() if np.isfinite(value)}
 
 
 def _add_curves(result: dict[str, Any], values: Mapping[str, float]) -> None:

@@ -1,0 +1,68 @@
+"""Algorithms of RLlib on 4x4, dense network and exact cover, with a curriculum or without.
+
+python benchmarks/rllib_algorithms.py DQN --steps 20000
+python benchmarks/rllib_algorithms.py --help
+"""
+
+import argparse
+import time
+
+import ray
+import torch
+
+from sudoku_agents.rllib import DenseConfig, RLlibPolicy, appo_config, dqn_config, ppo_config
+from sudoku_curricula import ConstantConfig, SuccessRateConfig
+from sudoku_gym import evaluate, puzzles
+
+ALGORITHMS = {  # name: configuration, network
+    "PPO": (ppo_config, None),
+    "PPO-dense": (ppo_config, DenseConfig()),
+    "APPO": (appo_config, None),
+    "APPO-dense": (appo_config, DenseConfig()),
+    "DQN": (dqn_config, None),
+    "DQN-dense": (dqn_config, DenseConfig()),
+}
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("algorithm", choices=ALGORITHMS)
+    parser.add_argument("--steps", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--no-curriculum", action="store_true")
+    parser.add_argument("--every", type=int, default=1, help="test every so manieth puzzle only")
+    options = parser.parse_args(argv)
+    torch.set_num_threads(1)
+    ray.init("local", include_dashboard=False, log_to_driver=False, ignore_reinit_error=True)
+
+    if options.no_curriculum:
+        curriculum = ConstantConfig(blanks=12)
+    else:
+        curriculum = SuccessRateConfig(start=2, stop=12, threshold=0.9)
+    configure, network = ALGORITHMS[options.algorithm]
+    config = configure(
+        "Sudoku4x4-v0",
+        network=network,
+        curriculum=curriculum,
+        evaluate_every=options.steps // 10,
+    )
+    # In one process, so that a figure depends less on the machine.
+    algorithm = config.env_runners(num_env_runners=0).debugging(seed=options.seed).build_algo()
+    start = time.perf_counter()
+    steps = 0
+    while steps < options.steps:
+        result = algorithm.train()
+        steps = int(result["num_env_steps_sampled_lifetime"])
+    minutes = (time.perf_counter() - start) / 60
+    test = puzzles.load("4x4", split="test")[:: options.every]
+    played = evaluate(RLlibPolicy(algorithm.get_module()), test)
+    algorithm.stop()
+    print(
+        f"{options.algorithm}, seed {options.seed}, {steps:,} steps, {minutes:.1f} minutes, "
+        f"{result['curriculum']['blanks']:.0f} blanks at last: {played}"
+    )
+    return played
+
+
+if __name__ == "__main__":
+    main()
