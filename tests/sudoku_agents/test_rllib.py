@@ -64,7 +64,7 @@ def small(config=ppo_config, **options):
         made.reporting(min_sample_timesteps_per_iteration=200)
     else:
         made.training(train_batch_size_per_learner=256)
-        made.reporting(min_time_s_per_iteration=None)
+        made.reporting(min_sample_timesteps_per_iteration=256)
     return made.training(minibatch_size=128, num_epochs=1) if config is ppo_config else made
 
 

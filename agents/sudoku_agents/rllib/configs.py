@@ -86,6 +86,8 @@ def appo_config(
         grad_clip=0.5,
     )
     config.env_runners(num_env_runners=1, rollout_fragment_length=16).learners(num_learners=0)
+    # Results by steps, not every ten seconds: the curriculum looks at them.
+    config.reporting(min_time_s_per_iteration=None, min_sample_timesteps_per_iteration=4096)
     return _on_sudoku(
         config, MaskedActorCritic, env, network, num_envs, curriculum, evaluate_every, options
     )
@@ -131,7 +133,7 @@ def _on_sudoku(
     env_config: dict[str, Any] = {"reward": "sparse", "end_at_dead_end": True, **options}
     board: Any = gym.make(env, **env_config).unwrapped
     if curriculum is not None:
-        # Asked here for both ends, since an error in a runner's process would only kill that.
+        # Asked for the last level here, since an error in a runner's process would only kill that.
         board.set_blanks(
             curriculum.blanks if isinstance(curriculum, ConstantConfig) else curriculum.stop
         )

@@ -85,13 +85,13 @@ class RLlibPolicy:
 
 
 def held_out(
-    algorithm: Algorithm, source: str, split: str = "validation", games: int = 128
+    algorithm: Algorithm, source: object, split: str = "validation", games: int = 128
 ) -> HeldOut:
     """Let an algorithm's module play held-out puzzles, for `BlanksCurriculumCallback`.
 
     Args:
         algorithm: its newest weights play; its seed draws the puzzles.
-        source: where the puzzles come from, e.g. `"4x4"`.
+        source: where the puzzles come from, as `resolve_source` takes it, e.g. `"4x4"`.
         split: which of them.
         games: how many a call.
     """
