@@ -30,11 +30,7 @@ Batch = dict[str, Any]
 
 
 class _Masked(TorchRLModule, TargetNetworkAPI, InferenceOnlyAPI):
-    """What both modules share: the network, its target, and the way boards reach them.
-
-    `model_config["network"]` is the configuration of the network, by default `ExactCoverConfig()`;
-    `model_config["geometry"]` are the boards' units, by default the standard boxes.
-    """
+    """What both modules share: the network and its target."""
 
     network: nn.Module
     target: nn.Module
@@ -63,7 +59,11 @@ class _Masked(TorchRLModule, TargetNetworkAPI, InferenceOnlyAPI):
 
 
 class MaskedActorCritic(_Masked, ValueFunctionAPI):
-    """Logits and values of one network, for PPO, IMPALA and APPO."""
+    """Logits and values of one network, for PPO, IMPALA and APPO.
+
+    `model_config["network"]` is the configuration of the network, by default `ExactCoverConfig()`;
+    `model_config["geometry"]` are the boards' units, by default the standard boxes.
+    """
 
     def _forward(self, batch: Batch, **kwargs: Any) -> Batch:
         logits, _ = self.network(*boards_and_masks(batch))
@@ -92,6 +92,7 @@ class MaskedQNetwork(_Masked, QNetAPI):
     """The network's logits as action values, for DQN: masked targets and masked exploration.
 
     RLlib's own module explores wherever a value is not 0 or minus infinity, that is anywhere.
+    `model_config` is that of `MaskedActorCritic`.
     """
 
     def setup(self) -> None:
