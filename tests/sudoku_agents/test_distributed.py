@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -185,14 +186,19 @@ def test_ray_starts_here_with_a_core_an_actor_or_is_joined(monkeypatch):
     monkeypatch.setattr(distributed.ray, "is_initialized", lambda: False)
     monkeypatch.setattr(distributed.ray, "init", lambda **options: calls.append(options))
     distributed.connect(RayConfig(actors=3))
-    distributed.connect(RayConfig(actors=3, address="10.0.0.1:6379"))
-    monkeypatch.setenv("RAY_ADDRESS", "10.0.0.2:6379")
-    distributed.connect(RayConfig(actors=3))
+    distributed.connect(RayConfig(actors=3, address="auto"))
+    with socket.create_server(("127.0.0.1", 0)) as head:
+        address = f"127.0.0.1:{head.getsockname()[1]}"
+        monkeypatch.setenv("RAY_ADDRESS", address)
+        distributed.connect(RayConfig(actors=3))
     assert calls == [
         {"address": "local", "num_cpus": 3, "include_dashboard": False},
-        {"address": "10.0.0.1:6379"},
-        {"address": "10.0.0.2:6379"},
+        {"address": "auto"},
+        {"address": address},
     ]
+    with pytest.raises(ConnectionError, match=f"no Ray cluster answers at {address}"):
+        distributed.connect(RayConfig(actors=3))
+    assert len(calls) == 3
 
 
 def test_a_task_whose_actor_dies_is_done_again(ray_cluster, tmp_path):

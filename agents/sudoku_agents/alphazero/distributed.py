@@ -8,6 +8,7 @@ of them plays what, or on whether some die.
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -138,6 +139,18 @@ def connect(config: RayConfig) -> None:
         return
     address = config.address or os.environ.get("RAY_ADDRESS")
     if address is not None:
+        _reach(address)
         ray.init(address=address)
     else:
         ray.init(address="local", num_cpus=config.actors, include_dashboard=False)
+
+
+def _reach(address: str) -> None:
+    """Find out in seconds that nobody listens at HOST:PORT; Ray itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if not host or "/" in host or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except OSError as error:
+        raise ConnectionError(f"no Ray cluster answers at {address}: {error}") from error
