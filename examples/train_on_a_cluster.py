@@ -28,6 +28,7 @@ from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.tables import to_markdown
 
 CURRICULA = {4: SuccessRateConfig(), 9: SuccessRateConfig(start=10, stop=54, step=2)}
+FLOORS = ("masked-random", "naked-singles", "hidden-singles")
 TEST_BLANKS = {4: None, 9: 50}  # None: minimal puzzles
 
 
@@ -61,8 +62,8 @@ def main(argv=None):
     source = BankSource(puzzles.load(bank, split="test"))
     blanks = TEST_BLANKS[options.size]
     boards, _ = source.sample(64 if smoke else 1024, blanks, np.random.default_rng(0))
-    floor = load_policy("masked-random")
-    results = compare({"masked-random": floor, "cAlphaZero": load_policy(run)}, boards)
+    players = {name: load_policy(name) for name in FLOORS} | {"cAlphaZero": load_policy(run)}
+    results = compare(players, boards)
     what = f"with {blanks} blanks" if blanks else "minimal"
     print(f"\n{len(boards):,} {bank} puzzles of the test split, {what}\n\n{to_markdown(results)}")
     return results
