@@ -20,7 +20,7 @@ from sudoku_curricula.tensorboard import BLANKS, COMPLETION_RATE, read_curves
 
 CURRICULA = {
     "success-rate": SuccessRateConfig(start=2, stop=12),
-    "algorithm-1": PaperAlgorithm1Config(start=2, stop=12),
+    "algorithm-1": PaperAlgorithm1Config(start=2, stop=12, max_iterations=2),
     "none": ConstantConfig(blanks=12),
 }
 

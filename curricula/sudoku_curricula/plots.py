@@ -91,17 +91,17 @@ def mean_and_range(runs: Group, tag: str) -> tuple[NDArray[np.float64], NDArray[
         The steps, float64 `[T]`, and float64 `[3, T]`; T is 0 if no run has the curve.
     """
     points = [run[tag] for run in runs if tag in run]
-    steps = np.unique(np.concatenate([np.asarray(at, np.float64) for at, _ in points] or [[]]))
+    if not points:
+        return np.empty(0), np.empty((3, 0))
+    steps = np.unique(np.concatenate([np.asarray(at, np.float64) for at, _ in points]))
     values = np.array([np.interp(steps, *point, np.nan, np.nan) for point in points])
-    if not steps.size:
-        return steps, np.empty((3, 0))
     return steps, np.array([kind(values, axis=0) for kind in (np.nanmean, np.nanmin, np.nanmax)])
 
 
 def _read_runs(folder: str | os.PathLike[str]) -> Group:
     """Read every run in a folder or below it."""
-    found = sorted({file.parent for file in Path(folder).rglob("events.out.tfevents.*")})
-    return [curves.read_curves(run) for run in found or [folder]]
+    found = {file.parent for file in Path(folder).rglob("events.out.tfevents.*")}
+    return [curves.read_curves(run) for run in sorted(found) or [Path(folder)]]
 
 
 def _draw_panel(axes: Axes, title: str, lines: dict[str, str], groups: dict[str, Group]) -> None:
