@@ -6,6 +6,7 @@ tensorboard --logdir runs/rllib
 """
 
 import argparse
+import copy
 import time
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def main(argv=None):
     # Everything runs in this process; .env_runners(num_env_runners=4) spreads the sampling.
     config = ppo_config("Sudoku4x4-v0", curriculum=curriculum, evaluate_every=every)
     algorithm = config.debugging(seed=options.seed).build_algo()
-    untrained = algorithm.save_to_path(options.run.absolute() / "untrained")
+    untrained = copy.deepcopy(algorithm.get_module())
 
     start = time.perf_counter()
     trained, minutes = 0, 0.0
@@ -53,16 +54,16 @@ def main(argv=None):
             trained = int(result["num_env_steps_sampled_lifetime"])
             minutes = (time.perf_counter() - start) / 60
             print(progress(trained, result), flush=True)
-    checkpoint = algorithm.save_to_path(options.run.absolute() / "checkpoint")
-    algorithm.stop()
+    algorithm.save_to_path(options.run.absolute() / "checkpoint")
 
     print(f"\nseed {options.seed}, {trained:,} steps, {minutes:.1f} minutes")
     # The network knows the graph of the board, and random weights may play well by that alone.
     players = {name: load_policy(name) for name in ("masked-random", "naked-singles")}
-    players["untrained"] = RLlibPolicy.from_checkpoint(untrained)
-    players["PPO"] = RLlibPolicy.from_checkpoint(checkpoint)
+    players["untrained"] = RLlibPolicy(untrained)
+    players["PPO"] = RLlibPolicy(algorithm.get_module())
     test = puzzles.load("4x4", split="test")[:: 100 if options.smoke else 1]
     results = compare(players, test)
+    algorithm.stop()
     print(f"\n{len(test):,} test puzzles, minimal\n\n{to_markdown(results)}")
     return results
 

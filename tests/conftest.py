@@ -11,6 +11,8 @@ def ray_cluster():
     each other.
     """
     ray = pytest.importorskip("ray")
-    ray.init("local", num_cpus=4, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    ray.init(
+        "local", num_cpus=4, include_dashboard=False, log_to_driver=False, configure_logging=False
+    )
     yield ray
     ray.shutdown()

@@ -13,9 +13,10 @@ import torch
 from ray.rllib.algorithms import Algorithm
 from ray.rllib.algorithms.impala import IMPALAConfig
 from ray.rllib.core import DEFAULT_MODULE_ID
-from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.core.rl_module.rl_module import RLModule, RLModuleSpec
 
 from sudoku_agents.rllib import (
+    MODULE_PATH,
     DenseConfig,
     MaskedActorCritic,
     MaskedSudoku,
@@ -128,7 +129,7 @@ def test_ppo_learns_to_complete_boards_it_has_not_seen(build, tmp_path):
 
     folder = algorithm.save_to_path(tmp_path / "checkpoint")
     chosen = puzzles.load("4x4", split="test")[::200]
-    loaded = evaluate(RLlibPolicy.from_checkpoint(folder), chosen)
+    loaded = evaluate(RLlibPolicy(RLModule.from_checkpoint(Path(folder) / MODULE_PATH)), chosen)
     assert loaded.illegal == 0
     np.testing.assert_array_equal(
         loaded.solved, evaluate(RLlibPolicy(algorithm.get_module()), chosen).solved

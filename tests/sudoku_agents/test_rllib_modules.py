@@ -181,11 +181,6 @@ def test_a_policy_refuses_boards_of_another_size():
         policy.reset(boards, Geometry.standard(9), np.random.default_rng(0))
 
 
-def test_a_folder_without_a_checkpoint_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match="holds no checkpoint of RLlib"):
-        RLlibPolicy.from_checkpoint(tmp_path)
-
-
 def test_the_environment_is_the_native_one():
     env = MaskedSudoku({"id": "Sudoku4x4-v0", "num_envs": 3})
     assert type(env.unwrapped).__name__ == "SudokuVectorEnv"

@@ -24,11 +24,15 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import resolve_source
 
 BOARDS_AT_ONCE = 256
-MODULE = Path("learner_group", "learner", "rl_module", DEFAULT_MODULE_ID)
+MODULE_PATH = Path("learner_group", "learner", "rl_module", DEFAULT_MODULE_ID)
 
 
 class RLlibPolicy:
     """Plays greedily with a module: a `sudoku_gym.Policy` for `evaluate` and `compare`.
+
+    The module of a saved algorithm is loaded with RLlib's own
+    `RLModule.from_checkpoint(folder / MODULE_PATH)`: its files hold pickles, so nothing here opens
+    them.
 
     Args:
         module: takes the observations of `MaskedObservation`, and answers with
@@ -37,22 +41,6 @@ class RLlibPolicy:
 
     def __init__(self, module: RLModule) -> None:
         self.module = module
-
-    @classmethod
-    def from_checkpoint(cls, folder: str | Path) -> RLlibPolicy:
-        """Load the module of an algorithm's checkpoint, without the algorithm.
-
-        RLlib's checkpoints hold pickles, which may run anything: open only what you trust.
-
-        Raises:
-            FileNotFoundError: if the folder holds no checkpoint of an algorithm.
-        """
-        path = Path(folder).absolute() / MODULE
-        if not path.is_dir():
-            raise FileNotFoundError(
-                f"{folder} holds no checkpoint of RLlib: give what save_to_path returned"
-            )
-        return cls(RLModule.from_checkpoint(path))
 
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
