@@ -137,5 +137,5 @@ def _draw_panel(axes: Axes, title: str, lines: dict[str, str], groups: dict[str,
 def _make_logarithmic(axes: Axes) -> None:
     """Show whole decades, none below 1e-5: the value loss falls to 0 where all games are won."""
     axes.set_yscale("log")
-    low, high = axes.get_ylim()
+    low, high = axes.dataLim.intervaly
     axes.set_ylim(10 ** floor(log10(max(low, 1e-5))), 10 ** ceil(log10(max(high, 1e-4))))
