@@ -134,18 +134,16 @@ def _count(state, b, sizes):
 
 
 @njit(cache=True, inline="always")
-def set_up(state, b, sizes, tables, scratch):
+def set_up(state, b, sizes, tables, order):
     """Fill in all that follows from the board in `rows[b, :N**2]`; its digits are the givens.
 
-    `scratch`, (uint64 `[U + 1]`, int32 `[N**2]`), is overwritten.
+    `order`, int32 `[N**2]`, is overwritten.
     """
     rows, candidates, counts = state
-    used, order = scratch
-    size, _, num_units, fields, _ = sizes
-    cell_units = tables[0]
+    size, _, num_units, _, _ = sizes
+    cell_units, _, _, peer_bits = tables
     givens, distinct, seen = sections(sizes)
     fill_row(rows, b, distinct, rows.shape[1] - distinct, 0)
-    used[:] = 0
     # The first loop gathers the givens without a branch on what a cell holds, which would be
     # mispredicted half of the time.
     row, num_givens = np.uint64(b), np.uint64(0)
@@ -154,32 +152,37 @@ def set_up(state, b, sizes, tables, scratch):
         rows[row, np.uint64(givens) + cell] = is_given
         order[num_givens] = cell
         num_givens += np.uint64(is_given)
+    _open_all(candidates, b, sizes)
     satisfied = 0
     for i in range(num_givens):
         given = np.uint64(order[i])
         digit = np.int64(rows[row, given])
-        bit = np.uint64(1) << np.uint64(digit - 1)
+        shift = np.uint64(digit - 1)
+        for k in range(np.uint64(candidates.shape[1])):
+            candidates[row, k] &= ~(peer_bits[given, k] << shift)
+        word, first = place_of(order[i], sizes)
+        candidates[row, word] &= ~(all_digits(sizes) << first)
         for j in range(np.uint64(cell_units.shape[1])):
             unit = np.int64(cell_units[given, j])
             if unit < num_units:
                 if seen < rows.shape[1]:
                     rows[row, np.uint64(seen + unit * size + digit - 1)] += 1
-                used[np.uint64(unit)] |= bit
                 rows[row, np.uint64(distinct + unit)] += 1
                 satisfied += rows[row, np.uint64(distinct + unit)] == size
-    word, first, k = np.uint64(0), 0, np.uint64(0)
-    for cell in range(np.uint64(size * size)):
-        taken = np.uint64(0) if rows[row, cell] == 0 else all_digits(sizes)
-        for j in range(np.uint64(cell_units.shape[1])):
-            taken |= used[np.uint64(cell_units[cell, j])]
-        word |= (all_digits(sizes) & ~taken) << np.uint64(first)
-        candidates[row, k] = word
-        first += size
-        if first == fields * size:
-            word, first = np.uint64(0), 0
-            k += np.uint64(1)
     counts[b, BLANKS], counts[b, SATISFIED] = size * size - np.int64(num_givens), satisfied
     _count(state, b, sizes)
+
+
+@njit(cache=True, inline="always")
+def _open_all(candidates, b, sizes):
+    """Make every digit a candidate of every cell."""
+    size, fields = sizes[0], sizes[3]
+    row, last = np.uint64(b), np.uint64(candidates.shape[1] - 1)
+    in_last = size * size - np.int64(last) * fields
+    full = ~np.uint64(0)
+    for k in range(last):
+        candidates[row, k] = full >> np.uint64(64 - fields * size)
+    candidates[row, last] = full >> np.uint64(64 - in_last * size)
 
 
 @njit(cache=True, inline="always")

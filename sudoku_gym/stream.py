@@ -46,6 +46,12 @@ def next_uint64(stream):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")
+def skip(stream):  # type: ignore[no-untyped-def]
+    """Advance the stream by a draw whose value does not matter."""
+    stream[COUNTER] += np.uint64(1)
+
+
+@njit(cache=True, inline="always")
 def next_below(stream, bound):  # type: ignore[no-untyped-def]
     """Return an integer in `[0, bound)`, `0 < bound < 2**31`.
 

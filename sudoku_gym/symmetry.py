@@ -18,7 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.stream import new_stream, next_below
+from sudoku_gym.stream import new_stream, next_below, skip
 
 _Value = TypeVar("_Value", bound=np.generic)
 _Integer = TypeVar("_Integer", bound=np.integer)
@@ -229,8 +229,9 @@ def draw_symmetry(stream, group, rows, columns, digits):  # type: ignore[no-unty
         rows[:] = element[:size]
         columns[:] = element[size : 2 * size]
         transpose = element[2 * size] == 1
-    digits[0] = 0
-    for digit in range(1, size + 1):
+    digits[0], digits[1] = 0, 1
+    skip(stream)
+    for digit in range(2, size + 1):
         other = 1 + next_below(stream, digit)
         digits[digit] = digits[other]
         digits[other] = digit
@@ -241,13 +242,17 @@ def draw_symmetry(stream, group, rows, columns, digits):  # type: ignore[no-unty
 def _draw_lines(stream, block, lines):  # type: ignore[no-untyped-def]
     """Permute the blocks of `block` lines each, and the lines within each block."""
     size = len(lines)
-    for i in range(size // block):  # lines[i * block] holds the image of block i for now
+    lines[0] = 0  # lines[i * block] holds the image of block i for now
+    skip(stream)
+    for i in range(1, size // block):
         j = next_below(stream, i + 1)
         lines[i * block] = lines[j * block]
         lines[j * block] = i
     for i in range(size // block):
         image = lines[i * block]
-        for k in range(block):
+        lines[i * block] = image * block
+        skip(stream)
+        for k in range(1, block):
             j = next_below(stream, k + 1)
             lines[i * block + k] = lines[i * block + j]
             lines[i * block + j] = image * block + k

@@ -272,10 +272,10 @@ def _write_mask(state, b, any_digit, sizes, masks):
 
 
 @njit(cache=True)
-def _start_episode(state, b, phase, sizes, tables, used):
+def _start_episode(state, b, phase, sizes, tables, order):
     """Begin an episode on the board in `rows[b, :N**2]`."""
     counts = state[2]
-    set_up(state, b, sizes, tables, used)
+    set_up(state, b, sizes, tables, order)
     counts[b, LEVEL] = counts[b, BLANKS]
     counts[b, STEPS] = 0
     counts[b, PHASE] = phase
@@ -287,7 +287,7 @@ def _new_scratch(sizes):
     """Return what `set_up` and what `write_puzzle` overwrite."""
     size = sizes[0]
     return (
-        (np.empty(sizes[2] + 1, np.uint64), np.empty(size * size, np.int32)),
+        np.empty(size * size, np.int32),
         (np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size + 1, np.int8)),
     )
 
@@ -320,12 +320,12 @@ def _borrowed_drawing(drawing):
 def _draw_board(state, streams, b, phase, sizes, tables, drawing, scratch):
     """Begin an episode on a puzzle from the bank."""
     bank, cdf, augment, group = drawing
-    used, for_puzzle = scratch
+    order, for_puzzle = scratch
     rows = state[0]
     stream, solutions = streams[b], rows[:, sizes[0] * sizes[0] :]  # where `set_up` puts the givens
     index, wanted = choose_puzzle(stream, bank, cdf)
     write_puzzle(stream, bank, index, wanted, augment, group, for_puzzle, rows, solutions, b)
-    _start_episode(state, b, phase, sizes, tables, used)
+    _start_episode(state, b, phase, sizes, tables, order)
 
 
 @njit(cache=True)
@@ -348,7 +348,7 @@ def load_boards(state, streams, chosen, phase, board_rules, augment, group, puzz
     state, tables = _borrowed_state(state), _borrowed_tables(board_rules)
     sizes, rows = board_rules[0], state[0]
     size = sizes[0]
-    used, (lines, columns, digits) = _new_scratch(sizes)
+    order, (lines, columns, digits) = _new_scratch(sizes)
     for b in range(len(chosen)):
         if chosen[b]:
             copy_row(puzzles, b, 0, size * size, rows)
@@ -358,7 +358,7 @@ def load_boards(state, streams, chosen, phase, board_rules, augment, group, puzz
                 for cell in range(size * size):
                     image = lines[cell // size] * row_step + columns[cell % size] * column_step
                     rows[b, image] = digits[puzzles[b, cell]]
-            _start_episode(state, b, phase, sizes, tables, used)
+            _start_episode(state, b, phase, sizes, tables, order)
 
 
 @njit(cache=True)

@@ -19,8 +19,8 @@ GEOMETRIES = [
 
 
 @njit
-def set_up(state, sizes, tables, used, order):
-    positions.set_up(state, 0, sizes, tables, (used, order))
+def set_up(state, sizes, tables, order):
+    positions.set_up(state, 0, sizes, tables, order)
 
 
 @njit
@@ -50,8 +50,7 @@ class Position:
             np.zeros((1, 4), np.int64),
         )
         self.state[0][0, : shape.num_cells] = digits.ravel()
-        used = np.zeros(len(shape.units) + 1, np.uint64)
-        set_up(self.state, self.sizes, self.tables, used, np.zeros(shape.num_cells, np.int32))
+        set_up(self.state, self.sizes, self.tables, np.zeros(shape.num_cells, np.int32))
 
     @property
     def digits(self):
