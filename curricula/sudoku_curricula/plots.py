@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import EngFormatter
+from matplotlib.ticker import EngFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from sudoku_curricula import tensorboard as curves
@@ -122,6 +122,7 @@ def _draw_panel(axes: Axes, title: str, lines: dict[str, str], groups: dict[str,
     axes.set_title(title, loc="left")
     axes.set_xlabel("step")
     axes.grid(alpha=0.3)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.spines[["top", "right"]].set_visible(False)
     if curves.SUCCESS_RATE in lines:
