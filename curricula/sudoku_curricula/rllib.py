@@ -22,9 +22,7 @@ except ModuleNotFoundError as error:
 
 from sudoku_curricula import tensorboard as curves
 from sudoku_curricula.schedules import ScheduleConfig
-from sudoku_curricula.wrappers import Curriculum, find_set_blanks, results_of
-
-HeldOut = Callable[[int | None], tuple[int, int]]
+from sudoku_curricula.wrappers import Curriculum, HeldOut, find_set_blanks, results_of
 
 CURRICULUM = "curriculum"  # the part of a checkpoint
 EPISODES, SOLVED = "episodes_by_level", "solved_by_level"  # sums, in the runners' metrics
@@ -185,14 +183,8 @@ class BlanksCurriculumCallback(RLlibCallback):
 
     def _report_held_out(self, curriculum: Curriculum, held_out: HeldOut) -> None:
         self._evaluated_at = curriculum.steps
-        moved = True
-        while moved:  # a level that is mastered already costs no training
-            level = curriculum.schedule.level
-            solved, count = held_out(level)
-            curriculum.report([level] * count, [True] * solved + [False] * (count - solved))
-            moved = curriculum.schedule.level != level
-        solved, count = held_out(None)
-        self.add_scalar(curves.COMPLETION_RATE, solved / count)
+        _, minimal = curriculum.report_held_out(held_out)
+        self.add_scalar(curves.COMPLETION_RATE, minimal)
 
     def _measure_speed(self) -> None:
         assert self.curriculum is not None and self._started is not None

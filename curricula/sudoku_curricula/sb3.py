@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 try:
@@ -16,9 +15,7 @@ except ModuleNotFoundError as error:
 
 from sudoku_curricula import tensorboard as curves
 from sudoku_curricula.base import Schedule
-from sudoku_curricula.wrappers import Curriculum
-
-HeldOut = Callable[[int | None], tuple[int, int]]
+from sudoku_curricula.wrappers import Curriculum, HeldOut
 
 _LOSSES = {  # what SB3 calls it, what every trainer calls it, and the sign between them
     "train/policy_gradient_loss": (curves.POLICY_LOSS, 1),
@@ -128,19 +125,12 @@ class BlanksCurriculumCallback(BaseCallback):
         self._keep_state()
 
     def _report_held_out(self, curriculum: Curriculum, held_out: HeldOut) -> None:
-        moved = True
-        while moved:  # a level that is mastered already costs no training
-            level = self.schedule.level
-            solved, count = held_out(level)
-            curriculum.report([level] * count, [True] * solved + [False] * (count - solved))
-            moved = self.schedule.level != level
-        minimal_solved, minimal_count = held_out(None)
-        minimal = minimal_solved / minimal_count
+        at_level, minimal = curriculum.report_held_out(held_out)
         self.logger.record(curves.COMPLETION_RATE, minimal)
         if self.verbose:
             print(
-                f"{self.num_timesteps:9,} steps  {level:3d} blanks  held out: "
-                f"{solved / count:6.1%} at the level, {minimal:6.1%} of minimal puzzles",
+                f"{self.num_timesteps:9,} steps  {self.schedule.level:3d} blanks  held out: "
+                f"{at_level:6.1%} at the level, {minimal:6.1%} of minimal puzzles",
                 flush=True,
             )
         self._keep_state()

@@ -19,6 +19,7 @@ from sudoku_curricula.base import Schedule
 from sudoku_curricula.tensorboard import BLANKS, SUCCESS_RATE, ScalarWriter
 
 SetBlanks = Callable[[Mapping[int, float]], Any]
+HeldOut = Callable[[int | None], tuple[int, int]]
 
 
 class BlanksCurriculum(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
@@ -151,6 +152,25 @@ class Curriculum:
         if count >= self._episodes_per_update:
             self._write(SUCCESS_RATE, won / count)
             self._feed()
+
+    def report_held_out(self, held_out: HeldOut) -> tuple[float, float]:
+        """Let held-out games decide, again for each level they reach; then play minimal puzzles.
+
+        Args:
+            held_out: plays puzzles with so many blanks, minimal ones for None, and returns how many
+                were solved and how many there were.
+
+        Returns:
+            The shares solved at the last level that was played, and of the minimal puzzles.
+        """
+        moved = True
+        while moved:  # a level that is mastered already costs no training
+            level = self.schedule.level
+            solved, count = held_out(level)
+            self.report([level] * count, [True] * solved + [False] * (count - solved))
+            moved = self.schedule.level != level
+        minimal_solved, minimal_count = held_out(None)
+        return solved / count, minimal_solved / minimal_count
 
     def state_dict(self) -> dict[str, Any]:
         """Return the schedule's state and the episodes not yet fed to it; fit for JSON."""

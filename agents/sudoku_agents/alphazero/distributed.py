@@ -62,8 +62,7 @@ class Player:
 class RaySelfPlay:
     """Lets actors play an iteration's games; a `SelfPlay`.
 
-    The weights of an iteration go into Ray's object
-    store once, and each node fetches them once.
+    The weights of an iteration go into Ray's object store once, and each node fetches them once.
 
     Args:
         config: `config.ray` says how many actors and where.
