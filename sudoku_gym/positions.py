@@ -12,14 +12,16 @@ has row b:
   is written 64 bytes at a time.
 - `counts`, int64: see the columns below. Their users may have further columns.
 
-`sizes` is (N, A, U, F, tops) throughout, `tables` is (cell_units, peers, units, peer_bits); see
-`sizes_of` and `tables_of`. Nothing here knows rewards or episodes.
+`sizes` is (N, A, U, F, W, tops) throughout, `tables` is (cell_units, peers, units, peer_bits,
+first_bits); see `sizes_of` and `tables_of`. Nothing here knows rewards or episodes.
 
-Two habits of numba shape the code. Every slice, and every array handed to a function that is not
-inlined, has its references counted by atomic operations, which take longer than a placement; so
-kernels take whole arrays with an index b, callers pass `borrowed` arrays, and small functions are
-inlined. Signed indices are wrapped if negative, which keeps the compiler from moving many bytes at
-once; so loops over whole rows count in uint64.
+A step of a 4x4 board is some 350 instructions, so each one counts, and three habits of numba shape
+the code. Every slice, and every array handed to a function that is not inlined, has its references
+counted by atomic operations, which take longer than a placement; so kernels take whole arrays with
+an index b, callers pass `borrowed` arrays, and small functions are inlined. Signed indices are
+wrapped if negative, which costs instructions and keeps the compiler from moving many bytes at
+once; so indices are uint64. Signed divisions are rounded down as Python does it, and checked; so
+what a division would find is looked up.
 """
 
 from __future__ import annotations
@@ -37,40 +39,52 @@ from sudoku_gym.intrinsics import lowest_bit, popcount, spread_bits
 
 BLANKS, CANDIDATES, STUCK, SATISFIED = 0, 1, 2, 3  # STUCK: blank cells without a candidate
 
-Sizes: TypeAlias = tuple[int, int, int, int, np.uint64]
+Sizes: TypeAlias = tuple[int, int, int, int, int, np.uint64]
 Tables: TypeAlias = tuple[
-    NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint64]
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.uint64],
+    NDArray[np.uint64],
 ]
 
 
 def sizes_of(geometry: Geometry, erase: bool) -> Sizes:
-    """Return N, the number of actions A, of units U, of cells a word F, and each field's top bit.
+    """Return what the kernels must know of a board's size.
 
     Args:
         geometry: the shape of the boards.
         erase: whether cells can be cleared.
+
+    Returns:
+        N, the number of actions A and of units U, the number of cells F in a word, the number of
+        words W that can be written as 64 bytes of the mask, and each field's top bit.
     """
     size, fields = geometry.size, 64 // geometry.size
     num_actions = geometry.num_placements + erase * geometry.num_cells
     tops = sum(1 << (field * size + size - 1) for field in range(fields))
-    return size, num_actions, len(geometry.units), fields, np.uint64(tops)
+    whole = (size**3 - 64) // (fields * size) + 1
+    return size, num_actions, len(geometry.units), fields, whole, np.uint64(tops)
 
 
 def tables_of(geometry: Geometry) -> Tables:
     """Return the tables that the kernels read.
 
     Returns:
-        cell_units, peers and units of the geometry, and peer_bits, uint64 `[N**2, K]`: for each
-        cell the lowest bit of every peer's field.
+        cell_units, peers and units of the geometry; peer_bits, uint64 `[N**2, K]`: for each cell
+        the lowest bit of every peer's field; first_bits, uint64 `[N**2]`: where each cell's field
+        begins, 64 times its word plus the lowest bit in it.
     """
     size, fields = geometry.size, 64 // geometry.size
+    word, field = np.divmod(np.arange(geometry.num_cells), fields)
+    first_bits = (64 * word + size * field).astype(np.uint64)
     peer_bits = np.zeros((geometry.num_cells, num_words(geometry)), np.uint64)
     for cell, peers in enumerate(geometry.peers):
-        others = peers[peers != cell].astype(np.uint64)
-        word, field = np.divmod(others, np.uint64(fields))
-        np.bitwise_or.at(peer_bits[cell], word.astype(int), np.uint64(1) << field * np.uint64(size))
+        words, bits = np.divmod(first_bits[peers[peers != cell]], np.uint64(64))
+        np.bitwise_or.at(peer_bits[cell], words.astype(int), np.uint64(1) << bits)
     # Numba compiles anew for read-only arrays, so it gets copies.
-    return geometry.cell_units.copy(), geometry.peers.copy(), geometry.units.copy(), peer_bits
+    cell_units, units = geometry.cell_units.copy(), geometry.units.copy()
+    return cell_units, geometry.peers.copy(), units, peer_bits, first_bits
 
 
 def num_words(geometry: Geometry) -> int:
@@ -92,17 +106,16 @@ def sections(sizes):
 
 
 @njit(cache=True, inline="always")
-def place_of(cell, sizes):
+def place_of(cell, tables):
     """Return in which word the candidates of a cell are, and from which bit on."""
-    size, fields = sizes[0], sizes[3]
-    word = cell // fields
-    return np.uint64(word), np.uint64((cell - word * fields) * size)
+    first = tables[4][np.uint64(cell)]
+    return first >> np.uint64(6), first & np.uint64(63)
 
 
 @njit(cache=True, inline="always")
-def candidates_of(candidates, b, cell, sizes):
+def candidates_of(candidates, b, cell, sizes, tables):
     """Return the candidates of a cell, a set of digits."""
-    word, first = place_of(cell, sizes)
+    word, first = place_of(cell, tables)
     return (candidates[b, word] >> first) & all_digits(sizes)
 
 
@@ -115,7 +128,7 @@ def all_digits(sizes):
 @njit(cache=True, inline="always")
 def _open_cells(word, sizes):
     """Count the cells with a candidate among those of one word."""
-    tops = sizes[4]
+    tops = sizes[5]
     below = tops - (tops >> np.uint64(sizes[0] - 1))
     # adding all bits below a field's top to those that are set carries into it if there are any
     return popcount((((word & below) + below) | word) & tops)
@@ -140,8 +153,8 @@ def set_up(state, b, sizes, tables, order):
     `order`, int32 `[N**2]`, is overwritten.
     """
     rows, candidates, counts = state
-    size, _, num_units, _, _ = sizes
-    cell_units, _, _, peer_bits = tables
+    size, _, num_units, _, _, _ = sizes
+    cell_units, _, _, peer_bits, _ = tables
     givens, distinct, seen = sections(sizes)
     fill_row(rows, b, distinct, rows.shape[1] - distinct, 0)
     # The first loop gathers the givens without a branch on what a cell holds, which would be
@@ -160,7 +173,7 @@ def set_up(state, b, sizes, tables, order):
         shift = np.uint64(digit - 1)
         for k in range(np.uint64(candidates.shape[1])):
             candidates[row, k] &= ~(peer_bits[given, k] << shift)
-        word, first = place_of(order[i], sizes)
+        word, first = place_of(given, tables)
         candidates[row, word] &= ~(all_digits(sizes) << first)
         for j in range(np.uint64(cell_units.shape[1])):
             unit = np.int64(cell_units[given, j])
@@ -189,30 +202,32 @@ def _open_all(candidates, b, sizes):
 def place(state, b, cell, digit, sizes, tables):
     """Put `digit` into the blank `cell`. Without `seen` the digit must be a candidate."""
     rows, candidates, counts = state
-    size, _, num_units, _, _ = sizes
-    cell_units, _, _, peer_bits = tables
+    size, _, num_units, _, _, _ = sizes
+    cell_units, _, _, peer_bits, _ = tables
     _, distinct, seen = sections(sizes)
-    rows[b, cell] = digit
     row, origin, shift = np.uint64(b), np.uint64(cell), np.uint64(digit - 1)
+    rows[row, origin] = digit
     number, num_open = 0, 0
     for k in range(np.uint64(candidates.shape[1])):
         left = candidates[row, k] & ~(peer_bits[origin, k] << shift)
         candidates[row, k] = left
         number += popcount(left)
         num_open += _open_cells(left, sizes)
-    word, first = place_of(cell, sizes)
+    word, first = place_of(cell, tables)
     own = candidates[row, word] & (all_digits(sizes) << first)
     candidates[row, word] ^= own
     satisfied = 0
-    for k in range(cell_units.shape[1]):
-        unit = np.int64(cell_units[cell, k])
+    for k in range(np.uint64(cell_units.shape[1])):
+        unit = np.int64(cell_units[origin, k])
         if unit < num_units:
             is_new = True
             if seen < rows.shape[1]:
-                rows[b, seen + unit * size + digit - 1] += 1
-                is_new = rows[b, seen + unit * size + digit - 1] == 1
-            rows[b, distinct + unit] += is_new
-            satisfied += rows[b, distinct + unit] == size
+                times = np.uint64(seen + unit * size + digit - 1)
+                rows[row, times] += 1
+                is_new = rows[row, times] == 1
+            of_unit = np.uint64(distinct + unit)
+            rows[row, of_unit] += is_new
+            satisfied += rows[row, of_unit] == size
     counts[b, BLANKS] -= 1
     counts[b, CANDIDATES] = number - popcount(own)
     counts[b, STUCK] = counts[b, BLANKS] - num_open + (own != 0)
@@ -223,8 +238,8 @@ def place(state, b, cell, digit, sizes, tables):
 def erase(state, b, cell, sizes, tables):
     """Clear a filled `cell` that is no given; the row must have `seen`."""
     rows, _, counts = state
-    size, _, num_units, _, _ = sizes
-    cell_units, peers, _, _ = tables
+    size, _, num_units, _, _, _ = sizes
+    cell_units, peers, _, _, _ = tables
     _, distinct, seen = sections(sizes)
     digit = rows[b, cell]
     rows[b, cell] = 0
@@ -236,30 +251,31 @@ def erase(state, b, cell, sizes, tables):
                 counts[b, SATISFIED] -= rows[b, distinct + unit] == size
                 rows[b, distinct + unit] -= 1
     for other in range(1, size + 1):
-        _return_candidate(state, b, cell, other, sizes, cell_units)
+        _return_candidate(state, b, cell, other, sizes, tables)
     for k in range(peers.shape[1]):
         if rows[b, peers[cell, k]] == 0:
-            _return_candidate(state, b, peers[cell, k], digit, sizes, cell_units)
+            _return_candidate(state, b, peers[cell, k], digit, sizes, tables)
     counts[b, BLANKS] += 1
     _count(state, b, sizes)
 
 
 @njit(cache=True, inline="always")
-def _return_candidate(state, b, cell, digit, sizes, cell_units):
+def _return_candidate(state, b, cell, digit, sizes, tables):
     """Make `digit` a candidate of the blank `cell` if no unit holds it."""
     rows, candidates, _ = state
+    cell_units = tables[0]
     _, _, seen = sections(sizes)
     for k in range(cell_units.shape[1]):  # padding is a unit that has seen nothing
         if rows[b, seen + cell_units[cell, k] * sizes[0] + digit - 1] > 0:
             return
-    word, first = place_of(cell, sizes)
+    word, first = place_of(cell, tables)
     candidates[b, word] |= np.uint64(1) << (first + np.uint64(digit - 1))
 
 
 @njit(cache=True, inline="always")
-def is_candidate(state, b, cell, digit, sizes):
+def is_candidate(state, b, cell, digit, tables):
     """Return whether `digit` is a candidate of the blank `cell`."""
-    word, first = place_of(cell, sizes)
+    word, first = place_of(cell, tables)
     return (state[1][b, word] >> (first + np.uint64(digit - 1))) & np.uint64(1) != 0
 
 
@@ -271,9 +287,9 @@ def may_erase(state, b, cell, sizes):
 
 
 @njit(cache=True, inline="always")
-def only_candidate(state, b, cell, sizes):
+def only_candidate(state, b, cell, sizes, tables):
     """Return the digit of a naked single, else 0."""
-    digits = candidates_of(state[1], b, cell, sizes)
+    digits = candidates_of(state[1], b, cell, sizes, tables)
     return 1 + lowest_bit(digits) if popcount(digits) == 1 else 0
 
 
@@ -284,7 +300,7 @@ def write_mask(state, b, any_digit, sizes, masks):
     With `any_digit` every digit is legal in every blank cell, otherwise candidates are.
     """
     rows, _, _ = state
-    size, num_actions, _, _, _ = sizes
+    size, num_actions, _, _, _, _ = sizes
     cells = size * size
     if any_digit:
         for cell in range(cells):
@@ -299,9 +315,8 @@ def write_mask(state, b, any_digit, sizes, masks):
 def _write_candidates(state, b, sizes, masks):
     """Write the candidates of board b into `masks[b, :N**3]`, 64 bytes at a time."""
     candidates = state[1]
-    size, _, _, fields, _ = sizes
+    size, _, _, fields, whole, _ = sizes
     row, length, step = np.uint64(b), size**3, fields * size
-    whole = (length - 64) // step + 1  # so many words can be written without harm
     for k in range(np.uint64(whole)):  # what is written too much, the next word overwrites
         spread_bits(candidates[row, k], masks, b, k * np.uint64(step))
     if whole == candidates.shape[1]:

@@ -53,9 +53,9 @@ def _play(state, b, action, any_digit, sizes, tables):
             return False
         erase(state, b, cell, sizes, tables)
     else:
-        cell = action // size
+        cell = np.int64(np.uint64(action) // np.uint64(size))  # a signed division takes longer
         digit = action - cell * size + 1
-        is_legal = rows[b, cell] == 0 if any_digit else is_candidate(state, b, cell, digit, sizes)
+        is_legal = rows[b, cell] == 0 if any_digit else is_candidate(state, b, cell, digit, tables)
         if not is_legal:
             return False
         place(state, b, cell, digit, sizes, tables)
@@ -70,7 +70,7 @@ def _fill_singles(state, b, hidden, sizes, tables):
     while found:
         found = False
         for cell in range(sizes[0] * sizes[0]):
-            digit = only_candidate(state, b, cell, sizes)
+            digit = only_candidate(state, b, cell, sizes, tables)
             if digit > 0:
                 place(state, b, cell, digit, sizes, tables)
                 found = True
@@ -88,7 +88,7 @@ def _fill_hidden_singles(state, b, sizes, tables):
         for digit in range(1, size + 1):
             places, last = 0, np.int64(0)
             for k in range(size):
-                if is_candidate(state, b, np.int64(units[unit, k]), digit, sizes):
+                if is_candidate(state, b, np.int64(units[unit, k]), digit, tables):
                     places += 1
                     last = np.int64(units[unit, k])
             if places == 1:
@@ -215,7 +215,7 @@ def step_boards(
     scratch = _new_scratch(sizes)
     running = np.int64(RUNNING)  # a constant would have functions compiled for it alone
     first, last = part
-    for b in range(first, last):
+    for b in range(np.uint64(first), np.uint64(last)):
         reward, illegal = 0.0, False
         if counts[b, PHASE] == RUNNING:
             reward, illegal = step_board(state, b, actions[b], sizes, tables, rules)
@@ -300,8 +300,9 @@ def _borrowed_state(state):
 
 @njit(cache=True, inline="always")
 def _borrowed_tables(board_rules):
-    cell_units, peers, units, peer_bits = board_rules[1]
-    return borrowed(cell_units), borrowed(peers), borrowed(units), borrowed(peer_bits)
+    cell_units, peers, units, peer_bits, first_bits = board_rules[1]
+    cell_units, peers, units = borrowed(cell_units), borrowed(peers), borrowed(units)
+    return cell_units, peers, units, borrowed(peer_bits), borrowed(first_bits)
 
 
 @njit(cache=True, inline="always")

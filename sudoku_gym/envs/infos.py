@@ -34,9 +34,8 @@ def batch_infos(
         infos["illegal_action"] = flags[episodes.ILLEGAL_ACTION]
         infos["is_success"] = flags[episodes.IS_SUCCESS]
         infos["constraint_fraction"] = floats[episodes.CONSTRAINT_FRACTION]
-    present = np.empty((len(infos), len(has_info)), np.bool_)
-    present[:] = has_info
-    infos.update(zip([f"_{key}" for key in infos], present, strict=True))
+    for key in tuple(infos):
+        infos["_" + key] = has_info.copy()
     return infos
 
 
