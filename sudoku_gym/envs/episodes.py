@@ -206,13 +206,19 @@ def step_boards(
         told: (bool `[NUM_FLAGS, B]`, int64 `[NUM_INTEGERS, B]`, float64 `[NUM_FLOATS, B]`),
             written.
     """
+    drawn = (streams, drawing, _new_scratch(board_rules[0]))
+    _step_boards(part, state, actions, board_rules, rules, drawn, observations, masks, told)
+
+
+@njit(cache=True, nogil=True)
+def _step_boards(part, state, actions, board_rules, rules, drawn, observations, masks, told):
+    """Do what `step_boards` does; the caller holds the scratch arrays, so that they are lent."""
     state, tables = _borrowed_state(state), _borrowed_tables(board_rules)
     sizes, counts, actions = board_rules[0], state[2], borrowed(actions)
     boards, masks = borrowed(observations.reshape(len(counts), -1)), borrowed(masks)
     flags, integers, floats = borrowed(told[0]), borrowed(told[1]), borrowed(told[2])
-    drawing, streams = _borrowed_drawing(drawing), borrowed(streams)
+    streams, drawing, scratch = _borrowed_drawn(drawn)
     any_digit = rules[1]
-    scratch = _new_scratch(sizes)
     running = np.int64(RUNNING)  # a constant would have functions compiled for it alone
     first, last = part
     for b in range(np.uint64(first), np.uint64(last)):
@@ -271,7 +277,7 @@ def _write_mask(state, b, any_digit, sizes, masks):
         write_mask(state, b, any_digit, sizes, masks)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _start_episode(state, b, phase, sizes, tables, order):
     """Begin an episode on the board in `rows[b, :N**2]`."""
     counts = state[2]
@@ -306,15 +312,17 @@ def _borrowed_tables(board_rules):
 
 
 @njit(cache=True, inline="always")
-def _borrowed_drawing(drawing):
-    bank, cdf, augment, group = drawing
+def _borrowed_drawn(drawn):
+    streams, (bank, cdf, augment, group), (order, (lines, columns, digits)) = drawn
     row_block, column_block, can_transpose, listed = group
-    return (
+    drawing = (
         (borrowed(bank[0]), borrowed(bank[1]), borrowed(bank[2])),
         borrowed(cdf),
         augment,
         (row_block, column_block, can_transpose, borrowed(listed)),
     )
+    scratch = borrowed(order), (borrowed(lines), borrowed(columns), borrowed(digits))
+    return borrowed(streams), drawing, scratch
 
 
 @njit(cache=True, inline="always")
@@ -332,10 +340,17 @@ def _draw_board(state, streams, b, phase, sizes, tables, drawing, scratch):
 @njit(cache=True)
 def draw_boards(state, streams, chosen, phase, board_rules, drawing):
     """Begin an episode on a puzzle from the bank for every board with `chosen [B]`."""
+    drawn = (streams, drawing, _new_scratch(board_rules[0]))
+    _draw_boards(state, chosen, phase, board_rules, drawn)
+
+
+@njit(cache=True)
+def _draw_boards(state, chosen, phase, board_rules, drawn):
+    """Do what `draw_boards` does; the caller holds the scratch arrays, so that they are lent."""
     state, tables = _borrowed_state(state), _borrowed_tables(board_rules)
-    sizes, drawing, streams = board_rules[0], _borrowed_drawing(drawing), borrowed(streams)
-    scratch = _new_scratch(sizes)
-    for b in range(len(chosen)):
+    streams, drawing, scratch = _borrowed_drawn(drawn)
+    sizes = board_rules[0]
+    for b in range(np.uint64(len(chosen))):
         if chosen[b]:
             _draw_board(state, streams, b, phase, sizes, tables, drawing, scratch)
 
