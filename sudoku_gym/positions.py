@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.intrinsics import lowest_bit, popcount, spread_bits
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
 
 BLANKS, CANDIDATES, STUCK, SATISFIED = 0, 1, 2, 3  # STUCK: blank cells without a candidate
 
@@ -147,26 +147,53 @@ def _count(state, b, sizes):
 
 
 @njit(cache=True, inline="always")
-def set_up(state, b, sizes, tables, order):
+def set_up(state, b, sizes, tables, scratch):
     """Fill in all that follows from the board in `rows[b, :N**2]`; its digits are the givens.
 
-    `order`, int32 `[N**2]`, is overwritten.
+    `scratch`, (int32 `[N**2]`, uint64 `[U + 1]`), is overwritten.
     """
     rows, candidates, counts = state
-    size, _, num_units, _, _, _ = sizes
-    cell_units, _, _, peer_bits, _ = tables
-    givens, distinct, seen = sections(sizes)
+    cells, distinct = sizes[0] * sizes[0], sections(sizes)[1]
+    order, used = scratch
+    num_givens = _list_givens(rows, b, sizes, order)
     fill_row(rows, b, distinct, rows.shape[1] - distinct, 0)
-    # The first loop gathers the givens without a branch on what a cell holds, which would be
-    # mispredicted half of the time.
-    row, num_givens = np.uint64(b), np.uint64(0)
-    for cell in range(np.uint64(size * size)):
+    # The first way takes some K operations a given, the second some N**2 in all.
+    if np.int64(num_givens) * candidates.shape[1] < 4 * cells:
+        satisfied = _close_peers(state, b, num_givens, sizes, tables, order)
+    else:
+        satisfied = _note_givens(rows, b, num_givens, sizes, tables, order, used)
+        _open_rest(state, b, sizes, tables, used)
+    counts[b, BLANKS], counts[b, SATISFIED] = cells - np.int64(num_givens), satisfied
+    _count(state, b, sizes)
+
+
+@njit(cache=True, inline="always")
+def _list_givens(rows, b, sizes, order):
+    """Mark the givens, list their cells in `order`, and return how many there are.
+
+    There is no branch on what a cell holds, which would be mispredicted half of the time.
+    """
+    row, num_givens, cells = np.uint64(b), np.uint64(0), np.uint64(sizes[0] * sizes[0])
+    for cell in range(cells):
         is_given = rows[row, cell] > 0
-        rows[row, np.uint64(givens) + cell] = is_given
+        rows[row, cells + cell] = is_given
         order[num_givens] = cell
         num_givens += np.uint64(is_given)
+    return num_givens
+
+
+@njit(cache=True, inline="always")
+def _close_peers(state, b, num_givens, sizes, tables, order):
+    """Take each given from the candidates of its peers; count it in `distinct` and `seen`.
+
+    Returns how many units are satisfied.
+    """
+    rows, candidates, _ = state
+    size, _, num_units, _, _, _ = sizes
+    cell_units, _, _, peer_bits, _ = tables
+    _, distinct, seen = sections(sizes)
+    row, satisfied = np.uint64(b), 0
     _open_all(candidates, b, sizes)
-    satisfied = 0
     for i in range(num_givens):
         given = np.uint64(order[i])
         digit = np.int64(rows[row, given])
@@ -182,8 +209,56 @@ def set_up(state, b, sizes, tables, order):
                     rows[row, np.uint64(seen + unit * size + digit - 1)] += 1
                 rows[row, np.uint64(distinct + unit)] += 1
                 satisfied += rows[row, np.uint64(distinct + unit)] == size
-    counts[b, BLANKS], counts[b, SATISFIED] = size * size - np.int64(num_givens), satisfied
-    _count(state, b, sizes)
+    return satisfied
+
+
+@njit(cache=True, inline="always")
+def _note_givens(rows, b, num_givens, sizes, tables, order, used):
+    """Note which digits each unit holds, in `used`, `distinct` and `seen`.
+
+    Returns how many units are satisfied. The padding, the last unit, holds nothing.
+    """
+    size, num_units, cell_units = sizes[0], sizes[2], tables[0]
+    _, distinct, seen = sections(sizes)
+    row, padding = np.uint64(b), np.uint64(num_units)
+    for unit in range(padding):
+        used[unit] = 0
+    for i in range(num_givens):
+        given = np.uint64(order[i])
+        shift = np.uint64(rows[row, given] - 1)
+        for j in range(np.uint64(cell_units.shape[1])):
+            holder = np.uint64(cell_units[given, j])
+            used[holder] |= np.uint64(1) << shift
+            if seen < rows.shape[1]:
+                rows[row, np.uint64(seen) + holder * np.uint64(size) + shift] += 1
+    used[padding] = 0
+    if seen < rows.shape[1]:
+        fill_row(rows, b, seen + num_units * size, size, 0)
+    satisfied = 0
+    for unit in range(padding):
+        number = popcount(used[unit])
+        rows[row, np.uint64(distinct) + unit] = number
+        satisfied += number == size
+    return satisfied
+
+
+@njit(cache=True, inline="always")
+def _open_rest(state, b, sizes, tables, used):
+    """Give each blank cell the digits that its units have not used."""
+    rows, candidates, _ = state
+    size, fields, cell_units = sizes[0], sizes[3], tables[0]
+    row, cell = np.uint64(b), np.uint64(0)
+    for k in range(np.uint64(candidates.shape[1])):
+        word, first = np.uint64(0), np.uint64(0)
+        for _ in range(min(fields, size * size - np.int64(cell))):
+            taken = used[np.uint64(cell_units[cell, 0])] | used[np.uint64(cell_units[cell, 1])]
+            for j in range(np.uint64(2), np.uint64(cell_units.shape[1])):
+                taken |= used[np.uint64(cell_units[cell, j])]
+            left = all_digits(sizes) & ~taken
+            word |= (left if rows[row, cell] == 0 else np.uint64(0)) << first
+            first += np.uint64(size)
+            cell += np.uint64(1)
+        candidates[row, k] = word
 
 
 @njit(cache=True, inline="always")

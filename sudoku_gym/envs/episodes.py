@@ -206,29 +206,25 @@ def step_boards(
         told: (bool `[NUM_FLAGS, B]`, int64 `[NUM_INTEGERS, B]`, float64 `[NUM_FLOATS, B]`),
             written.
     """
+    first, last = part
+    over = np.empty(last - first, np.bool_)
+    for i in range(np.uint64(last - first)):
+        phase = state[2][np.uint64(first) + i, PHASE]
+        over[i] = phase == TERMINATED or phase == TRUNCATED
+    renewed = np.int64(RENEWED)  # a constant would have functions compiled for it alone
     drawn = (streams, drawing, _new_scratch(board_rules[0]))
-    _step_boards(part, state, actions, board_rules, rules, drawn, observations, masks, told)
-
-
-@njit(cache=True, nogil=True)
-def _step_boards(part, state, actions, board_rules, rules, drawn, observations, masks, told):
-    """Do what `step_boards` does; the caller holds the scratch arrays, so that they are lent."""
+    _draw_boards(state, first, over, renewed, board_rules, drawn)
     state, tables = _borrowed_state(state), _borrowed_tables(board_rules)
     sizes, counts, actions = board_rules[0], state[2], borrowed(actions)
     boards, masks = borrowed(observations.reshape(len(counts), -1)), borrowed(masks)
     flags, integers, floats = borrowed(told[0]), borrowed(told[1]), borrowed(told[2])
-    streams, drawing, scratch = _borrowed_drawn(drawn)
     any_digit = rules[1]
-    running = np.int64(RUNNING)  # a constant would have functions compiled for it alone
-    first, last = part
     for b in range(np.uint64(first), np.uint64(last)):
         reward, illegal = 0.0, False
         if counts[b, PHASE] == RUNNING:
             reward, illegal = step_board(state, b, actions[b], sizes, tables, rules)
-        elif counts[b, PHASE] == RENEWED:
+        else:  # it was renewed, and its action is ignored
             counts[b, PHASE] = RUNNING
-        else:
-            _draw_board(state, streams, b, running, sizes, tables, drawing, scratch)
         floats[REWARD, b] = reward
         flags[TERMINATIONS, b] = counts[b, PHASE] == TERMINATED
         flags[TRUNCATIONS, b] = counts[b, PHASE] == TRUNCATED
@@ -278,10 +274,10 @@ def _write_mask(state, b, any_digit, sizes, masks):
 
 
 @njit(cache=True, inline="always")
-def _start_episode(state, b, phase, sizes, tables, order):
+def _start_episode(state, b, phase, sizes, tables, for_board):
     """Begin an episode on the board in `rows[b, :N**2]`."""
     counts = state[2]
-    set_up(state, b, sizes, tables, order)
+    set_up(state, b, sizes, tables, for_board)
     counts[b, LEVEL] = counts[b, BLANKS]
     counts[b, STEPS] = 0
     counts[b, PHASE] = phase
@@ -293,7 +289,7 @@ def _new_scratch(sizes):
     """Return what `set_up` and what `write_puzzle` overwrite."""
     size = sizes[0]
     return (
-        np.empty(size * size, np.int32),
+        (np.empty(size * size, np.int32), np.empty(sizes[2] + 1, np.uint64)),
         (np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size + 1, np.int8)),
     )
 
@@ -313,7 +309,8 @@ def _borrowed_tables(board_rules):
 
 @njit(cache=True, inline="always")
 def _borrowed_drawn(drawn):
-    streams, (bank, cdf, augment, group), (order, (lines, columns, digits)) = drawn
+    streams, (bank, cdf, augment, group), scratch = drawn
+    (order, used), (lines, columns, digits) = scratch
     row_block, column_block, can_transpose, listed = group
     drawing = (
         (borrowed(bank[0]), borrowed(bank[1]), borrowed(bank[2])),
@@ -321,38 +318,42 @@ def _borrowed_drawn(drawn):
         augment,
         (row_block, column_block, can_transpose, borrowed(listed)),
     )
-    scratch = borrowed(order), (borrowed(lines), borrowed(columns), borrowed(digits))
-    return borrowed(streams), drawing, scratch
+    for_board = borrowed(order), borrowed(used)
+    for_puzzle = borrowed(lines), borrowed(columns), borrowed(digits)
+    return borrowed(streams), drawing, (for_board, for_puzzle)
 
 
 @njit(cache=True, inline="always")
 def _draw_board(state, streams, b, phase, sizes, tables, drawing, scratch):
     """Begin an episode on a puzzle from the bank."""
     bank, cdf, augment, group = drawing
-    order, for_puzzle = scratch
+    for_board, for_puzzle = scratch
     rows = state[0]
     stream, solutions = streams[b], rows[:, sizes[0] * sizes[0] :]  # where `set_up` puts the givens
     index, wanted = choose_puzzle(stream, bank, cdf)
     write_puzzle(stream, bank, index, wanted, augment, group, for_puzzle, rows, solutions, b)
-    _start_episode(state, b, phase, sizes, tables, order)
+    _start_episode(state, b, phase, sizes, tables, for_board)
 
 
 @njit(cache=True)
 def draw_boards(state, streams, chosen, phase, board_rules, drawing):
     """Begin an episode on a puzzle from the bank for every board with `chosen [B]`."""
     drawn = (streams, drawing, _new_scratch(board_rules[0]))
-    _draw_boards(state, chosen, phase, board_rules, drawn)
+    _draw_boards(state, 0, chosen, phase, board_rules, drawn)
 
 
-@njit(cache=True)
-def _draw_boards(state, chosen, phase, board_rules, drawn):
-    """Do what `draw_boards` does; the caller holds the scratch arrays, so that they are lent."""
+@njit(cache=True, nogil=True)
+def _draw_boards(state, first, chosen, phase, board_rules, drawn):
+    """Begin an episode on every board `first + i` with `chosen[i]`.
+
+    The caller holds all arrays, so that they can be `borrowed`.
+    """
     state, tables = _borrowed_state(state), _borrowed_tables(board_rules)
     streams, drawing, scratch = _borrowed_drawn(drawn)
-    sizes = board_rules[0]
-    for b in range(np.uint64(len(chosen))):
-        if chosen[b]:
-            _draw_board(state, streams, b, phase, sizes, tables, drawing, scratch)
+    for i in range(np.uint64(len(chosen))):
+        if chosen[i]:
+            b = np.uint64(first) + i
+            _draw_board(state, streams, b, phase, board_rules[0], tables, drawing, scratch)
 
 
 @njit(cache=True)
@@ -364,7 +365,7 @@ def load_boards(state, streams, chosen, phase, board_rules, augment, group, puzz
     state, tables = _borrowed_state(state), _borrowed_tables(board_rules)
     sizes, rows = board_rules[0], state[0]
     size = sizes[0]
-    order, (lines, columns, digits) = _new_scratch(sizes)
+    for_board, (lines, columns, digits) = _new_scratch(sizes)
     for b in range(len(chosen)):
         if chosen[b]:
             copy_row(puzzles, b, 0, size * size, rows)
@@ -374,7 +375,7 @@ def load_boards(state, streams, chosen, phase, board_rules, augment, group, puzz
                 for cell in range(size * size):
                     image = lines[cell // size] * row_step + columns[cell % size] * column_step
                     rows[b, image] = digits[puzzles[b, cell]]
-            _start_episode(state, b, phase, sizes, tables, order)
+            _start_episode(state, b, phase, sizes, tables, for_board)
 
 
 @njit(cache=True)

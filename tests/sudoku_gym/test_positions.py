@@ -19,8 +19,8 @@ GEOMETRIES = [
 
 
 @njit
-def set_up(state, sizes, tables, order):
-    positions.set_up(state, 0, sizes, tables, order)
+def set_up(state, sizes, tables, scratch):
+    positions.set_up(state, 0, sizes, tables, scratch)
 
 
 @njit
@@ -50,7 +50,9 @@ class Position:
             np.zeros((1, 4), np.int64),
         )
         self.state[0][0, : shape.num_cells] = digits.ravel()
-        set_up(self.state, self.sizes, self.tables, np.zeros(shape.num_cells, np.int32))
+        order = np.zeros(shape.num_cells, np.int32)
+        used = np.full(len(shape.units) + 1, 9, np.uint64)
+        set_up(self.state, self.sizes, self.tables, (order, used))
 
     @property
     def digits(self):
