@@ -87,7 +87,7 @@ def draw_case(rng: np.random.Generator) -> tuple[str, dict[str, Any], str, Autor
     name = str(rng.choice(list(ENVIRONMENTS)))
     options = {key: values[rng.integers(len(values))] for key, values in OPTIONS.items()}
     wrapped = str(rng.choice(["", *WRAPPERS]))
-    if wrapped == "CanonicalCell":
+    if wrapped in ("CanonicalCell", "SinglesPropagation"):
         options["erase"] = False
     if options["erase"]:
         options["propagation"] = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym import board, positions
 from sudoku_gym.envs import episodes
-from sudoku_gym.envs.settings import ResetOptions, Settings, check_max_steps
+from sudoku_gym.envs.settings import Propagation, ResetOptions, Settings, check_max_steps
 from sudoku_gym.puzzles.sources import BankSource, Blanks, blanks_cdf
 from sudoku_gym.stream import new_stream
 from sudoku_gym.symmetry import group_of
@@ -64,6 +64,7 @@ class BoardBatch:
     """
 
     def __init__(self, count: int, settings: Settings) -> None:
+        self._settings = settings
         self.source = settings.resolve_source()
         self.geometry = geometry = self.source.geometry
         self.rules = settings.rules(geometry.size)
@@ -103,6 +104,15 @@ class BoardBatch:
     def max_steps(self, limit: int) -> None:
         check_max_steps(limit)
         self.rules = (*self.rules[:-1], int(limit))
+
+    def set_propagation(self, propagation: Propagation) -> None:
+        """Fill in other singles for the agent, or none, from the next placement on.
+
+        Raises:
+            ValueError: if there is no such kind, or digits may be erased.
+        """
+        self._settings = replace(self._settings, propagation=propagation)
+        self.rules = (*self._settings.rules(self.geometry.size)[:-1], self.max_steps)
 
     @property
     def draws_compiled(self) -> bool:

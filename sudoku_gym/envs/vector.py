@@ -260,6 +260,14 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         """
         self._batch.set_blanks(blanks)
 
+    def set_propagation(self, propagation: Propagation) -> None:
+        """Fill in other singles for the agent, or none, from the next placement on.
+
+        Raises:
+            ValueError: if there is no such kind, or digits may be erased.
+        """
+        self._batch.set_propagation(propagation)
+
     def get_state(self) -> EnvState:
         """Return a copy of everything that decides what happens next, for `set_state`."""
         return self._batch.get_state()

@@ -5,6 +5,7 @@ from sudoku_gym.wrappers.dictionary import MaskedObservation, VectorMaskedObserv
 from sudoku_gym.wrappers.exact_cover import ExactCoverTensor, VectorExactCoverTensor
 from sudoku_gym.wrappers.flat import FlatObservation, VectorFlatObservation
 from sudoku_gym.wrappers.one_hot import OneHotBoard, VectorOneHotBoard
+from sudoku_gym.wrappers.propagation import SinglesPropagation, VectorSinglesPropagation
 from sudoku_gym.wrappers.shaping import PotentialShaping, VectorPotentialShaping
 from sudoku_gym.wrappers.symmetry import SymmetryAugmentation, VectorSymmetryAugmentation
 
@@ -15,6 +16,7 @@ __all__ = [
     "MaskedObservation",
     "OneHotBoard",
     "PotentialShaping",
+    "SinglesPropagation",
     "SymmetryAugmentation",
     "VectorCanonicalCell",
     "VectorExactCoverTensor",
@@ -22,5 +24,6 @@ __all__ = [
     "VectorMaskedObservation",
     "VectorOneHotBoard",
     "VectorPotentialShaping",
+    "VectorSinglesPropagation",
     "VectorSymmetryAugmentation",
 ]

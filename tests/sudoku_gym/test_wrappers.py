@@ -18,6 +18,7 @@ from sudoku_gym.wrappers import (
     MaskedObservation,
     OneHotBoard,
     PotentialShaping,
+    SinglesPropagation,
     SymmetryAugmentation,
     VectorCanonicalCell,
     VectorExactCoverTensor,
@@ -25,6 +26,7 @@ from sudoku_gym.wrappers import (
     VectorMaskedObservation,
     VectorOneHotBoard,
     VectorPotentialShaping,
+    VectorSinglesPropagation,
     VectorSymmetryAugmentation,
 )
 
@@ -77,13 +79,14 @@ def assert_same(ours, theirs):
         (CanonicalCell, VectorCanonicalCell, {}),
         (masked_digits, vector_masked_digits, {}),
         (PotentialShaping, VectorPotentialShaping, {"discount": 0.9}),
+        (SinglesPropagation, VectorSinglesPropagation, {"propagation": "naked singles"}),
     ],
     ids=lambda value: value.__name__ if callable(value) else str(value),
 )
 @pytest.mark.parametrize("erase", [False, True])
 def test_vector_twin_equals_the_single_wrapper(mode, wrap, wrap_vector, options, erase):
-    if erase and wrap in (CanonicalCell, masked_digits):
-        pytest.skip("a fixed order of cells has no erasing")
+    if erase and wrap in (CanonicalCell, masked_digits, SinglesPropagation):
+        pytest.skip("there is no erasing with this wrapper")
     settings = {"source": "4x4", "erase": erase, "max_episode_steps": 9}
     ours = wrap_vector(SudokuVectorEnv(COUNT, autoreset_mode=mode, **settings), **options)
     theirs = SyncVectorEnv(
@@ -242,6 +245,37 @@ def test_some_wrappers_need_a_mask(wrap, wrap_vector):
         wrap_vector(SudokuVectorEnv(2, "4x4", with_mask=False)).reset(seed=0)
 
 
+@pytest.mark.parametrize("propagation", ["naked singles", "hidden singles"])
+def test_singles_are_filled_in_as_by_the_option(propagation):
+    wrapped = SinglesPropagation(
+        SymmetryAugmentation(SudokuEnv("9x9", max_episode_steps=30), parts=("rows",)), propagation
+    )
+    wrapped.unwrapped.max_episode_steps = 20
+    plain = SymmetryAugmentation(
+        SudokuEnv("9x9", max_episode_steps=20, propagation=propagation), parts=("rows",)
+    )
+    rng = np.random.default_rng(0)
+    _, info = wrapped.reset(seed=0)
+    plain.reset(seed=0)
+    steps, over = 0, False
+    while not over:
+        action = sample_actions(info["action_mask"][None], rng)[0]
+        result = wrapped.step(action)
+        assert_same(result, plain.step(action))
+        _, _, terminated, truncated, info = result
+        steps, over = steps + 1, terminated or truncated
+    assert info["level"] - info["blanks"] > steps  # some were filled in
+    VectorSinglesPropagation(SudokuVectorEnv(2, "9x9"), propagation)
+    for wrap, env in (
+        (SinglesPropagation, SudokuEnv("4x4", erase=True)),
+        (VectorSinglesPropagation, SudokuVectorEnv(2, "4x4", erase=True)),
+    ):
+        with pytest.raises(ValueError, match="use one of the two"):
+            wrap(env, propagation)
+    with pytest.raises(ValueError, match="use None, 'naked singles'"):
+        SinglesPropagation(SudokuEnv("4x4"), "pairs")
+
+
 def test_shaping_changes_the_return_by_the_first_potential():
     geometry = Geometry.standard(4)
 
@@ -278,6 +312,7 @@ def test_shaping_changes_the_return_by_the_first_potential():
         MaskedObservation,
         CanonicalCell,
         PotentialShaping,
+        SinglesPropagation,
     ],
 )
 def test_gymnasium_checks_a_wrapped_environment(wrap):

@@ -1,0 +1,53 @@
+"""Singles are filled in for the agent, which plays only where there is a choice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.utils import RecordConstructorArgs
+from gymnasium.vector import VectorEnv
+
+from sudoku_gym.envs.settings import Propagation
+from sudoku_gym.wrappers.vector_wrapper import SudokuVectorWrapper, attribute_below
+
+
+class SinglesPropagation(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorArgs):
+    """Fills in singles after each legal placement, until there is none left.
+
+    A step stays one step, whose reward and info are those of the board after filling in. The
+    filling in is done by the environment below, whose option `propagation` this sets.
+
+    Args:
+        env: an environment over `SudokuEnv` without `erase`.
+        propagation: `"naked singles"`, or `"hidden singles"` for naked ones too.
+
+    Raises:
+        ValueError: if there is no such kind, or digits may be erased.
+    """
+
+    def __init__(
+        self, env: gym.Env[Any, np.int64], propagation: Propagation = "hidden singles"
+    ) -> None:
+        RecordConstructorArgs.__init__(self, propagation=propagation)
+        gym.Wrapper.__init__(self, env)
+        env.get_wrapper_attr("set_propagation")(propagation)
+
+
+class VectorSinglesPropagation(SudokuVectorWrapper):
+    """`SinglesPropagation` for a batch.
+
+    Args:
+        env: a vector environment over `SudokuVectorEnv` without `erase`.
+        propagation: `"naked singles"`, or `"hidden singles"` for naked ones too.
+
+    Raises:
+        ValueError: if there is no such kind, or digits may be erased.
+    """
+
+    def __init__(
+        self, env: VectorEnv[Any, Any, Any], propagation: Propagation = "hidden singles"
+    ) -> None:
+        super().__init__(env)
+        attribute_below(env, "set_propagation")(propagation)
