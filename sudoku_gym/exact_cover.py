@@ -18,12 +18,11 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.intrinsics import lowest_bit
 
 FAILED = -1
 _ONE = np.uint32(1)
@@ -34,26 +33,6 @@ BLOCK = 64  # items are padded to whole blocks, which `search` compares with SIM
 # The inner functions only pass arrays on. Without numba's runtime they count no references, which
 # halves the time of a search; they must not allocate then, not even for `a[i] = b[j]` on rows.
 INNER: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
-
-
-@intrinsic
-def lowest_bit(_typing_context, value):
-    """Return the index of the lowest bit set in a uint32."""
-
-    def build(_context, builder, _signature, arguments):
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.uint32(types.uint32), build
-
-
-@intrinsic
-def count_bits(_typing_context, value):
-    """Return the number of bits set in a uint32."""
-
-    def build(_context, builder, _signature, arguments):
-        return builder.ctpop(arguments[0])
-
-    return types.uint32(types.uint32), build
 
 
 class Tables(NamedTuple):

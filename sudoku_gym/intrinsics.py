@@ -50,22 +50,22 @@ def prefetch(_typing, array, row, column):
 
 @intrinsic
 def popcount(_typing, word):
-    """Return how many bits of a uint64 are set, int64."""
+    """Return how many bits of a uint32 or uint64 are set, of the same type."""
 
     def generate(_context, builder, _signature, arguments):
         return builder.ctpop(arguments[0])
 
-    return types.int64(types.uint64), generate
+    return word(word), generate
 
 
 @intrinsic
 def lowest_bit(_typing, word):
-    """Return the place of the lowest set bit of a uint64 other than 0, int64."""
+    """Return the place of the lowest set bit of a uint32 or uint64, of the same type."""
 
     def generate(_context, builder, _signature, arguments):
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
 
-    return types.int64(types.uint64), generate
+    return word(word), generate
 
 
 @intrinsic

@@ -22,13 +22,12 @@ from sudoku_gym.exact_cover import (
     INNER,
     SHIFT,
     candidate_of,
-    count_bits,
     load_board,
-    lowest_bit,
     new_space,
     remove,
     settle,
 )
+from sudoku_gym.intrinsics import lowest_bit, popcount
 
 UNDECIDED = -1
 _EXPONENT = np.int32(23)  # where the exponent of a float32 starts
@@ -42,7 +41,7 @@ def _score(mask, weight):
     Weights are positive floats read as int32: these compare as the floats do, and taking 1 from
     the exponent halves. So a score costs no division, and a block of them no branch.
     """
-    bits = np.int32(count_bits(mask))
+    bits = np.int32(popcount(mask))
     return weight - (bits << _EXPONENT) if bits else np.int32(-1)
 
 

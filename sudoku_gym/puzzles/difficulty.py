@@ -17,8 +17,9 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import board
-from sudoku_gym.exact_cover import INNER, count_bits, lowest_bit
+from sudoku_gym.exact_cover import INNER
 from sudoku_gym.geometry import Geometry, geometry_for
+from sudoku_gym.intrinsics import lowest_bit, popcount
 
 GRADES = ("naked singles", "hidden singles", "locked candidates", "pairs", "search")
 
@@ -211,7 +212,7 @@ def _naked_pairs(masks, done, units):
     for unit in units:
         for i in range(len(unit)):
             pair = masks[unit[i]]
-            if count_bits(pair) != 2:
+            if popcount(pair) != 2:
                 continue
             for j in range(i):
                 if masks[unit[j]] == pair:
@@ -229,7 +230,7 @@ def _hidden_pairs(masks, done, units):
     for unit in units:
         for digit in range(len(unit)):
             places = _places(masks, unit, digit)
-            if count_bits(places) != 2:
+            if popcount(places) != 2:
                 continue
             for other in range(digit):
                 if _places(masks, unit, other) == places:

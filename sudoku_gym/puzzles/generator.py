@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 from sudoku_gym.exact_cover import (
     INNER,
     candidate_of,
-    count_bits,
     load_board,
-    lowest_bit,
     new_space,
     tables_of,
 )
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.intrinsics import lowest_bit, popcount
 from sudoku_gym.puzzles.difficulty import grade
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.search import descend, explore, retreat
@@ -154,7 +153,7 @@ def _fill(stream, space, grid, nothing, tables):
         if state >= 0:
             item = _random_item(stream, stack[depth])
             rest = stack[depth, item]
-            for _ in range(next_below(stream, count_bits(rest))):
+            for _ in range(next_below(stream, popcount(rest))):
                 rest &= rest - np.uint32(1)
             cell, digit = candidate_of(item, lowest_bit(rest), tables)
             state = descend(space, depth, cell, digit, grid, tables)
@@ -174,7 +173,7 @@ def _random_item(stream, items):
     offset = np.uint32(next_below(stream, len(items)))
     for k in range(np.uint32(len(items))):
         item = offset + k if offset + k < len(items) else offset + k - np.uint32(len(items))
-        bits = count_bits(items[item])
+        bits = popcount(items[item])
         if 0 < bits < fewest:
             fewest, best = bits, item
             if bits == 2:

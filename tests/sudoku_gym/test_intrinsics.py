@@ -8,6 +8,7 @@ from numba import njit
 from sudoku_gym import intrinsics
 
 WORDS = st.integers(0, 2**64 - 1)
+TYPES = st.sampled_from([np.uint32, np.uint64])
 
 
 @njit
@@ -33,15 +34,17 @@ def spread_and_gather(word, array, row, column):
 
 
 @settings(deadline=None)
-@given(word=WORDS)
-def test_bits_are_counted(word):
-    assert popcount(np.uint64(word)) == word.bit_count()
+@given(word=WORDS, kind=TYPES)
+def test_bits_are_counted(word, kind):
+    word &= np.iinfo(kind).max
+    assert popcount(kind(word)) == word.bit_count()
 
 
 @settings(deadline=None)
-@given(word=WORDS.filter(bool))
+@given(word=st.integers(1, 2**32 - 1) | WORDS.filter(bool))
 def test_the_lowest_bit_is_found(word):
-    assert lowest_bit(np.uint64(word)) == (word & -word).bit_length() - 1
+    for kind in (np.uint32, np.uint64) if word < 2**32 else (np.uint64,):
+        assert lowest_bit(kind(word)) == (word & -word).bit_length() - 1
 
 
 @settings(deadline=None)

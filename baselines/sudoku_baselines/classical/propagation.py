@@ -32,8 +32,8 @@ from sudoku_baselines.classical.tree_search import (
     UNDECIDED,
     TreeSearch,
 )
-from sudoku_gym.exact_cover import count_bits, lowest_bit
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.intrinsics import lowest_bit, popcount
 
 Heuristic = Literal["degree", "mrv", "first"]
 HEURISTICS: tuple[Heuristic, ...] = get_args(Heuristic)
@@ -88,7 +88,7 @@ def _select(domain, peers, heuristic):
     """Return the open cell whose digits are tried next (lines 11-16), or -1 if all are settled."""
     best, fewest, degree = -1, np.uint32(99), 0
     for cell in range(len(domain)):
-        left = count_bits(domain[cell])
+        left = popcount(domain[cell])
         if left == 1 or left > fewest:
             continue
         if heuristic == _FIRST:
@@ -104,7 +104,7 @@ def _open_peers(domain, peers, cell):
     """Return how many open cells share a unit with a cell: its degree."""
     count = 0
     for k in range(peers.shape[1]):
-        if peers[cell, k] != cell and count_bits(domain[peers[cell, k]]) > 1:
+        if peers[cell, k] != cell and popcount(domain[peers[cell, k]]) > 1:
             count += 1
     return count
 
