@@ -1,6 +1,15 @@
 """What tests of several packages share."""
 
+import sys
+
 import pytest
+
+
+@pytest.fixture(autouse=True)
+def _same_weights_every_time():
+    """Seed torch before each test that uses it: some networks are born with a dead unit."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
 
 
 @pytest.fixture(scope="session")

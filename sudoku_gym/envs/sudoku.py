@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sudoku_gym import board as boards
 from sudoku_gym.envs import episodes, rendering, window
 from sudoku_gym.envs.batch import BoardBatch, EnvState
+from sudoku_gym.envs.controls import BoardControls
 from sudoku_gym.envs.settings import (
     Actions,
     Propagation,
@@ -22,11 +23,10 @@ from sudoku_gym.envs.settings import (
     custom_rewards,
     read_reset_options,
 )
-from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
 
 
-class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
+class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
     """Fill a board so that every unit holds every digit once.
 
     ## Description
@@ -174,25 +174,6 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
         self._board_shape, self._num_actions = batch.boards.shape[1:], batch.num_actions
         self._with_info, self._mask_length = with_info, batch.num_actions if with_mask else 0
 
-    @property
-    def geometry(self) -> Geometry:
-        """The shape of the boards and their units."""
-        return self._batch.geometry
-
-    @property
-    def source(self) -> PuzzleSource:
-        """Where the puzzles come from."""
-        return self._batch.source
-
-    @property
-    def max_episode_steps(self) -> int:
-        """The number of steps after which an episode is truncated; may be set at any time."""
-        return self._batch.max_steps
-
-    @max_episode_steps.setter
-    def max_episode_steps(self, limit: int) -> None:
-        self._batch.max_steps = limit
-
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[NDArray[np.int8], dict[str, Any]]:
@@ -286,26 +267,6 @@ class SudokuEnv(gym.Env[NDArray[np.int8], np.int64]):
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which actions are legal now: bool `[A]`, True = legal."""
         return self._batch.masks()[0].view(np.bool_)
-
-    def set_blanks(self, blanks: Blanks) -> None:
-        """Let the next episodes begin with so many blanks, from the next reset on.
-
-        Raises:
-            ValueError: if the source can't serve them; the message names its maximum.
-        """
-        self._batch.set_blanks(blanks)
-
-    def set_propagation(self, propagation: Propagation) -> None:
-        """Fill in other singles for the agent, or none, from the next placement on.
-
-        Raises:
-            ValueError: if there is no such kind, or digits may be erased.
-        """
-        self._batch.set_propagation(propagation)
-
-    def get_state(self) -> EnvState:
-        """Return a copy of everything that decides what happens next, for `set_state`."""
-        return self._batch.get_state()
 
     def set_state(self, state: EnvState) -> None:
         """Go back to a state that `get_state` returned, here or in an equal environment.

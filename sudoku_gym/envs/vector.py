@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym.envs import episodes, rendering
 from sudoku_gym.envs.batch import BoardBatch, EnvState, Told
+from sudoku_gym.envs.controls import BoardControls
 from sudoku_gym.envs.infos import batch_infos, final_infos
 from sudoku_gym.envs.settings import (
     Actions,
@@ -27,7 +28,6 @@ from sudoku_gym.envs.settings import (
 )
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.envs.threads import StepThreads
-from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
 
 Boards = NDArray[np.int8]
@@ -36,7 +36,7 @@ StepResult = tuple[
 ]
 
 
-class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
+class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
     """Many boards at once: B `SudokuEnv`s, step for step, at the speed of compiled code.
 
     ## Description
@@ -156,25 +156,6 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
         self.observation_space = batch_space(batch.observation_space, num_envs)
         self.action_space = batch_space(batch.action_space, num_envs)
 
-    @property
-    def geometry(self) -> Geometry:
-        """The shape of the boards and their units."""
-        return self._batch.geometry
-
-    @property
-    def source(self) -> PuzzleSource:
-        """Where the puzzles come from."""
-        return self._batch.source
-
-    @property
-    def max_episode_steps(self) -> int:
-        """The number of steps after which an episode is truncated; may be set at any time."""
-        return self._batch.max_steps
-
-    @max_episode_steps.setter
-    def max_episode_steps(self, limit: int) -> None:
-        self._batch.max_steps = limit
-
     def reset(
         self,
         *,
@@ -251,26 +232,6 @@ class SudokuVectorEnv(VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which actions are legal now: bool `[B, A]`, True = legal."""
         return self._batch.masks().view(np.bool_)
-
-    def set_blanks(self, blanks: Blanks) -> None:
-        """Let the next episodes begin with so many blanks, from each board's next reset on.
-
-        Raises:
-            ValueError: if the source can't serve them; the message names its maximum.
-        """
-        self._batch.set_blanks(blanks)
-
-    def set_propagation(self, propagation: Propagation) -> None:
-        """Fill in other singles for the agent, or none, from the next placement on.
-
-        Raises:
-            ValueError: if there is no such kind, or digits may be erased.
-        """
-        self._batch.set_propagation(propagation)
-
-    def get_state(self) -> EnvState:
-        """Return a copy of everything that decides what happens next, for `set_state`."""
-        return self._batch.get_state()
 
     def set_state(self, state: EnvState) -> None:
         """Go back to a state that `get_state` returned, here or in an equal environment.
