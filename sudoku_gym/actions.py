@@ -48,11 +48,11 @@ def _sample(masks, stream, actions):
         total = 0
         for k in range(np.uint64(whole)):
             legal[k] = nonzero_bits(masks, b, k * np.uint64(64))
-            total += popcount(legal[k])
+            total += _count(legal[k])
             ends[k] = total
         if rest > 0:
             legal[whole] = _last_bits(masks, b, rest)
-            total += popcount(legal[whole])
+            total += _count(legal[whole])
             ends[whole] = total
         if total == 0:
             continue
@@ -60,7 +60,14 @@ def _sample(masks, stream, actions):
         k = 0
         while ends[k] <= drawn:
             k += 1
-        actions[b] = 64 * k + _nth_bit(legal[k], drawn - ends[k] + popcount(legal[k]))
+        below = drawn - ends[k] + _count(legal[k])
+        actions[b] = 64 * k + _nth_bit(legal[k], below)
+
+
+@njit(cache=True, inline="always")
+def _count(word):
+    """Count the set bits, as an int64: to compare signed with unsigned takes longer."""
+    return np.int64(popcount(word))
 
 
 @njit(cache=True, inline="always")
@@ -80,7 +87,7 @@ def _nth_bit(word, n):
     """Return the place of a set bit, of which there are n below it: halve the word six times."""
     place, width = 0, 32
     for _ in range(6):
-        lower = popcount(word & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
+        lower = _count(word & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
         in_upper = n >= lower
         n -= lower if in_upper else 0
         skipped = width if in_upper else 0
