@@ -15,7 +15,7 @@ has row b:
 `sizes` is (N, A, U, F, W, tops) throughout, `tables` is (cell_units, peers, units, peer_bits,
 first_bits); see `sizes_of` and `tables_of`. Nothing here knows rewards or episodes.
 
-A step of a 4x4 board is some 350 instructions, so each one counts, and three habits of numba shape
+A step of a 4x4 board is some 360 instructions, so each one counts, and three habits of numba shape
 the code. Every slice, and every array handed to a function that is not inlined, has its references
 counted by atomic operations, which take longer than a placement; so kernels take whole arrays with
 an index b, callers pass `borrowed` arrays, and small functions are inlined. Signed indices are
