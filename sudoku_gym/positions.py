@@ -316,35 +316,37 @@ def erase(state, b, cell, sizes, tables):
     size, _, num_units, _, _, _ = sizes
     cell_units, peers, _, _, _ = tables
     _, distinct, seen = sections(sizes)
-    digit = rows[b, cell]
-    rows[b, cell] = 0
-    for k in range(cell_units.shape[1]):
-        unit = cell_units[cell, k]
+    row, origin = np.uint64(b), np.uint64(cell)
+    digit = np.int64(rows[row, origin])
+    rows[row, origin] = 0
+    for k in range(np.uint64(cell_units.shape[1])):
+        unit = np.int64(cell_units[origin, k])
         if unit < num_units:
-            rows[b, seen + unit * size + digit - 1] -= 1
-            if rows[b, seen + unit * size + digit - 1] == 0:
-                counts[b, SATISFIED] -= rows[b, distinct + unit] == size
-                rows[b, distinct + unit] -= 1
+            times, of_unit = np.uint64(seen + unit * size + digit - 1), np.uint64(distinct + unit)
+            rows[row, times] -= 1
+            if rows[row, times] == 0:
+                counts[row, SATISFIED] -= rows[row, of_unit] == size
+                rows[row, of_unit] -= 1
     for other in range(1, size + 1):
-        _return_candidate(state, b, cell, other, sizes, tables)
-    for k in range(peers.shape[1]):
-        if rows[b, peers[cell, k]] == 0:
-            _return_candidate(state, b, peers[cell, k], digit, sizes, tables)
-    counts[b, BLANKS] += 1
-    _count(state, b, sizes)
+        _return_candidate(state, row, origin, other, sizes, tables)
+    for k in range(np.uint64(peers.shape[1])):
+        peer = np.uint64(peers[origin, k])
+        if rows[row, peer] == 0:
+            _return_candidate(state, row, peer, digit, sizes, tables)
+    counts[row, BLANKS] += 1
+    _count(state, row, sizes)
 
 
 @njit(cache=True, inline="always")
-def _return_candidate(state, b, cell, digit, sizes, tables):
-    """Make `digit` a candidate of the blank `cell` if no unit holds it."""
+def _return_candidate(state, row, cell, digit, sizes, tables):
+    """Make `digit` a candidate of the blank `cell` if no unit holds it; both indices uint64."""
     rows, candidates, _ = state
-    cell_units = tables[0]
-    _, _, seen = sections(sizes)
-    for k in range(cell_units.shape[1]):  # padding is a unit that has seen nothing
-        if rows[b, seen + cell_units[cell, k] * sizes[0] + digit - 1] > 0:
+    cell_units, at = tables[0], sections(sizes)[2] + digit - 1
+    for k in range(np.uint64(cell_units.shape[1])):  # padding is a unit that has seen nothing
+        if rows[row, np.uint64(at + cell_units[cell, k] * sizes[0])] > 0:
             return
     word, first = place_of(cell, tables)
-    candidates[b, word] |= np.uint64(1) << (first + np.uint64(digit - 1))
+    candidates[row, word] |= np.uint64(1) << (first + np.uint64(digit - 1))
 
 
 @njit(cache=True, inline="always")
@@ -357,8 +359,8 @@ def is_candidate(state, b, cell, digit, tables):
 @njit(cache=True, inline="always")
 def may_erase(state, b, cell, sizes):
     """Return whether `cell` holds a digit that is no given."""
-    rows = state[0]
-    return rows[b, cell] > 0 and rows[b, sizes[0] * sizes[0] + cell] == 0
+    rows, row, at = state[0], np.uint64(b), np.uint64(cell)
+    return (rows[row, at] > 0) & (rows[row, np.uint64(sizes[0] * sizes[0]) + at] == 0)
 
 
 @njit(cache=True, inline="always")
@@ -374,35 +376,53 @@ def write_mask(state, b, any_digit, sizes, masks):
 
     With `any_digit` every digit is legal in every blank cell, otherwise candidates are.
     """
-    rows, _, _ = state
     size, num_actions, _, _, _, _ = sizes
-    cells = size * size
-    if any_digit:
-        for cell in range(cells):
-            fill_row(masks, b, cell * size, size, rows[b, cell] == 0)
-    else:
-        _write_candidates(state, b, sizes, masks)
-    for cell in range(num_actions - size * cells):
-        masks[b, size * cells + cell] = may_erase(state, b, cell, sizes)
+    row, placements = np.uint64(b), np.uint64(size**3)
+    _write_placements(state, row, any_digit, sizes, masks)
+    for cell in range(np.uint64(num_actions) - placements):
+        masks[row, placements + cell] = may_erase(state, b, cell, sizes)
 
 
 @njit(cache=True, inline="always")
-def _write_candidates(state, b, sizes, masks):
-    """Write the candidates of board b into `masks[b, :N**3]`, 64 bytes at a time."""
-    candidates = state[1]
+def _write_placements(state, row, any_digit, sizes, masks):
+    """Write which placements are legal into `masks[row, :N**3]`, 64 bytes at a time."""
     size, _, _, fields, whole, _ = sizes
-    row, length, step = np.uint64(b), size**3, fields * size
-    for k in range(np.uint64(whole)):  # what is written too much, the next word overwrites
-        spread_bits(candidates[row, k], masks, b, k * np.uint64(step))
-    if whole == candidates.shape[1]:
+    length, step = size**3, fields * size
+    # What is written too much, the next word overwrites. Two loops, since one with a branch inside
+    # takes half as long again.
+    if any_digit:
+        for k in range(np.uint64(whole)):
+            word = _legal_placements(state, row, k, True, sizes)
+            spread_bits(word, masks, row, k * np.uint64(step))
+    else:
+        for k in range(np.uint64(whole)):
+            spread_bits(state[1][row, k], masks, row, k * np.uint64(step))
+    if whole == state[1].shape[1]:
         return
-    word, rest = candidates[row, np.uint64(whole)], length - whole * step
+    word = _legal_placements(state, row, np.uint64(whole), any_digit, sizes)
+    rest = length - whole * step
     if whole > 0:  # the last 64 bytes begin with the end of the last word but one
-        before = candidates[row, np.uint64(whole - 1)] >> np.uint64(step + rest - 64)
-        spread_bits(before | (word << np.uint64(64 - rest)), masks, b, length - 64)
+        before = _legal_placements(state, row, np.uint64(whole - 1), any_digit, sizes)
+        before >>= np.uint64(step + rest - 64)
+        spread_bits(before | (word << np.uint64(64 - rest)), masks, row, length - 64)
     else:
         for i in range(np.uint64(rest)):
             masks[row, i] = (word >> i) & np.uint64(1)
+
+
+@njit(cache=True, inline="always")
+def _legal_placements(state, row, k, any_digit, sizes):
+    """Return the legal placements into the cells of word k, one bit each."""
+    rows, candidates, _ = state
+    if not any_digit:
+        return candidates[row, k]
+    size, fields = sizes[0], sizes[3]
+    word, first, cell = np.uint64(0), np.uint64(0), k * np.uint64(fields)
+    for _ in range(min(fields, size * size - np.int64(cell))):
+        word |= (all_digits(sizes) if rows[row, cell] == 0 else np.uint64(0)) << first
+        first += np.uint64(size)
+        cell += np.uint64(1)
+    return word
 
 
 @njit(cache=True, inline="always")

@@ -153,7 +153,7 @@ def step_one(state, action, board_rules, rules, observation, mask):
     sizes, counts = board_rules[0], state[2]
     num_actions, num_units = sizes[1], sizes[2]
     reward, illegal = np.nan, False
-    b = np.int64(0)  # a constant would have functions compiled for it alone
+    b = np.uint64(0)  # a constant would have functions compiled for it alone
     if counts[0, PHASE] == RUNNING and 0 <= action < num_actions:
         reward, illegal = step_board(state, b, action, sizes, tables, rules)
     boards, masks = borrowed(observation.reshape(1, -1)), borrowed(mask.reshape(1, -1))
@@ -239,7 +239,7 @@ def step_chosen(state, actions, chosen, board_rules, rules):
     Every chosen board must be running, and its action one of 0 to A - 1.
     """
     state, tables = _borrowed_state(state), _borrowed_tables(board_rules)
-    for b in range(len(chosen)):
+    for b in range(np.uint64(len(chosen))):
         if chosen[b]:
             step_board(state, b, actions[b], board_rules[0], tables, rules)
 
@@ -339,7 +339,7 @@ def _draw_board(state, streams, b, phase, sizes, tables, drawing, scratch):
 def draw_boards(state, streams, chosen, phase, board_rules, drawing):
     """Begin an episode on a puzzle from the bank for every board with `chosen [B]`."""
     drawn = (streams, drawing, _new_scratch(board_rules[0]))
-    _draw_boards(state, 0, chosen, phase, board_rules, drawn)
+    _draw_boards(state, np.int64(0), chosen, phase, board_rules, drawn)
 
 
 @njit(cache=True, nogil=True)
