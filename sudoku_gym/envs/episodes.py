@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from sudoku_gym.intrinsics import borrowed
+from sudoku_gym.masks import write_mask
 from sudoku_gym.positions import (
     BLANKS,
     CANDIDATES,
@@ -26,7 +27,6 @@ from sudoku_gym.positions import (
     only_candidate,
     place,
     set_up,
-    write_mask,
 )
 from sudoku_gym.puzzles.sources import choose_puzzle, write_puzzle
 from sudoku_gym.symmetry import draw_symmetry

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from sudoku_gym import board, geometry, positions
+from sudoku_gym import board, geometry, masks, positions
 
 GEOMETRIES = [
     geometry.latin_square(2),  # masks of fewer than 64 bytes
@@ -34,8 +34,8 @@ def erase(state, cell, sizes, tables):
 
 
 @njit
-def mask(state, any_digit, sizes, masks):
-    positions.write_mask(state, 0, any_digit, sizes, masks)
+def mask(state, any_digit, sizes, written):
+    masks.write_mask(state, 0, any_digit, sizes, written)
 
 
 class Position:
