@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from pysat.solvers import Solver
 
 from sudoku_gym import board, solver
-from sudoku_gym.geometry import Geometry, latin_square, sudoku_x, windows
-from sudoku_gym.jigsaw import jigsaw
+from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
 from sudoku_gym.puzzles.generator import generate
-from sudoku_gym.sat import clauses_of, literals_of
+from sudoku_gym.solver.sat import clauses_of, literals_of
 
 # the share of all boards that each geometry gets; large boards are slow for SAT
 SHARES = {

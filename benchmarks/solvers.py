@@ -37,7 +37,7 @@ from sudoku_gym import board, puzzles, solver
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.generator import generate
 from sudoku_gym.puzzles.sources import BankSource
-from sudoku_gym.sat import clauses_of, literals_of
+from sudoku_gym.solver.sat import clauses_of, literals_of
 
 IsUnique = Callable[[NDArray[np.int8]], bool]
 Peer = Literal["python-sat", "CP-SAT", "exact_cover", "Norvig"]

@@ -21,8 +21,8 @@ from sudoku_agents.networks import ExactCoverNetwork
 from sudoku_curricula.plots import plot_runs
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.envs.films import save_gif
+from sudoku_gym.evaluation import to_markdown
 from sudoku_gym.puzzles.sources import BankSource
-from sudoku_gym.tables import to_markdown
 
 FLOORS = ("masked-random", "naked-singles", "hidden-singles")
 SEED = 0

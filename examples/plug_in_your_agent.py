@@ -9,7 +9,7 @@ import argparse
 import numpy as np
 
 from sudoku_gym import compare, load_policy, puzzles
-from sudoku_gym.tables import to_markdown
+from sudoku_gym.evaluation import to_markdown
 from sudoku_gym.testing import check_policy
 
 

@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 
 from sudoku_gym import compare, load_policy, puzzles, sample_actions
-from sudoku_gym.tables import to_markdown
+from sudoku_gym.evaluation import to_markdown
 
 
 def main(argv=None):

@@ -24,8 +24,8 @@ from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_agents.alphazero.trainer import Trainer
 from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym import compare, load_policy, puzzles
+from sudoku_gym.evaluation import to_markdown
 from sudoku_gym.puzzles.sources import BankSource
-from sudoku_gym.tables import to_markdown
 
 CURRICULA = {4: SuccessRateConfig(), 9: SuccessRateConfig(start=10, stop=54, step=2)}
 FLOORS = ("masked-random", "naked-singles", "hidden-singles")

@@ -18,7 +18,7 @@ from sudoku_curricula import ConstantConfig, SuccessRateConfig
 from sudoku_curricula.curves import CurveWriter
 from sudoku_curricula.rllib import write_curves
 from sudoku_gym import compare, load_policy, puzzles
-from sudoku_gym.tables import to_markdown
+from sudoku_gym.evaluation import to_markdown
 
 LAST = 12  # blanks of the last level; every 4x4 puzzle with 4 givens
 

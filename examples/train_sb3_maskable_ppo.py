@@ -20,8 +20,8 @@ from sudoku_agents.sb3 import ExactCoverPolicy, HeldOut, SB3Policy, make_vec_env
 from sudoku_curricula import make_schedule
 from sudoku_curricula.sb3 import BlanksCurriculumCallback
 from sudoku_gym import compare, load_policy, puzzles
+from sudoku_gym.evaluation import to_markdown
 from sudoku_gym.puzzles.sources import BankSource, resolve_source
-from sudoku_gym.tables import to_markdown
 
 # blanks at first, at last, and added by a promotion
 LEVELS = {4: (2, 12, 1), 9: (10, 54, 2)}

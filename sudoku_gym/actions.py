@@ -8,8 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from sudoku_gym.intrinsics import borrowed, nonzero_bits, popcount
-from sudoku_gym.stream import new_stream, next_below
+from sudoku_gym.kernels.intrinsics import borrowed, nonzero_bits, popcount
+from sudoku_gym.kernels.stream import new_stream, next_below
 
 
 def sample_actions(

@@ -12,8 +12,8 @@ from math import isqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sudoku_gym import kernels
 from sudoku_gym.geometry import MAX_SIZE, Geometry, geometry_for
+from sudoku_gym.kernels import rules
 
 SYMBOLS = ".123456789ABCDEFGHIJKLMNOP"
 _VALUES = {symbol: digit for digit, symbol in enumerate(SYMBOLS)} | {"0": 0}
@@ -148,7 +148,7 @@ def candidates(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[n
     """
     boards = as_boards(boards, geometry)
     geometry = geometry_for(boards.shape[1], geometry)
-    masks = kernels.candidate_masks(_flat(boards), geometry.units, geometry.cell_units)
+    masks = rules.candidate_masks(_flat(boards), geometry.units, geometry.cell_units)
     bits = np.uint32(1) << np.arange(geometry.size, dtype=np.uint32)
     allowed: NDArray[np.bool_] = (masks.reshape(*boards.shape, 1) & bits) != 0
     return allowed
@@ -158,14 +158,14 @@ def conflicts(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np
     """Return the filled cells whose digit stands twice in a unit: bool `[B, N, N]`."""
     boards = as_boards(boards, geometry)
     geometry = geometry_for(boards.shape[1], geometry)
-    return kernels.conflicting_cells(_flat(boards), geometry.units).reshape(boards.shape)
+    return rules.conflicting_cells(_flat(boards), geometry.units).reshape(boards.shape)
 
 
 def satisfied_units(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.bool_]:
     """Return the units that hold all N digits: bool `[B, U]`, in the order of `geometry.units`."""
     boards = as_boards(boards, geometry)
     geometry = geometry_for(boards.shape[1], geometry)
-    return kernels.satisfied_units(_flat(boards), geometry.units)
+    return rules.satisfied_units(_flat(boards), geometry.units)
 
 
 def constraint_fraction(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.float32]:

@@ -18,7 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.stream import new_stream, next_below, skip
+from sudoku_gym.kernels.stream import new_stream, next_below, skip
 
 _Value = TypeVar("_Value", bound=np.generic)
 _Integer = TypeVar("_Integer", bound=np.integer)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym.actions import sample_actions
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels import used_digits
+from sudoku_gym.kernels.rules import used_digits
 
 
 class MaskedRandom:

@@ -10,13 +10,12 @@ import numpy as np
 from tyro.conf import Positional
 
 from sudoku_gym.cli.inputs import parse_blanks
-from sudoku_gym.cli.tables import console, results_table
-from sudoku_gym.evaluation import Evaluation, evaluate
+from sudoku_gym.cli.terminal import console, results_table
+from sudoku_gym.evaluation import Evaluation, evaluate, to_markdown
 from sudoku_gym.policy import Policy, load_policy
 from sudoku_gym.puzzles import banks, files
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
-from sudoku_gym.tables import to_markdown
 
 FLOORS = ("masked-random", "naked-singles", "hidden-singles")
 

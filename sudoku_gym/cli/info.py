@@ -12,7 +12,7 @@ import numpy as np
 from tyro.conf import Positional
 
 from sudoku_gym import plugins
-from sudoku_gym.cli.tables import console, table
+from sudoku_gym.cli.terminal import console, table
 from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.difficulty import GRADES
 

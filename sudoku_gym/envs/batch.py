@@ -12,11 +12,12 @@ from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
-from sudoku_gym import board, positions
+from sudoku_gym import board
 from sudoku_gym.envs import episodes
 from sudoku_gym.envs.settings import Propagation, ResetOptions, Settings, check_max_steps
+from sudoku_gym.kernels import positions
+from sudoku_gym.kernels.stream import new_stream
 from sudoku_gym.puzzles.sources import BankSource, Blanks, blanks_cdf
-from sudoku_gym.stream import new_stream
 from sudoku_gym.symmetry import group_of
 
 Told: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.float64]]
@@ -27,10 +28,10 @@ class EnvState:
     """A copy of everything that decides what an environment does next.
 
     Attributes:
-        rows: int8 `[B, W]`, see `sudoku_gym.positions`.
-        candidates: uint64 `[B, K]`, see `sudoku_gym.positions`.
+        rows: int8 `[B, W]`, see `sudoku_gym.kernels.positions`.
+        candidates: uint64 `[B, K]`, see `sudoku_gym.kernels.positions`.
         counts: int64 `[B, NUM_COUNTS]`, see `sudoku_gym.envs.episodes`.
-        streams: uint64 `[B, 2]`, see `sudoku_gym.stream`.
+        streams: uint64 `[B, 2]`, see `sudoku_gym.kernels.stream`.
         generators: one state of a numpy generator a board where the source needs them, else empty.
     """
 

@@ -1,8 +1,8 @@
 """Compiled episodes: what one step does to a board, and to a batch of boards.
 
 The single and the vector environment both call `step_board`, so they cannot differ. A batch is
-`state = (rows, candidates, counts)` as `sudoku_gym.positions` lays it out, with the columns of
-`counts` below added; `streams [B, 2]` decides the puzzles.
+`state = (rows, candidates, counts)` as `sudoku_gym.kernels.positions` lays it out, with the columns
+of `counts` below added; `streams [B, 2]` decides the puzzles.
 """
 
 # mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from sudoku_gym.intrinsics import borrowed
-from sudoku_gym.masks import write_mask
-from sudoku_gym.positions import (
+from sudoku_gym.kernels.intrinsics import borrowed
+from sudoku_gym.kernels.masks import write_mask
+from sudoku_gym.kernels.positions import (
     BLANKS,
     CANDIDATES,
     SATISFIED,
@@ -198,7 +198,7 @@ def step_boards(
         state: (rows, candidates, counts).
         streams: uint64 `[B, 2]`.
         actions: int64 `[B]`.
-        board_rules: (sizes, tables), see `sudoku_gym.positions`.
+        board_rules: (sizes, tables), see `sudoku_gym.kernels.positions`.
         rules: see `step_board`.
         drawing: (bank, cdf, augment, group), see `sudoku_gym.puzzles.sources.draw_puzzle`.
         observations: int8 `[B, N, N]`, written.

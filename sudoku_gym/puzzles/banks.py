@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.geometry import Geometry, latin_square, sudoku_x, windows
-from sudoku_gym.jigsaw import jigsaw
+from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
 from sudoku_gym.puzzles import complete4x4, named
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 

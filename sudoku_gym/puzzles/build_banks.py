@@ -21,7 +21,7 @@ from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.generator import generate
 from sudoku_gym.puzzles.orbits import canonical_keys
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.sat import clauses_of, literals_of
+from sudoku_gym.solver.sat import clauses_of, literals_of
 
 DATA = Path(__file__).parent / "data"
 SHARES = {"train": 0.8, "validation": 0.1, "test": 0.1}

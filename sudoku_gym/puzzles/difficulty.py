@@ -17,9 +17,9 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import board
-from sudoku_gym.exact_cover import INNER
 from sudoku_gym.geometry import Geometry, geometry_for
-from sudoku_gym.intrinsics import lowest_bit, popcount
+from sudoku_gym.kernels.intrinsics import lowest_bit, popcount
+from sudoku_gym.solver.exact_cover import INNER
 
 GRADES = ("naked singles", "hidden singles", "locked candidates", "pairs", "search")
 

@@ -15,19 +15,19 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from sudoku_gym.exact_cover import (
-    INNER,
-    candidate_of,
-    load_board,
-    new_space,
-    tables_of,
-)
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.intrinsics import lowest_bit, popcount
+from sudoku_gym.kernels.intrinsics import lowest_bit, popcount
+from sudoku_gym.kernels.stream import new_stream, next_below
 from sudoku_gym.puzzles.difficulty import grade
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.search import descend, explore, retreat
-from sudoku_gym.stream import new_stream, next_below
+from sudoku_gym.solver.depth_first import descend, explore, retreat
+from sudoku_gym.solver.exact_cover import (
+    INNER,
+    candidate_of,
+    cover_tables,
+    load_board,
+    new_space,
+)
 
 Pattern = Literal["none", "rotation", "horizontal", "vertical", "diagonal"]
 
@@ -74,7 +74,7 @@ def generate(
     shape = (count, geometry.num_cells)
     puzzles, solutions = np.zeros(shape, np.int8), np.zeros(shape, np.int8)
     minimal = np.zeros(count, np.bool_)
-    tables = tables_of(geometry)
+    tables = cover_tables(geometry)
     stream = new_stream(rng)
     made = _generate(stream, groups, givens, node_limit, tables, puzzles, solutions, minimal)
     if made < count:

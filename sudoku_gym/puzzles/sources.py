@@ -19,9 +19,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.intrinsics import prefetch
+from sudoku_gym.kernels.intrinsics import prefetch
+from sudoku_gym.kernels.stream import new_stream, next_below, next_unit
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.stream import new_stream, next_below, next_unit
 from sudoku_gym.symmetry import draw_symmetry
 
 Blanks: TypeAlias = int | tuple[int, int] | Mapping[int, float] | Mapping[str, float] | None
@@ -163,7 +163,7 @@ def draw_puzzle(stream, bank, cdf, augment, group, puzzle, solution):
     """Draw one puzzle into `puzzle [N**2]` and `solution [N**2]`, both int8.
 
     Args:
-        stream: uint64 `[2]`, see `sudoku_gym.stream`.
+        stream: uint64 `[2]`, see `sudoku_gym.kernels.stream`.
         bank: `BankSource.bank`.
         cdf: `blanks_cdf(...)`.
         augment: True to move the puzzle by a symmetry drawn from the whole group.

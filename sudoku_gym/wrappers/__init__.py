@@ -1,8 +1,8 @@
 """Wrappers for `SudokuEnv`, each with its twin for vector environments."""
 
 from sudoku_gym.wrappers.canonical_cell import CanonicalCell, VectorCanonicalCell
+from sudoku_gym.wrappers.cover_tensor import ExactCoverTensor, VectorExactCoverTensor
 from sudoku_gym.wrappers.dictionary import MaskedObservation, VectorMaskedObservation
-from sudoku_gym.wrappers.exact_cover import ExactCoverTensor, VectorExactCoverTensor
 from sudoku_gym.wrappers.flat import FlatObservation, VectorFlatObservation
 from sudoku_gym.wrappers.one_hot import OneHotBoard, VectorOneHotBoard
 from sudoku_gym.wrappers.propagation import SinglesPropagation, VectorSinglesPropagation

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudoku_gym import sample_actions
-from sudoku_gym.stream import new_stream, next_below
+from sudoku_gym.kernels.stream import new_stream, next_below
 
 
 @settings(deadline=None)

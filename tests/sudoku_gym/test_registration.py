@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import sudoku_gym
-from sudoku_gym.geometry import Geometry, latin_square, sudoku_x, windows
-from sudoku_gym.jigsaw import jigsaw
+from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
 from sudoku_gym.registration import ENVIRONMENTS, register_all
 
 GEOMETRIES = {

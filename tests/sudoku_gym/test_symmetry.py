@@ -4,8 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudoku_gym import board, solver, symmetry
-from sudoku_gym.geometry import Geometry, latin_square, sudoku_x, windows
-from sudoku_gym.jigsaw import jigsaw
+from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
 from sudoku_gym.puzzles.generator import random_grids
 
 GEOMETRIES = [

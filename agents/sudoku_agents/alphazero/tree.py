@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from sudoku_gym.kernels import used_digits
+from sudoku_gym.kernels.rules import used_digits
 
 # mypy: disable-error-code="no-untyped-def"
 

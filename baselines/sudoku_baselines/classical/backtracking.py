@@ -23,7 +23,7 @@ from sudoku_baselines.classical.tree_search import (
     TreeSearch,
 )
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels import used_digits
+from sudoku_gym.kernels.rules import used_digits
 
 
 @njit(cache=True)

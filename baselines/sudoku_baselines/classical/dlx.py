@@ -45,7 +45,7 @@ from sudoku_baselines.classical.tree_search import (
     TreeSearch,
 )
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels import used_digits
+from sudoku_gym.kernels.rules import used_digits
 
 ItemRule = Literal["failures", "fewest", "first"]
 ITEM_RULES: tuple[ItemRule, ...] = get_args(ItemRule)

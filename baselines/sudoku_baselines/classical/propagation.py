@@ -33,7 +33,7 @@ from sudoku_baselines.classical.tree_search import (
     TreeSearch,
 )
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.intrinsics import lowest_bit, popcount
+from sudoku_gym.kernels.intrinsics import lowest_bit, popcount
 
 Heuristic = Literal["degree", "mrv", "first"]
 HEURISTICS: tuple[Heuristic, ...] = get_args(Heuristic)

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_baselines.classical.tree_search import STATUSES
-from sudoku_gym import board, sat, solver
+from sudoku_gym import board, solver
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.solver import sat
 
 if TYPE_CHECKING:
     from pysat.solvers import Solver as SatSolver

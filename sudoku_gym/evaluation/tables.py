@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sudoku_gym.evaluation import Evaluation, percent
+from sudoku_gym.evaluation.games import Evaluation, percent
 
 
 def tabulate(results: Mapping[str, Evaluation]) -> tuple[list[str], list[list[str]]]:

@@ -35,7 +35,7 @@ from sudoku_gym.envs.vector import SudokuVectorEnv
 pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.usefixtures("ray_cluster")]
 
 CONFIGS = [ppo_config, appo_config, dqn_config]
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "rllib.md"
 SEED = 0  # with it the untrained networks play badly
 

@@ -2,7 +2,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "belief_propagation.py"
+SCRIPT = Path(__file__).parents[3] / "benchmarks" / "belief_propagation.py"
 
 
 def run(*arguments):

@@ -13,7 +13,7 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.automorphisms import row_column_automorphisms
+from sudoku_gym.geometry.automorphisms import row_column_automorphisms
 
 MAX_SIZE = 25
 

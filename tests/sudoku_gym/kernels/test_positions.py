@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from sudoku_gym import board, geometry, masks, positions
+from sudoku_gym import board, geometry
+from sudoku_gym.kernels import masks, positions
 
 GEOMETRIES = [
     geometry.latin_square(2),  # masks of fewer than 64 bytes

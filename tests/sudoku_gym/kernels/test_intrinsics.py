@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from sudoku_gym import intrinsics
+from sudoku_gym.kernels import intrinsics
 
 WORDS = st.integers(0, 2**64 - 1)
 TYPES = st.sampled_from([np.uint32, np.uint64])

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from pysat.solvers import Solver
 
 from sudoku_gym import board, solver
-from sudoku_gym.geometry import Geometry, latin_square, sudoku_x, windows
-from sudoku_gym.jigsaw import jigsaw
+from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
 from sudoku_gym.puzzles.generator import random_grids
-from sudoku_gym.sat import clauses_of, literals_of
+from sudoku_gym.solver.sat import clauses_of, literals_of
 
 HARD = "8..........36......7..9.2...5...7.......457.....1...3...1....68..85...1..9....4.."
 GEOMETRIES = [

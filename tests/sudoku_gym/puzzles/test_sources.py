@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from sudoku_gym import board, puzzles, solver, symmetry
 from sudoku_gym.geometry import windows
+from sudoku_gym.kernels.stream import new_stream
 from sudoku_gym.puzzles import files
 from sudoku_gym.puzzles.generator import generate
 from sudoku_gym.puzzles.sources import (
@@ -17,7 +18,6 @@ from sudoku_gym.puzzles.sources import (
     draw_puzzles,
     resolve_source,
 )
-from sudoku_gym.stream import new_stream
 
 SOURCES = {name: resolve_source(name, "train") for name in ("4x4", "6x6", "9x9", "16x16", "x9x9")}
 

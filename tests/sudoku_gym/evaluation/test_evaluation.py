@@ -6,11 +6,10 @@ import pytest
 from sudoku_baselines.floors import MaskedRandom
 from sudoku_gym import board, compare, evaluate, puzzles, solver
 from sudoku_gym.envs.sudoku import SudokuEnv
-from sudoku_gym.evaluation import percent
+from sudoku_gym.evaluation import percent, tabulate, to_markdown
 from sudoku_gym.geometry import Geometry, sudoku_x
 from sudoku_gym.policy import SolverPolicy
 from sudoku_gym.puzzles import PuzzleSet, generator
-from sudoku_gym.tables import tabulate, to_markdown
 
 GRID = board.parse("1234341221434321")
 PUZZLE = board.parse("12343.12.1434321")  # blanks: cell 5 (digit 4) and cell 8 (digit 2)

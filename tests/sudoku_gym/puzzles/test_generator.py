@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from sudoku_gym import board, solver
-from sudoku_gym.geometry import Geometry, latin_square, sudoku_x, windows
-from sudoku_gym.jigsaw import jigsaw
+from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
 from sudoku_gym.puzzles.difficulty import grade
 from sudoku_gym.puzzles.generator import generate, random_grids
 

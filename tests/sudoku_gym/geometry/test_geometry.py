@@ -1,9 +1,16 @@
 import numpy as np
 import pytest
 
-from sudoku_gym import automorphisms, solver
-from sudoku_gym.geometry import Geometry, geometry_for, latin_square, sudoku_x, windows
-from sudoku_gym.jigsaw import jigsaw
+from sudoku_gym import solver
+from sudoku_gym.geometry import (
+    Geometry,
+    automorphisms,
+    geometry_for,
+    jigsaw,
+    latin_square,
+    sudoku_x,
+    windows,
+)
 
 SIZES = [4, 6, 8, 9, 10, 12, 16, 25]
 

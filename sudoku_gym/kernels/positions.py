@@ -33,7 +33,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.intrinsics import lowest_bit, popcount
+from sudoku_gym.kernels.intrinsics import lowest_bit, popcount
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
 

@@ -15,7 +15,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from sudoku_gym.exact_cover import (
+from sudoku_gym.kernels.intrinsics import lowest_bit, popcount
+from sudoku_gym.solver.exact_cover import (
     BLOCK,
     DIGIT,
     FAILED,
@@ -27,7 +28,6 @@ from sudoku_gym.exact_cover import (
     remove,
     settle,
 )
-from sudoku_gym.intrinsics import lowest_bit, popcount
 
 UNDECIDED = -1
 _EXPONENT = np.int32(23)  # where the exponent of a float32 starts
@@ -110,7 +110,7 @@ def explore(space, limit, node_limit, work, first, tables):
         node_limit: stop after this many tried candidates.
         work: int8 `[N**2]`, the digits settled so far.
         first: int8 `[N**2]`, the first solution is written here.
-        tables: `tables_of(geometry)`.
+        tables: `cover_tables(geometry)`.
 
     Returns:
         Solutions found, or `-1 - found` if the node limit ended the search; candidates tried.
@@ -157,7 +157,7 @@ def search(boards, limit, node_limit, tables, solutions, counts, nodes):
         boards: int8 `[B, N**2]`.
         limit: stop at this many solutions.
         node_limit: stop after this many tried candidates a board.
-        tables: `tables_of(geometry)`.
+        tables: `cover_tables(geometry)`.
         solutions: int8 `[B, N**2]`, zeros; the first solution is written here.
         counts: int64 `[B]`, written: solutions found, or `-1 - found` at the node limit.
         nodes: int64 `[B]`, written: candidates tried.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "kill_training.py"
+BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "kill_training.py"
 
 
 def load():

@@ -1,6 +1,6 @@
 import numpy as np
 
-from sudoku_gym.stream import COUNTER, new_stream, next_below, next_uint64, next_unit
+from sudoku_gym.kernels.stream import COUNTER, new_stream, next_below, next_uint64, next_unit
 
 
 def test_a_stream_is_its_key_and_counter():

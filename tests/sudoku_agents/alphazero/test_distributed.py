@@ -25,7 +25,7 @@ from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_curricula.tensorboard import BLANKS, SUCCESS_RATE, read_curves
 from sudoku_gym import evaluate, load_policy, puzzles
 
-BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "self_play.py"
+BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "self_play.py"
 
 pytestmark = pytest.mark.xdist_group("ray")
 

@@ -22,7 +22,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.intrinsics import lowest_bit
+from sudoku_gym.kernels.intrinsics import lowest_bit
 
 FAILED = -1
 _ONE = np.uint32(1)
@@ -35,7 +35,7 @@ BLOCK = 64  # items are padded to whole blocks, which `search` compares with SIM
 INNER: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
 
 
-class Tables(NamedTuple):
+class CoverTables(NamedTuple):
     """What the kernel reads of a geometry.
 
     Attributes:
@@ -54,7 +54,7 @@ class Tables(NamedTuple):
 
 
 @cache
-def tables_of(geometry: Geometry) -> Tables:
+def cover_tables(geometry: Geometry) -> CoverTables:
     """Return the tables of a geometry."""
     units, cells = geometry.units, geometry.num_cells
     first_item = np.zeros(geometry.cell_units.shape, np.uint32)
@@ -66,7 +66,7 @@ def tables_of(geometry: Geometry) -> Tables:
                 place_bit[cell, k] = 1 << int(np.flatnonzero(units[unit] == cell)[0])
     cell_of = units.ravel().astype(np.uint32)
     unit_of = geometry.cell_units.astype(np.uint32)
-    return Tables(cell_of, first_item, place_bit, unit_of, np.uint32(geometry.size))
+    return CoverTables(cell_of, first_item, place_bit, unit_of, np.uint32(geometry.size))
 
 
 @njit(**INNER)
@@ -182,7 +182,7 @@ def load_board(space, board, banned, work, tables):
         board: int8 `[N**2]`.
         banned: int8 `[N**2]`, a digit that each cell must not take, 0 for none.
         work: int8 `[N**2]`, written: the givens and what singles settle.
-        tables: `tables_of(geometry)`.
+        tables: `cover_tables(geometry)`.
 
     Returns:
         The number of cells settled, or a negative number if the givens cannot be completed.

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import board
-from sudoku_gym import search as kernel
-from sudoku_gym.exact_cover import tables_of
 from sudoku_gym.geometry import Geometry, geometry_for
+from sudoku_gym.solver import depth_first
+from sudoku_gym.solver.exact_cover import cover_tables
 
 NODE_LIMIT = 1_000_000
 
@@ -68,10 +68,10 @@ def search(
     flat = boards.reshape(len(boards), geometry.num_cells)
     solutions = np.zeros_like(flat)
     found, nodes = np.zeros(len(flat), np.int64), np.zeros(len(flat), np.int64)
-    tables = tables_of(geometry)
+    tables = cover_tables(geometry)
 
     def run(part: slice) -> None:
-        kernel.search(
+        depth_first.search(
             flat[part], limit, node_limit, tables, solutions[part], found[part], nodes[part]
         )
 

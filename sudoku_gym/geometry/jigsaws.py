@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.geometry import Geometry
+from sudoku_gym.geometry.units import Geometry
 
 _ROUNDS = 30
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from sudoku_gym.evaluation import Evaluation
-from sudoku_gym.tables import tabulate
+from sudoku_gym.evaluation import Evaluation, tabulate
 
 
 def console() -> Console:

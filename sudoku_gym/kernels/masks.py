@@ -1,6 +1,6 @@
 """The action masks of positions, compiled: bits in, bytes out.
 
-`state` and `sizes` are those of `sudoku_gym.positions`.
+`state` and `sizes` are those of `sudoku_gym.kernels.positions`.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from sudoku_gym.intrinsics import spread_bits
-from sudoku_gym.positions import all_digits, may_erase
+from sudoku_gym.kernels.intrinsics import spread_bits
+from sudoku_gym.kernels.positions import all_digits, may_erase
 
 
 @njit(cache=True, inline="always")
