@@ -15,8 +15,8 @@ import torch
 
 from sudoku_agents.rllib import RLlibPolicy, ppo_config
 from sudoku_curricula import ConstantConfig, SuccessRateConfig
+from sudoku_curricula.curves import CurveWriter
 from sudoku_curricula.rllib import write_curves
-from sudoku_curricula.tensorboard import CurveWriter
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.evaluation import to_markdown
 

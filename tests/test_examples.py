@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sudoku_curricula.tensorboard import (
+from sudoku_curricula.curves import (
     BLANKS,
     COMPLETION_RATE,
     ENTROPY,

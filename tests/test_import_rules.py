@@ -33,7 +33,7 @@ RULES = {
         {
             "sb3": {"stable_baselines3"},
             "rllib": {"ray"},
-            "tensorboard": {"tensorboard"},
+            "curves": {"tensorboard"},
             "plots": {"matplotlib"},
         },
     ),

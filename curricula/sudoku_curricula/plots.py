@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, MaxNLocator
 from numpy.typing import NDArray
 
-from sudoku_curricula import tensorboard as curves
+from sudoku_curricula import curves
 
 Group = list[curves.Curves]  # the runs behind one line
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sudoku_curricula.plots import mean_and_range, plot_runs
-from sudoku_curricula.tensorboard import (
+from sudoku_curricula.curves import (
     BLANKS,
     POLICY_LOSS,
     STEPS_PER_SECOND,
     CurveWriter,
     read_curves,
 )
+from sudoku_curricula.plots import mean_and_range, plot_runs
 from sudoku_gym import cli
 
 ROWS, COLUMNS = 2, 3

@@ -13,8 +13,7 @@ from ray import cloudpickle, tune
 from ray.rllib.algorithms import Algorithm
 from ray.rllib.algorithms.ppo import PPOConfig
 
-from sudoku_curricula import PaperAlgorithm1Config, SuccessRateConfig
-from sudoku_curricula import tensorboard as curves
+from sudoku_curricula import PaperAlgorithm1Config, SuccessRateConfig, curves
 from sudoku_curricula.rllib import BlanksCurriculumCallback, CurvesCallback, write_curves
 
 pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.usefixtures("ray_cluster")]
@@ -22,7 +21,7 @@ pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.usefixtures("ray_clust
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # runners can't import this file
 
 GAMES = 3
-LEVELS = PaperAlgorithm1Config(start=2, stop=6, gamma=0.9, max_iterations=99)
+LEVELS = PaperAlgorithm1Config(start=2, stop=6, gamma=0.9, max_iterations=99, metric="completion")
 
 
 class Game(gym.Env):

@@ -6,8 +6,7 @@ import pytest
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 
-from sudoku_curricula import make_schedule
-from sudoku_curricula import tensorboard as curves
+from sudoku_curricula import curves, make_schedule
 from sudoku_curricula.sb3 import BlanksCurriculumCallback
 
 GAMES = 3
@@ -67,9 +66,8 @@ def ppo(env=None, **options):
 
 
 def algorithm_1(**options):
-    return make_schedule(
-        "algorithm-1", **{"start": 2, "stop": 6, "gamma": 0.9, "max_iterations": 99, **options}
-    )
+    levels = {"start": 2, "stop": 6, "gamma": 0.9, "max_iterations": 99, "metric": "completion"}
+    return make_schedule("algorithm-1", **{**levels, **options})
 
 
 def weights(model):

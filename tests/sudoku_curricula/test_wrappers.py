@@ -54,7 +54,8 @@ class Curves:
 
 
 def algorithm_1(**options):
-    return make_schedule("algorithm-1", **{"start": 2, "stop": 4, "gamma": 0.9, **options})
+    levels = {"start": 2, "stop": 4, "gamma": 0.9, "metric": "completion"}
+    return make_schedule("algorithm-1", **{**levels, **options})
 
 
 def play(env, actions):

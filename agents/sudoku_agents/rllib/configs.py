@@ -22,7 +22,7 @@ from sudoku_agents.rllib.environment import MaskedSudoku
 from sudoku_agents.rllib.modules import MaskedActorCritic, MaskedQNetwork
 from sudoku_agents.rllib.networks import NetworkConfig
 from sudoku_agents.rllib.play import held_out
-from sudoku_curricula import ConstantConfig, ScheduleConfig
+from sudoku_curricula import ScheduleConfig
 from sudoku_curricula.rllib import BlanksCurriculumCallback
 
 Config = TypeVar("Config", bound=AlgorithmConfig)
@@ -134,10 +134,9 @@ def _on_sudoku(
     board: Any = gym.make(env, **env_config).unwrapped
     if curriculum is not None:
         # Asked for the last level here, since an error in a runner's process would only kill that.
-        board.set_blanks(
-            curriculum.blanks if isinstance(curriculum, ConstantConfig) else curriculum.stop
-        )
-        env_config["blanks"] = curriculum.build().level
+        schedule = curriculum.build()
+        board.set_blanks(schedule.levels[-1])
+        env_config["blanks"] = schedule.level
         callback: Any = partial(
             BlanksCurriculumCallback,
             curriculum,

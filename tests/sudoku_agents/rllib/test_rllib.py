@@ -173,7 +173,9 @@ def test_a_split_is_evaluated_as_a_metric(build):
 
 
 def test_a_curriculum_moves_the_boards(build):
-    schedule = PaperAlgorithm1Config(start=2, stop=4, gamma=0.01, max_iterations=1)
+    schedule = PaperAlgorithm1Config(
+        start=2, stop=4, gamma=0.01, max_iterations=1, metric="completion"
+    )
     algorithm = build(small(curriculum=schedule, evaluate_every=200, blanks=9))
     assert levels(algorithm) == {2}
     result = algorithm.train()
@@ -195,7 +197,9 @@ def test_a_level_that_no_puzzle_has_is_refused_at_once(schedule):
 
 @pytest.mark.slow
 def test_another_process_continues_from_a_checkpoint(build, tmp_path):
-    schedule = PaperAlgorithm1Config(start=2, stop=4, gamma=0.01, max_iterations=1)
+    schedule = PaperAlgorithm1Config(
+        start=2, stop=4, gamma=0.01, max_iterations=1, metric="completion"
+    )
     algorithm = build(small(curriculum=schedule, evaluate_every=200))
     steps = algorithm.train()["num_env_steps_sampled_lifetime"]
     folder = algorithm.save_to_path(tmp_path / "checkpoint")

@@ -7,8 +7,8 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from sudoku_curricula import make_schedule
-from sudoku_curricula.tensorboard import BLANKS, POLICY_LOSS, SUCCESS_RATE, CurveWriter
-from sudoku_curricula.wrappers import Curriculum
+from sudoku_curricula.curriculum import Curriculum
+from sudoku_curricula.curves import BLANKS, POLICY_LOSS, SUCCESS_RATE, CurveWriter
 
 
 def read(folder, tag):
@@ -38,7 +38,7 @@ def test_a_resumed_run_drops_what_came_after_its_checkpoint(tmp_path):
 
 def test_the_curriculum_is_drawn(tmp_path):
     with CurveWriter(tmp_path) as writer:
-        schedule = make_schedule("algorithm-1", start=2, stop=3, gamma=0.5)
+        schedule = make_schedule("algorithm-1?metric=completion", start=2, stop=3, gamma=0.5)
         curriculum = Curriculum(schedule, lambda blanks: None, 4, writer)
         curriculum.steps = 10
         curriculum.report([2, 2, 2, 2], [True, True, True, False])
