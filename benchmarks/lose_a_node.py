@@ -15,12 +15,12 @@ import numpy as np
 import ray
 import torch
 from ray.cluster_utils import Cluster
+from sudoku_agents.alphazero.distributed import Player, RaySelfPlay, split
+from sudoku_agents.networks import ExactCoverNetwork
 
 from sudoku_agents.alphazero.config import AlphaZeroConfig, NetworkConfig, RayConfig
-from sudoku_agents.alphazero.distributed import Player, RaySelfPlay, split
 from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_agents.alphazero.self_play import Games
-from sudoku_agents.networks import ExactCoverNetwork
 
 CONFIG = AlphaZeroConfig(
     run=Path("not-written"),

@@ -18,11 +18,11 @@ import ray
 import torch
 from rich.console import Console
 from rich.table import Table
+from sudoku_agents.alphazero.distributed import RaySelfPlay
 
 from sudoku_agents import checkpoint
 from sudoku_agents.alphazero import agent
 from sudoku_agents.alphazero.config import AlphaZeroConfig, NetworkConfig, RayConfig
-from sudoku_agents.alphazero.distributed import RaySelfPlay
 from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_agents.alphazero.self_play import LocalSelfPlay
 

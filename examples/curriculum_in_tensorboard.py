@@ -10,10 +10,10 @@ import shutil
 from pathlib import Path
 
 import torch
+from sudoku_agents.alphazero.trainer import Trainer
 
 from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.search import SearchConfig
-from sudoku_agents.alphazero.trainer import Trainer
 from sudoku_curricula import ConstantConfig, PaperAlgorithm1Config, SuccessRateConfig
 from sudoku_curricula.curves import BLANKS, COMPLETION_RATE, read_curves
 from sudoku_curricula.plots import plot_runs

@@ -13,11 +13,11 @@ import gymnasium as gym
 import numpy as np
 import torch
 from rich.console import Console
+from sudoku_agents.alphazero.trainer import Trainer
+from sudoku_agents.networks import ExactCoverNetwork
 
 from sudoku_agents.alphazero.agent import AlphaZeroPolicy
 from sudoku_agents.alphazero.config import AlphaZeroConfig
-from sudoku_agents.alphazero.trainer import Trainer
-from sudoku_agents.networks import ExactCoverNetwork
 from sudoku_curricula.plots import plot_runs
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.envs.films import save_gif

@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 import torch
 from rich.console import Console
+from sudoku_agents.alphazero.trainer import Trainer
 
 from sudoku_agents import checkpoint
 from sudoku_agents.alphazero.config import AlphaZeroConfig, RayConfig
 from sudoku_agents.alphazero.search import SearchConfig
-from sudoku_agents.alphazero.trainer import Trainer
 from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.evaluation import to_markdown

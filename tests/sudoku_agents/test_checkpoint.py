@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 import torch
+from sudoku_agents.checkpoint import Checkpoint
 
 from sudoku_agents import checkpoint
-from sudoku_agents.checkpoint import Checkpoint
 
 
 def example(iteration):

@@ -86,7 +86,7 @@ _OLD_NAMES = {  # of the first release, whose body and heads were one module
     "start": "body.start",
     "layers.": "body.layers.",
     "policy_head.": "heads.policy.readout.",
-    "value_head.": "heads.value.readout.",
+    "value_head.": "heads.value.readout.perceptron.",
 }
 
 

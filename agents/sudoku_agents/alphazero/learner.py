@@ -79,9 +79,7 @@ class AlphaZeroLearner:
                 "value": f"{means.value:.4f}",
                 "self-play": f"{games.solved.mean():.1%}",
             },
-            metrics={
-                "policy_accuracy": (round(means.accuracy * means.positions), means.positions)
-            },
+            metrics={"policy_accuracy": (round(means.accuracy * means.positions), means.positions)},
         )
 
     def policy(self) -> AlphaZeroPolicy:

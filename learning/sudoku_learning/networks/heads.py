@@ -6,7 +6,7 @@ Every head answers for R rounds of the body at once: its results begin with an a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +17,14 @@ from sudoku_learning.networks.bodies import Body, Features
 ILLEGAL_LOGIT = -1e9
 """The score of what is illegal: finite, since a finished board has no legal placement at all, and
 0 times infinity would be NaN."""
+
+
+class HeadConfig(Protocol):
+    """Settings that make a head; a frozen dataclass registered in `sudoku_learning.configs`."""
+
+    def build(self, body: Body) -> nn.Module:
+        """Make a head that maps the body's features to what it says, `[R, ...]`."""
+        ...
 
 
 @registered("policy")
@@ -95,9 +103,6 @@ class CellDigitsConfig:
         return CellDigitsHead(body)
 
 
-HeadConfig = PolicyConfig | QConfig | ValueConfig | LogFlowConfig | CellDigitsConfig
-
-
 class PlacementHead(nn.Module):
     """One number for each placement, in the order of the action mask.
 
@@ -145,7 +150,7 @@ class CellDigitsHead(nn.Module):
         """Return log-probabilities float32 `[R, B, N**2, N]`."""
         logits = _spread(self.readout(features).squeeze(2), features)
         size = round(logits.shape[2] ** (1 / 3))
-        logits = logits.unflatten(2, (size * size, size))
+        logits = logits.view(*logits.shape[:2], size * size, size)
         is_legal = logits > ILLEGAL_LOGIT
         return torch.where(is_legal, torch.log_softmax(logits, 3), ILLEGAL_LOGIT)
 

@@ -172,9 +172,10 @@ class _PlacementReadout(nn.Linear):
         return super().forward(features.placements)[None]
 
 
-class _BoardReadout(nn.Sequential):
+class _BoardReadout(nn.Module):
     def __init__(self, channels: int, width: int) -> None:
-        super().__init__(
+        super().__init__()
+        self.perceptron = nn.Sequential(
             nn.Linear(2 * channels, channels), nn.ReLU(), nn.Linear(channels, width)
         )
 
@@ -185,7 +186,7 @@ class _BoardReadout(nn.Sequential):
             functional.embedding_bag(every, constraints, features.first_constraint, mode=mode)
             for mode in ("mean", "max")
         ]
-        out: Tensor = super().forward(torch.cat(pooled, 1))
+        out: Tensor = self.perceptron(torch.cat(pooled, 1))
         return out[None]
 
 

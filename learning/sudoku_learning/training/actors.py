@@ -23,7 +23,7 @@ _LOST = (RayActorError, ObjectLostError, OutOfMemoryError)
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
-Sample = TypeVar("Sample", covariant=True)
+Sample = TypeVar("Sample")
 
 
 class Place(NamedTuple):

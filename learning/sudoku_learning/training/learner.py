@@ -88,13 +88,12 @@ class State:
 
 
 class Learner(Protocol):
-    """Learns; `Training` does all the rest.
+    """Learns; `Training` does all the rest."""
 
-    Attributes:
-        metrics: the metrics its reports hold, beside `completion`, which held-out games measure.
-    """
-
-    metrics: tuple[str, ...]
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics its reports hold beside `completion`, which held-out games measure."""
+        ...
 
     def start(self) -> object:
         """Get ready, e.g. start actors; called once before the first `learn`."""

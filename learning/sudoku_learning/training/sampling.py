@@ -18,7 +18,8 @@ from sudoku_gym.plugins import naming_the_extra
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.training.config import RayConfig
 
-Sample = TypeVar("Sample", covariant=True)
+Sample = TypeVar("Sample")
+Sample_co = TypeVar("Sample_co", covariant=True)
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,10 @@ class Task:
     seed: tuple[int, int]
 
 
-class Worker(Protocol[Sample]):
+class Worker(Protocol[Sample_co]):
     """Takes samples with weights it is given; on Ray it lives in a process of its own."""
 
-    def sample(self, weights: Mapping[str, Tensor], task: Task) -> Sample:
+    def sample(self, weights: Mapping[str, Tensor], task: Task) -> Sample_co:
         """Do a task with these weights; all chance comes from the task's seed."""
         ...
 

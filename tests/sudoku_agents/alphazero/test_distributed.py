@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from sudoku_agents.alphazero.trainer import Trainer
+from sudoku_agents.networks import ExactCoverNetwork
 
 from sudoku_agents.alphazero.config import AlphaZeroConfig, NetworkConfig, RayConfig
 from sudoku_agents.alphazero.replay import Positions
 from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_agents.alphazero.self_play import Games
-from sudoku_agents.alphazero.trainer import Trainer
-from sudoku_agents.networks import ExactCoverNetwork
 from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_curricula.tensorboard import BLANKS, SUCCESS_RATE, read_curves
 from sudoku_gym import evaluate, load_policy, puzzles

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import torch
+from sudoku_agents.networks import ExactCoverNetwork
 
 from sudoku_agents.alphazero.config import LossConfig
 from sudoku_agents.alphazero.learner import losses, train
 from sudoku_agents.alphazero.replay import Positions, Replay
-from sudoku_agents.networks import ExactCoverNetwork
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource

@@ -7,13 +7,13 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
+from sudoku_agents.alphazero.trainer import Trainer, main
+from sudoku_agents.networks import ExactCoverNetwork
 
 from sudoku_agents.alphazero import agent
 from sudoku_agents.alphazero.config import AlphaZeroConfig, LossConfig, NetworkConfig
 from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_agents.alphazero.self_play import play_games
-from sudoku_agents.alphazero.trainer import Trainer, main
-from sudoku_agents.networks import ExactCoverNetwork
 from sudoku_curricula.schedules import ConstantConfig, PaperAlgorithm1Config, SuccessRateConfig
 from sudoku_curricula.tensorboard import BLANKS, COMPLETION_RATE, SUCCESS_RATE, read_curves
 from sudoku_gym import board, evaluate, load_policy, puzzles

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import torch
-
 from sudoku_agents.networks import ExactCoverNetwork
 from sudoku_agents.networks.exact_cover import ILLEGAL_LOGIT, ExactCoverGraph
+
 from sudoku_gym import board, symmetry
 from sudoku_gym.geometry import Geometry, sudoku_x
 from sudoku_gym.puzzles.generator import generate

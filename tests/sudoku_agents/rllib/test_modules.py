@@ -10,8 +10,8 @@ import torch
 from ray.rllib.algorithms.dqn.dqn_learner import QF_NEXT_PREDS, QF_PREDS, QF_TARGET_NEXT_PREDS
 from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.apis import TARGET_NETWORK_ACTION_DIST_INPUTS
-
 from sudoku_agents.networks.exact_cover import ILLEGAL_LOGIT
+
 from sudoku_agents.rllib import (
     DenseConfig,
     ExactCoverConfig,

@@ -5,8 +5,8 @@ import pytest
 import torch
 from stable_baselines3 import DQN
 from stable_baselines3.common.callbacks import BaseCallback
-
 from sudoku_agents.networks.exact_cover import ILLEGAL_LOGIT
+
 from sudoku_agents.sb3 import (
     ExactCoverDQNPolicy,
     HeldOut,
