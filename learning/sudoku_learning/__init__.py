@@ -1,0 +1,1 @@
+"""What every learner shares: networks, and the loop that trains them."""
