@@ -1,0 +1,162 @@
+"""The open part of a board's exact-cover problem, packed for message passing.
+
+Sudoku is an exact-cover problem: a placement (cell, digit) fulfils one constraint for its cell and
+one for its digit in each unit of the cell, and every constraint must be fulfilled exactly once.
+The graph joins the placements that a mask allows with the constraints that are still open.
+
+An edge is a placement's seat in a constraint. The mask is taken as it is given: a narrower one than
+the candidates strikes placements out, and the constraints lose them. In a wider one ('any digit in
+a blank cell') a placement may meet a constraint that another cell fulfils already; it has no seat
+there, and hears that somebody else is certain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from sudoku_gym.geometry import Geometry
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+
+
+@dataclass(frozen=True)
+class ExactCoverGraph:
+    """The graphs of B boards, one after the other, without padding.
+
+    P is the number of placements, C that of open constraints, S that of seats, over all boards.
+    Constraints of a board stand in the order of the cells, then of the units and their digits;
+    seats in the order of their constraints, within one in that of the placements.
+
+    Attributes:
+        index: int64 `[P]`, position of each placement in the flattened masks `[B * N**3]`.
+        seats_of: int32 `[P, K]`, the seats of each placement. S stands for no constraint (cells of
+            a variant lie in different numbers of units), S + 1 for one that is fulfilled already.
+        occupants: int32 `[S]`, the placement on each seat.
+        first_seat: int32 `[C + 1]`, where the seats of each constraint begin.
+        first_placement: int64 `[B + 1]`, where the placements of each board begin.
+        first_constraint: int64 `[B + 1]`, where the constraints of each board begin.
+    """
+
+    index: NDArray[np.int64]
+    seats_of: NDArray[np.int32]
+    occupants: NDArray[np.int32]
+    first_seat: NDArray[np.int32]
+    first_placement: NDArray[np.int64]
+    first_constraint: NDArray[np.int64]
+
+    @staticmethod
+    def of(
+        boards: NDArray[np.int8], masks: NDArray[np.bool_], geometry: Geometry
+    ) -> ExactCoverGraph:
+        """Build the graph of boards int8 `[B, N, N]` and masks bool `[B, N**3]`.
+
+        Raises:
+            ValueError: if boards, masks and geometry do not fit each other.
+        """
+        size = geometry.size
+        if boards.shape[1:] != (size, size) or masks.shape != (len(boards), size**3):
+            raise ValueError(
+                f"boards {boards.shape} and masks {masks.shape} are not [B, {size}, {size}] and "
+                f"[B, {size**3}], the shapes of {geometry.name}"
+            )
+        return ExactCoverGraph(
+            *_build(
+                np.ascontiguousarray(boards).reshape(len(boards), -1),
+                np.ascontiguousarray(masks),
+                constraint_table(geometry),
+                geometry.num_cells + len(geometry.units) * size,
+            )
+        )
+
+
+@cache
+def constraint_table(geometry: Geometry) -> NDArray[np.int32]:
+    """The constraints of each placement, int32 `[N**3, 1 + K]`: its cell's, then its units'.
+
+    Constraint `cell`, then constraint `N**2 + unit * N + digit - 1`; padding units share the
+    number after the last.
+    """
+    size, num_units = geometry.size, len(geometry.units)
+    cell, digit = np.divmod(np.arange(geometry.num_placements), size)
+    units = geometry.cell_units[cell].astype(np.int64)
+    in_units = np.where(
+        units < num_units,
+        geometry.num_cells + units * size + digit[:, None],
+        geometry.num_cells + num_units * size,
+    )
+    return np.concatenate([cell[:, None], in_units], axis=1).astype(np.int32)
+
+
+@njit(cache=True, nogil=True)
+def _build(boards, masks, table, num_constraints):
+    size = np.int64(round(boards.shape[1] ** 0.5))
+    num_placements = np.count_nonzero(masks)
+    index = np.empty(num_placements, np.int64)
+    seats_of = np.empty((num_placements, table.shape[1]), np.int32)
+    occupants = np.empty(seats_of.size, np.int32)
+    first_seat = np.empty(len(boards) * num_constraints + 1, np.int32)
+    first_placement = np.empty(len(boards) + 1, np.int64)
+    first_constraint = np.empty(len(boards) + 1, np.int64)
+    number = np.empty(num_constraints + 1, np.int32)
+    taken = np.empty(num_constraints, np.int32)
+    placement = constraint = seat = 0
+    for b in range(len(boards)):
+        first_placement[b], first_constraint[b] = placement, constraint
+        num_open = _number_open(boards[b], size, table, number)
+        taken[:num_open] = 0
+        for p in range(masks.shape[1]):
+            if masks[b, p]:
+                index[placement] = b * masks.shape[1] + p
+                for k in range(table.shape[1]):
+                    seats_of[placement, k] = number[table[p, k]]
+                    if number[table[p, k]] >= 0:
+                        taken[number[table[p, k]]] += 1
+                placement += 1
+        for c in range(num_open):
+            first_seat[constraint + c] = seat
+            seat += taken[c]
+            taken[c] = 0
+        for p in range(first_placement[b], placement):
+            for k in range(table.shape[1]):
+                c = seats_of[p, k]
+                if c >= 0:
+                    seats_of[p, k] = first_seat[constraint + c] + taken[c]
+                    occupants[seats_of[p, k]] = p
+                    taken[c] += 1
+        constraint += num_open
+    first_placement[-1], first_constraint[-1] = placement, constraint
+    first_seat[constraint] = seat
+    for p in range(num_placements):
+        for k in range(table.shape[1]):
+            if seats_of[p, k] < 0:  # -1: no constraint, -2: fulfilled
+                seats_of[p, k] = seat - 1 - seats_of[p, k]
+    return (
+        index,
+        seats_of,
+        occupants[:seat],
+        first_seat[: constraint + 1],
+        first_placement,
+        first_constraint,
+    )
+
+
+@njit
+def _number_open(board, size, table, number):
+    """Count the open constraints of a board; write -2 for fulfilled ones, -1 for the padding."""
+    number[:] = 0
+    for cell in range(len(board)):
+        if board[cell] > 0:
+            for k in range(table.shape[1]):
+                number[table[cell * size + board[cell] - 1, k]] = -2
+    number[-1] = -1
+    num_open = 0
+    for c in range(len(number) - 1):
+        if number[c] == 0:
+            number[c] = num_open
+            num_open += 1
+    return num_open
