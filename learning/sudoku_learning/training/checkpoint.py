@@ -5,6 +5,7 @@
     optimiser.safetensors   what only learning needs: optimisers, target networks, torch's generator
     replay.npz              arrays in numpy
     state.json              counters, curriculum, generators
+    timing.json             processor time spent: all that differs between equal runs
 
 Nothing is pickled, and whatever is wrong with a file is a ValueError that names it.
 """
@@ -29,8 +30,9 @@ from sudoku_learning.training.learner import State
 
 CONFIG = "config.json"
 WEIGHTS = "weights.safetensors"
-_OPTIMISER, _REPLAY, _STATE = "optimiser.safetensors", "replay.npz", "state.json"
-FILES = (CONFIG, WEIGHTS, _OPTIMISER, _REPLAY, _STATE)
+_OPTIMISER, _REPLAY = "optimiser.safetensors", "replay.npz"
+_STATE, _TIMING = "state.json", "timing.json"
+FILES = (CONFIG, WEIGHTS, _OPTIMISER, _REPLAY, _STATE, _TIMING)
 
 _DAMAGE = (
     *(OSError, EOFError, ValueError, KeyError, TypeError, RecursionError, MemoryError),
@@ -46,11 +48,13 @@ class Checkpoint:
         config: the run's configuration, as `TrainingConfig.to_json` wrote it.
         learner: the learner's state.
         progress: counters, curriculum and generators, fit for JSON.
+        seconds: processor time spent.
     """
 
     config: dict[str, Any]
     learner: State
     progress: dict[str, Any]
+    seconds: float
 
 
 def write(folder: Path, checkpoint: Checkpoint) -> None:
@@ -58,6 +62,7 @@ def write(folder: Path, checkpoint: Checkpoint) -> None:
     learner = checkpoint.learner
     write_json(folder / CONFIG, checkpoint.config)
     write_json(folder / _STATE, {**checkpoint.progress, "learner": learner.numbers})
+    write_json(folder / _TIMING, {"seconds": checkpoint.seconds})
     _save_tensors(folder / WEIGHTS, learner.weights)
     _save_tensors(folder / _OPTIMISER, learner.tensors)
     np.savez(folder / _REPLAY, allow_pickle=False, **learner.arrays)
@@ -72,8 +77,10 @@ def read(folder: Path) -> Checkpoint:
         ValueError: if a file is missing or damaged; the message names it.
     """
     with _naming(folder / _STATE):
-        progress = _object(json.loads((folder / _STATE).read_text(encoding="utf-8")))
+        progress = _read_json(folder / _STATE)
         numbers = _object(progress.pop("learner"))
+    with _naming(folder / _TIMING):
+        seconds = float(_read_json(folder / _TIMING)["seconds"])
     config, weights = read_to_play(folder)
     with _naming(folder / _OPTIMISER):
         tensors = load_file(folder / _OPTIMISER)
@@ -83,7 +90,7 @@ def read(folder: Path) -> Checkpoint:
         np.load(file, allow_pickle=False) as npz,
     ):
         arrays = {name: npz[name] for name in npz.files}
-    return Checkpoint(config, State(weights, tensors, arrays, numbers), progress)
+    return Checkpoint(config, State(weights, tensors, arrays, numbers), progress, seconds)
 
 
 def read_to_play(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -104,7 +111,7 @@ def read_config(folder: Path) -> dict[str, Any]:
         ValueError: if it is missing or damaged.
     """
     with _naming(folder / CONFIG):
-        return _object(json.loads((folder / CONFIG).read_text(encoding="utf-8")))
+        return _read_json(folder / CONFIG)
 
 
 def remove(folder: Path) -> None:
@@ -139,6 +146,10 @@ def _save_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path)
 
 
+def _read_json(path: Path) -> dict[str, Any]:
+    return _object(json.loads(path.read_text(encoding="utf-8")))
+
+
 def _object(content: Any) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ValueError(f"it holds a {type(content).__name__}, not an object")
@@ -150,6 +161,8 @@ def _naming(path: Path) -> Iterator[None]:
     """Turn whatever goes wrong in reading a file into a ValueError that names it."""
     try:
         yield
+    except FileNotFoundError as error:
+        raise ValueError(f"{path}: the file is missing") from error
     except _DAMAGE as error:
         kind = type(error).__name__
-        raise ValueError(f"{path}: missing or damaged ({kind}: {error})") from error
+        raise ValueError(f"{path}: the file is damaged ({kind}: {error})") from error

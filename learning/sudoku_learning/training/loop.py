@@ -195,12 +195,11 @@ class Training(Generic[Config]):
         progress = {
             "iteration": self.iteration,
             "steps": self.steps,
-            "seconds": self.seconds,
             "iterations_after_the_end": self._iterations_after_the_end,
             "curriculum": self.curriculum.state_dict(),
             "rng": self.random.numbers(),
         }
-        return Checkpoint(self.config.to_json(), learner, progress)
+        return Checkpoint(self.config.to_json(), learner, progress, self.seconds)
 
     def _resume(self) -> None:
         self._check_config(checkpoint.read_config(self.config.run))
@@ -208,6 +207,7 @@ class Training(Generic[Config]):
         if folder is None:
             return
         saved = checkpoint.read(folder)
+        self.seconds = saved.seconds
         try:
             self._restore(saved.progress)
             ours, theirs = self.random.split(saved.learner.tensors)
@@ -221,7 +221,6 @@ class Training(Generic[Config]):
     def _restore(self, progress: Mapping[str, Any]) -> None:
         self.iteration = progress["iteration"]
         self.steps = progress["steps"]
-        self.seconds = progress["seconds"]
         self._iterations_after_the_end = progress["iterations_after_the_end"]
         self.curriculum.load_state_dict(progress["curriculum"])
 

@@ -38,6 +38,7 @@ from sudoku_learning.networks.exact_cover.vectors import (
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
+
 @njit(cache=True, nogil=True)
 def forward(graph, weights, rounds, every_round, placements, constraints):
     seats_of, occupants, first_seat, first_placement, first_constraint = graph
@@ -192,19 +193,38 @@ def backward(graph, weights, transposed, rounds, every_round, grad_p, grad_c, gr
         grad_x[: num_rows * 2 * width] = 0
         grad_replies[: num_seats * width] = 0
         for step in range(rounds, -1, -1):
-            kept = grad_c[step - 1 if every_round else 0, c0:c1].reshape(-1) if step and (every_round or step == rounds) else empty
+            kept = (
+                grad_c[step - 1 if every_round else 0, c0:c1].reshape(-1)
+                if step and (every_round or step == rounds)
+                else empty
+            )
             fill_rows(message_bias, said, num_rows, width)
             add_product(states[step], width, message, width, width, said, width, num_rows)
             if step < rounds:
                 # here grad_x = dL/dh_{step+1} | 0
                 hear_states(board, states[step], replies[step + 1], x, width)
                 turn_back(gates[step], x, grad_x, num_rows, width)
-                add_product(gates[step], 2 * width, gate_t, 2 * width, 2 * width, grad_x, 2 * width, num_rows)
-                add_outer_products(x, 2 * width, gates[step], 2 * width, 2 * width, 2 * width, g_gate, num_rows)
+                add_product(
+                    gates[step],
+                    2 * width,
+                    gate_t,
+                    2 * width,
+                    2 * width,
+                    grad_x,
+                    2 * width,
+                    num_rows,
+                )
+                add_outer_products(
+                    x, 2 * width, gates[step], 2 * width, 2 * width, 2 * width, g_gate, num_rows
+                )
                 add_rows(gates[step], 2 * width, g_gate_bias, num_rows)
-            reply_back(board, said, gamma, replies[step], grad_x, grad_replies, kept, grad_said, g_gamma)
+            reply_back(
+                board, said, gamma, replies[step], grad_x, grad_replies, kept, grad_said, g_gamma
+            )
             add_product(grad_said, width, message_t, width, width, grad_x, 2 * width, num_rows)
-            add_outer_products(states[step], width, grad_said, width, width, width, g_message, num_rows)
+            add_outer_products(
+                states[step], width, grad_said, width, width, width, g_message, num_rows
+            )
             add_rows(grad_said, width, g_message_bias, num_rows)
             tidy(grad_x, grad_said, num_rows, width)
             if step and (every_round or step == rounds):
@@ -290,7 +310,11 @@ def reply_back(board, said, gamma, replies, grad_x, grad_replies, grad_totals, g
             for s in range(last - 1, first - 1, -1):
                 at = (s - s0) * width + j
                 i = (s - first) * LANES
-                grad = multiply_add(scale, load(grad_x, (occupants[s] - p0) * 2 * width + width + j), load(grad_replies, at))
+                grad = multiply_add(
+                    scale,
+                    load(grad_x, (occupants[s] - p0) * 2 * width + width + j),
+                    load(grad_replies, at),
+                )
                 grad = grad / (load(befores, i) + after)
                 store(tails, i, tail)
                 store(befores, i, grad)
