@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
 
 T = TypeVar("T")
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
@@ -105,8 +105,13 @@ def from_json(data: Any, expected: type[T] | tuple[type[Any], ...] | None = None
             f"{tag!r} has version {_shortened(version)}, and this release reads 1 to "
             f"{kind.version}: install a newer one"
         )
-    for step in range(version, kind.version):
-        values = kind.upgrades[step](values)
+    try:
+        for step in range(version, kind.version):
+            values = kind.upgrades[step](values)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{tag!r} is no configuration of version {version} ({type(error).__name__}: {error})"
+        ) from error
     config = _construct(kind.of, tag, values)
     if expected is not None and not isinstance(config, expected):
         raise ValueError(f"a configuration of type {tag!r} has no place here")
@@ -127,7 +132,7 @@ def _construct(of: type[Any], tag: str, values: dict[str, Any]) -> Any:
     hints = get_type_hints(of)
     read = {name: _read(value, hints[name]) for name, value in values.items()}
     for name, value in read.items():
-        _check_kind(f"{tag}.{name}", value, known[name])
+        _check_kind(f"{tag}.{name}", value, known[name], hints[name])
     try:
         return of(**read)
     except TypeError as error:
@@ -144,14 +149,20 @@ def _read(value: Any, hint: Any) -> Any:
     return Path(value) if hint is Path and isinstance(value, str) else value
 
 
-def _check_kind(name: str, value: Any, field: Any) -> None:
+def _check_kind(name: str, value: Any, field: Any, hint: Any) -> None:
     """Refuse a value of another kind than the default's, e.g. a text where a number belongs."""
     default = field.default_factory() if field.default_factory is not MISSING else field.default
-    if default is MISSING or default is None or value is None or is_dataclass(default):
-        return
-    kinds = (int, float) if type(default) is float else type(default)
-    if not isinstance(value, kinds) or (isinstance(value, bool) and not isinstance(default, bool)):
-        raise ValueError(f"{name} must be a {type(default).__name__}, not {_shortened(value)}")
+    if is_dataclass(default):
+        allowed = tuple(kind for kind in get_args(hint) or (hint,) if kind in _TAGS)
+        if not isinstance(value, allowed):
+            found = _TAGS.get(type(value)) or _shortened(value)
+            raise ValueError(f"{name}: {found} has no place here")
+    elif default is not MISSING and default is not None and value is not None:
+        kinds = (int, float) if type(default) is float else type(default)
+        mistaken = isinstance(value, bool) and not isinstance(default, bool)
+        if not isinstance(value, kinds) or mistaken:
+            kind = type(default).__name__
+            raise ValueError(f"{name} must be of type {kind}, not {_shortened(value)}")
 
 
 def _shortened(value: Any) -> str:
