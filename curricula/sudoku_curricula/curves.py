@@ -38,6 +38,8 @@ EPISODIC_LENGTH = "charts/episodic_length"
 LEARNING_RATE = "charts/learning_rate"
 ITERATION = "charts/iteration"  # iterations done, for trainers that count them
 
+GROUPS = ("curriculum", "evaluation", "losses", "throughput", "charts")  # as plots show them
+
 Curves = dict[str, tuple[list[int], list[float]]]
 
 

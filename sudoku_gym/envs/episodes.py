@@ -10,8 +10,8 @@ of `counts` below added; `streams [B, 2]` decides the puzzles.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.intrinsics import borrowed
 from sudoku_gym.kernels.masks import write_mask
 from sudoku_gym.kernels.positions import (

@@ -153,6 +153,7 @@ def test_held_out_games_move_it_past_all_that_is_mastered(build, tmp_path):
         curves.VALUE_LOSS,
         curves.ENTROPY,
         curves.LEARNING_RATE,
+        curves.ITERATION,
     ):
         assert found[name][1], name
     steps, blanks = found[curves.BLANKS]
@@ -227,6 +228,11 @@ def test_another_schedule_does_not_take_over(build, tmp_path):
 def test_a_game_that_does_not_tell_is_refused(build):
     with pytest.raises(ValueError, match="without 'is_success' in its info"):
         build(configure(told=("level",))).train()
+
+
+def test_a_metric_that_it_does_not_measure_is_refused():
+    with pytest.raises(ValueError, match="BlanksCurriculumCallback measures completion and can't"):
+        BlanksCurriculumCallback(PaperAlgorithm1Config())
 
 
 def test_evaluations_need_a_distance():

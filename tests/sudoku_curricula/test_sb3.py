@@ -202,3 +202,8 @@ def test_off_policy_algorithms_take_it_too():
 def test_evaluations_need_a_distance():
     with pytest.raises(ValueError, match="evaluate_every must be at least 1"):
         BlanksCurriculumCallback(algorithm_1(), HeldOut(2), evaluate_every=0)
+
+
+def test_a_metric_that_it_does_not_measure_is_refused():
+    with pytest.raises(ValueError, match="BlanksCurriculumCallback measures completion and can't"):
+        BlanksCurriculumCallback(algorithm_1(metric="policy_accuracy"))

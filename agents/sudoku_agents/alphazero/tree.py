@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.rules import used_digits
 
 # mypy: disable-error-code="no-untyped-def"
