@@ -6,6 +6,7 @@ from sudoku_learning.training.environments import training_envs
 from sudoku_learning.training.held_out import HeldOut
 from sudoku_learning.training.learner import Learner, Random, Report, State
 from sudoku_learning.training.loop import Iteration, Training
+from sudoku_learning.training.run_folder import free_folder
 
 __all__ = [
     "CurriculumConfig",
@@ -18,6 +19,7 @@ __all__ = [
     "State",
     "Training",
     "TrainingConfig",
+    "free_folder",
     "train_from_the_command_line",
     "training_envs",
 ]

@@ -179,6 +179,11 @@ class RaySampler(Generic[Sample]):
             self.close()
             raise
 
+    @property
+    def complete(self) -> bool:
+        """Whether every actor is up; those that are do the tasks until then."""
+        return self.pool is not None and len(self.pool.places) == self._config.actors
+
     def close(self) -> None:
         """End the actors; the next tasks start new ones."""
         if self.pool is not None:

@@ -12,6 +12,7 @@ that a run writes are ever removed: whatever else lies in its folder stays.
 from __future__ import annotations
 
 import os
+from itertools import chain, count
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -111,6 +112,12 @@ class RunFolder:
     def _with_ending(self, ending: str) -> list[Path]:
         parts = (self.path / _CHECKPOINTS).glob(f"*{ending}")
         return [part for part in parts if _is_number(part.name.removesuffix(ending))]
+
+
+def free_folder(path: Path) -> Path:
+    """Return the first of `path`, `path-2`, `path-3` ... that is free for a new run."""
+    others = (path.with_name(f"{path.name}-{number}") for number in count(2))
+    return next(each for each in chain([path], others) if not each.exists() or not _entries(each))
 
 
 def complete_checkpoints(run: Path) -> list[Path]:
