@@ -77,9 +77,10 @@ def run_rounds(
     kept: list[tuple[Tensor, Tensor]] = []
     for step in range(rounds):
         totals = _totals(messages, edges)
-        others = (totals[edges.constraint_of] - messages).clamp(min=0).to(states.dtype)
+        others = (totals.index_select(0, edges.constraint_of) - messages).clamp(min=0).to(states.dtype)
         replies = torch.log(others + FLOOR)
-        heard = torch.cat([replies, beyond])[edges.seats_of].sum(1)
+        heard = torch.cat([replies, beyond]).index_select(0, edges.seats_of.flatten())
+        heard = heard.view(*edges.seats_of.shape, -1).sum(1)
         gates = torch.nn.functional.linear(
             torch.cat([states, REPLY_SCALE * heard], 1), weights.gate, weights.gate_bias
         )
@@ -95,7 +96,7 @@ def run_rounds(
 def _messages(weights: Weights, states: Tensor, replies: Tensor, edges: _Edges) -> Tensor:
     """The message of each seat, wide enough to take one from the sum of all without loss."""
     said = torch.nn.functional.linear(states, weights.message, weights.message_bias)
-    logs = said[edges.occupants] + weights.gamma * replies
+    logs = said.index_select(0, edges.occupants) + weights.gamma * replies
     messages = torch.exp(logs.clamp(-LARGEST_MESSAGE, LARGEST_MESSAGE))
     return messages if messages.device.type == "mps" else messages.double()
 
