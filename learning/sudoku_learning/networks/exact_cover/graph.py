@@ -29,8 +29,10 @@ class ExactCoverGraph:
     """The graphs of B boards, one after the other, without padding.
 
     P is the number of placements, C that of open constraints, S that of seats, over all boards.
-    Constraints of a board stand in the order of the cells, then of the units and their digits;
-    seats in the order of their constraints, within one in that of the placements.
+    Constraints of a board stand in the order of their numbers of seats, since loops of equal lengths
+    that follow each other are half again as fast; equal ones in the order of the cells, then of the
+    units and their digits. Seats stand in the order of their constraints, within one in that of the
+    placements.
 
     Attributes:
         index: int64 `[P]`, position of each placement in the flattened masks `[B * N**3]`.
@@ -104,6 +106,7 @@ def _build(boards, masks, table, num_constraints):
     first_constraint = np.empty(len(boards) + 1, np.int64)
     number = np.empty(num_constraints + 1, np.int32)
     taken = np.empty(num_constraints, np.int32)
+    next_seat = np.empty(num_constraints, np.int32)
     placement = constraint = seat = 0
     for b in range(len(boards)):
         first_placement[b], first_constraint[b] = placement, constraint
@@ -113,22 +116,24 @@ def _build(boards, masks, table, num_constraints):
             if masks[b, p]:
                 index[placement] = b * masks.shape[1] + p
                 for k in range(table.shape[1]):
-                    seats_of[placement, k] = number[table[p, k]]
-                    if number[table[p, k]] >= 0:
-                        taken[number[table[p, k]]] += 1
+                    c = number[table[p, k]]
+                    seats_of[placement, k] = c
+                    if c >= 0:
+                        taken[c] += 1
                 placement += 1
-        for c in range(num_open):
-            first_seat[constraint + c] = seat
-            seat += taken[c]
-            taken[c] = 0
+        for length in range(size + 1):
+            for c in range(num_open):
+                if taken[c] == length:
+                    first_seat[constraint], next_seat[c] = seat, seat
+                    seat += length
+                    constraint += 1
         for p in range(first_placement[b], placement):
             for k in range(table.shape[1]):
                 c = seats_of[p, k]
                 if c >= 0:
-                    seats_of[p, k] = first_seat[constraint + c] + taken[c]
-                    occupants[seats_of[p, k]] = p
-                    taken[c] += 1
-        constraint += num_open
+                    seats_of[p, k] = next_seat[c]
+                    occupants[next_seat[c]] = p
+                    next_seat[c] += 1
     first_placement[-1], first_constraint[-1] = placement, constraint
     first_seat[constraint] = seat
     for p in range(num_placements):

@@ -29,10 +29,9 @@ from sudoku_learning.networks.exact_cover.vectors import (
     load,
     log,
     multiply_add,
-    sigmoid,
+    sigmoid_and_tanh,
     spread,
     store,
-    tanh,
     where_between,
 )
 
@@ -67,7 +66,7 @@ def forward(graph, weights, rounds, every_round, placements, constraints):
             add_product(x, 2 * width, gate, 2 * width, 2 * width, gates, 2 * width, num_rows)
             turn(gates, x, num_rows, width)
             if every_round or step == rounds - 1:
-                copy_states(x, placements[step if every_round else 0, p0:p1])
+                copy_rows(x, 2 * width, placements[step if every_round else 0], p0, p1 - p0, width)
         fill_rows(message_bias, said, num_rows, width)
         add_product(x, 2 * width, message, width, width, said, width, num_rows)
         reply(board, said, gamma, replies, replies, constraints[-1, c0:c1].reshape(-1))
@@ -143,16 +142,18 @@ def turn(gates, x, num_rows, width):
     for r in range(num_rows):
         for j in range(0, width, LANES):
             at = r * 2 * width + j
-            z, n = sigmoid(load(gates, at)), tanh(load(gates, at + width))
+            z, n = sigmoid_and_tanh(load(gates, at), load(gates, at + width))
             h = load(x, at)
+            store(gates, at, z)
+            store(gates, at + width, n)
             store(x, at, multiply_add(z, n - h, h))
 
 
 @njit
-def copy_states(x, out):
-    width = out.shape[1]
-    for r in range(len(out)):
-        out[r] = x[r * 2 * width : r * 2 * width + width]
+def copy_rows(rows, row_width, out, first, num_rows, width):
+    for r in range(num_rows):
+        for j in range(0, width, LANES):
+            store(out, (first + r) * width + j, load(rows, r * row_width + j))
 
 
 @njit(cache=True, nogil=True)
@@ -181,7 +182,7 @@ def backward(graph, weights, transposed, rounds, every_round, grad_p, grad_c, gr
         for step in range(rounds + 1):
             set_out(x, start, num_rows, replies[step], num_seats)
         for step in range(rounds):
-            keep(x, states[step], num_rows, width)
+            copy_rows(x, 2 * width, states[step], 0, num_rows, width)
             fill_rows(message_bias, said, num_rows, width)
             add_product(x, 2 * width, message, width, width, said, width, num_rows)
             reply(board, said, gamma, replies[step], replies[step + 1], empty)
@@ -189,7 +190,7 @@ def backward(graph, weights, transposed, rounds, every_round, grad_p, grad_c, gr
             fill_rows(gate_bias, gates[step], num_rows, 2 * width)
             add_product(x, 2 * width, gate, 2 * width, 2 * width, gates[step], 2 * width, num_rows)
             turn(gates[step], x, num_rows, width)
-        keep(x, states[rounds], num_rows, width)
+        copy_rows(x, 2 * width, states[rounds], 0, num_rows, width)
         grad_x[: num_rows * 2 * width] = 0
         grad_replies[: num_seats * width] = 0
         for step in range(rounds, -1, -1):
@@ -228,17 +229,10 @@ def backward(graph, weights, transposed, rounds, every_round, grad_p, grad_c, gr
             add_rows(grad_said, width, g_message_bias, num_rows)
             tidy(grad_x, grad_said, num_rows, width)
             if step and (every_round or step == rounds):
-                add_states(grad_x, grad_p[step - 1 if every_round else 0, p0:p1])
+                add_to_rows(grad_x, 2 * width, grad_p[step - 1 if every_round else 0], p0, p1 - p0, width)
         for r in range(num_rows):
             for j in range(0, width, LANES):
                 store(g_start, j, load(g_start, j) + load(grad_x, r * 2 * width + j))
-
-
-@njit
-def keep(x, out, num_rows, width):
-    for r in range(num_rows):
-        for j in range(0, width, LANES):
-            store(out, r * width + j, load(x, r * 2 * width + j))
 
 
 @njit
@@ -256,7 +250,7 @@ def turn_back(gates, x, grad_x, num_rows, width):
     for r in range(num_rows):
         for j in range(0, width, LANES):
             at = r * 2 * width + j
-            z, n = sigmoid(load(gates, at)), tanh(load(gates, at + width))
+            z, n = load(gates, at), load(gates, at + width)
             h, g = load(x, at), load(grad_x, at)
             store(grad_x, at, g * (one - z))
             store(gates, at, g * (n - h) * z * (one - z))
@@ -272,10 +266,11 @@ def tidy(grad_x, grad_said, num_rows, width):
 
 
 @njit
-def add_states(grad_x, grads):
-    width = grads.shape[1]
-    for r in range(len(grads)):
-        grad_x[r * 2 * width : r * 2 * width + width] += grads[r]
+def add_to_rows(rows, row_width, added, first, num_rows, width):
+    for r in range(num_rows):
+        for j in range(0, width, LANES):
+            at = r * row_width + j
+            store(rows, at, load(rows, at) + load(added, (first + r) * width + j))
 
 
 @njit

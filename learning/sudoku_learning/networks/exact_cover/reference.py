@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import linear
 
 from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
 
@@ -39,67 +40,61 @@ class Weights(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Edges:
-    """A graph's index arrays on the device that computes."""
+class _Seats:
+    """A graph's seats on the device that computes: int64 `[S]` each, and what lies beyond them."""
 
-    seats_of: Tensor
     occupants: Tensor
-    constraint_of: Tensor
+    constraints: Tensor
     num_constraints: int
+    fulfilled: Tensor  # [P, 1], how many constraints of each placement another cell fulfils
 
     @staticmethod
-    def of(graph: ExactCoverGraph, device: torch.device) -> _Edges:
-        first_seat = torch.from_numpy(graph.first_seat).to(device).long()
+    def of(graph: ExactCoverGraph, like: Tensor) -> _Seats:
+        first_seat = torch.from_numpy(graph.first_seat).to(like.device).long()
         num_constraints = len(graph.first_seat) - 1
-        every = torch.arange(num_constraints, device=device)
-        return _Edges(
-            seats_of=torch.from_numpy(graph.seats_of).to(device).long(),
-            occupants=torch.from_numpy(graph.occupants).to(device).long(),
-            constraint_of=every.repeat_interleave(first_seat.diff()),
+        every = torch.arange(num_constraints, device=like.device)
+        fulfilled = (graph.seats_of > len(graph.occupants)).sum(1, keepdims=True)
+        return _Seats(
+            occupants=torch.from_numpy(graph.occupants).to(like.device).long(),
+            constraints=every.repeat_interleave(first_seat.diff()),
             num_constraints=num_constraints,
+            fulfilled=torch.from_numpy(fulfilled).to(like),
         )
 
 
 def run_rounds(
     weights: Weights, graph: ExactCoverGraph, rounds: int, every_round: bool
 ) -> tuple[Tensor, Tensor]:
-    """Return the states of placements `[R, P, H]` and constraints `[R, C, H]`.
+    """Return the states of placements `[R, P, H]` and of constraints `[R, C, H]`.
 
     R is the number of rounds if `every_round`, else 1: the last.
     """
-    device = weights.start.device
-    edges = _Edges.of(graph, device)
+    seats = _Seats.of(graph, weights.start)
     states = weights.start.expand(len(graph.index), -1)
     replies = states.new_zeros(len(graph.occupants), states.shape[1])
-    beyond = torch.tensor([[0.0], [LARGEST_MESSAGE]], dtype=states.dtype, device=device)
-    beyond = beyond.expand(2, states.shape[1])
-    messages = _messages(weights, states, replies, edges)
+    messages = _messages(weights, states, replies, seats)
     kept: list[tuple[Tensor, Tensor]] = []
     for step in range(rounds):
-        totals = _totals(messages, edges)
-        others = (totals[edges.constraint_of] - messages).clamp(min=0).to(states.dtype)
-        replies = torch.log(others + FLOOR)
-        heard = torch.cat([replies, beyond])[edges.seats_of].sum(1)
-        gates = torch.nn.functional.linear(
-            torch.cat([states, REPLY_SCALE * heard], 1), weights.gate, weights.gate_bias
-        )
-        z, n = gates.chunk(2, 1)
+        others = _totals(messages, seats).index_select(0, seats.constraints) - messages
+        replies = torch.log(others.to(states.dtype) + FLOOR)
+        heard = LARGEST_MESSAGE * seats.fulfilled.expand_as(states)
+        heard = REPLY_SCALE * heard.index_add(0, seats.occupants, replies)
+        z, n = linear(torch.cat([states, heard], 1), weights.gate, weights.gate_bias).chunk(2, 1)
         states = states + torch.sigmoid(z) * (torch.tanh(n) - states)
-        messages = _messages(weights, states, replies, edges)
+        messages = _messages(weights, states, replies, seats)
         if every_round or step == rounds - 1:
-            constraints = torch.log(_totals(messages, edges).to(states.dtype) + FLOOR)
+            constraints = torch.log(_totals(messages, seats).to(states.dtype) + FLOOR)
             kept.append((states, constraints))
     return torch.stack([s for s, _ in kept]), torch.stack([c for _, c in kept])
 
 
-def _messages(weights: Weights, states: Tensor, replies: Tensor, edges: _Edges) -> Tensor:
-    """The message of each seat, wide enough to take one from the sum of all without loss."""
-    said = torch.nn.functional.linear(states, weights.message, weights.message_bias)
-    logs = said[edges.occupants] + weights.gamma * replies
-    messages = torch.exp(logs.clamp(-LARGEST_MESSAGE, LARGEST_MESSAGE))
-    return messages if messages.device.type == "mps" else messages.double()
+def _messages(weights: Weights, states: Tensor, replies: Tensor, seats: _Seats) -> Tensor:
+    """The message on each seat, in float64: taken from a sum of larger ones, it leaves no noise."""
+    said = linear(states, weights.message, weights.message_bias).index_select(0, seats.occupants)
+    logs = torch.addcmul(said, weights.gamma, replies)
+    return torch.exp(logs.clamp(-LARGEST_MESSAGE, LARGEST_MESSAGE)).double()
 
 
-def _totals(messages: Tensor, edges: _Edges) -> Tensor:
-    totals = messages.new_zeros(edges.num_constraints, messages.shape[1])
-    return totals.index_add(0, edges.constraint_of, messages)
+def _totals(messages: Tensor, seats: _Seats) -> Tensor:
+    totals = messages.new_zeros(seats.num_constraints, messages.shape[1])
+    return totals.index_add(0, seats.constraints, messages)

@@ -1,7 +1,7 @@
-"""Vectors of 16 float32 in numba, with the arithmetic of a recurrent network.
+"""Vectors of 8 float32 in numba, with the arithmetic of a recurrent network.
 
 Loops over channels are too short for LLVM's own vectoriser (it wants 32 and more, and proof that
-no two arrays overlap), so the kernels say what they mean: a value of type `VECTOR` is 16 numbers
+no two arrays overlap), so the kernels say what they mean: a value of type `VECTOR` is 8 numbers
 that are loaded, multiplied and stored together. They are written in LLVM's portable language; a
 processor with narrower registers works on them in two or four parts.
 
@@ -21,7 +21,7 @@ from numba.extending import intrinsic, lower_builtin, models, register_model, ty
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,import-untyped"
 
-LANES = 16
+LANES = 8
 
 _WORD = ir.IntType(32)
 _WORDS = ir.VectorType(_WORD, LANES)
@@ -62,7 +62,7 @@ _define_operator(operator.truediv, "fdiv")
 
 @intrinsic
 def load(_typing, array, first):
-    """Return `array[first : first + 16]` of a C-contiguous float32 array `[n]`."""
+    """Return `array[first : first + 8]` of a C-contiguous float32 array `[n]`."""
 
     def generate(context, builder, signature, arguments):
         return builder.load(_address(context, builder, signature, arguments), align=_FLOAT_BYTES)
@@ -72,7 +72,7 @@ def load(_typing, array, first):
 
 @intrinsic
 def store(_typing, array, first, vector):
-    """Write `vector` to `array[first : first + 16]` of a C-contiguous float32 array `[n]`."""
+    """Write `vector` to `array[first : first + 8]` of a C-contiguous float32 array `[n]`."""
 
     def generate(context, builder, signature, arguments):
         address = _address(context, builder, signature, arguments)
@@ -84,7 +84,7 @@ def store(_typing, array, first, vector):
 
 @intrinsic
 def spread(_typing, number):
-    """Return a vector that holds `number` 16 times."""
+    """Return a vector that holds `number` 8 times."""
 
     def generate(_context, builder, _signature, arguments):
         return _repeat(builder, arguments[0])
@@ -94,7 +94,7 @@ def spread(_typing, number):
 
 @intrinsic
 def spread_from(_typing, array, position):
-    """Return a vector that holds `array[position]` 16 times."""
+    """Return a vector that holds `array[position]` 8 times."""
 
     def generate(context, builder, signature, arguments):
         pointer = _pointer(context, builder, signature, arguments)
@@ -213,16 +213,13 @@ def log(x):
 
 
 @njit
-def sigmoid(x):
-    """Return 1 / (1 + e**-x)."""
-    bound = spread(80.0)
-    return spread(1.0) / (spread(1.0) + exp(clamp(spread(0.0) - x, spread(0.0) - bound, bound)))
-
-
-@njit
-def tanh(x):
-    """Return the hyperbolic tangent."""
-    return multiply_add(spread(2.0), sigmoid(x + x), spread(-1.0))
+def sigmoid_and_tanh(x, y):
+    """Return 1 / (1 + e**-x) and the hyperbolic tangent of y, with one division for both."""
+    one, low, high = spread(1.0), spread(-40.0), spread(40.0)
+    a = one + exp(clamp(spread(0.0) - x, low, high))
+    rest = exp(clamp(spread(-2.0) * y, low, high))
+    inverse = one / (a * (one + rest))
+    return inverse * (one + rest), inverse * a * (one - rest)
 
 
 def _address(context, builder, signature, arguments):
