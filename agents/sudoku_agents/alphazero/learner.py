@@ -6,9 +6,8 @@ Source: cAlphaZero (Agarwal et al.), Algorithm 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-
-import torch
 
 from sudoku_agents.alphazero.agent import AlphaZeroPolicy, make_network
 from sudoku_agents.alphazero.config import AlphaZeroConfig
@@ -18,9 +17,14 @@ from sudoku_agents.alphazero.updates import Losses, update
 from sudoku_curricula import curves
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.networks.network import seeded
-from sudoku_learning.training import Random, Report, State, train_from_the_command_line
+from sudoku_learning.training import (
+    Optimiser,
+    Random,
+    Report,
+    State,
+    train_from_the_command_line,
+)
 from sudoku_learning.training.environments import held_out_source
-from sudoku_learning.training.learner import optimiser_tensors, restore_optimiser
 from sudoku_learning.training.sampling import make_sampler, split
 
 
@@ -43,7 +47,8 @@ class AlphaZeroLearner:
         self._geometry = held_out_source(config.env).geometry
         make = partial(make_network, config, self._geometry)
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
-        self.optimiser = torch.optim.Adam(self.network.parameters(), config.loss.learning_rate)
+        loss = config.loss
+        self.optimiser = Optimiser(self.network, loss.learning_rate, loss.max_gradient_norm)
         self.replay = Replay(config.replay_iterations)
         self.sampler = make_sampler(partial(Player, config), config.ray)
 
@@ -88,16 +93,11 @@ class AlphaZeroLearner:
 
     def state(self) -> State:
         """Return weights, optimiser and replay."""
-        return State(
-            weights=self.network.state_dict(),
-            tensors=optimiser_tensors(self.optimiser),
-            arrays=self.replay.arrays(),
-        )
+        return replace(self.optimiser.state(), arrays=self.replay.arrays())
 
     def restore(self, state: State) -> None:
         """Continue from a state of an equal learner."""
-        self.network.load_state_dict(state.weights)
-        restore_optimiser(self.optimiser, state.tensors)
+        self.optimiser.restore(state)
         self.replay.restore(state.arrays)
 
 

@@ -8,7 +8,7 @@ from math import ceil
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from sudoku_agents.alphazero.config import LossConfig
 from sudoku_agents.alphazero.losses import losses
@@ -16,6 +16,7 @@ from sudoku_agents.alphazero.replay import Positions
 from sudoku_gym import board, symmetry
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import Network
+from sudoku_learning.training import Optimiser
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Losses:
 
 def update(
     network: Network,
-    optimiser: torch.optim.Optimizer,
+    optimiser: Optimiser,
     positions: Positions,
     num_new: int,
     geometry: Geometry,
@@ -79,10 +80,7 @@ def update(
             found["policy"], found["value"], policy, torch.from_numpy(batch.returns)
         )
         loss = config.value_weight * value_loss + policy_loss - config.entropy_weight * entropy
-        optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(network.parameters(), config.max_gradient_norm)
-        optimiser.step()
+        optimiser.step(loss)
         accuracy = _first_choice_agrees(found["policy"][-1], counts)
         sums += [policy_loss.item(), value_loss.item(), entropy.item(), accuracy]
     network.eval()

@@ -6,6 +6,7 @@ from sudoku_learning.training.environments import training_envs
 from sudoku_learning.training.held_out import HeldOut
 from sudoku_learning.training.learner import Learner, Random, Report, State
 from sudoku_learning.training.loop import Iteration, Training
+from sudoku_learning.training.optimiser import Optimiser
 from sudoku_learning.training.run_folder import free_folder
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "HeldOut",
     "Iteration",
     "Learner",
+    "Optimiser",
     "Random",
     "RayConfig",
     "Report",

@@ -119,33 +119,3 @@ class Learner(Protocol):
         Raises:
             ValueError: if it is another learner's.
         """
-
-
-def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """Return an optimiser's tensors by name, `<parameter>.<quantity>`, fit for safetensors."""
-    return {
-        f"{index}.{name}": value.clone()
-        for index, values in optimiser.state_dict()["state"].items()
-        for name, value in values.items()
-    }
-
-
-def restore_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
-    """Put the tensors of `optimiser_tensors` back into an optimiser of the same parameters.
-
-    Raises:
-        ValueError: if they are no such tensors, or those of other parameters.
-    """
-    parameters = [each for group in optimiser.param_groups for each in group["params"]]
-    state: dict[int, dict[str, Tensor]] = {}
-    for name, value in tensors.items():
-        index, dot, quantity = name.partition(".")
-        if not dot or not index.isdecimal() or int(index) >= len(parameters):
-            raise ValueError(f"{name!r} is no tensor of this optimiser")
-        if value.dim() and value.shape != parameters[int(index)].shape:
-            raise ValueError(
-                f"{name!r} has shape {list(value.shape)}, its parameter "
-                f"{list(parameters[int(index)].shape)}"
-            )
-        state.setdefault(int(index), {})[quantity] = value
-    optimiser.load_state_dict({**optimiser.state_dict(), "state": state})

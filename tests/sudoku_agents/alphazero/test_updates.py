@@ -12,6 +12,7 @@ from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig
+from sudoku_learning.training import Optimiser
 
 
 def make(channels, layers):
@@ -58,7 +59,7 @@ def test_updates_teach_the_right_placements(augment):
     with torch.random.fork_rng():
         torch.manual_seed(0)
         network = make(16, 3)
-    optimiser = torch.optim.Adam(network.parameters(), 1e-2)
+    optimiser = Optimiser(network, 1e-2)
     config = LossConfig(batch_size=64, passes=1.0)
     before = update(network, optimiser, solver_positions(512), 64, geometry, config, rng, augment)
     for _ in range(8):
@@ -81,7 +82,7 @@ def test_training_is_the_same_to_the_bit_for_the_same_generators():
         with torch.random.fork_rng():
             torch.manual_seed(3)
             network = make(8, 2)
-        optimiser = torch.optim.Adam(network.parameters(), 1e-2)
+        optimiser = Optimiser(network, 1e-2)
         update(
             network,
             optimiser,
@@ -101,7 +102,7 @@ def test_the_entropy_term_keeps_the_policy_undecided():
         with torch.random.fork_rng():
             torch.manual_seed(0)
             network = make(8, 2)
-        optimiser = torch.optim.Adam(network.parameters(), 1e-2)
+        optimiser = Optimiser(network, 1e-2)
         config = LossConfig(batch_size=64, entropy_weight=weight)
         rng, geometry = np.random.default_rng(0), Geometry.standard(4)
         positions = solver_positions(256, only_singles=True)

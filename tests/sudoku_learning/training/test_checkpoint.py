@@ -8,7 +8,8 @@ import torch
 
 from sudoku_learning.training import State, checkpoint
 from sudoku_learning.training.checkpoint import Checkpoint
-from sudoku_learning.training.learner import Random, optimiser_tensors, restore_optimiser
+from sudoku_learning.training.learner import Random
+from sudoku_learning.training.optimiser import optimiser_tensors, restore_optimiser
 from sudoku_learning.training.run_folder import RunFolder, checkpoint_in
 
 NAMES = (
