@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from inspect import Parameter, signature
+from inspect import Parameter, Signature, signature
 from operator import attrgetter
 from typing import Any
 
@@ -120,18 +120,26 @@ def checked_options(
         by_position: how many arguments of the factory are given by position.
 
     Raises:
-        ValueError: if an option is given both ways, or is none of the factory's; the message lists
-            those that it takes.
+        ValueError: if an option is given both ways, is none of the factory's (the message lists
+            those that it takes), or one that it needs is missing.
     """
     twice = sorted(written.keys() & given.keys())
     if twice:
         raise ValueError(f"{name!r}: {', '.join(twice)} stands in the name and as an argument too")
     options = {**written, **given}
-    taken = _keywords(factory, by_position)
+    try:
+        shape = signature(factory)
+    except ValueError:  # some of what is written in C tells no signature
+        return options
+    taken = _keywords(shape, by_position)
     unknown = [key for key in options if taken is not None and key not in taken]
     if unknown:
         known = f"use {', '.join(taken)}" if taken else "it takes none"
         raise ValueError(f"{name!r} has no option {', '.join(unknown)}: {known}")
+    try:
+        shape.bind(*[None] * by_position, **options)
+    except TypeError as error:
+        raise ValueError(f"{name!r}: {error}; write {name}?key=value") from None
     return options
 
 
@@ -171,12 +179,9 @@ def _scalar(text: str, where: str) -> Any:
     return value
 
 
-def _keywords(factory: Callable[..., Any], by_position: int) -> list[str] | None:
+def _keywords(shape: Signature, by_position: int) -> list[str] | None:
     """Return the keywords that a factory takes, None if it takes all."""
-    try:
-        parameters = list(signature(factory).parameters.values())[by_position:]
-    except ValueError:  # some of what is written in C tells no signature
-        return None
+    parameters = list(shape.parameters.values())[by_position:]
     kinds = {Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY}
     if any(each.kind == Parameter.VAR_KEYWORD for each in parameters):
         return None

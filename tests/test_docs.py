@@ -24,7 +24,7 @@ EXAMPLES = [
 def test_examples_run(code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with patch.dict(SCHEDULES):  # one page adds a schedule of its own
-        exec(compile(code, "example", "exec"), {"__name__": "__main__"})
+        exec(compile(code, "example", "exec"), {})
 
 
 @pytest.mark.parametrize("bank", [name for name in puzzles.NAMES if name != "named"])

@@ -83,6 +83,7 @@ class Curriculum:
             self._write(SUCCESS_RATE, won / count)
             tally, self._tally = self._tally, {}
             self._feed(tally)
+            self._write(BLANKS, self.schedule.level)
 
     def report_held_out(
         self, held_out: HeldOut, measured: Mapping[str, tuple[int, int]] = _NOTHING
@@ -120,6 +121,7 @@ class Curriculum:
                 f"{', '.join(measured) or 'nothing'}: add measured={{{metric!r}: "
                 "(successes, count)}"
             )
+        self._write(BLANKS, self.schedule.level)
         self._write(SUCCESS_RATE, _share(*at_level))
         minimal = _share(*held_out(None))
         self._write(COMPLETION_RATE, minimal)
@@ -162,7 +164,6 @@ class Curriculum:
         moved = [self.schedule.update(level, *counts) for level, counts in sorted(results.items())]
         if any(moved):
             self._set_blanks(self.schedule.distribution())
-        self._write(BLANKS, self.schedule.level)
 
     def _write(self, tag: str, value: float) -> None:
         if self._writer is not None:

@@ -117,7 +117,7 @@ def read_curves(folder: str | os.PathLike[str]) -> Curves:
     """Read the curves of a run back, as TensorBoard shows them.
 
     Returns:
-        `{tag: (steps, values)}`.
+        `{tag: (steps, values)}`, the steps rising; of several points at one step the last.
 
     Raises:
         ValueError: if the folder holds no curves.
@@ -125,11 +125,15 @@ def read_curves(folder: str | os.PathLike[str]) -> Curves:
     """
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    points = {}
+    points: dict[str, dict[int, float]] = {}
     if Path(folder).is_dir():
         events = EventAccumulator(os.fspath(folder), {"scalars": 0})
         events.Reload()
-        points = {tag: events.Scalars(tag) for tag in events.Tags()["scalars"]}
+        for tag in events.Tags()["scalars"]:
+            points[tag] = {event.step: event.value for event in events.Scalars(tag)}
     if not points:
         raise ValueError(f"{os.fspath(folder)} holds no curves: give the folder of a run")
-    return {tag: ([e.step for e in all_], [e.value for e in all_]) for tag, all_ in points.items()}
+    return {
+        tag: (sorted(values), [values[step] for step in sorted(values)])
+        for tag, values in points.items()
+    }

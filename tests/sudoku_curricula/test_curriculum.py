@@ -90,7 +90,7 @@ def test_held_out_games_decide_again_for_each_level_they_reach():
     assert held_out.asked == [2, 3, 4, None]
     assert pushed == [2, 3, 4] and curriculum.games == 300
     assert [advance.updates for advance in curriculum.schedule.history] == [1, 1]
-    assert curves["curriculum/blanks"][-1] == (7, 4)
+    assert curves["curriculum/blanks"] == [(0, 2), (7, 4)]
     assert curves["curriculum/success_rate"] == [(7, 0.1)]
     assert curves["evaluation/completion_rate"] == [(7, 0.5)]
 

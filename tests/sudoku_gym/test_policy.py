@@ -159,6 +159,7 @@ def plugin(tmp_path, monkeypatch):
         "ready = Agent(5)\n"
         "number = 3\n"
         "def takes_all(**kw): return Agent(kw)\n"
+        "def needs_depth(depth): return Agent(depth)\n"
         "def takes_none(): return Agent()\n"
         "def load(folder, depth): return Agent(depth)\n"
         "def nothing(): return None\n"
@@ -215,6 +216,7 @@ def test_options_of_a_factory_that_takes_all(plugin):
         ("their_agents:Agent?=3", {}, "'=3' is no option; write name"),
         ("their_agents:Agent?greed=3&", {}, "'' is no option; write name"),
         ("their_agents:Agent?greed=[1]", {}, r"\[1\] is a list, no single value"),
+        ("their_agents:needs_depth", {}, "missing a required argument: 'depth'; write their_ag"),
         ("alphago?depth=3", {}, "no policy 'alphago'"),
     ],
 )
