@@ -226,13 +226,11 @@ class BoardBatch:
         chosen: NDArray[np.bool_],
         observations: NDArray[np.int8],
         masks: NDArray[np.int8],
-        info: outcomes.Info,
+        arrays: outcomes.OutcomeArrays,
     ) -> None:
         """Write what the chosen boards are like after a reset; leave the others' output."""
         any_digit = self._rules.any_digit
-        outcomes.show_boards(
-            self.state, chosen, self.sizes, any_digit, observations, masks, tuple(info)
-        )
+        outcomes.show_boards(self.state, chosen, self.sizes, any_digit, observations, masks, arrays)
 
     def get_state(self) -> EnvState:
         """Return a copy of the state."""

@@ -11,22 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.envs.outcomes import Info
+from sudoku_gym.envs.outcomes import OutcomeArrays, read_info
 
 
 def batch_infos(
-    masks: NDArray[np.int8], info: Info | None, has_info: NDArray[np.bool_]
+    masks: NDArray[np.int8], arrays: OutcomeArrays | None, has_info: NDArray[np.bool_]
 ) -> dict[str, Any]:
     """Return the infos of a batch.
 
     Args:
         masks: int8 `[B, A]`, the action masks; `[B, 0]` leaves them out.
-        info: the rest, whose memory the infos share; None leaves it out.
+        arrays: what the kernels wrote, whose memory the infos share; None leaves it out.
         has_info: bool `[B]`, the boards that have infos.
     """
     infos: dict[str, Any] = {"action_mask": masks} if masks.shape[1] else {}
-    if info is not None:
-        infos |= info._asdict()
+    if arrays is not None:
+        infos |= read_info(arrays)
     for key in tuple(infos):
         infos["_" + key] = has_info.copy()
     return infos
@@ -35,7 +35,7 @@ def batch_infos(
 def final_infos(
     observations: NDArray[np.int8],
     masks: NDArray[np.int8],
-    info: Info | None,
+    arrays: OutcomeArrays | None,
     over: NDArray[np.bool_],
 ) -> dict[str, Any]:
     """Return copies of `final_obs` and `final_info` for the boards with `over [B]`.
@@ -46,7 +46,7 @@ def final_infos(
     final_obs = np.full(len(over), None, dtype=object)
     for index in np.flatnonzero(over).tolist():
         final_obs[index] = observations[index].copy()
-    final_info = batch_infos(masks, info, over)
+    final_info = batch_infos(masks, arrays, over)
     for key, values in final_info.items():
         if not key.startswith("_"):
             final_info[key] = np.zeros_like(values)

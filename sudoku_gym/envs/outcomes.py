@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 from numba import njit
@@ -17,72 +17,42 @@ from sudoku_gym.kernels.layout import BLANKS, STUCK, Sizes, borrowed_state
 from sudoku_gym.kernels.masks import write_mask
 from sudoku_gym.kernels.positions import copy_row, fill_row
 
+# rows of the arrays that the kernels write, see `outcome_arrays`
+TERMINATIONS, TRUNCATIONS, DEAD_END, ILLEGAL_ACTION, IS_SUCCESS, NUM_FLAGS = range(6)
+BLANKS_LEFT, START_BLANKS, NUM_INTEGERS = range(3)
+REWARDS, CONSTRAINT_FRACTION, NUM_FLOATS = range(3)
 
-class Info(NamedTuple):
-    """The info of B boards without their masks; its fields are the keys of the info, in order.
-
-    Attributes:
-        blanks: int64 `[B]`, blank cells now.
-        level: int64 `[B]`, blank cells at the start of the episode.
-        dead_end: bool `[B]`, whether some blank cell has no candidate.
-        illegal_action: bool `[B]`, whether the last action was illegal.
-        is_success: bool `[B]`, whether the board is solved.
-        constraint_fraction: float64 `[B]`, the share of units that hold all N digits.
-    """
-
-    blanks: NDArray[np.int64]
-    level: NDArray[np.int64]
-    dead_end: NDArray[np.bool_]
-    illegal_action: NDArray[np.bool_]
-    is_success: NDArray[np.bool_]
-    constraint_fraction: NDArray[np.float64]
+OutcomeArrays: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.float64]]
 
 
-class Outcome(NamedTuple):
-    """What a step of B boards leads to, beside their observations and masks.
-
-    Attributes:
-        rewards: float64 `[B]`, 0 where a function decides them.
-        terminations: bool `[B]`.
-        truncations: bool `[B]`.
-        info: the rest.
-    """
-
-    rewards: NDArray[np.float64]
-    terminations: NDArray[np.bool_]
-    truncations: NDArray[np.bool_]
-    info: Info
-
-    def as_arguments(self) -> tuple[Any, ...]:
-        """Return it as plain tuples, which numba takes faster than named ones."""
-        return self.rewards, self.terminations, self.truncations, tuple(self.info)
-
-
-def new_info(count: int) -> Info:
-    """Return the info of B boards, zeros; an environment writes it."""
-    return Info(
-        blanks=np.zeros(count, np.int64),
-        level=np.zeros(count, np.int64),
-        dead_end=np.zeros(count, np.bool_),
-        illegal_action=np.zeros(count, np.bool_),
-        is_success=np.zeros(count, np.bool_),
-        constraint_fraction=np.zeros(count, np.float64),
+def outcome_arrays(count: int) -> OutcomeArrays:
+    """Return what the kernels write for B boards: flags, integers, floats; zeros at first."""
+    return (
+        np.zeros((NUM_FLAGS, count), np.bool_),
+        np.zeros((NUM_INTEGERS, count), np.int64),
+        np.zeros((NUM_FLOATS, count), np.float64),
     )
 
 
-def new_outcome(count: int) -> Outcome:
-    """Return the outcome of a step of B boards, zeros; an environment writes it."""
-    return Outcome(
-        rewards=np.zeros(count, np.float64),
-        terminations=np.zeros(count, np.bool_),
-        truncations=np.zeros(count, np.bool_),
-        info=new_info(count),
-    )
+def read_info(arrays: OutcomeArrays) -> dict[str, NDArray[Any]]:
+    """Return the info that the kernels wrote, without the masks; it shares their memory."""
+    flags, integers, floats = arrays
+    return {
+        "blanks": integers[BLANKS_LEFT],
+        "level": integers[START_BLANKS],
+        "dead_end": flags[DEAD_END],
+        "illegal_action": flags[ILLEGAL_ACTION],
+        "is_success": flags[IS_SUCCESS],
+        "constraint_fraction": floats[CONSTRAINT_FRACTION],
+    }
+
+
+INFO_KEYS = tuple(read_info(outcome_arrays(0)))
 
 
 @njit(cache=True, inline="always")
 def info_of(counts, b, illegal, num_units):
-    """Return the values of `Info` for board b, in its order."""
+    """Return the info of board b, in the order of `INFO_KEYS`."""
     return (
         counts[b, BLANKS],
         counts[b, LEVEL],
@@ -94,26 +64,20 @@ def info_of(counts, b, illegal, num_units):
 
 
 @njit(cache=True, inline="always")
-def write_info(counts, b, illegal, num_units, info):
+def write_info(counts, b, illegal, num_units, arrays):
     """Write the info of board b."""
+    flags, integers, floats = arrays
     blanks, level, dead_end, illegal, solved, fraction = info_of(counts, b, illegal, num_units)
-    info.blanks[b], info.level[b] = blanks, level
-    info.dead_end[b], info.illegal_action[b], info.is_success[b] = dead_end, illegal, solved
-    info.constraint_fraction[b] = fraction
+    integers[BLANKS_LEFT, b], integers[START_BLANKS, b] = blanks, level
+    flags[DEAD_END, b], flags[ILLEGAL_ACTION, b], flags[IS_SUCCESS, b] = dead_end, illegal, solved
+    floats[CONSTRAINT_FRACTION, b] = fraction
 
 
 @njit(cache=True, inline="always")
-def borrowed_info(info):
-    """Return an `Info` without counts of references; the caller must hold the original."""
-    blanks, level, dead_end, illegal, solved, fraction = info
-    return Info(
-        borrowed(blanks),
-        borrowed(level),
-        borrowed(dead_end),
-        borrowed(illegal),
-        borrowed(solved),
-        borrowed(fraction),
-    )
+def borrowed_arrays(arrays):
+    """Return the same arrays without counts of references; the caller must hold the originals."""
+    flags, integers, floats = arrays
+    return borrowed(flags), borrowed(integers), borrowed(floats)
 
 
 @njit(cache=True, inline="always")
@@ -135,13 +99,13 @@ def _write_mask(state, b, any_digit, sizes, masks):
 
 
 @njit(cache=True)
-def show_boards(state, chosen, sizes, any_digit, observations, masks, info):
+def show_boards(state, chosen, sizes, any_digit, observations, masks, arrays):
     """Write what the boards with `chosen [B]` are like after a reset; leave the others' output."""
-    state, sizes, info = borrowed_state(state), Sizes(*sizes), borrowed_info(info)
+    state, sizes, arrays = borrowed_state(state), Sizes(*sizes), borrowed_arrays(arrays)
     masks, boards = borrowed(masks), borrowed(observations.reshape(len(chosen), -1))
     for b in range(len(chosen)):
         if chosen[b]:
-            write_info(state.counts, b, False, sizes.num_units, info)
+            write_info(state.counts, b, False, sizes.num_units, arrays)
             show(state, b, any_digit, sizes, boards, masks)
 
 

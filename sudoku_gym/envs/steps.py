@@ -16,7 +16,15 @@ from sudoku_gym.envs.episodes import (
     UNUSED,
     step_board,
 )
-from sudoku_gym.envs.outcomes import borrowed_info, info_of, show, write_info
+from sudoku_gym.envs.outcomes import (
+    REWARDS,
+    TERMINATIONS,
+    TRUNCATIONS,
+    borrowed_arrays,
+    info_of,
+    show,
+    write_info,
+)
 from sudoku_gym.envs.starts import draw_from, new_scratch
 from sudoku_gym.kernels.endings import Rules
 from sudoku_gym.kernels.intrinsics import borrowed
@@ -28,8 +36,8 @@ def step_one(state, action, sizes, tables, rules, observation, mask):
     """Step a batch of one board; all results but `observation [N, N]` and `mask [A]` are scalars.
 
     Returns:
-        reward, terminated, truncated, and the values of `Info`; a reward of NaN says that the
-        action is none of this board, or the episode over.
+        reward, terminated, truncated, and the info in the order of `INFO_KEYS`; a reward of NaN
+        says that the action is none of this board, or the episode over.
     """
     state, sizes, tables = borrowed_state(state), Sizes(*sizes), borrowed_tables(tables)
     rules, counts = Rules(*rules), state.counts
@@ -65,7 +73,7 @@ def first_refused(counts, actions, may_renew, num_actions):
 
 @njit(cache=True, nogil=True)
 def step_boards(
-    part, state, streams, actions, sizes, tables, rules, drawing, observations, masks, outcome
+    part, state, streams, actions, sizes, tables, rules, drawing, observations, masks, arrays
 ):
     """Step boards that `first_refused` allows; one whose episode is over gets a new puzzle instead.
 
@@ -80,7 +88,7 @@ def step_boards(
         drawing: (bank, cdf, augment, group), see `sudoku_gym.puzzles.sources.draw_puzzle`.
         observations: int8 `[B, N, N]`, written.
         masks: int8 `[B, A]`, written, or `[B, 0]`.
-        outcome: see `outcomes.Outcome`, written.
+        arrays: `outcomes.outcome_arrays(B)`, written.
     """
     first, last = part
     _, _, counts = state
@@ -94,19 +102,18 @@ def step_boards(
     state, sizes, tables = borrowed_state(state), Sizes(*sizes), borrowed_tables(tables)
     rules, counts, actions = Rules(*rules), state.counts, borrowed(actions)
     boards, masks = borrowed(observations.reshape(len(counts), -1)), borrowed(masks)
-    rewards, terminations, truncations, info = outcome
-    rewards, info = borrowed(rewards), borrowed_info(info)
-    terminations, truncations = borrowed(terminations), borrowed(truncations)
+    arrays = borrowed_arrays(arrays)
+    flags, _, floats = arrays
     for b in range(np.uint64(first), np.uint64(last)):
         reward, illegal = 0.0, False
         if counts[b, PHASE] == RUNNING:
             reward, illegal = step_board(state, b, actions[b], sizes, tables, rules)
         else:  # it was renewed, and its action is ignored
             counts[b, PHASE] = RUNNING
-        rewards[b] = reward
-        terminations[b] = counts[b, PHASE] == TERMINATED
-        truncations[b] = counts[b, PHASE] == TRUNCATED
-        write_info(counts, b, illegal, sizes.num_units, info)
+        floats[REWARDS, b] = reward
+        flags[TERMINATIONS, b] = counts[b, PHASE] == TERMINATED
+        flags[TRUNCATIONS, b] = counts[b, PHASE] == TRUNCATED
+        write_info(counts, b, illegal, sizes.num_units, arrays)
         show(state, b, rules.any_digit, sizes, boards, masks)
 
 

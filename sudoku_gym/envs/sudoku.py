@@ -15,7 +15,7 @@ from sudoku_gym import board as boards
 from sudoku_gym.envs import episodes, rendering, steps, window
 from sudoku_gym.envs.batch import BoardBatch, EnvState
 from sudoku_gym.envs.controls import BoardControls
-from sudoku_gym.envs.outcomes import Info, new_info
+from sudoku_gym.envs.outcomes import INFO_KEYS, outcome_arrays, read_info
 from sudoku_gym.envs.settings import (
     Actions,
     Propagation,
@@ -26,7 +26,7 @@ from sudoku_gym.envs.settings import (
 )
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
 
-_ILLEGAL_ACTION = Info._fields.index("illegal_action")
+_ILLEGAL_ACTION = INFO_KEYS.index("illegal_action")
 
 
 class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
@@ -196,7 +196,7 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
         start = read_reset_options(options, 1, self.geometry)
         self._seed_stream(anew=seed is not None)
         self._batch.begin(start)
-        arrays = new_info(1)
+        arrays = outcome_arrays(1)
         observation = np.empty(self._board_shape, np.int8)
         mask = np.empty(self._mask_length, np.int8)
         self._batch.show(start.chosen, observation[None], mask[None], arrays)
@@ -204,7 +204,7 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
             self.render()
         info: dict[str, Any] = {"action_mask": mask} if self._mask_length else {}
         if self._with_info:
-            info |= {key: values.item() for key, values in arrays._asdict().items()}
+            info |= {key: values.item() for key, values in read_info(arrays).items()}
         return observation, info
 
     def step(
@@ -241,7 +241,7 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
             self.render()
         info = {"action_mask": mask} if self._mask_length else {}
         if self._with_info:
-            info |= zip(Info._fields, values, strict=True)
+            info |= zip(INFO_KEYS, values, strict=False)
         return observation, reward, terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:

@@ -16,7 +16,14 @@ from sudoku_gym.envs import episodes, rendering, steps
 from sudoku_gym.envs.batch import BoardBatch, EnvState
 from sudoku_gym.envs.controls import BoardControls
 from sudoku_gym.envs.infos import batch_infos, final_infos
-from sudoku_gym.envs.outcomes import Info, Outcome, new_info, new_outcome
+from sudoku_gym.envs.outcomes import (
+    ILLEGAL_ACTION,
+    REWARDS,
+    TERMINATIONS,
+    TRUNCATIONS,
+    OutcomeArrays,
+    outcome_arrays,
+)
 from sudoku_gym.envs.settings import (
     Actions,
     Propagation,
@@ -180,9 +187,10 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
         self._batch.begin(start)
         observations = self._batch.boards.copy()
         masks = np.zeros(self._mask_shape, np.int8)
-        info = new_info(self.num_envs)
-        self._batch.show(start.chosen, observations, masks, info)
-        return observations, batch_infos(masks, info if self._with_info else None, start.chosen)
+        arrays = outcome_arrays(self.num_envs)
+        self._batch.show(start.chosen, observations, masks, arrays)
+        shown = arrays if self._with_info else None
+        return observations, batch_infos(masks, shown, start.chosen)
 
     def step(self, actions: ArrayLike) -> StepResult:
         """Act on every board.
@@ -212,19 +220,21 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
             played = batch.running
         observations = np.empty(self._board_shape, np.int8)
         masks = np.empty(self._mask_shape, np.int8)
-        outcome = new_outcome(self.num_envs)
+        arrays = outcome_arrays(self.num_envs)
         self._threads.step(
             *(batch.state, batch.streams, chosen, batch.sizes, batch.tables, batch.rules),
-            *(batch.drawing, observations, masks, outcome.as_arguments()),
+            *(batch.drawing, observations, masks, arrays),
         )
-        rewards, terminations, truncations, info = outcome
+        flags, _, floats = arrays
+        rewards = floats[REWARDS]
+        terminations, truncations = flags[TERMINATIONS], flags[TRUNCATIONS]
         if self._reward is not None:
-            played &= ~info.illegal_action
-            self._write_custom_rewards(played, before, chosen, observations, outcome)
+            played &= ~flags[ILLEGAL_ACTION]
+            self._write_custom_rewards(played, before, chosen, observations, arrays)
         final: dict[str, Any] = {}
         if self._autoreset_mode is AutoresetMode.SAME_STEP:
-            final = self._renew_at_once(terminations | truncations, observations, masks, info)
-        shown = info if self._with_info else None
+            final = self._renew_at_once(terminations | truncations, observations, masks, arrays)
+        shown = arrays if self._with_info else None
         infos = batch_infos(masks, shown, self._every_board) | final
         return observations, rewards, terminations, truncations, infos
 
@@ -293,22 +303,28 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
         before: Boards,
         actions: NDArray[np.int64],
         after: Boards,
-        outcome: Outcome,
+        arrays: OutcomeArrays,
     ) -> None:
         """Write the rewards of the boards that were played legally."""
         if self._reward is not None and played.any():
-            ended = outcome.terminations[played]
-            outcome.rewards[played] = custom_rewards(
+            flags, _, floats = arrays
+            ended = flags[TERMINATIONS, played]
+            floats[REWARDS, played] = custom_rewards(
                 self._reward, before[played], actions[played], after[played], ended
             )
 
     def _renew_at_once(
-        self, over: NDArray[np.bool_], observations: Boards, masks: NDArray[np.int8], info: Info
+        self,
+        over: NDArray[np.bool_],
+        observations: Boards,
+        masks: NDArray[np.int8],
+        arrays: OutcomeArrays,
     ) -> dict[str, Any]:
         """Reset the boards that are over, in place; return `final_obs` and `final_info`."""
         if not over.any():
             return {}
-        final = final_infos(observations, masks, info if self._with_info else None, over)
+        shown = arrays if self._with_info else None
+        final = final_infos(observations, masks, shown, over)
         self._batch.renew(over, episodes.RUNNING)
-        self._batch.show(over, observations, masks, info)
+        self._batch.show(over, observations, masks, arrays)
         return final
