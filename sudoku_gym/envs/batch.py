@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
@@ -13,14 +13,13 @@ from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
 from sudoku_gym import board
-from sudoku_gym.envs import episodes
+from sudoku_gym.envs import episodes, outcomes, starts, steps
 from sudoku_gym.envs.settings import Propagation, ResetOptions, Settings, check_max_steps
-from sudoku_gym.kernels import positions
+from sudoku_gym.kernels import layout
+from sudoku_gym.kernels.endings import Rules
 from sudoku_gym.kernels.stream import new_stream
 from sudoku_gym.puzzles.sources import BankSource, Blanks, blanks_cdf
 from sudoku_gym.symmetry import group_of
-
-Told: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -28,8 +27,8 @@ class EnvState:
     """A copy of everything that decides what an environment does next.
 
     Attributes:
-        rows: int8 `[B, W]`, see `sudoku_gym.kernels.positions`.
-        candidates: uint64 `[B, K]`, see `sudoku_gym.kernels.positions`.
+        rows: int8 `[B, W]`, see `sudoku_gym.kernels.layout`.
+        candidates: uint64 `[B, K]`, see `sudoku_gym.kernels.layout`.
         counts: int64 `[B, NUM_COUNTS]`, see `sudoku_gym.envs.episodes`.
         streams: uint64 `[B, 2]`, see `sudoku_gym.kernels.stream`.
         generators: one state of a numpy generator a board where the source needs them, else empty.
@@ -52,13 +51,14 @@ class BoardBatch:
     Attributes:
         source: where the puzzles come from.
         geometry: the shape of the boards.
-        rules: see `episodes.step_board`.
-        board_rules: see `episodes.step_boards`.
-        drawing: see `episodes.step_boards`.
-        rows: int8 `[B, W]`.
+        rows: int8 `[B, W]`, see `layout.State`.
         candidates: uint64 `[B, K]`.
-        counts: int64 `[B, NUM_COUNTS]`.
-        state: the last three together, as the kernels take them.
+        counts: int64 `[B, NUM_COUNTS]`, with the columns that `episodes` adds.
+        state: the last three as a plain tuple, which numba takes faster than a named one.
+        sizes: `layout.Sizes` as a plain tuple.
+        tables: `layout.UnitTables` as a plain tuple.
+        rules: `endings.Rules` as a plain tuple.
+        drawing: see `steps.step_boards`.
         streams: uint64 `[B, 2]`.
         observation_space: of one board.
         action_space: of one board.
@@ -68,20 +68,22 @@ class BoardBatch:
         self._settings = settings
         self.source = settings.resolve_source()
         self.geometry = geometry = self.source.geometry
-        self.rules = settings.rules(geometry.size)
-        size, sizes = geometry.size, positions.sizes_of(geometry, settings.erase)
-        self.num_actions = sizes[1]
-        self.board_rules = (sizes, positions.tables_of(geometry))
+        self._set_rules(settings.rules(geometry.size))
+        sizes = layout.sizes_of(geometry, settings.erase)
+        self.sizes, self.tables = tuple(sizes), tuple(layout.unit_tables(geometry))
+        self.num_actions = sizes.num_actions
         counted = settings.erase or settings.actions == "blank"
-        self.rows = np.zeros((count, positions.row_width(geometry, counted)), np.int8)
-        self.candidates = np.zeros((count, positions.num_words(geometry)), np.uint64)
-        self.counts = np.full((count, episodes.NUM_COUNTS), episodes.UNUSED, np.int64)
+        self.rows, self.candidates, self.counts = layout.new_state(
+            count, geometry, counted, episodes.NUM_COUNTS
+        )
+        self.counts[:] = episodes.UNUSED
         self.state = (self.rows, self.candidates, self.counts)
         self.streams = np.zeros((count, 2), np.uint64)
-        self.observation_space = spaces.Box(0, size, (size, size), np.int8)
+        shape = self.boards.shape[1:]
+        self.observation_space = spaces.Box(0, geometry.size, shape, np.int8)
         self.action_space: spaces.Discrete[np.int64] = spaces.Discrete(self.num_actions)
         self._generators: dict[int, np.random.Generator] = {}
-        self._augment = bool(settings.augment)
+        self._augment, self._group = bool(settings.augment), group_of(geometry)
         self.set_blanks(settings.blanks)
 
     @property
@@ -99,12 +101,12 @@ class BoardBatch:
     @property
     def max_steps(self) -> int:
         """After how many steps an episode is truncated."""
-        return self.rules[-1]
+        return self._rules.max_steps
 
     @max_steps.setter
     def max_steps(self, limit: int) -> None:
         check_max_steps(limit)
-        self.rules = (*self.rules[:-1], int(limit))
+        self._set_rules(self._rules._replace(max_steps=int(limit)))
 
     def set_propagation(self, propagation: Propagation) -> None:
         """Fill in other singles for the agent, or none, from the next placement on.
@@ -113,7 +115,11 @@ class BoardBatch:
             ValueError: if there is no such kind, or digits may be erased.
         """
         self._settings = replace(self._settings, propagation=propagation)
-        self.rules = (*self._settings.rules(self.geometry.size)[:-1], self.max_steps)
+        rules = self._settings.rules(self.geometry.size)
+        self._set_rules(rules._replace(max_steps=self.max_steps))
+
+    def _set_rules(self, rules: Rules) -> None:
+        self._rules, self.rules = rules, tuple(rules)
 
     @property
     def draws_compiled(self) -> bool:
@@ -136,7 +142,7 @@ class BoardBatch:
             bank = self.source.bank
         else:
             bank = (*(np.empty((0, self.geometry.num_cells), np.int8),) * 2, np.empty(0, np.int64))
-        return bank, cdf, self._augment, group_of(self.geometry)
+        return bank, cdf, self._augment, self._group
 
     def seed(self, index: int, rng: np.random.Generator) -> None:
         """Let `rng` decide all puzzles of board `index` from now on."""
@@ -150,20 +156,21 @@ class BoardBatch:
             if seed is not None:
                 self.seed(index, seeding.np_random(seed)[0])
 
-    def begin(self, asked: ResetOptions, phase: int = episodes.RUNNING) -> None:
+    def begin(self, reset: ResetOptions, phase: int = episodes.RUNNING) -> None:
         """Begin an episode on the chosen boards, on the given puzzles or on drawn ones."""
-        state = (self.state, self.streams, asked.chosen, phase, self.board_rules)
-        blanks = self._blanks if asked.blanks == "as set" else asked.blanks
-        drawing = self.drawing if asked.blanks == "as set" else self._drawing(blanks)
-        if asked.puzzles is None and self.draws_compiled:
-            episodes.draw_boards(*state, drawing)
+        batch = (self.state, self.streams, reset.chosen, phase, self.sizes, self.tables)
+        blanks = self._blanks if reset.blanks == "as set" else reset.blanks
+        drawing = self.drawing if reset.blanks == "as set" else self._drawing(blanks)
+        if reset.puzzles is None and self.draws_compiled:
+            starts.draw_boards(*batch, drawing)
             return
-        augment = self._augment and asked.puzzles is None
-        puzzles = asked.puzzles
+        augment = self._augment and reset.puzzles is None
+        puzzles = reset.puzzles
         if puzzles is None:
-            puzzles = self._sample(np.flatnonzero(asked.chosen).tolist(), blanks)
+            puzzles = self._sample(np.flatnonzero(reset.chosen).tolist(), blanks)
         flat = np.array(puzzles, np.int8, order="C")  # a copy may be written to, as numba likes it
-        episodes.load_boards(*state, augment, drawing[-1], flat.reshape(len(self.rows), -1))
+        flat = flat.reshape(len(flat), -1)
+        starts.load_boards(*batch, augment, self._group, flat)
 
     def renew(self, chosen: NDArray[np.bool_], phase: int) -> None:
         """Begin an episode on drawn puzzles on the chosen boards."""
@@ -185,10 +192,10 @@ class BoardBatch:
 
     def play(self, actions: NDArray[np.int64], chosen: NDArray[np.bool_]) -> None:
         """Play `actions [B]` on the chosen boards, which must be running."""
-        episodes.step_chosen(self.state, actions, chosen, self.board_rules, self.rules)
+        steps.step_chosen(self.state, actions, chosen, self.sizes, self.tables, self.rules)
 
     def refusal(self, index: int, action: int) -> Exception:
-        """Say why `episodes.first_refused` found that board `index` can't be stepped."""
+        """Say why `steps.first_refused` found that board `index` can't be stepped."""
         phase = self.counts[index, episodes.PHASE]
         if phase == episodes.UNUSED:
             return ResetNeeded("call reset() before step()")
@@ -210,8 +217,8 @@ class BoardBatch:
 
     def masks(self) -> NDArray[np.int8]:
         """Return the action masks: int8 `[B, A]`."""
-        masks = np.empty((len(self.rows), self.num_actions), np.int8)
-        episodes.write_masks(self.state, self.board_rules, self.rules[1], masks)
+        masks = np.empty((len(self.streams), self.num_actions), np.int8)
+        outcomes.write_masks(self.state, self.sizes, self._rules.any_digit, masks)
         return masks
 
     def show(
@@ -219,21 +226,11 @@ class BoardBatch:
         chosen: NDArray[np.bool_],
         observations: NDArray[np.int8],
         masks: NDArray[np.int8],
-        told: Told,
+        arrays: outcomes.OutcomeArrays,
     ) -> None:
-        """Write what the chosen boards show after a reset; leave the others' output as it is."""
-        episodes.show_boards(
-            self.state, chosen, self.board_rules, self.rules[1], observations, masks, told
-        )
-
-    def empty_told(self) -> Told:
-        """Return zeroed arrays for what the kernels tell of a step."""
-        count = len(self.rows)
-        return (
-            np.zeros((episodes.NUM_FLAGS, count), np.bool_),
-            np.zeros((episodes.NUM_INTEGERS, count), np.int64),
-            np.zeros((episodes.NUM_FLOATS, count), np.float64),
-        )
+        """Write what the chosen boards are like after a reset; leave the others' output."""
+        any_digit = self._rules.any_digit
+        outcomes.show_boards(self.state, chosen, self.sizes, any_digit, observations, masks, arrays)
 
     def get_state(self) -> EnvState:
         """Return a copy of the state."""

@@ -1,4 +1,4 @@
-"""What the kernels tell of a batch, in the form that `SyncVectorEnv` gives its infos.
+"""The info of a batch, in the form that `SyncVectorEnv` gives its infos.
 
 Every key comes with a mask `_key` that says which boards have it. Sources: Gymnasium's
 `VectorEnv._add_info` and `SyncVectorEnv.step`.
@@ -11,29 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.envs import episodes
-from sudoku_gym.envs.batch import Told
+from sudoku_gym.envs.outcomes import OutcomeArrays, read_info
 
 
 def batch_infos(
-    masks: NDArray[np.int8], told: Told | None, has_info: NDArray[np.bool_]
+    masks: NDArray[np.int8], arrays: OutcomeArrays | None, has_info: NDArray[np.bool_]
 ) -> dict[str, Any]:
     """Return the infos of a batch.
 
     Args:
         masks: int8 `[B, A]`, the action masks; `[B, 0]` leaves them out.
-        told: what the kernels wrote, whose memory the infos share; None leaves it out.
+        arrays: what the kernels wrote, whose memory the infos share; None leaves it out.
         has_info: bool `[B]`, the boards that have infos.
     """
     infos: dict[str, Any] = {"action_mask": masks} if masks.shape[1] else {}
-    if told is not None:
-        flags, integers, floats = told
-        infos["blanks"] = integers[episodes.BLANKS_LEFT]
-        infos["level"] = integers[episodes.START_BLANKS]
-        infos["dead_end"] = flags[episodes.DEAD_END]
-        infos["illegal_action"] = flags[episodes.ILLEGAL_ACTION]
-        infos["is_success"] = flags[episodes.IS_SUCCESS]
-        infos["constraint_fraction"] = floats[episodes.CONSTRAINT_FRACTION]
+    if arrays is not None:
+        infos |= read_info(arrays)
     for key in tuple(infos):
         infos["_" + key] = has_info.copy()
     return infos
@@ -42,7 +35,7 @@ def batch_infos(
 def final_infos(
     observations: NDArray[np.int8],
     masks: NDArray[np.int8],
-    told: Told | None,
+    arrays: OutcomeArrays | None,
     over: NDArray[np.bool_],
 ) -> dict[str, Any]:
     """Return copies of `final_obs` and `final_info` for the boards with `over [B]`.
@@ -53,7 +46,7 @@ def final_infos(
     final_obs = np.full(len(over), None, dtype=object)
     for index in np.flatnonzero(over).tolist():
         final_obs[index] = observations[index].copy()
-    final_info = batch_infos(masks, told, over)
+    final_info = batch_infos(masks, arrays, over)
     for key, values in final_info.items():
         if not key.startswith("_"):
             final_info[key] = np.zeros_like(values)

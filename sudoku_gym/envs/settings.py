@@ -11,7 +11,8 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from sudoku_gym import board
-from sudoku_gym.envs.episodes import (
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.endings import (
     CUSTOM,
     DENSE,
     HIDDEN_SINGLES,
@@ -19,14 +20,14 @@ from sudoku_gym.envs.episodes import (
     NOTHING,
     SPARSE,
     TERMINAL,
+    Rules,
 )
-from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.banks import geometry_of
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource, resolve_source
 
 
 class RewardFunction(Protocol):
-    """A reward of your own, asked once a step for a whole batch."""
+    """A reward of your own, called once a step for a whole batch."""
 
     def __call__(
         self,
@@ -53,7 +54,6 @@ class RewardFunction(Protocol):
 Reward: TypeAlias = Literal["terminal", "dense", "sparse"] | RewardFunction
 Actions: TypeAlias = Literal["legal", "blank"]
 Propagation: TypeAlias = Literal["naked singles", "hidden singles"] | None
-Rules: TypeAlias = tuple[int, bool, bool, bool, float, int, int]
 
 _REWARDS = {"terminal": TERMINAL, "dense": DENSE, "sparse": SPARSE}
 _PROPAGATIONS = {
@@ -127,17 +127,17 @@ class Settings:
         return source
 
     def rules(self, size: int) -> Rules:
-        """Return what `episodes.step_board` calls `rules`, for N digits."""
+        """Return the same rules as the kernels take them, for N digits."""
         kind = CUSTOM if callable(self.reward) else _REWARDS[self.reward]
         limit = self.max_episode_steps or (8 if self.erase else 2) * size**2
-        return (
-            kind,
-            self.actions == "blank",
-            bool(self.erase),
-            bool(self.end_at_dead_end),
-            float(self.illegal_reward),
-            _PROPAGATIONS[self.propagation],
-            int(limit),
+        return Rules(
+            reward=kind,
+            any_digit=self.actions == "blank",
+            can_erase=bool(self.erase),
+            end_at_dead_end=bool(self.end_at_dead_end),
+            illegal_reward=float(self.illegal_reward),
+            filled_in=_PROPAGATIONS[self.propagation],
+            max_steps=int(limit),
         )
 
 
@@ -151,7 +151,7 @@ def check_max_steps(limit: int | None) -> None:
 
 @dataclass(frozen=True)
 class ResetOptions:
-    """What `reset(options=...)` asked for.
+    """How boards shall begin, as read from `reset(options=...)`.
 
     Attributes:
         chosen: bool `[B]`, the boards to reset.

@@ -12,9 +12,10 @@ from gymnasium.error import InvalidAction, ResetNeeded
 from numpy.typing import NDArray
 
 from sudoku_gym import board as boards
-from sudoku_gym.envs import episodes, rendering, window
+from sudoku_gym.envs import episodes, rendering, steps, window
 from sudoku_gym.envs.batch import BoardBatch, EnvState
 from sudoku_gym.envs.controls import BoardControls
+from sudoku_gym.envs.outcomes import INFO_KEYS, outcome_arrays, read_info
 from sudoku_gym.envs.settings import (
     Actions,
     Propagation,
@@ -24,6 +25,8 @@ from sudoku_gym.envs.settings import (
     read_reset_options,
 )
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
+
+_ILLEGAL_ACTION = INFO_KEYS.index("illegal_action")
 
 
 class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
@@ -68,13 +71,13 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
       the end less the one at the start.
     - `"sparse"`: 1 when the episode ends with the board solved, else 0.
     - a function `f(before, actions, after, terminated)` of batches, here of one board; see
-      `RewardFunction`. It is not asked about an illegal action.
+      `RewardFunction`. It is not called for an illegal action.
 
     An illegal action adds `illegal_reward`.
 
     ## Episode End
     Termination: when the board is full or no action is legal; with `end_at_dead_end=True` also at
-    the first dead end; with `erase=True` only when solved (or at a dead end, if asked for). The
+    the first dead end; with `erase=True` only when solved (or at a dead end, with both). The
     terminal observation carries an all-zero mask.
 
     Truncation: after `max_episode_steps` steps, by default `2 * N**2`, or `8 * N**2` with
@@ -190,24 +193,18 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
             ValueError: if there is no such option, or its value does not fit.
         """
         super().reset(seed=seed)
-        asked = read_reset_options(options, 1, self.geometry)
+        start = read_reset_options(options, 1, self.geometry)
         self._seed_stream(anew=seed is not None)
-        self._batch.begin(asked)
-        told = self._batch.empty_told()
+        self._batch.begin(start)
+        arrays = outcome_arrays(1)
         observation = np.empty(self._board_shape, np.int8)
         mask = np.empty(self._mask_length, np.int8)
-        self._batch.show(asked.chosen, observation[None], mask[None], told)
+        self._batch.show(start.chosen, observation[None], mask[None], arrays)
         if self.render_mode == "human":
             self.render()
         info: dict[str, Any] = {"action_mask": mask} if self._mask_length else {}
         if self._with_info:
-            flags, integers, floats = told
-            info["blanks"] = int(integers[episodes.BLANKS_LEFT, 0])
-            info["level"] = int(integers[episodes.START_BLANKS, 0])
-            info["dead_end"] = bool(flags[episodes.DEAD_END, 0])
-            info["illegal_action"] = False
-            info["is_success"] = bool(flags[episodes.IS_SUCCESS, 0])
-            info["constraint_fraction"] = float(floats[episodes.CONSTRAINT_FRACTION, 0])
+            info |= {key: values.item() for key, values in read_info(arrays).items()}
         return observation, info
 
     def step(
@@ -231,22 +228,12 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
         before = batch.boards.copy() if self._reward else None
         observation = np.empty(self._board_shape, np.int8)
         mask = np.empty(self._mask_length, np.int8)
-        (
-            reward,
-            terminated,
-            truncated,
-            blanks,
-            level,
-            dead_end,
-            illegal,
-            solved,
-            constraint_fraction,
-        ) = episodes.step_one(
-            batch.state, action, batch.board_rules, batch.rules, observation, mask
+        reward, terminated, truncated, values = steps.step_one(
+            batch.state, action, batch.sizes, batch.tables, batch.rules, observation, mask
         )
         if reward != reward:
             raise self._refusal(action)
-        if self._reward and before is not None and not illegal:
+        if self._reward and before is not None and not values[_ILLEGAL_ACTION]:
             ended = np.array([terminated])
             after = observation[None].copy()
             reward = custom_rewards(self._reward, before, np.array([action]), after, ended).item()
@@ -254,14 +241,7 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
             self.render()
         info = {"action_mask": mask} if self._mask_length else {}
         if self._with_info:
-            info |= {
-                "blanks": blanks,
-                "level": level,
-                "dead_end": dead_end,
-                "illegal_action": illegal,
-                "is_success": solved,
-                "constraint_fraction": constraint_fraction,
-            }
+            info |= zip(INFO_KEYS, values, strict=False)
         return observation, reward, terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from sudoku_gym.envs import episodes
+from sudoku_gym.envs.steps import step_boards
 
 
 class StepThreads:
@@ -22,16 +22,16 @@ class StepThreads:
         self._pool: ThreadPoolExecutor | None = None
 
     def step(self, *arguments: Any) -> None:
-        """Call `episodes.step_boards` for every part; the first one's thread is the caller's."""
+        """Call `step_boards` for every part; the first one's thread is the caller's."""
         first, *rest = self._parts
         if rest and self._pool is None:
             self._pool = ThreadPoolExecutor(len(rest), "sudoku-step")
         others = [
-            self._pool.submit(episodes.step_boards, part, *arguments)
+            self._pool.submit(step_boards, part, *arguments)
             for part in rest
             if self._pool is not None
         ]
-        episodes.step_boards(first, *arguments)
+        step_boards(first, *arguments)
         for other in others:
             other.result()
 

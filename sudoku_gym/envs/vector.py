@@ -12,10 +12,18 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from sudoku_gym.envs import episodes, rendering
-from sudoku_gym.envs.batch import BoardBatch, EnvState, Told
+from sudoku_gym.envs import episodes, rendering, steps
+from sudoku_gym.envs.batch import BoardBatch, EnvState
 from sudoku_gym.envs.controls import BoardControls
 from sudoku_gym.envs.infos import batch_infos, final_infos
+from sudoku_gym.envs.outcomes import (
+    ILLEGAL_ACTION,
+    REWARDS,
+    TERMINATIONS,
+    TRUNCATIONS,
+    OutcomeArrays,
+    outcome_arrays,
+)
 from sudoku_gym.envs.settings import (
     Actions,
     Propagation,
@@ -57,7 +65,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
     `"reset_mask"` (bool `[B]`), which resets only some boards.
 
     ## Rewards
-    As in `SudokuEnv`; a reward function is asked once a step, about all boards that were acted on
+    As in `SudokuEnv`; a reward function is called once a step, for all boards that were acted on
     legally.
 
     ## Episode End
@@ -174,14 +182,15 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
         Raises:
             ValueError: if there is no such option, or a value does not fit.
         """
-        asked = read_reset_options(options, self.num_envs, self.geometry)
-        self._seed(seed, asked.chosen)
-        self._batch.begin(asked)
+        start = read_reset_options(options, self.num_envs, self.geometry)
+        self._seed(seed, start.chosen)
+        self._batch.begin(start)
         observations = self._batch.boards.copy()
         masks = np.zeros(self._mask_shape, np.int8)
-        told = self._batch.empty_told()
-        self._batch.show(asked.chosen, observations, masks, told)
-        return observations, batch_infos(masks, told if self._with_info else None, asked.chosen)
+        arrays = outcome_arrays(self.num_envs)
+        self._batch.show(start.chosen, observations, masks, arrays)
+        shown = arrays if self._with_info else None
+        return observations, batch_infos(masks, shown, start.chosen)
 
     def step(self, actions: ArrayLike) -> StepResult:
         """Act on every board.
@@ -201,7 +210,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
         chosen = self._as_actions(actions)
         batch = self._batch
         may_renew = self._autoreset_mode is AutoresetMode.NEXT_STEP
-        refused = episodes.first_refused(batch.counts, chosen, may_renew, batch.num_actions)
+        refused = steps.first_refused(batch.counts, chosen, may_renew, batch.num_actions)
         if refused >= 0:
             raise batch.refusal(refused, int(chosen[refused]))
         if may_renew and not batch.draws_compiled:
@@ -211,21 +220,21 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
             played = batch.running
         observations = np.empty(self._board_shape, np.int8)
         masks = np.empty(self._mask_shape, np.int8)
-        told = batch.empty_told()
+        arrays = outcome_arrays(self.num_envs)
         self._threads.step(
-            *(batch.state, batch.streams, chosen, batch.board_rules, batch.rules, batch.drawing),
-            *(observations, masks, told),
+            *(batch.state, batch.streams, chosen, batch.sizes, batch.tables, batch.rules),
+            *(batch.drawing, observations, masks, arrays),
         )
-        flags, _, floats = told
+        flags, _, floats = arrays
+        rewards = floats[REWARDS]
+        terminations, truncations = flags[TERMINATIONS], flags[TRUNCATIONS]
         if self._reward is not None:
-            played &= ~flags[episodes.ILLEGAL_ACTION]
-            self._ask_reward(played, before, chosen, observations, told)
-        rewards = floats[episodes.REWARD]
-        terminations, truncations = flags[episodes.TERMINATIONS], flags[episodes.TRUNCATIONS]
+            played &= ~flags[ILLEGAL_ACTION]
+            self._write_custom_rewards(played, before, chosen, observations, arrays)
         final: dict[str, Any] = {}
         if self._autoreset_mode is AutoresetMode.SAME_STEP:
-            final = self._renew_at_once(terminations | truncations, observations, masks, told)
-        shown = told if self._with_info else None
+            final = self._renew_at_once(terminations | truncations, observations, masks, arrays)
+        shown = arrays if self._with_info else None
         infos = batch_infos(masks, shown, self._every_board) | final
         return observations, rewards, terminations, truncations, infos
 
@@ -288,28 +297,34 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
         over: NDArray[np.bool_] = (phases == episodes.TERMINATED) | (phases == episodes.TRUNCATED)
         return over
 
-    def _ask_reward(
+    def _write_custom_rewards(
         self,
         played: NDArray[np.bool_],
         before: Boards,
         actions: NDArray[np.int64],
         after: Boards,
-        told: Told,
+        arrays: OutcomeArrays,
     ) -> None:
         """Write the rewards of the boards that were played legally."""
         if self._reward is not None and played.any():
-            terminations = told[0][episodes.TERMINATIONS][played]
-            told[2][episodes.REWARD, played] = custom_rewards(
-                self._reward, before[played], actions[played], after[played], terminations
+            flags, _, floats = arrays
+            ended = flags[TERMINATIONS, played]
+            floats[REWARDS, played] = custom_rewards(
+                self._reward, before[played], actions[played], after[played], ended
             )
 
     def _renew_at_once(
-        self, over: NDArray[np.bool_], observations: Boards, masks: NDArray[np.int8], told: Told
+        self,
+        over: NDArray[np.bool_],
+        observations: Boards,
+        masks: NDArray[np.int8],
+        arrays: OutcomeArrays,
     ) -> dict[str, Any]:
         """Reset the boards that are over, in place; return `final_obs` and `final_info`."""
         if not over.any():
             return {}
-        final = final_infos(observations, masks, told if self._with_info else None, over)
+        shown = arrays if self._with_info else None
+        final = final_infos(observations, masks, shown, over)
         self._batch.renew(over, episodes.RUNNING)
-        self._batch.show(over, observations, masks, told)
+        self._batch.show(over, observations, masks, arrays)
         return final

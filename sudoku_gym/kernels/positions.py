@@ -1,114 +1,25 @@
 """Boards that know their candidates: setting up, placing and erasing, compiled.
 
-The positions of B boards are three arrays, `state = (rows, candidates, counts)`, of which board b
-has row b:
-
-- `rows`, int8: board N**2 | givens N**2 | distinct U + 1 | seen (U + 1) * N. `distinct` counts the
-  different digits of each unit. `seen` counts each digit in each unit; it is left out where digits
-  cannot clash or be taken back.
-- `candidates`, uint64 `[B, K]`: one bit a cell and digit, set if the digit is a candidate of the
-  blank cell. A word holds F = 64 // N cells of N bits each, so that no cell is cut in two: a few
-  operations on all words find what a placement leaves, however many peers a cell has, and the mask
-  is written 64 bytes at a time.
-- `counts`, int64: see the columns below. Their users may have further columns.
-
-`sizes` is (N, A, U, F, W, tops) throughout, `tables` is (cell_units, peers, units, peer_bits,
-first_bits); see `sizes_of` and `tables_of`. Nothing here knows rewards or episodes.
-
-A step of a 4x4 board is some 360 instructions, so each one counts, and three habits of numba shape
-the code. Every slice, and every array handed to a function that is not inlined, has its references
-counted by atomic operations, which take longer than a placement; so kernels take whole arrays with
-an index b, callers pass `borrowed` arrays, and small functions are inlined. Signed indices are
-wrapped if negative, which costs instructions and keeps the compiler from moving many bytes at
-once; so indices are uint64. Signed divisions are rounded down as Python does it, and checked; so
-what a division would find is looked up.
+`state`, `sizes` and `tables` are those of `sudoku_gym.kernels.layout`, which also says why the code
+is written as it is: a step of a 4x4 board is some 360 instructions, so each one counts. Nothing
+here knows rewards or episodes.
 """
-
-from __future__ import annotations
-
-from typing import TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
-
-from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.compiler import njit
-from sudoku_gym.kernels.intrinsics import lowest_bit, popcount
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
 
-BLANKS, CANDIDATES, STUCK, SATISFIED = 0, 1, 2, 3  # STUCK: blank cells without a candidate
+from __future__ import annotations
 
-Sizes: TypeAlias = tuple[int, int, int, int, int, np.uint64]
-Tables: TypeAlias = tuple[
-    NDArray[np.int32],
-    NDArray[np.int32],
-    NDArray[np.int32],
-    NDArray[np.uint64],
-    NDArray[np.uint64],
-]
+import numpy as np
 
-
-def sizes_of(geometry: Geometry, erase: bool) -> Sizes:
-    """Return what the kernels must know of a board's size.
-
-    Args:
-        geometry: the shape of the boards.
-        erase: whether cells can be cleared.
-
-    Returns:
-        N, the number of actions A and of units U, the number of cells F in a word, the number of
-        words W that can be written as 64 bytes of the mask, and each field's top bit.
-    """
-    size, fields = geometry.size, 64 // geometry.size
-    num_actions = geometry.num_placements + erase * geometry.num_cells
-    tops = sum(1 << (field * size + size - 1) for field in range(fields))
-    whole = (size**3 - 64) // (fields * size) + 1
-    return size, num_actions, len(geometry.units), fields, whole, np.uint64(tops)
-
-
-def tables_of(geometry: Geometry) -> Tables:
-    """Return the tables that the kernels read.
-
-    Returns:
-        cell_units, peers and units of the geometry; peer_bits, uint64 `[N**2, K]`: for each cell
-        the lowest bit of every peer's field; first_bits, uint64 `[N**2]`: where each cell's field
-        begins, 64 times its word plus the lowest bit in it.
-    """
-    size, fields = geometry.size, 64 // geometry.size
-    word, field = np.divmod(np.arange(geometry.num_cells), fields)
-    first_bits = (64 * word + size * field).astype(np.uint64)
-    peer_bits = np.zeros((geometry.num_cells, num_words(geometry)), np.uint64)
-    for cell, peers in enumerate(geometry.peers):
-        words, bits = np.divmod(first_bits[peers[peers != cell]], np.uint64(64))
-        np.bitwise_or.at(peer_bits[cell], words.astype(int), np.uint64(1) << bits)
-    # Numba compiles anew for read-only arrays, so it gets copies.
-    cell_units, units = geometry.cell_units.copy(), geometry.units.copy()
-    return cell_units, geometry.peers.copy(), units, peer_bits, first_bits
-
-
-def num_words(geometry: Geometry) -> int:
-    """Return K."""
-    return -(-geometry.num_cells // (64 // geometry.size))
-
-
-def row_width(geometry: Geometry, counted: bool) -> int:
-    """Return the length of a row; `counted` asks for `seen`."""
-    size, num_units = geometry.size, len(geometry.units)
-    return 2 * size**2 + (num_units + 1) * (size + 1 if counted else 1)
-
-
-@njit(cache=True, inline="always")
-def sections(sizes):
-    """Return where a row's parts begin: givens, distinct, seen."""
-    cells = sizes[0] * sizes[0]
-    return cells, 2 * cells, 2 * cells + sizes[2] + 1
+from sudoku_gym.kernels.compiler import njit
+from sudoku_gym.kernels.intrinsics import lowest_bit, popcount
+from sudoku_gym.kernels.layout import BLANKS, CANDIDATES, SATISFIED, STUCK
 
 
 @njit(cache=True, inline="always")
 def place_of(cell, tables):
     """Return in which word the candidates of a cell are, and from which bit on."""
-    first = tables[4][np.uint64(cell)]
+    first = tables.first_bits[np.uint64(cell)]
     return first >> np.uint64(6), first & np.uint64(63)
 
 
@@ -122,15 +33,15 @@ def candidates_of(candidates, b, cell, sizes, tables):
 @njit(cache=True, inline="always")
 def all_digits(sizes):
     """Return the set of all digits, uint64."""
-    return (np.uint64(1) << np.uint64(sizes[0])) - np.uint64(1)
+    return (np.uint64(1) << np.uint64(sizes.size)) - np.uint64(1)
 
 
 @njit(cache=True, inline="always")
 def _open_cells(word, sizes):
     """Count the cells with a candidate among those of one word."""
-    tops = sizes[5]
-    below = tops - (tops >> np.uint64(sizes[0] - 1))
-    # adding all bits below a field's top to those that are set carries into it if there are any
+    tops = sizes.top_bits
+    below = tops - (tops >> np.uint64(sizes.size - 1))
+    # adding all bits below a cell's top to those that are set carries into it if there are any
     return popcount((((word & below) + below) | word) & tops)
 
 
@@ -150,10 +61,11 @@ def _count(state, b, sizes):
 def set_up(state, b, sizes, tables, scratch):
     """Fill in all that follows from the board in `rows[b, :N**2]`; its digits are the givens.
 
-    `scratch`, (int32 `[N**2]`, uint64 `[U + 1]`), is overwritten.
+    Without `seen` no two of them may clash. `scratch`, (int32 `[N**2]`, uint64 `[U + 1]`), is
+    overwritten.
     """
     rows, candidates, counts = state
-    cells, distinct = sizes[0] * sizes[0], sections(sizes)[1]
+    cells, distinct = sizes.num_cells, sizes.distinct_at
     order, used = scratch
     num_givens = _list_givens(rows, b, sizes, order)
     fill_row(rows, b, distinct, rows.shape[1] - distinct, 0)
@@ -173,7 +85,7 @@ def _list_givens(rows, b, sizes, order):
 
     There is no branch on what a cell holds, which would be mispredicted half of the time.
     """
-    row, num_givens, cells = np.uint64(b), np.uint64(0), np.uint64(sizes[0] * sizes[0])
+    row, num_givens, cells = np.uint64(b), np.uint64(0), np.uint64(sizes.num_cells)
     for cell in range(cells):
         is_given = rows[row, cell] > 0
         rows[row, cells + cell] = is_given
@@ -189,9 +101,8 @@ def _close_peers(state, b, num_givens, sizes, tables, order):
     Returns how many units are satisfied.
     """
     rows, candidates, _ = state
-    size, _, num_units, _, _, _ = sizes
-    cell_units, _, _, peer_bits, _ = tables
-    _, distinct, seen = sections(sizes)
+    size, num_units, distinct, seen = sizes.size, sizes.num_units, sizes.distinct_at, sizes.seen_at
+    cell_units, peer_bits = tables.cell_units, tables.peer_bits
     row, satisfied = np.uint64(b), 0
     _open_all(candidates, b, sizes)
     for i in range(num_givens):
@@ -205,9 +116,12 @@ def _close_peers(state, b, num_givens, sizes, tables, order):
         for j in range(np.uint64(cell_units.shape[1])):
             unit = np.int64(cell_units[given, j])
             if unit < num_units:
+                is_new = True
                 if seen < rows.shape[1]:
-                    rows[row, np.uint64(seen + unit * size + digit - 1)] += 1
-                rows[row, np.uint64(distinct + unit)] += 1
+                    times = np.uint64(seen + unit * size + digit - 1)
+                    rows[row, times] += 1
+                    is_new = rows[row, times] == 1
+                rows[row, np.uint64(distinct + unit)] += is_new
                 satisfied += rows[row, np.uint64(distinct + unit)] == size
     return satisfied
 
@@ -218,8 +132,8 @@ def _note_givens(rows, b, num_givens, sizes, tables, order, used):
 
     Returns how many units are satisfied. The padding, the last unit, holds nothing.
     """
-    size, num_units, cell_units = sizes[0], sizes[2], tables[0]
-    _, distinct, seen = sections(sizes)
+    size, num_units, distinct, seen = sizes.size, sizes.num_units, sizes.distinct_at, sizes.seen_at
+    cell_units = tables.cell_units
     row, padding = np.uint64(b), np.uint64(num_units)
     for unit in range(padding):
         used[unit] = 0
@@ -246,11 +160,11 @@ def _note_givens(rows, b, num_givens, sizes, tables, order, used):
 def _open_rest(state, b, sizes, tables, used):
     """Give each blank cell the digits that its units have not used."""
     rows, candidates, _ = state
-    size, fields, cell_units = sizes[0], sizes[3], tables[0]
+    size, cell_units = sizes.size, tables.cell_units
     row, cell = np.uint64(b), np.uint64(0)
     for k in range(np.uint64(candidates.shape[1])):
         word, first = np.uint64(0), np.uint64(0)
-        for _ in range(min(fields, size * size - np.int64(cell))):
+        for _ in range(min(sizes.cells_a_word, sizes.num_cells - np.int64(cell))):
             taken = used[np.uint64(cell_units[cell, 0])] | used[np.uint64(cell_units[cell, 1])]
             for j in range(np.uint64(2), np.uint64(cell_units.shape[1])):
                 taken |= used[np.uint64(cell_units[cell, j])]
@@ -264,12 +178,12 @@ def _open_rest(state, b, sizes, tables, used):
 @njit(cache=True, inline="always")
 def _open_all(candidates, b, sizes):
     """Make every digit a candidate of every cell."""
-    size, fields = sizes[0], sizes[3]
+    size, a_word = sizes.size, sizes.cells_a_word
     row, last = np.uint64(b), np.uint64(candidates.shape[1] - 1)
-    in_last = size * size - np.int64(last) * fields
+    in_last = sizes.num_cells - np.int64(last) * a_word
     full = ~np.uint64(0)
     for k in range(last):
-        candidates[row, k] = full >> np.uint64(64 - fields * size)
+        candidates[row, k] = full >> np.uint64(64 - a_word * size)
     candidates[row, last] = full >> np.uint64(64 - in_last * size)
 
 
@@ -277,9 +191,8 @@ def _open_all(candidates, b, sizes):
 def place(state, b, cell, digit, sizes, tables):
     """Put `digit` into the blank `cell`. Without `seen` the digit must be a candidate."""
     rows, candidates, counts = state
-    size, _, num_units, _, _, _ = sizes
-    cell_units, _, _, peer_bits, _ = tables
-    _, distinct, seen = sections(sizes)
+    size, num_units, distinct, seen = sizes.size, sizes.num_units, sizes.distinct_at, sizes.seen_at
+    cell_units, peer_bits = tables.cell_units, tables.peer_bits
     row, origin, shift = np.uint64(b), np.uint64(cell), np.uint64(digit - 1)
     rows[row, origin] = digit
     number, num_open = 0, 0
@@ -313,9 +226,8 @@ def place(state, b, cell, digit, sizes, tables):
 def erase(state, b, cell, sizes, tables):
     """Clear a filled `cell` that is no given; the row must have `seen`."""
     rows, _, counts = state
-    size, _, num_units, _, _, _ = sizes
-    cell_units, peers, _, _, _ = tables
-    _, distinct, seen = sections(sizes)
+    size, num_units, distinct, seen = sizes.size, sizes.num_units, sizes.distinct_at, sizes.seen_at
+    cell_units, peers = tables.cell_units, tables.peers
     row, origin = np.uint64(b), np.uint64(cell)
     digit = np.int64(rows[row, origin])
     rows[row, origin] = 0
@@ -341,9 +253,9 @@ def erase(state, b, cell, sizes, tables):
 def _return_candidate(state, row, cell, digit, sizes, tables):
     """Make `digit` a candidate of the blank `cell` if no unit holds it; both indices uint64."""
     rows, candidates, _ = state
-    cell_units, at = tables[0], sections(sizes)[2] + digit - 1
+    cell_units, at = tables.cell_units, sizes.seen_at + digit - 1
     for k in range(np.uint64(cell_units.shape[1])):  # padding is a unit that has seen nothing
-        if rows[row, np.uint64(at + cell_units[cell, k] * sizes[0])] > 0:
+        if rows[row, np.uint64(at + cell_units[cell, k] * sizes.size)] > 0:
             return
     word, first = place_of(cell, tables)
     candidates[row, word] |= np.uint64(1) << (first + np.uint64(digit - 1))
@@ -353,29 +265,38 @@ def _return_candidate(state, row, cell, digit, sizes, tables):
 def is_candidate(state, b, cell, digit, tables):
     """Return whether `digit` is a candidate of the blank `cell`."""
     word, first = place_of(cell, tables)
-    return (state[1][b, word] >> (first + np.uint64(digit - 1))) & np.uint64(1) != 0
+    return (state.candidates[b, word] >> (first + np.uint64(digit - 1))) & np.uint64(1) != 0
 
 
 @njit(cache=True, inline="always")
 def may_erase(state, b, cell, sizes):
     """Return whether `cell` holds a digit that is no given."""
-    rows, row, at = state[0], np.uint64(b), np.uint64(cell)
-    return (rows[row, at] > 0) & (rows[row, np.uint64(sizes[0] * sizes[0]) + at] == 0)
+    rows, row, at = state.rows, np.uint64(b), np.uint64(cell)
+    return (rows[row, at] > 0) & (rows[row, np.uint64(sizes.num_cells) + at] == 0)
 
 
 @njit(cache=True, inline="always")
 def only_candidate(state, b, cell, sizes, tables):
     """Return the digit of a naked single, else 0."""
-    digits = candidates_of(state[1], b, cell, sizes, tables)
+    digits = candidates_of(state.candidates, b, cell, sizes, tables)
     return 1 + lowest_bit(digits) if popcount(digits) == 1 else 0
 
 
 @njit(cache=True, inline="always")
-def copy_row(rows, b, start, length, target):
-    """Copy `rows[b, start : start + length]` to the beginning of `target[b]`."""
-    row, first = np.uint64(b), np.uint64(start)
+def copy_row(rows, b, length, target, t):
+    """Copy `rows[b, :length]` to the beginning of `target[t]`."""
+    row, target_row = np.uint64(b), np.uint64(t)
     for i in range(np.uint64(length)):
-        target[row, i] = rows[row, first + i]
+        target[target_row, i] = rows[row, i]
+
+
+@njit(cache=True, inline="always")
+def copy_position(state, b, t):
+    """Make position t the same as position b."""
+    rows, candidates, counts = state
+    copy_row(rows, b, rows.shape[1], rows, t)
+    copy_row(candidates, b, candidates.shape[1], candidates, t)
+    copy_row(counts, b, counts.shape[1], counts, t)
 
 
 @njit(cache=True, inline="always")

@@ -327,17 +327,17 @@ def _proven(part: _Part, complain: _Complain, check: bool) -> _Part:
         problem = "does not keep the givens" if solved[index] else "is no solved board"
         complain(int(part.lines[index]), f"the stored solution {problem}")
     good = ~wrong
-    asked = np.flatnonzero(good & (check | ~stored))
-    result = solver.search(puzzles[asked], 2, geometry)
+    to_solve = np.flatnonzero(good & (check | ~stored))
+    result = solver.search(puzzles[to_solve], 2, geometry)
     unique = result.decided & (result.found == 1)
     for index, found, decided in zip(
-        asked[~unique], result.found[~unique], result.decided[~unique], strict=True
+        to_solve[~unique], result.found[~unique], result.decided[~unique], strict=True
     ):
         problem = "no solution" if found == 0 else "several solutions"
         complain(
             int(part.lines[index]),
             f"the puzzle has {problem}" if decided else "the solver's node limit was reached",
         )
-    solutions[asked] = result.solutions
-    good[asked] = unique
+    solutions[to_solve] = result.solutions
+    good[to_solve] = unique
     return part.take(good)

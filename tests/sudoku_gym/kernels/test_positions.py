@@ -5,7 +5,7 @@ import pytest
 from numba import njit
 
 from sudoku_gym import board, geometry
-from sudoku_gym.kernels import masks, positions
+from sudoku_gym.kernels import layout, masks, positions
 
 GEOMETRIES = [
     geometry.latin_square(2),  # masks of fewer than 64 bytes
@@ -36,33 +36,31 @@ def erase(state, cell, sizes, tables):
 
 @njit
 def mask(state, any_digit, sizes, written):
-    masks.write_mask(state, 0, any_digit, sizes, written)
+    masks.write_mask(state, 0, any_digit, sizes, written, 0)
 
 
 class Position:
     """One board, set up from its digits."""
 
     def __init__(self, shape, digits, counted):
-        self.shape, self.sizes = shape, positions.sizes_of(shape, counted)
-        self.tables = positions.tables_of(shape)
-        self.state = (
-            np.full((1, positions.row_width(shape, counted)), 7, np.int8),
-            np.full((1, positions.num_words(shape)), 2**63 + 5, np.uint64),
-            np.zeros((1, 4), np.int64),
-        )
-        self.state[0][0, : shape.num_cells] = digits.ravel()
+        self.shape, self.sizes = shape, layout.sizes_of(shape, erase=counted)
+        self.tables = layout.unit_tables(shape)
+        self.state = layout.new_state(1, shape, counted)
+        for array, rubbish in zip(self.state, (7, 2**63 + 5, -3), strict=True):
+            array[:] = rubbish
+        self.state.rows[0, : shape.num_cells] = digits.ravel()
         order = np.zeros(shape.num_cells, np.int32)
         used = np.full(len(shape.units) + 1, 9, np.uint64)
         set_up(self.state, self.sizes, self.tables, (order, used))
 
     @property
     def digits(self):
-        cells = self.state[0][:, : self.shape.num_cells]
+        cells = self.state.rows[:, : self.shape.num_cells]
         return cells.reshape(1, self.shape.size, self.shape.size)
 
     def mask(self, any_digit=False):
         # a byte more on each side must stay as it is
-        written = np.full((3, self.sizes[1]), 9, np.int8)
+        written = np.full((3, self.sizes.num_actions), 9, np.int8)
         mask(self.state, any_digit, self.sizes, written[1:2])
         assert (written[0] == 9).all() and (written[2] == 9).all()
         return written[1]
@@ -75,7 +73,7 @@ class Position:
         np.testing.assert_array_equal(self.mask()[:placements], candidates.ravel())
         stuck = (blank & ~candidates.any(-1)).sum()
         satisfied = board.satisfied_units(self.digits, self.shape).sum()
-        assert self.state[2].tolist() == [[blank.sum(), candidates.sum(), stuck, satisfied]]
+        assert self.state.counts.tolist() == [[blank.sum(), candidates.sum(), stuck, satisfied]]
 
 
 @pytest.mark.parametrize("shape", GEOMETRIES, ids=lambda shape: shape.name)
@@ -95,7 +93,7 @@ def test_placing_keeps_everything_up_to_date(shape, counted):
     position.require_consistent()
     again = Position(shape, position.digits[0], counted)
     again.require_consistent()
-    np.testing.assert_array_equal(again.state[1], position.state[1])
+    np.testing.assert_array_equal(again.state.candidates, position.state.candidates)
 
 
 @pytest.mark.parametrize("shape", GEOMETRIES[2:6], ids=lambda shape: shape.name)

@@ -22,7 +22,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from sudoku_gym.kernels.compiler import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
@@ -208,7 +208,7 @@ def _join(boards, masks, table, num_constraints, size):
     )
 
 
-@njit
+@njit()
 def _number_open(board, size, table, number):
     """Count the open constraints of a board; write -2 for fulfilled ones, -1 for the padding."""
     number[:] = 0

@@ -6,7 +6,7 @@ inside it and of those outside it (`see` writes both).
 
 from __future__ import annotations
 
-from numba import njit
+from sudoku_gym.kernels.compiler import njit
 
 from sudoku_learning.networks.exact_cover.reference import FLOOR, REPLY_SCALE
 from sudoku_learning.networks.exact_cover.vectors import LANES, load, log, spread, store
@@ -14,7 +14,7 @@ from sudoku_learning.networks.exact_cover.vectors import LANES, load, log, sprea
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
 
-@njit
+@njit()
 def see(graph, span, messages, views, width):
     """Write each intersection's view of its two units: who claims a place inside, who outside."""
     scale = spread(REPLY_SCALE)
@@ -27,7 +27,7 @@ def see(graph, span, messages, views, width):
                 store(views, at, scale * log(a * b))
 
 
-@njit
+@njit()
 def see_back(graph, span, messages, grad_views, grad_messages, width):
     """Add the derivatives of the messages, given those of the views."""
     scale = spread(REPLY_SCALE)
@@ -42,7 +42,7 @@ def see_back(graph, span, messages, grad_views, grad_messages, width):
                 _add_to_part(graph, span, grad_messages, 4 * q + 2 + outside, width, j, grad * a)
 
 
-@njit
+@njit()
 def read(graph, span, views, x, width):
     """Write the sum of the states of each placement's intersections to its row's third part."""
     for p in range(span.placement, span.last_placement):
@@ -55,7 +55,7 @@ def read(graph, span, views, x, width):
             store(x, (3 * (p - span.placement) + 2) * width + j, total)
 
 
-@njit
+@njit()
 def read_back(graph, span, grad_x, grad_views, width):
     """Add the derivatives of the states of intersections, given those of what was read."""
     for p in range(span.placement, span.last_placement):
@@ -68,7 +68,7 @@ def read_back(graph, span, grad_x, grad_views, width):
                     store(grad_views, at, load(grad_views, at) + heard)
 
 
-@njit
+@njit()
 def _sum_part(graph, span, messages, part, width, j):
     total = spread(FLOOR)
     for i in range(graph.first_part[part], graph.first_part[part + 1]):
@@ -76,7 +76,7 @@ def _sum_part(graph, span, messages, part, width, j):
     return total
 
 
-@njit
+@njit()
 def _add_to_part(graph, span, grad_messages, part, width, j, grad):
     for i in range(graph.first_part[part], graph.first_part[part + 1]):
         at = (graph.parts[i] - span.seat) * width + j

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from sudoku_gym.kernels.compiler import njit
 from numpy.typing import NDArray
 
 from sudoku_learning.networks.exact_cover.intersections import read, read_back, see, see_back
@@ -146,12 +146,12 @@ def backward(graph, weights, transposed, rounds, every_round, grads_of_placement
         _sum_states(grad_views, 3 * width, grads.view_start, _padded(span.last_intersection - span.intersection), width)
 
 
-@njit
+@njit()
 def _padded(count):
     return (count + ROWS - 1) // ROWS * ROWS
 
 
-@njit
+@njit()
 def _new_trace(graph, width, x_width, depth):
     rows = seats = views = 0
     for board in range(len(graph.first_placement) - 1):
@@ -168,7 +168,7 @@ def _new_trace(graph, width, x_width, depth):
     )
 
 
-@njit
+@njit()
 def _set_out(span, weights, trace):
     """Write the states before the first round, and the replies of the two rows beyond the seats."""
     width = len(weights.start)
@@ -185,7 +185,7 @@ def _set_out(span, weights, trace):
         trace.replies[step, end + width : end + 2 * width] = LARGEST_MESSAGE
 
 
-@njit
+@njit()
 def _speak(graph, span, weights, trace, step, said, messages):
     """Turn the states of a step into the messages on all seats."""
     width = len(weights.start)
@@ -196,7 +196,7 @@ def _speak(graph, span, weights, trace, step, said, messages):
     send(graph, span, said, weights.gamma, trace.replies[step], messages)
 
 
-@njit
+@njit()
 def _advance(graph, span, weights, trace, now, then, messages):
     """Run a round: replies to the messages, then new states of intersections and placements."""
     width = len(weights.start)
@@ -212,7 +212,7 @@ def _advance(graph, span, weights, trace, now, then, messages):
     _turn(trace.x, trace.gates[now], weights.gate, weights.gate_bias, now, then, rows, x_width)
 
 
-@njit
+@njit()
 def _turn(x, gates, weights, bias, now, then, num_rows, x_width):
     """Write the new states: h + z * (n - h)."""
     width = len(bias) // 2
@@ -229,7 +229,7 @@ def _turn(x, gates, weights, bias, now, then, num_rows, x_width):
             store(gates, at + width, n)
 
 
-@njit
+@njit()
 def _turn_back(x, gates, transposed, grad_x, grad_weights, grad_bias, num_rows, x_width):
     """Replace derivatives of new states in `grad_x` by those of old states and of the other parts."""
     width = len(grad_bias) // 2
@@ -250,7 +250,7 @@ def _turn_back(x, gates, transposed, grad_x, grad_weights, grad_bias, num_rows, 
     add_rows(gates, 2 * width, grad_bias, num_rows)
 
 
-@njit
+@njit()
 def _retreat_gates(graph, span, transposed, trace, step, messages, grad_x, grad_views, grad_messages, grads):
     width = len(grads.start)
     x_width = len(grads.gate) // len(grads.gate_bias)
@@ -263,7 +263,7 @@ def _retreat_gates(graph, span, transposed, trace, step, messages, grad_x, grad_
         see_back(graph, span, messages, grad_views, grad_messages, width)
 
 
-@njit
+@njit()
 def _speak_back(transposed, x, x_width, grad_said, grad_x, grads, num_rows, width):
     add_product(grad_said, width, transposed.message, width, width, grad_x, x_width, num_rows)
     add_outer_products(x, x_width, grad_said, width, width, width, grads.message, num_rows)
@@ -271,14 +271,14 @@ def _speak_back(transposed, x, x_width, grad_said, grad_x, grads, num_rows, widt
     grad_said[: num_rows * width] = 0
 
 
-@njit
+@njit()
 def _copy_rows(x, x_width, out, first, num_rows, width):
     for row in range(num_rows):
         for j in range(0, width, LANES):
             store(out, (first + row) * width + j, load(x, row * x_width + j))
 
 
-@njit
+@njit()
 def _add_rows_of(added, first, x, x_width, num_rows, width):
     for row in range(num_rows):
         for j in range(0, width, LANES):
@@ -286,7 +286,7 @@ def _add_rows_of(added, first, x, x_width, num_rows, width):
             store(x, at, load(x, at) + load(added, (first + row) * width + j))
 
 
-@njit
+@njit()
 def _sum_states(x, x_width, out, num_rows, width):
     for row in range(num_rows):
         for j in range(0, width, LANES):

@@ -1,0 +1,117 @@
+"""What a step or a reset leads to, compiled: the info, the observations and the masks."""
+
+# mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_gym.envs.episodes import LEVEL, PHASE, TERMINATED, UNUSED
+from sudoku_gym.kernels.compiler import njit
+from sudoku_gym.kernels.endings import constraint_fraction, is_solved
+from sudoku_gym.kernels.intrinsics import borrowed
+from sudoku_gym.kernels.layout import BLANKS, STUCK, Sizes, borrowed_state
+from sudoku_gym.kernels.masks import write_mask
+from sudoku_gym.kernels.positions import copy_row, fill_row
+
+# rows of the arrays that the kernels write, see `outcome_arrays`
+TERMINATIONS, TRUNCATIONS, DEAD_END, ILLEGAL_ACTION, IS_SUCCESS, NUM_FLAGS = range(6)
+BLANKS_LEFT, START_BLANKS, NUM_INTEGERS = range(3)
+REWARDS, CONSTRAINT_FRACTION, NUM_FLOATS = range(3)
+
+OutcomeArrays: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.float64]]
+
+
+def outcome_arrays(count: int) -> OutcomeArrays:
+    """Return what the kernels write for B boards: flags, integers, floats; zeros at first."""
+    return (
+        np.zeros((NUM_FLAGS, count), np.bool_),
+        np.zeros((NUM_INTEGERS, count), np.int64),
+        np.zeros((NUM_FLOATS, count), np.float64),
+    )
+
+
+def read_info(arrays: OutcomeArrays) -> dict[str, NDArray[Any]]:
+    """Return the info that the kernels wrote, without the masks; it shares their memory."""
+    flags, integers, floats = arrays
+    return {
+        "blanks": integers[BLANKS_LEFT],
+        "level": integers[START_BLANKS],
+        "dead_end": flags[DEAD_END],
+        "illegal_action": flags[ILLEGAL_ACTION],
+        "is_success": flags[IS_SUCCESS],
+        "constraint_fraction": floats[CONSTRAINT_FRACTION],
+    }
+
+
+INFO_KEYS = tuple(read_info(outcome_arrays(0)))
+
+
+@njit(cache=True, inline="always")
+def info_of(counts, b, illegal, num_units):
+    """Return the info of board b, in the order of `INFO_KEYS`."""
+    return (
+        counts[b, BLANKS],
+        counts[b, LEVEL],
+        counts[b, STUCK] > 0,
+        illegal,
+        is_solved(counts, b, num_units),
+        constraint_fraction(counts, b, num_units),
+    )
+
+
+@njit(cache=True, inline="always")
+def write_info(counts, b, illegal, num_units, arrays):
+    """Write the info of board b."""
+    flags, integers, floats = arrays
+    blanks, level, dead_end, illegal, solved, fraction = info_of(counts, b, illegal, num_units)
+    integers[BLANKS_LEFT, b], integers[START_BLANKS, b] = blanks, level
+    flags[DEAD_END, b], flags[ILLEGAL_ACTION, b], flags[IS_SUCCESS, b] = dead_end, illegal, solved
+    floats[CONSTRAINT_FRACTION, b] = fraction
+
+
+@njit(cache=True, inline="always")
+def borrowed_arrays(arrays):
+    """Return the same arrays without counts of references; the caller must hold the originals."""
+    flags, integers, floats = arrays
+    return borrowed(flags), borrowed(integers), borrowed(floats)
+
+
+@njit(cache=True, inline="always")
+def show(state, b, any_digit, sizes, boards, masks):
+    """Write what the agent sees into `boards[b]` and `masks[b]`."""
+    copy_row(state.rows, b, sizes.num_cells, boards, b)
+    if masks.shape[1] > 0:
+        _write_mask(state, b, any_digit, sizes, masks)
+
+
+@njit(cache=True, inline="always")
+def _write_mask(state, b, any_digit, sizes, masks):
+    """Write the mask, which allows nothing once the episode has terminated or before a reset."""
+    phase = state.counts[b, PHASE]
+    if phase == TERMINATED or phase == UNUSED:
+        fill_row(masks, b, 0, sizes.num_actions, 0)
+    else:
+        write_mask(state, b, any_digit, sizes, masks, b)
+
+
+@njit(cache=True)
+def show_boards(state, chosen, sizes, any_digit, observations, masks, arrays):
+    """Write what the boards with `chosen [B]` are like after a reset; leave the others' output."""
+    state, sizes, arrays = borrowed_state(state), Sizes(*sizes), borrowed_arrays(arrays)
+    masks, boards = borrowed(masks), borrowed(observations.reshape(len(chosen), -1))
+    for b in range(len(chosen)):
+        if chosen[b]:
+            write_info(state.counts, b, False, sizes.num_units, arrays)
+            show(state, b, any_digit, sizes, boards, masks)
+
+
+@njit(cache=True)
+def write_masks(state, sizes, any_digit, masks):
+    """Write the action mask of every board into int8 `masks [B, A]`; zero after its end."""
+    state, sizes, masks = borrowed_state(state), Sizes(*sizes), borrowed(masks)
+    for b in range(len(masks)):
+        _write_mask(state, b, any_digit, sizes, masks)

@@ -1,0 +1,96 @@
+"""Episodes begin on puzzles from a bank, or on given ones: whole batches, compiled."""
+
+# mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
+
+from __future__ import annotations
+
+import numpy as np
+
+from sudoku_gym.envs.episodes import start_episode
+from sudoku_gym.kernels.compiler import njit
+from sudoku_gym.kernels.intrinsics import borrowed
+from sudoku_gym.kernels.layout import Sizes, borrowed_state, borrowed_tables
+from sudoku_gym.kernels.positions import copy_row
+from sudoku_gym.puzzles.sources import choose_puzzle, write_puzzle
+from sudoku_gym.symmetry import draw_symmetry
+
+
+@njit(cache=True)
+def draw_boards(state, streams, chosen, phase, sizes, tables, drawing):
+    """Begin an episode on a puzzle from the bank for every board with `chosen [B]`."""
+    drawn = (streams, drawing, new_scratch(sizes))
+    draw_from(state, np.int64(0), chosen, phase, sizes, tables, drawn)
+
+
+@njit(cache=True, nogil=True)
+def draw_from(state, first, chosen, phase, sizes, tables, drawn):
+    """Begin an episode on every board `first + i` with `chosen[i]`.
+
+    The caller holds all arrays, so that they can be `borrowed`.
+    """
+    state, sizes, tables = borrowed_state(state), Sizes(*sizes), borrowed_tables(tables)
+    streams, drawing, scratch = _borrowed_drawn(drawn)
+    for i in range(np.uint64(len(chosen))):
+        if chosen[i]:
+            b = np.uint64(first) + i
+            _draw_board(state, streams, b, phase, sizes, tables, drawing, scratch)
+
+
+@njit(cache=True, inline="always")
+def _draw_board(state, streams, b, phase, sizes, tables, drawing, scratch):
+    """Begin an episode on a puzzle from the bank."""
+    bank, cdf, augment, group = drawing
+    for_board, for_puzzle = scratch
+    rows = state.rows
+    stream, solutions = streams[b], rows[:, sizes.num_cells :]  # where `set_up` puts the givens
+    index, wanted = choose_puzzle(stream, bank, cdf)
+    write_puzzle(stream, bank, index, wanted, augment, group, for_puzzle, rows, solutions, b)
+    start_episode(state, b, phase, sizes, tables, for_board)
+
+
+@njit(cache=True)
+def new_scratch(sizes):
+    """Return what `set_up` and what `write_puzzle` overwrite."""
+    sizes = Sizes(*sizes)
+    size = sizes.size
+    return (
+        (np.empty(sizes.num_cells, np.int32), np.empty(sizes.num_units + 1, np.uint64)),
+        (np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size + 1, np.int8)),
+    )
+
+
+@njit(cache=True, inline="always")
+def _borrowed_drawn(drawn):
+    streams, ((puzzles, solutions, enough_blanks), cdf, augment, group), scratch = drawn
+    (order, used), (lines, columns, digits) = scratch
+    row_block, column_block, can_transpose, listed = group
+    drawing = (
+        (borrowed(puzzles), borrowed(solutions), borrowed(enough_blanks)),
+        borrowed(cdf),
+        augment,
+        (row_block, column_block, can_transpose, borrowed(listed)),
+    )
+    for_board = borrowed(order), borrowed(used)
+    for_puzzle = borrowed(lines), borrowed(columns), borrowed(digits)
+    return borrowed(streams), drawing, (for_board, for_puzzle)
+
+
+@njit(cache=True)
+def load_boards(state, streams, chosen, phase, sizes, tables, augment, group, puzzles):
+    """Begin an episode on `puzzles[i]`, int8 `[B, N**2]`, for every board i with `chosen [B]`.
+
+    With `augment` each puzzle is moved by a symmetry drawn from the board's own stream.
+    """
+    state, sizes, tables = borrowed_state(state), Sizes(*sizes), borrowed_tables(tables)
+    rows, size = state.rows, sizes.size
+    for_board, (lines, columns, digits) = new_scratch(sizes)
+    for b in range(len(chosen)):
+        if chosen[b]:
+            copy_row(puzzles, b, sizes.num_cells, rows, b)
+            if augment:
+                transpose = draw_symmetry(streams[b], group, lines, columns, digits)
+                row_step, column_step = (1, size) if transpose else (size, 1)
+                for cell in range(sizes.num_cells):
+                    image = lines[cell // size] * row_step + columns[cell % size] * column_step
+                    rows[b, image] = digits[puzzles[b, cell]]
+            start_episode(state, b, phase, sizes, tables, for_board)

@@ -1,0 +1,65 @@
+"""When a game is over, and what it is worth: for the environments and for searches alike."""
+
+# mypy: disable-error-code="no-untyped-def,call-arg"
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sudoku_gym.kernels.compiler import njit
+from sudoku_gym.kernels.layout import BLANKS, CANDIDATES, SATISFIED, STUCK
+
+TERMINAL, DENSE, SPARSE, CUSTOM = range(4)  # the kinds of reward
+NOTHING, NAKED_SINGLES, HIDDEN_SINGLES = range(3)  # what is filled in for the agent
+
+
+class Rules(NamedTuple):
+    """How a game is played, beyond the geometry of its board.
+
+    Attributes:
+        reward: TERMINAL, DENSE, SPARSE or CUSTOM.
+        any_digit: whether any digit may be placed in any blank cell, not only its candidates.
+        can_erase: whether cells that are no givens can be cleared.
+        end_at_dead_end: whether a blank cell without a candidate ends the game.
+        illegal_reward: what an illegal action adds to the reward.
+        filled_in: NOTHING, NAKED_SINGLES or HIDDEN_SINGLES, placed for the agent after each move.
+        max_steps: after how many steps the game is truncated.
+    """
+
+    reward: int = TERMINAL
+    any_digit: bool = False
+    can_erase: bool = False
+    end_at_dead_end: bool = False
+    illegal_reward: float = 0.0
+    filled_in: int = NOTHING
+    max_steps: int = 2**62
+
+
+@njit(cache=True, inline="always")
+def is_solved(counts, b, num_units):
+    """Return whether every unit of board b holds every digit."""
+    return counts[b, SATISFIED] == num_units
+
+
+@njit(cache=True, inline="always")
+def constraint_fraction(counts, b, num_units):
+    """Return the share of units of board b that hold every digit (cAlphaZero, equation 4)."""
+    return counts[b, SATISFIED] / num_units
+
+
+@njit(cache=True, inline="always")
+def is_over(counts, b, num_units, rules):
+    """Return whether no move is left on board b, or it is solved, or a dead end that counts."""
+    if rules.can_erase:
+        over = is_solved(counts, b, num_units)
+    else:
+        over = counts[b, BLANKS if rules.any_digit else CANDIDATES] == 0
+    return over | (rules.end_at_dead_end and counts[b, STUCK] > 0)
+
+
+@njit(cache=True, inline="always")
+def end_value(counts, b, num_units, reward):
+    """Return the reward for the way a game ended: 0 where only moves are rewarded."""
+    if reward == TERMINAL:
+        return constraint_fraction(counts, b, num_units)
+    return 1.0 if reward == SPARSE and is_solved(counts, b, num_units) else 0.0
