@@ -160,6 +160,7 @@ def _training_envs(config: AlphaZeroConfig) -> SudokuVectorEnv:
             split="train",
             reward=config.search.reward,
             end_at_dead_end=config.search.end_at_dead_end,
+            actions=config.search.actions,
         )
     except gym.error.UnregisteredEnv as error:
         raise ValueError(f"env={config.env!r}: {error}") from None
