@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO ?= $(BIN)/python examples/demo.py
 PYTEST_ARGS ?= -n 2 --dist loadgroup
-PACKAGES := sudoku_gym agents curricula baselines tests examples benchmarks
+PACKAGES := sudoku_gym curricula $(wildcard learning) agents baselines tests examples benchmarks
 
 # Two threads a process on a machine with two cores are slower than one, often by far.
 export OMP_NUM_THREADS ?= 1
@@ -32,7 +32,7 @@ format: $(VENV)/.installed-dev  ## Format the code and sort the imports
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-types: $(VENV)/.installed-dev  ## Check the types of the four packages
+types: $(VENV)/.installed-dev  ## Check the types of the packages
 	$(BIN)/mypy
 
 docs: $(VENV)/.installed-docs  ## Build the documentation into site/

@@ -22,14 +22,20 @@ from pathlib import Path
 
 import numpy as np
 
-from sudoku_curricula.tensorboard import GAMES_PER_SECOND, read_curves
+from sudoku_curricula.curves import STEPS_PER_SECOND, read_curves
 
 TRAIN = [
     *(str(Path(sysconfig.get_path("scripts")) / "sudoku-gym"), "train", "calphazero"),
     *("--games", "32", "--validation-games", "32", "--checkpoint-every", "1"),
-    *("--search.simulations", "16", "--network.channels", "8"),
+    *(
+        "--search.simulations",
+        "16",
+    ),
 ]
-CURRICULUM = ["curriculum:success-rate", "--curriculum.threshold", "0.5"]
+PARTS = [
+    *("network:exact-cover", "--network.channels", "8", "--network.rounds", "4"),
+    *("curriculum:success-rate", "--curriculum.threshold", "0.5"),
+]
 FILES = ("weights.safetensors", "optimiser.safetensors", "replay.npz", "state.json")
 WRITING = 0.01  # seconds that a checkpoint takes, about
 LINE = re.compile(r"^ *(\d+)  ", re.MULTILINE)  # the console's line of an iteration
@@ -111,7 +117,7 @@ def training(run, options):
     resume = ["--resume"] if (run / "config.json").exists() else []
     counts = [f"--{name}={options.iterations}" for name in ("iterations", "extra-iterations")]
     return subprocess.Popen(
-        [*TRAIN, "--run", str(run), "--seed", str(options.seed), *counts, *resume, *CURRICULUM],
+        [*TRAIN, "--run", str(run), "--seed", str(options.seed), *counts, *resume, *PARTS],
         env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -158,7 +164,7 @@ def compare(killed, whole, iterations):
         if (killed / name / file).read_bytes() != (whole / name / file).read_bytes():
             raise SystemExit(f"{file} of iteration {iterations} is another one")
     found, wanted = read_curves(killed), read_curves(whole)
-    for tag in wanted.keys() - {GAMES_PER_SECOND}:
+    for tag in wanted.keys() - {STEPS_PER_SECOND}:
         if found[tag] != wanted[tag]:
             raise SystemExit(f"the curve {tag} is another one: {found[tag]}, not {wanted[tag]}")
 

@@ -9,6 +9,7 @@ killed while its actors play. Until it is there again, the actor on the head pla
 import argparse
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,17 +17,21 @@ import ray
 import torch
 from ray.cluster_utils import Cluster
 
-from sudoku_agents.alphazero.config import AlphaZeroConfig, NetworkConfig, RayConfig
-from sudoku_agents.alphazero.distributed import Player, RaySelfPlay, split
+from sudoku_agents.alphazero.agent import make_network
+from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.search import SearchConfig
-from sudoku_agents.alphazero.self_play import Games
-from sudoku_agents.networks import ExactCoverNetwork
+from sudoku_agents.alphazero.self_play import Games, Player
+from sudoku_gym.geometry import Geometry
+from sudoku_learning.networks import PooledConfig
+from sudoku_learning.training import RayConfig
+from sudoku_learning.training.actors import RaySampler
+from sudoku_learning.training.sampling import LocalSampler, split
 
 CONFIG = AlphaZeroConfig(
     run=Path("not-written"),
     games=256,
     search=SearchConfig(simulations=64, reward="sparse"),
-    network=NetworkConfig(channels=8, layers=2),
+    network=PooledConfig(channels=8, layers=2),
     ray=RayConfig(actors=3, games_per_task=16),
 )
 BLANKS = 12
@@ -37,44 +42,45 @@ def main(argv=None):
     parser.add_argument("--seed", type=int, default=0)
     seed = parser.parse_args(argv).seed
     torch.set_num_threads(1)
-    network = ExactCoverNetwork(CONFIG.network.channels, CONFIG.network.layers).eval()
-    wanted = play_here(network, seed)
+    torch.manual_seed(seed)
+    weights = make_network(CONFIG, Geometry.standard(4)).state_dict()
+    wanted = play(LocalSampler(partial(Player, CONFIG)), weights, seed)
     cluster = Cluster(
         initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
     )
     ray.init(address=cluster.address, log_to_driver=False)
-    self_play = RaySelfPlay(CONFIG)
+    sampler = RaySampler(partial(Player, CONFIG), CONFIG.ray)
     try:
         node = cluster.add_node(num_cpus=2)
-        self_play.start()
-        while len(self_play.pool.places) < CONFIG.ray.actors:
-            report("two nodes start", self_play, network, seed, wanted)
+        sampler.start()
+        while not sampler.complete:
+            report("two nodes start", sampler, weights, seed, wanted)
         killer = threading.Timer(0.5, cluster.remove_node, [node], {"allow_graceful": False})
         killer.start()
-        report("a node is lost", self_play, network, seed, wanted)
+        report("a node is lost", sampler, weights, seed, wanted)
         killer.join()
-        report("one node is left", self_play, network, seed, wanted)
+        report("one node is left", sampler, weights, seed, wanted)
         cluster.add_node(num_cpus=2)
-        while len(self_play.pool.places) < CONFIG.ray.actors:
-            report("a node starts", self_play, network, seed, wanted)
-        report("two nodes", self_play, network, seed, wanted)
+        while not sampler.complete:
+            report("a node starts", sampler, weights, seed, wanted)
+        report("two nodes", sampler, weights, seed, wanted)
     finally:
-        self_play.close()
+        sampler.close()
         ray.shutdown()
         cluster.shutdown()
 
 
-def play_here(network, seed):
-    """Play the same tasks in this process, without Ray."""
-    player, tasks = Player(CONFIG), split(CONFIG, BLANKS, np.random.default_rng(seed))
-    return Games.concatenate([player.play(network.state_dict(), task) for task in tasks])
+def play(sampler, weights, seed):
+    """Play an iteration's games."""
+    tasks = split(CONFIG.games, BLANKS, CONFIG.ray, np.random.default_rng(seed))
+    return Games.concatenate(sampler.sample(weights, tasks))
 
 
-def report(what, self_play, network, seed, wanted):
+def report(what, sampler, weights, seed, wanted):
     """Play an iteration's games and hold them to be those that were wanted."""
-    start, deaths = time.perf_counter(), self_play.pool.deaths
-    games = self_play.play(network, BLANKS, np.random.default_rng(seed))
-    seconds, deaths = time.perf_counter() - start, self_play.pool.deaths - deaths
+    start, deaths = time.perf_counter(), sampler.pool.deaths
+    games = play(sampler, weights, seed)
+    seconds, deaths = time.perf_counter() - start, sampler.pool.deaths - deaths
     for name in ("boards", "visit_counts", "returns"):
         found, other = getattr(games.positions, name), getattr(wanted.positions, name)
         if not np.array_equal(found, other):

@@ -10,17 +10,18 @@ import time
 import ray
 import torch
 
-from sudoku_agents.rllib import DenseConfig, RLlibPolicy, appo_config, dqn_config, ppo_config
+from sudoku_agents.rllib import RLlibPolicy, appo_config, dqn_config, ppo_config
 from sudoku_curricula import ConstantConfig, SuccessRateConfig
 from sudoku_gym import evaluate, puzzles
+from sudoku_learning.networks import MLPConfig
 
 ALGORITHMS = {  # name: configuration, network
     "PPO": (ppo_config, None),
-    "PPO-dense": (ppo_config, DenseConfig()),
+    "PPO-dense": (ppo_config, MLPConfig()),
     "APPO": (appo_config, None),
-    "APPO-dense": (appo_config, DenseConfig()),
+    "APPO-dense": (appo_config, MLPConfig()),
     "DQN": (dqn_config, None),
-    "DQN-dense": (dqn_config, DenseConfig()),
+    "DQN-dense": (dqn_config, MLPConfig()),
 }
 
 

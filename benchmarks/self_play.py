@@ -11,6 +11,7 @@ the machine only adds to it. The learner's part of an iteration is not in it.
 import argparse
 import os
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +20,14 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from sudoku_agents import checkpoint
 from sudoku_agents.alphazero import agent
-from sudoku_agents.alphazero.config import AlphaZeroConfig, NetworkConfig, RayConfig
-from sudoku_agents.alphazero.distributed import RaySelfPlay
+from sudoku_agents.alphazero.config import AlphaZeroConfig, read_config
 from sudoku_agents.alphazero.search import SearchConfig
-from sudoku_agents.alphazero.self_play import LocalSelfPlay
+from sudoku_agents.alphazero.self_play import Games, Player
+from sudoku_learning.training import RayConfig
+from sudoku_learning.training.actors import RaySampler
+from sudoku_learning.training.playing import read_to_play
+from sudoku_learning.training.sampling import make_sampler, split
 
 
 def main(argv=None):
@@ -45,56 +48,65 @@ def main(argv=None):
     torch.set_num_threads(1)
     if not ray.is_initialized():
         ray.init(address="local", num_cpus=sum(options.actors), include_dashboard=False)
-    players = {"without Ray": LocalSelfPlay(config_of(options, 0))}
+    samplers = {"without Ray": sampler_of(options, 0)}
     for count in options.actors:
         name = f"{count} actor{'s' if count > 1 else ''}"
-        players[name] = RaySelfPlay(config_of(options, count))
-    network = agent.load().network
+        samplers[name] = sampler_of(options, count)
+    weights = agent.load().network.state_dict()
     try:
-        rates = measure(players, network, options)
+        rates = measure(samplers, weights, options)
     finally:
-        for player in players.values():
-            player.close()
+        for sampler in samplers.values():
+            sampler.close()
     show(rates, options)
     return rates
 
 
-def config_of(options, actors):
-    """Return the configuration of a run that plays so, with the size of the shipped network."""
-    size, _ = checkpoint.load_weights(agent.PRETRAINED)
-    return AlphaZeroConfig(
+def sampler_of(options, actors):
+    """Return what plays so many games, with a network like the shipped one."""
+    shipped, _ = read_to_play(agent.PRETRAINED, read_config)
+    config = AlphaZeroConfig(
         env=options.env,
         run=Path("not-written"),
-        games=options.games,
         search=SearchConfig(simulations=options.simulations, reward="sparse"),
-        network=NetworkConfig(**size["network"]),
-        ray=RayConfig(actors=actors, games_per_task=options.games_per_task),
+        network=shipped.network,
     )
+    return make_sampler(partial(Player, config), ray_of(options, actors))
 
 
-def measure(players, network, options):
+def ray_of(options, actors):
+    return RayConfig(actors=actors, games_per_task=options.games_per_task)
+
+
+def play(sampler, weights, options, seed):
+    """Play an iteration's games."""
+    rng = np.random.default_rng(seed)
+    tasks = split(options.games, options.blanks, ray_of(options, 0), rng)
+    return Games.concatenate(sampler.sample(weights, tasks))
+
+
+def measure(samplers, weights, options):
     """Return games and positions a second by name."""
-    for player in players.values():
-        warm_up(player, network, options)
+    for sampler in samplers.values():
+        warm_up(sampler, weights, options)
     rates = {}
     for repeat in range(options.repeats):
-        for name, player in players.items():
-            rng = np.random.default_rng([options.seed, repeat])
+        for name, sampler in samplers.items():
             start = time.perf_counter()
-            games = player.play(network, options.blanks, rng)
+            games = play(sampler, weights, options, [options.seed, repeat])
             seconds = time.perf_counter() - start
             found = len(games.levels) / seconds, len(games.positions) / seconds
             rates[name] = max(rates.get(name, found), found)
     return rates
 
 
-def warm_up(player, network, options):
+def warm_up(sampler, weights, options):
     """Play until every actor has played."""
-    player.play(network, options.blanks, np.random.default_rng(options.seed))
-    if isinstance(player, RaySelfPlay):
-        while len(player.pool.places) < player.config.ray.actors:
-            player.play(network, options.blanks, np.random.default_rng(options.seed))
-        player.play(network, options.blanks, np.random.default_rng(options.seed))
+    play(sampler, weights, options, options.seed)
+    if isinstance(sampler, RaySampler):
+        while not sampler.complete:
+            play(sampler, weights, options, options.seed)
+        play(sampler, weights, options, options.seed)
 
 
 def show(rates, options):

@@ -343,7 +343,8 @@ def main(argv=None):
         writer.add_scalar("losses/clipfrac", np.mean(clipfracs), global_step)
         writer.add_scalar("losses/explained_variance", explained_var, global_step)
         sps = int(global_step / (time.time() - start_time))
-        writer.add_scalar("charts/SPS", sps, global_step)
+        writer.add_scalar("throughput/steps_per_second", sps, global_step)
+        writer.add_scalar("charts/iteration", iteration, global_step)
 
     envs.close()
     writer.close()

@@ -6,17 +6,17 @@ sudoku-gym plot --compare runs/curricula/* --out curricula.png
 """
 
 import argparse
-import shutil
 from pathlib import Path
 
 import torch
 
 from sudoku_agents.alphazero.config import AlphaZeroConfig
+from sudoku_agents.alphazero.learner import AlphaZeroLearner
 from sudoku_agents.alphazero.search import SearchConfig
-from sudoku_agents.alphazero.trainer import Trainer
 from sudoku_curricula import ConstantConfig, PaperAlgorithm1Config, SuccessRateConfig
+from sudoku_curricula.curves import BLANKS, COMPLETION_RATE, read_curves
 from sudoku_curricula.plots import plot_runs
-from sudoku_curricula.tensorboard import BLANKS, COMPLETION_RATE, read_curves
+from sudoku_learning.training import Training, free_folder
 
 CURRICULA = {
     "success-rate": SuccessRateConfig(start=2, stop=12),
@@ -27,16 +27,21 @@ CURRICULA = {
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--run", type=Path, default=Path("runs/curricula"), help="folder to write")
+    parser.add_argument(
+        "--run",
+        type=Path,
+        default=Path("runs/curricula"),
+        help="folder to write to; if it is taken, another one beside it",
+    )
     parser.add_argument("--seeds", type=int, default=3, help="runs of each curriculum")
     parser.add_argument("--smoke", action="store_true", help="two short iterations of each")
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # more threads on a small network are slower
-    shutil.rmtree(options.run, ignore_errors=True)
+    folder = free_folder(options.run)
     small = {"games": 16, "validation_games": 16} if options.smoke else {"games": 128}
     for name, curriculum in CURRICULA.items():
         for seed in range(options.seeds):
-            run = options.run / name / f"seed{seed}"
+            run = folder / name / f"seed{seed}"
             config = AlphaZeroConfig(
                 run=run,
                 seed=seed,
@@ -45,16 +50,16 @@ def main(argv=None):
                 curriculum=curriculum,
                 **small,
             )
-            Trainer(config).run()  # writes the curves into the run's folder
+            Training(config, AlphaZeroLearner).run()  # writes the curves into the run's folder
             curves = {tag: values for tag, (_, values) in read_curves(run).items()}
             print(
                 f"{name:12}  seed {seed}: {curves[BLANKS][-1]:2.0f} blanks after "
                 f"{len(curves[BLANKS])} iterations, {curves[COMPLETION_RATE][-1]:.1%} of the "
                 "minimal validation puzzles"
             )
-    picture = options.run / "curves.png"
-    plot_runs([options.run / name for name in CURRICULA], picture, compare=True)
-    print(f"\ncurves  {picture}, or: tensorboard --logdir {options.run}")
+    picture = folder / "curves.png"
+    plot_runs([folder / name for name in CURRICULA], picture, compare=True)
+    print(f"\ncurves  {picture}, or: tensorboard --logdir {folder}")
     return picture
 
 

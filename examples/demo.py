@@ -5,7 +5,6 @@ tensorboard --logdir runs/demo
 """
 
 import argparse
-import shutil
 import time
 from pathlib import Path
 
@@ -14,15 +13,16 @@ import numpy as np
 import torch
 from rich.console import Console
 
-from sudoku_agents.alphazero.agent import AlphaZeroPolicy
+from sudoku_agents.alphazero.agent import AlphaZeroPolicy, make_network
 from sudoku_agents.alphazero.config import AlphaZeroConfig
-from sudoku_agents.alphazero.trainer import Trainer
-from sudoku_agents.networks import ExactCoverNetwork
+from sudoku_agents.alphazero.learner import AlphaZeroLearner
 from sudoku_curricula.plots import plot_runs
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.envs.films import save_gif
 from sudoku_gym.evaluation import to_markdown
+from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
+from sudoku_learning.training import Training, free_folder
 
 FLOORS = ("masked-random", "naked-singles", "hidden-singles")
 SEED = 0
@@ -30,17 +30,22 @@ SEED = 0
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--run", type=Path, default=Path("runs/demo"), help="folder to write to")
+    parser.add_argument(
+        "--run",
+        type=Path,
+        default=Path("runs/demo"),
+        help="folder to write to; if it is taken, another one beside it",
+    )
     parser.add_argument("--smoke", action="store_true", help="two iterations and few puzzles")
     options = parser.parse_args(argv)
-    run, smoke = options.run, options.smoke
+    run, smoke = free_folder(options.run), options.smoke
     torch.set_num_threads(1)  # more threads on a small network are slower
     console = Console()
     start = time.perf_counter()
 
     console.rule("1. Train on Sudoku4x4-v0, training orbits only")
-    shutil.rmtree(run, ignore_errors=True)
-    Trainer(AlphaZeroConfig(run=run, seed=SEED, iterations=2 if smoke else 30)).run(console)
+    config = AlphaZeroConfig(run=run, seed=SEED, iterations=2 if smoke else 30)
+    Training(config, AlphaZeroLearner).run(console)
     plot_runs([run], run / "curves.png")
 
     console.rule("2. Every minimal 4x4 puzzle of the test orbits")
@@ -87,7 +92,7 @@ def untrained():
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(3)
-        return AlphaZeroPolicy(ExactCoverNetwork())
+        return AlphaZeroPolicy(make_network(AlphaZeroConfig(), Geometry.standard(4)))
 
 
 def frames(policy, puzzle):

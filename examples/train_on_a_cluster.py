@@ -18,14 +18,15 @@ import numpy as np
 import torch
 from rich.console import Console
 
-from sudoku_agents import checkpoint
-from sudoku_agents.alphazero.config import AlphaZeroConfig, RayConfig
+from sudoku_agents.alphazero.config import AlphaZeroConfig
+from sudoku_agents.alphazero.learner import AlphaZeroLearner
 from sudoku_agents.alphazero.search import SearchConfig
-from sudoku_agents.alphazero.trainer import Trainer
 from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.evaluation import to_markdown
 from sudoku_gym.puzzles.sources import BankSource
+from sudoku_learning.training import RayConfig, Training
+from sudoku_learning.training.checkpoint import CONFIG
 
 CURRICULA = {4: SuccessRateConfig(), 9: SuccessRateConfig(start=10, stop=54, step=2)}
 FLOORS = ("masked-random", "naked-singles", "hidden-singles")
@@ -48,7 +49,7 @@ def main(argv=None):
     config = AlphaZeroConfig(
         env=f"Sudoku{bank}-v0",
         run=run,
-        resume=(run / checkpoint.CONFIG).exists(),
+        resume=(run / CONFIG).exists(),
         iterations=2 if smoke else options.iterations,
         games=games_per_task * max(2, options.actors),  # one task an actor, all equally busy
         validation_games=16 if smoke else 512,
@@ -57,7 +58,7 @@ def main(argv=None):
         curriculum=CURRICULA[options.size],
         ray=RayConfig(options.actors, options.address, games_per_task),
     )
-    Trainer(config).run(Console())
+    Training(config, AlphaZeroLearner).run(Console())
 
     source = BankSource(puzzles.load(bank, split="test"))
     blanks = TEST_BLANKS[options.size]

@@ -2,6 +2,7 @@
 
 python examples/train_rllib_ppo.py                  # 4x4, some minutes; writes runs/rllib
 python examples/train_rllib_ppo.py --no-curriculum  # the last level from the start
+python examples/train_rllib_ppo.py --schedule 'linear?start=2&stop=12&updates=22'
 tensorboard --logdir runs/rllib
 """
 
@@ -14,9 +15,9 @@ import ray
 import torch
 
 from sudoku_agents.rllib import RLlibPolicy, ppo_config
-from sudoku_curricula import ConstantConfig, SuccessRateConfig
+from sudoku_curricula import SCHEDULES, configure_schedule
+from sudoku_curricula.curves import CurveWriter
 from sudoku_curricula.rllib import write_curves
-from sudoku_curricula.tensorboard import CurveWriter
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.evaluation import to_markdown
 
@@ -29,16 +30,17 @@ def main(argv=None):
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--steps", type=int, default=100_000, help="most environment steps")
     parser.add_argument("--minutes", type=float, help="train so long, instead of --steps")
+    parser.add_argument("--schedule", help=f"{', '.join(SCHEDULES)}; options as name?key=value&...")
     parser.add_argument("--no-curriculum", action="store_true", help="the last level only")
     parser.add_argument("--smoke", action="store_true", help="a few steps and puzzles only")
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # more threads on a small network are slower
     ray.init("local", include_dashboard=False, log_to_driver=False, ignore_reinit_error=True)
 
+    usual = f"success-rate?start=2&stop={LAST}&threshold=0.9"
     if options.no_curriculum:
-        curriculum = ConstantConfig(blanks=LAST)
-    else:
-        curriculum = SuccessRateConfig(start=2, stop=LAST, threshold=0.9)
+        usual = f"constant?blanks={LAST}"
+    curriculum = configure_schedule(options.schedule or usual)
     steps, every = (8_192, 4_096) if options.smoke else (options.steps, 16_384)
     # Everything runs in this process; .env_runners(num_env_runners=4) spreads the sampling.
     config = ppo_config("Sudoku4x4-v0", curriculum=curriculum, evaluate_every=every)

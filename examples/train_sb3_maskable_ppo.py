@@ -2,6 +2,7 @@
 
 python examples/train_sb3_maskable_ppo.py                  # 4x4, a minute; writes runs/sb3
 python examples/train_sb3_maskable_ppo.py --no-curriculum  # the last level from the start
+python examples/train_sb3_maskable_ppo.py --schedule 'linear?start=2&stop=12&updates=22'
 python examples/train_sb3_maskable_ppo.py --size 9 --minutes 60
 tensorboard --logdir runs/sb3
 """
@@ -17,7 +18,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecMonitor
 
 from sudoku_agents.sb3 import ExactCoverPolicy, HeldOut, SB3Policy, make_vec_env
-from sudoku_curricula import make_schedule
+from sudoku_curricula import SCHEDULES, make_schedule
 from sudoku_curricula.sb3 import BlanksCurriculumCallback
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.evaluation import to_markdown
@@ -34,6 +35,7 @@ def main(argv=None):
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--steps", type=int, default=100_000, help="most environment steps")
     parser.add_argument("--minutes", type=float, help="processor time to train, instead of --steps")
+    parser.add_argument("--schedule", help=f"{', '.join(SCHEDULES)}; options as name?key=value&...")
     parser.add_argument("--no-curriculum", action="store_true", help="the last level only")
     parser.add_argument("--smoke", action="store_true", help="a few steps and puzzles only")
     options = parser.parse_args(argv)
@@ -42,10 +44,10 @@ def main(argv=None):
     start = time.perf_counter(), time.process_time()
 
     first, last, step = LEVELS[options.size]
+    usual = f"success-rate?start={first}&stop={last}&step={step}&threshold=0.9"
     if options.no_curriculum:
-        schedule = make_schedule("constant", blanks=last)
-    else:
-        schedule = make_schedule("success-rate", start=first, stop=last, step=step, threshold=0.9)
+        usual = f"constant?blanks={last}"
+    schedule = make_schedule(options.schedule or usual)
 
     # The return is 1 if the puzzle is solved and 0 if not, so the value is the chance of success.
     # Play beyond a dead end would teach nothing.

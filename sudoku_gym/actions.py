@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.intrinsics import borrowed, nonzero_bits, popcount
 from sudoku_gym.kernels.stream import new_stream, next_below
 

@@ -1,15 +1,18 @@
 """Find what other packages offer: entry points, and objects named as `module:attribute`.
 
 A stranger's package plugs in the same way ours do: it declares an entry point in one of the
-groups below, or is named by the path of its class or function.
+groups below, or is named by the path of its class or function. A name may carry options for the
+class or function behind it, as in `dlx?node_limit=1000&item_rule=fewest`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from inspect import Parameter, Signature, signature
 from operator import attrgetter
 from typing import Any
 
@@ -78,6 +81,68 @@ def load_attribute(path: str) -> Any:
         raise ValueError(f"{path!r}: the module {module_name} has no {attribute!r}") from None
 
 
+def split_options(text: str) -> tuple[str, dict[str, Any]]:
+    """Split `name?key=value&key=value` into the name and its options.
+
+    Args:
+        text: a name, with or without options. A value is a number, `true`, `false`, `null` or a
+            text in quotes, as in JSON; any other word is a text too.
+
+    Raises:
+        ValueError: if the options have another form, or a key stands twice.
+    """
+    name, mark, written = text.partition("?")
+    options: dict[str, Any] = {}
+    for part in written.split("&") if mark else ():
+        key, _, value = part.partition("=")
+        if not key.isidentifier() or not value:
+            raise ValueError(f"{text!r}: {part!r} is no option; write name?key=value&key=value")
+        if key in options:
+            raise ValueError(f"{text!r} gives {key} twice")
+        options[key] = _scalar(value, text)
+    return name, options
+
+
+def checked_options(
+    factory: Callable[..., Any],
+    name: str,
+    written: Mapping[str, Any],
+    given: Mapping[str, Any],
+    by_position: int = 0,
+) -> dict[str, Any]:
+    """Join the options that stand in a name with those given as arguments, for a factory.
+
+    Args:
+        factory: the class or function that is going to be called with them.
+        name: what the user calls it, for the messages.
+        written: the options in the name.
+        given: the keyword arguments beside it.
+        by_position: how many arguments of the factory are given by position.
+
+    Raises:
+        ValueError: if an option is given both ways, is none of the factory's (the message lists
+            those that it takes), or one that it needs is missing.
+    """
+    twice = sorted(written.keys() & given.keys())
+    if twice:
+        raise ValueError(f"{name!r}: {', '.join(twice)} stands in the name and as an argument too")
+    options = {**written, **given}
+    try:
+        shape = signature(factory)
+    except ValueError:  # some of what is written in C tells no signature
+        return options
+    taken = _keywords(shape, by_position)
+    unknown = [key for key in options if taken is not None and key not in taken]
+    if unknown:
+        known = f"use {', '.join(taken)}" if taken else "it takes none"
+        raise ValueError(f"{name!r} has no option {', '.join(unknown)}: {known}")
+    try:
+        shape.bind(*[None] * by_position, **options)
+    except TypeError as error:
+        raise ValueError(f"{name!r}: {error}; write {name}?key=value") from None
+    return options
+
+
 @contextmanager
 def naming_the_extra(what: str) -> Iterator[None]:
     """Turn 'No module named torch' into the command that installs it, for `what` needs it."""
@@ -101,3 +166,23 @@ def listing(names: dict[str, EntryPoint]) -> str:
 
 def _name(entry: EntryPoint) -> str:
     return entry.name
+
+
+def _scalar(text: str, where: str) -> Any:
+    """Read a value as JSON, or as the bare word that it is."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    if isinstance(value, dict | list):
+        raise ValueError(f"{where!r}: {text} is a {type(value).__name__}, no single value")
+    return value
+
+
+def _keywords(shape: Signature, by_position: int) -> list[str] | None:
+    """Return the keywords that a factory takes, None if it takes all."""
+    parameters = list(shape.parameters.values())[by_position:]
+    kinds = {Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY}
+    if any(each.kind == Parameter.VAR_KEYWORD for each in parameters):
+        return None
+    return [each.name for each in parameters if each.kind in kinds]

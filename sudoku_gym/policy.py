@@ -190,21 +190,27 @@ def load_policy(name_or_path: str | os.PathLike[str], **kwargs: Any) -> Policy:
         name_or_path: an entry point of the group `sudoku_gym.policies`, e.g. `"hidden-singles"`;
             `"module:attribute"`, a class or a function that makes a policy, or a policy itself;
             or a folder whose `config.json` names its agent (one of the former) as `"agent"`.
-        **kwargs: passed to the class or function.
+            Each may be followed by options, as in `"calphazero?simulations=64"`: `key=value` with
+            `&` between them, where a value is a number, `true`, `false`, `null` or a word.
+        **kwargs: passed to the class or function, together with the options in the name.
 
     Returns:
         The policy; a solver comes as a `SolverPolicy`, a predictor as a `PredictorPolicy`.
 
     Raises:
-        ValueError: if there is no such policy (the message lists those there are), or the object
-            found is none.
+        ValueError: if there is no such policy (the message lists those there are), the object
+            found is none, or it takes no such option (the message lists those it takes).
         ModuleNotFoundError: if it needs an extra; the message says how to install it.
     """
-    name = os.fspath(name_or_path)
+    text = os.fspath(name_or_path)
+    # A folder may have a question mark in its own name.
+    name, options = (text, {}) if Path(text).is_dir() else plugins.split_options(text)
     with plugins.naming_the_extra(name):
         if name not in plugins.available(plugins.POLICIES) and Path(name).is_dir():
-            return _as_policy(_load_checkpoint(Path(name), kwargs), name)
-        return _as_policy(_make(_find(name), name, kwargs), name)
+            made = _load_checkpoint(Path(name), options, kwargs)
+        else:
+            made = _make(_find(name), name, options, kwargs)
+        return _as_policy(made, name)
 
 
 def _find(name: str) -> Any:
@@ -219,17 +225,19 @@ def _find(name: str) -> Any:
     )
 
 
-def _make(found: Any, name: str, kwargs: dict[str, Any]) -> Any:
+def _make(found: Any, name: str, options: dict[str, Any], kwargs: dict[str, Any]) -> Any:
     if isinstance(found, type) or not isinstance(found, Policy | Solver | Predictor):
         if not callable(found):
             raise ValueError(f"{name!r} is a {type(found).__name__}, neither a policy nor a class")
-        return found(**kwargs)
-    if kwargs:
-        raise ValueError(f"{name!r} is a finished policy and takes no {', '.join(kwargs)}")
+        return found(**plugins.checked_options(found, name, options, kwargs))
+    if options or kwargs:
+        raise ValueError(
+            f"{name!r} is a finished policy and takes no {', '.join({**options, **kwargs})}"
+        )
     return found
 
 
-def _load_checkpoint(folder: Path, kwargs: dict[str, Any]) -> Any:
+def _load_checkpoint(folder: Path, options: dict[str, Any], kwargs: dict[str, Any]) -> Any:
     path = folder / "config.json"
     if not path.is_file():
         raise ValueError(f"{folder} is no checkpoint: it has no config.json")
@@ -241,7 +249,10 @@ def _load_checkpoint(folder: Path, kwargs: dict[str, Any]) -> Any:
     if not isinstance(agent, str):
         raise ValueError(f'{path} must name its agent: "agent": an entry point or module:attribute')
     found = _find(agent)
-    return getattr(found, "load", found)(folder, **kwargs)
+    load = getattr(found, "load", found)
+    if not callable(load):
+        raise ValueError(f"{path}: its agent {agent!r} is no class or function that loads a folder")
+    return load(folder, **plugins.checked_options(load, str(folder), options, kwargs, 1))
 
 
 def _as_policy(made: Any, name: str) -> Policy:

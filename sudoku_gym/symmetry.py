@@ -14,10 +14,10 @@ from math import factorial
 from typing import TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.stream import new_stream, next_below, skip
 
 _Value = TypeVar("_Value", bound=np.generic)

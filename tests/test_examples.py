@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sudoku_curricula.tensorboard import (
+from sudoku_curricula.curves import (
     BLANKS,
     COMPLETION_RATE,
     ENTROPY,
@@ -65,7 +65,8 @@ def test_train_sb3_maskable_ppo(flags, tmp_path):
 @pytest.mark.slow
 @pytest.mark.xdist_group("ray")
 def test_train_rllib_ppo(tmp_path, ray_cluster):
-    results = run("train_rllib_ppo", "--run", str(tmp_path))
+    schedule = "algorithm-1?start=2&stop=12&gamma=0.8&metric=completion"
+    results = run("train_rllib_ppo", "--run", str(tmp_path), "--schedule", schedule)
     assert set(results) == {"masked-random", "naked-singles", "untrained", "PPO"}
     assert results["PPO"].illegal == 0
     assert (tmp_path / "checkpoint" / "learner_group").is_dir()

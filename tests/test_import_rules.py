@@ -1,6 +1,7 @@
 """Imports point down only: each package imports what its floor may, wherever the import stands."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -33,7 +34,7 @@ RULES = {
         {
             "sb3": {"stable_baselines3"},
             "rllib": {"ray"},
-            "tensorboard": {"tensorboard"},
+            "curves": {"tensorboard"},
             "plots": {"matplotlib"},
         },
     ),
@@ -70,6 +71,14 @@ def test_packages_import_only_what_they_may(folder):
         here = allowed.union(*(names for start, names in extras.items() if path.startswith(start)))
         wrong += [f"{folder}/{path}: {name}" for name in imported_packages(file.read_text()) - here]
     assert not wrong
+
+
+@pytest.mark.parametrize("folder", RULES)
+def test_kernels_are_compiled_by_our_compiler(folder):
+    """Numba's own cache would run the old machine code of a callee that has changed."""
+    numbas = re.compile(r"from numba import .*\b(?:n?jit|vectorize)\b|\bnumba\.n?jit\b")
+    files = [file for file in (ROOT / folder).rglob("*.py") if file.name != "compiler.py"]
+    assert [str(file) for file in files if numbas.search(file.read_text())] == []
 
 
 def test_the_walk_finds_imports_wherever_they_stand():

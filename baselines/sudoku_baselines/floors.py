@@ -9,11 +9,11 @@ every minimal 4x4 puzzle, and both together about half of all random minimal 9x9
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.actions import sample_actions
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.rules import used_digits
 
 

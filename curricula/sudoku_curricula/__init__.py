@@ -1,6 +1,7 @@
 """Schedules of the number of blanks, and the wrappers that follow them."""
 
 from sudoku_curricula.base import Advance, Schedule
+from sudoku_curricula.curriculum import Curriculum
 from sudoku_curricula.schedules import (
     SCHEDULES,
     ConstantConfig,
@@ -8,6 +9,7 @@ from sudoku_curricula.schedules import (
     PaperAlgorithm1Config,
     ScheduleConfig,
     SuccessRateConfig,
+    configure_schedule,
     make_schedule,
 )
 from sudoku_curricula.wrappers import BlanksCurriculum, VectorBlanksCurriculum
@@ -17,11 +19,13 @@ __all__ = [
     "Advance",
     "BlanksCurriculum",
     "ConstantConfig",
+    "Curriculum",
     "LinearConfig",
     "PaperAlgorithm1Config",
     "Schedule",
     "ScheduleConfig",
     "SuccessRateConfig",
     "VectorBlanksCurriculum",
+    "configure_schedule",
     "make_schedule",
 ]

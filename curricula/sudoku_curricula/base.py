@@ -1,4 +1,8 @@
-"""What every schedule has: a level, the updates spent on it, and a state to resume from."""
+"""What every schedule has: a level, the updates spent on it, and a state to resume from.
+
+A schedule of your own is a subclass of `Schedule` that says, in `record`, when a level is over, and
+a frozen configuration whose `build()` starts it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
+
+COMPLETION = "completion"  # the share of games solved
+
+Reason = Literal["success", "limit"]
 
 
 @dataclass(frozen=True)
@@ -18,7 +26,7 @@ class Advance:
     """Updates spent on it."""
     rate: float
     """Success in the last results that counted."""
-    reason: Literal["success", "limit"]
+    reason: Reason
     """`success`: the schedule's criterion was met; `limit`: its updates were used up."""
 
 
@@ -28,12 +36,19 @@ class Schedule(ABC):
     Results of other levels than the current one are ignored: in a vector environment, games of the
     level before still end after a promotion, and rehearsed levels prove nothing about this one.
 
+    A subclass writes `record`. What it keeps for that belongs in `state_dict` and
+    `load_state_dict` too, and what tells of one level alone is forgotten in `start_level`.
+
     Args:
         start: the first level.
         stop: the last level.
         step: how many blanks a promotion adds; the last one stops at `stop`.
+        metric: what the schedule is fed with: `completion`, the share of games solved, which
+            everybody can supply, or one that only some trainers measure, e.g. `policy_accuracy`.
 
     Attributes:
+        metric: as given.
+        levels: all of them, rising.
         level: the current number of blanks.
         finished: True once the last level is mastered or, where a schedule has a limit, used up.
         history: the levels left behind, in order; the last level too, once finished.
@@ -41,8 +56,9 @@ class Schedule(ABC):
         rate: share of successes in the latest results at this level; None before the first.
     """
 
-    def __init__(self, start: int, stop: int, step: int = 1) -> None:
-        self._levels = (*range(start, stop, step), stop)
+    def __init__(self, start: int, stop: int, step: int = 1, metric: str = COMPLETION) -> None:
+        self.metric: str = metric
+        self.levels: tuple[int, ...] = (*range(start, stop, step), stop)
         self.level: int = start
         self.finished: bool = False
         self.history: list[Advance] = []
@@ -58,7 +74,7 @@ class Schedule(ABC):
 
         Args:
             level: the number of blanks that the games began with.
-            successes: how many of them succeeded.
+            successes: how many of them (or of what else the metric counts) succeeded.
             count: how many there were; with 0 nothing happens.
 
         Returns:
@@ -66,6 +82,7 @@ class Schedule(ABC):
 
         Raises:
             ValueError: unless 0 <= successes <= count.
+            TypeError: if `record` returns anything but a reason or None.
         """
         if not 0 <= successes <= count:
             raise ValueError(
@@ -75,7 +92,12 @@ class Schedule(ABC):
             return False
         self.updates += 1
         self.rate = float(successes / count)
-        reason = self._record(int(successes), int(count))
+        reason = self.record(int(successes), int(count))
+        if reason not in (None, "success", "limit"):
+            raise TypeError(
+                f"{type(self).__name__}.record returned {reason!r}: return 'success' where the "
+                "level is mastered, 'limit' where its updates are used up, and None to stay"
+            )
         if reason is None or self.finished:
             return False
         return self._advance(reason)
@@ -102,10 +124,10 @@ class Schedule(ABC):
                 f"the saved curriculum is a {state['schedule']}, this one a {type(self).__name__}; "
                 "resume with the configuration it was saved with"
             )
-        if state["level"] not in self._levels:
+        if state["level"] not in self.levels:
             raise ValueError(
                 f"the saved level of {state['level']} blanks is none of "
-                f"{', '.join(map(str, self._levels))}; resume with the configuration it was saved "
+                f"{', '.join(map(str, self.levels))}; resume with the configuration it was saved "
                 "with"
             )
         self.level = state["level"]
@@ -115,16 +137,33 @@ class Schedule(ABC):
         self.rate = state["rate"]
 
     @abstractmethod
-    def _record(self, successes: int, count: int) -> Literal["success", "limit"] | None:
-        """Take in results of the current level; return why the level is over, or None."""
+    def record(self, successes: int, count: int) -> Reason | None:
+        """Take in results of the current level, and say whether it is over.
 
-    def _advance(self, reason: Literal["success", "limit"]) -> bool:
+        It is called by `update`, which has counted this update and set `rate` already; a record may
+        set another rate. After the schedule is finished it is still called, and its answer ignored.
+
+        Args:
+            successes: how many games (or what else the metric counts) succeeded.
+            count: how many there were, at least 1.
+
+        Returns:
+            `"success"` where the level is mastered, `"limit"` where its updates are used up, and
+            None to stay.
+        """
+
+    def start_level(self) -> None:
+        """Forget what was measured at the level before; called after each promotion."""
+        return  # most schedules keep nothing
+
+    def _advance(self, reason: Reason) -> bool:
         assert self.rate is not None
         self.history.append(Advance(self.level, self.updates, self.rate, reason))
-        if self.level == self._levels[-1]:
+        if self.level == self.levels[-1]:
             self.finished = True
             return False
-        self.level = self._levels[self._levels.index(self.level) + 1]
+        self.level = self.levels[self.levels.index(self.level) + 1]
         self.updates = 0
         self.rate = None
+        self.start_level()
         return True

@@ -1,10 +1,15 @@
-"""The curves of runs as a picture: the same numbers that TensorBoard shows, seeds as a band."""
+"""The curves of runs as a picture: the same numbers that TensorBoard shows, seeds as a band.
+
+Nothing here knows a trainer: the panels come from the groups of the curves that the runs hold (see
+`sudoku_curricula.curves`), so whatever a family adds to a group is drawn with it.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from math import ceil, floor, log10
+from dataclasses import dataclass
+from math import ceil, floor, inf, isfinite, log10
 from pathlib import Path
 
 import numpy as np
@@ -14,30 +19,34 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, MaxNLocator
 from numpy.typing import NDArray
 
-from sudoku_curricula import tensorboard as curves
+from sudoku_curricula import curves
 
-Group = list[curves.Curves]  # the runs behind one line
+Runs = list[curves.Curves]  # those behind one line
 
 # Okabe and Ito's colours, told apart by colour-blind eyes too
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999")
-_STYLES = ("-", "--")
-_PANELS = (
-    ("Blanks", {curves.BLANKS: "blanks"}),
-    (
-        "Share solved",
-        {curves.SUCCESS_RATE: "at the level", curves.COMPLETION_RATE: "minimal, validation"},
-    ),
-    ("Return of an episode", {curves.EPISODIC_RETURN: "return"}),
-    ("Policy, nats", {curves.POLICY_LOSS: "loss", curves.ENTROPY: "entropy"}),
-    ("Value loss", {curves.VALUE_LOSS: "value loss"}),
-    (
-        "Throughput",
-        {
-            curves.GAMES_PER_SECOND: "games a second",
-            curves.STEPS_PER_SECOND: "environment steps a second",
-        },
-    ),
-)
+_STYLES = ("-", "--", ":", "-.")  # of the curves of a panel, where colours tell folders apart
+_COLUMNS = 3
+_DECADES = 2  # a loss that spans so many is drawn on a logarithmic axis
+_ALIKE = 10  # curves share an axis if the largest values of none exceed another's so many times
+_SMALL = 1e-5  # smaller losses are not told apart: some fall to 0 where all games are won
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Some curves of a group that share an axis."""
+
+    group: str
+    """The part of their names before the slash."""
+    tags: tuple[str, ...]
+    """Their names."""
+    scale: str = "linear"
+    """`linear`, `log`, or `share`: linear from 0 to 1."""
+
+    @property
+    def title(self) -> str:
+        """The one curve's name, or the group's."""
+        return _label(self.tags[0] if len(self.tags) == 1 else self.group).capitalize()
 
 
 def plot_runs(
@@ -46,7 +55,7 @@ def plot_runs(
     *,
     compare: bool = False,
 ) -> None:
-    """Draw curriculum, success, returns, losses and throughput over the steps of TensorBoard.
+    """Draw the curves of runs over environment steps, a panel or more for each group.
 
     Several runs make one line: their mean, in a band from the lowest of them to the highest.
 
@@ -64,24 +73,50 @@ def plot_runs(
         raise ValueError(
             f"{len(folders)} folders can't be told apart: compare {len(_COLOURS)} at most"
         )
-    groups = {os.fspath(folder): _read_runs(folder) for folder in folders}
+    lines = {os.fspath(folder): _read_runs(folder) for folder in folders}
+    panels = panels_of([run for runs in lines.values() for run in runs])
     if not compare:
-        groups = {"": [run for runs in groups.values() for run in runs]}
-    figure = Figure(figsize=(12, 6), layout="constrained")
-    for axes, (title, lines) in zip(figure.subplots(2, 3).flat, _PANELS, strict=True):
-        _draw_panel(axes, title, lines, groups)
+        lines = {"": [run for runs in lines.values() for run in runs]}
+    figure = _figure(len(panels))
+    for axes, panel in zip(figure.axes, panels, strict=False):
+        _draw_panel(axes, panel, lines)
+    for axes in figure.axes[len(panels) :]:
+        axes.set_visible(False)
     if compare:
         handles = [
-            Line2D([], [], color=c, linewidth=2) for c, _ in zip(_COLOURS, groups, strict=False)
+            Line2D([], [], color=c, linewidth=2) for c, _ in zip(_COLOURS, lines, strict=False)
         ]
-        figure.legend(handles, list(groups), loc="outside upper left", ncols=4, frameon=False)
+        figure.legend(handles, list(lines), loc="outside upper left", ncols=4, frameon=False)
     target = Path(path)
     draft = target.with_name(f".{target.name}.draft")
     figure.savefig(draft, dpi=130, format="png")
     os.replace(draft, target)
 
 
-def mean_and_range(runs: Group, tag: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def panels_of(runs: Runs) -> list[Panel]:
+    """Choose the panels for the curves that any of the runs holds, in the order of the groups.
+
+    The level and each of the `charts` have a panel of their own. Of the rest of a group, shares
+    stand together, so do losses that span decades, and others where their sizes are alike.
+
+    Raises:
+        ValueError: if no curve belongs to a group.
+    """
+    values: dict[str, NDArray[np.float64]] = {}
+    # The iteration is a straight line: TensorBoard has it for whom it concerns.
+    for tag in sorted({tag for run in runs for tag in run} - {curves.ITERATION}):
+        values[tag] = np.concatenate([run[tag][1] for run in runs if tag in run])
+    panels = []
+    for group in curves.GROUPS:
+        panels += _panels_of_group(
+            group, {tag: all_ for tag, all_ in values.items() if tag.startswith(f"{group}/")}
+        )
+    if not panels:
+        raise ValueError(f"the runs hold no curve of a group to draw: {', '.join(curves.GROUPS)}")
+    return panels
+
+
+def mean_and_range(runs: Runs, tag: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the steps `[T]` at which any of the runs has a point, and its mean, min, max there.
 
     Between its own points a run counts with the straight line between them; before its first and
@@ -98,45 +133,120 @@ def mean_and_range(runs: Group, tag: str) -> tuple[NDArray[np.float64], NDArray[
     return steps, np.array([kind(values, axis=0) for kind in (np.nanmean, np.nanmin, np.nanmax)])
 
 
-def _read_runs(folder: str | os.PathLike[str]) -> Group:
-    """Read every run in a folder or below it."""
+def _panels_of_group(group: str, values: dict[str, NDArray[np.float64]]) -> list[Panel]:
+    alone, shares, losses, others = [], [], [], {}
+    for tag, all_ in values.items():
+        if tag == curves.BLANKS or group == "charts":
+            alone.append(tag)
+        elif group in ("curriculum", "evaluation") and 0 <= all_.min() and all_.max() <= 1:
+            shares.append(tag)
+        elif group == "losses" and _spans_decades(all_):
+            losses.append(tag)
+        else:
+            others[tag] = float(np.abs(all_).max())
+    return [
+        *(Panel(group, (tag,)) for tag in alone),
+        *(Panel(group, tags, "share") for tags in _chunks(shares)),
+        *(Panel(group, tags) for alike in _alike(others) for tags in _chunks(alike)),
+        *(Panel(group, tags, "log") for tags in _chunks(losses)),
+    ]
+
+
+def _spans_decades(values: NDArray[np.float64]) -> bool:
+    """Whether a logarithmic axis serves; zeros count as small, below zero there is none."""
+    return bool(values.min() >= 0 and values.max() > 10**_DECADES * max(values.min(), _SMALL))
+
+
+def _alike(sizes: dict[str, float]) -> list[list[str]]:
+    """Group tags, the largest first, so that no curve lies flat below another one."""
+    groups: list[list[str]] = []
+    largest = inf
+    for tag in sorted(sizes, key=lambda tag: -sizes[tag]):
+        if not groups or sizes[tag] * _ALIKE < largest:
+            groups.append([])
+            largest = sizes[tag]
+        groups[-1].append(tag)
+    return groups
+
+
+def _chunks(tags: Sequence[str]) -> list[tuple[str, ...]]:
+    """Deal tags out to as few panels as show them, evenly."""
+    panels = ceil(len(tags) / len(_STYLES))
+    return [
+        tuple(part) for part in np.array_split(np.array(tags, object), panels or 1) if len(part)
+    ]
+
+
+def _read_runs(folder: str | os.PathLike[str]) -> Runs:
+    """Read every run in a folder or below it, without the points that are no numbers."""
     found = {file.parent for file in Path(folder).rglob("events.out.tfevents.*")}
-    return [curves.read_curves(run) for run in sorted(found) or [Path(folder)]]
+    return [_finite(curves.read_curves(run)) for run in sorted(found) or [Path(folder)]]
 
 
-def _draw_panel(axes: Axes, title: str, lines: dict[str, str], groups: dict[str, Group]) -> None:
-    """Draw some curves: groups are told apart by colour, or, if there is one, the curves are."""
-    compare = len(groups) > 1
-    for number, (tag, label) in enumerate(lines.items()):
-        style = _STYLES[number]
-        for place, runs in enumerate(groups.values()):
+def _finite(run: curves.Curves) -> curves.Curves:
+    kept: curves.Curves = {}
+    for tag, points in run.items():
+        finite = [(step, value) for step, value in zip(*points, strict=True) if isfinite(value)]
+        if finite:
+            steps, values = zip(*finite, strict=True)
+            kept[tag] = list(steps), list(values)
+    return kept
+
+
+def _figure(panels: int) -> Figure:
+    columns = min(panels, _COLUMNS)
+    rows = ceil(panels / columns)
+    figure = Figure(figsize=(4.2 * columns, 2.9 * rows + 0.3))
+    figure.set_layout_engine("constrained", h_pad=0.12, w_pad=0.08)
+    figure.subplots(rows, columns)
+    figure.supxlabel(
+        "environment steps (supervised training: positions seen)",
+        fontsize="medium",
+        color="#444444",
+    )
+    return figure
+
+
+def _draw_panel(axes: Axes, panel: Panel, lines: dict[str, Runs]) -> None:
+    """Draw some curves: folders are told apart by colour, or, if there is one, the curves are."""
+    compare = len(lines) > 1
+    for number, tag in enumerate(panel.tags):
+        style = _STYLES[number] if compare else "-"
+        for place, runs in enumerate(lines.values()):
             steps, (mean, low, high) = mean_and_range(runs, tag)
             if not steps.size:
                 continue
-            colour = _COLOURS[(place if compare else number)]
+            colour = _COLOURS[place if compare else number]
             axes.plot(steps, mean, style, color=colour, linewidth=2)
             if len(runs) > 1:
                 axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
-        if len(lines) > 1 and any(tag in run for runs in groups.values() for run in runs):
-            axes.plot([], [], style, color="black" if compare else colour, label=label)
-    axes.set_title(title, loc="left")
-    axes.set_xlabel("step")
+        if len(panel.tags) > 1:
+            colour = "black" if compare else _COLOURS[number]
+            axes.plot([], [], style, color=colour, label=_label(tag))
+    axes.set_title(panel.title, loc="left")
+    if len(panel.tags) == 1:
+        axes.set_title(panel.group, loc="right", color="#888888", fontsize="small")
     axes.grid(alpha=0.3)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.spines[["top", "right"]].set_visible(False)
-    if curves.SUCCESS_RATE in lines:
-        axes.set_ylim(-0.02, 1.02)
-    elif curves.VALUE_LOSS not in lines:
-        axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
-    elif axes.get_lines():
-        _make_logarithmic(axes)
-    if axes.get_legend_handles_labels()[1]:
+    _set_scales(axes, panel.scale)
+    if len(panel.tags) > 1:
         axes.legend(frameon=False, fontsize="small")
 
 
-def _make_logarithmic(axes: Axes) -> None:
-    """Show whole decades, none below 1e-5: the value loss falls to 0 where all games are won."""
-    axes.set_yscale("log")
+def _set_scales(axes: Axes, scale: str) -> None:
+    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     low, high = axes.dataLim.intervaly
-    axes.set_ylim(10 ** floor(log10(max(low, 1e-5))), 10 ** ceil(log10(max(high, 1e-4))))
+    if scale == "share":
+        axes.set_ylim(-0.02, 1.02)
+    elif scale == "log":
+        axes.set_yscale("log")
+        axes.set_ylim(10 ** floor(log10(max(low, _SMALL))), 10 ** ceil(log10(max(high, _SMALL))))
+    else:
+        axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
+        if high >= 10_000:
+            axes.yaxis.set_major_formatter(EngFormatter(sep=""))
+
+
+def _label(tag: str) -> str:
+    return tag.rpartition("/")[2].replace("_", " ")

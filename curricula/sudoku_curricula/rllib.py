@@ -20,9 +20,11 @@ except ModuleNotFoundError as error:
         "sudoku_curricula.rllib needs ray: pip install 'sudoku-gym[rllib]'"
     ) from error
 
-from sudoku_curricula import tensorboard as curves
+from sudoku_curricula import curves
+from sudoku_curricula.base import COMPLETION
+from sudoku_curricula.curriculum import Curriculum, HeldOut, check_metric
 from sudoku_curricula.schedules import ScheduleConfig
-from sudoku_curricula.wrappers import Curriculum, HeldOut, find_set_blanks, results_of
+from sudoku_curricula.wrappers import find_set_blanks, results_of
 
 CURRICULUM = "curriculum"  # the part of a checkpoint
 EPISODES, SOLVED = "episodes_by_level", "solved_by_level"  # sums, in the runners' metrics
@@ -44,6 +46,7 @@ _WRITTEN = (
     curves.SUCCESS_RATE,
     curves.COMPLETION_RATE,
     curves.STEPS_PER_SECOND,
+    curves.ITERATION,
     *_LOSSES.values(),
     *_RUNNERS.values(),
 )
@@ -62,7 +65,7 @@ class BlanksCurriculumCallback(RLlibCallback):
     when the level moves, when a lost runner has been started again, and when a checkpoint has been
     loaded. The state of the curriculum is saved in the algorithm's checkpoints.
 
-    Each result of `train` holds the curves of `sudoku_curricula.tensorboard`, nested like RLlib's
+    Each result of `train` holds the curves of `sudoku_curricula.curves`, nested like RLlib's
     own metrics, e.g. `result["curriculum"]["blanks"]`; see `write_curves` and `CurvesCallback`.
 
     Args:
@@ -79,8 +82,9 @@ class BlanksCurriculumCallback(RLlibCallback):
         curriculum: the bookkeeping; None in the runners' processes.
 
     Raises:
-        ValueError: when a checkpoint is loaded, if its state is another schedule's; while training
-            goes on, if an episode ends without `level` and `is_success` in its info.
+        ValueError: if the schedule moves by another metric than completion; when a checkpoint is
+            loaded, if its state is another schedule's; while training goes on, if an episode ends
+            without `level` and `is_success` in its info.
     """
 
     def __init__(
@@ -94,6 +98,7 @@ class BlanksCurriculumCallback(RLlibCallback):
         if evaluate_every < 1:
             raise ValueError(f"evaluate_every must be at least 1, not {evaluate_every}")
         super().__init__()
+        check_metric(schedule.build(), (COMPLETION,), type(self).__name__)
         self.curriculum: Curriculum | None = None
         self._schedule = schedule
         self._make_held_out = held_out
@@ -106,10 +111,11 @@ class BlanksCurriculumCallback(RLlibCallback):
 
     def on_algorithm_init(self, *, algorithm: Algorithm, **kwargs: Any) -> None:
         """Start the schedule, push its level, and join the algorithm's checkpoints."""
-        # A report of held-out games is one update, whatever its size.
-        per_update = self._episodes_per_update if self._make_held_out is None else 1
         self.curriculum = Curriculum(
-            self._schedule.build(), partial(push_blanks, algorithm), per_update, self
+            self._schedule.build(),
+            partial(push_blanks, algorithm),
+            self._episodes_per_update,
+            self,
         )
         if self._make_held_out is not None:
             self._held_out = self._make_held_out(algorithm)
@@ -134,8 +140,10 @@ class BlanksCurriculumCallback(RLlibCallback):
         if self._held_out is None:
             self._report_training_episodes(self.curriculum, result)
         elif self.curriculum.steps >= self._evaluated_at + self._every:
-            self._report_held_out(self.curriculum, self._held_out)
+            self._evaluated_at = self.curriculum.steps
+            self.curriculum.report_held_out(self._held_out)
         self.add_scalar(curves.BLANKS, self.curriculum.schedule.level)
+        self.add_scalar(curves.ITERATION, result["training_iteration"])
         self._measure_speed()
         _add_curves(result, self._written | _common_names(result))
         self._written = {}
@@ -180,11 +188,6 @@ class BlanksCurriculumCallback(RLlibCallback):
             count = int(np.nan_to_num(sum_))
             won = int(np.nan_to_num(solved[name]))
             curriculum.report([int(name)] * count, [True] * won + [False] * (count - won))
-
-    def _report_held_out(self, curriculum: Curriculum, held_out: HeldOut) -> None:
-        self._evaluated_at = curriculum.steps
-        _, minimal = curriculum.report_held_out(held_out)
-        self.add_scalar(curves.COMPLETION_RATE, minimal)
 
     def _measure_speed(self) -> None:
         assert self.curriculum is not None and self._started is not None

@@ -13,9 +13,10 @@ except ModuleNotFoundError as error:
         "sudoku_curricula.sb3 needs stable-baselines3: pip install 'sudoku-gym[sb3]'"
     ) from error
 
-from sudoku_curricula import tensorboard as curves
-from sudoku_curricula.base import Schedule
-from sudoku_curricula.wrappers import Curriculum, HeldOut
+from sudoku_curricula import curves
+from sudoku_curricula.base import COMPLETION, Schedule
+from sudoku_curricula.curriculum import Curriculum, HeldOut, check_metric
+from sudoku_curricula.wrappers import results_of
 
 _LOSSES = {  # what SB3 calls it, what every trainer calls it, and the sign between them
     "train/policy_gradient_loss": (curves.POLICY_LOSS, 1),
@@ -31,7 +32,7 @@ class BlanksCurriculumCallback(BaseCallback):
 
     The callback pushes each level to the training environment by `env_method("set_blanks", ...)`,
     so any `VecEnv` over Sudoku environments will do: `sudoku_agents.sb3.SudokuVecEnv`, or SB3's own
-    over single ones. It writes the curves of `sudoku_curricula.tensorboard` to the model's logger.
+    over single ones. It writes the curves of `sudoku_curricula.curves` to the model's logger.
 
     The state of the curriculum is kept in the model (`model.curriculum_state`). So `model.save`
     saves it, and a new callback continues where the loaded model was.
@@ -53,8 +54,9 @@ class BlanksCurriculumCallback(BaseCallback):
         curriculum: the bookkeeping; None before training.
 
     Raises:
-        ValueError: when training starts, if the model's saved state is another schedule's; while
-            it goes on, if an episode ends without `level` and `is_success` in its info.
+        ValueError: if the schedule moves by another metric than completion; when training starts,
+            if the model's saved state is another schedule's; while it goes on, if an episode ends
+            without `level` and `is_success` in its info.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class BlanksCurriculumCallback(BaseCallback):
         verbose: int = 0,
     ) -> None:
         super().__init__(verbose)
+        check_metric(schedule, (COMPLETION,), type(self).__name__)
         if evaluate_every < 1:
             raise ValueError(f"evaluate_every must be at least 1, not {evaluate_every}")
         self.schedule = schedule
@@ -84,10 +87,8 @@ class BlanksCurriculumCallback(BaseCallback):
         self._started = self.num_timesteps, time.perf_counter()
         self._goes_on = True
         saved = getattr(self.model, "curriculum_state", None)
-        # A report of held-out games is one update, whatever its size.
-        per_update = self._episodes_per_update if self._held_out is None else 1
         self.curriculum = Curriculum(
-            self.schedule, self._set_blanks, per_update, _LogWriter(self.logger)
+            self.schedule, self._set_blanks, self._episodes_per_update, _LogWriter(self.logger)
         )
         if saved is not None:
             self.curriculum.load_state_dict(saved)
@@ -113,20 +114,12 @@ class BlanksCurriculumCallback(BaseCallback):
         ended = [infos[i] for i, done in enumerate(self.locals["dones"]) if done]
         if not ended:
             return
-        try:
-            levels = [info["level"] for info in ended]
-            successes = [info["is_success"] for info in ended]
-        except KeyError as missing:
-            raise ValueError(
-                f"an episode ended without {missing} in its info: the curriculum needs 'level' and "
-                "'is_success', and wrappers below it must keep them"
-            ) from None
+        levels, successes = zip(*map(results_of, ended), strict=True)
         curriculum.report(levels, successes)
         self._keep_state()
 
     def _report_held_out(self, curriculum: Curriculum, held_out: HeldOut) -> None:
         at_level, minimal = curriculum.report_held_out(held_out)
-        self.logger.record(curves.COMPLETION_RATE, minimal)
         if self.verbose:
             print(
                 f"{self.num_timesteps:9,} steps  {self.schedule.level:3d} blanks  held out: "

@@ -1,8 +1,8 @@
 """Schedules: how the number of blanks moves while an agent learns.
 
 A schedule holds the current level (a number of blanks), says which levels to train on, and is fed
-with measured success. It knows nothing of environments or trainers: a wrapper reports training
-episodes, a trainer reports greedy held-out ones, and both use the same two methods.
+with measured success in the metric that it names. It knows nothing of environments or trainers:
+`Curriculum` stands between, whether training episodes or greedy held-out ones are reported.
 
 Each schedule is a pair: a frozen configuration (`SuccessRateConfig`), which a command line can show
 and a run can write down, and the running schedule (`SuccessRate`) that `config.build()` starts.
@@ -15,9 +15,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
-from sudoku_curricula.base import Schedule
+from sudoku_curricula.base import Reason, Schedule
+from sudoku_gym import plugins
 from sudoku_gym.statistics import wilson_interval
 
 
@@ -44,8 +45,8 @@ class Constant(Schedule):
         super().__init__(config.blanks, config.blanks)
         self.config = config
 
-    def _record(self, successes: int, count: int) -> None:
-        return None
+    def record(self, successes: int, count: int) -> None:
+        """Stay."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +82,11 @@ class Linear(Schedule):
         super().__init__(config.start, config.stop)
         self.config = config
 
-    def _record(self, successes: int, count: int) -> Literal["limit"] | None:
+    def record(self, successes: int, count: int) -> Literal["limit"] | None:
+        """End the level when its share of the updates is used up."""
         total = sum(advance.updates for advance in self.history) + self.updates
         left = self.level - self.config.start + 1
-        due = ceil(left * self.config.updates / len(self._levels))
+        due = ceil(left * self.config.updates / len(self.levels))
         return "limit" if total >= due else None
 
 
@@ -148,7 +150,7 @@ class SuccessRate(Schedule):
 
     def distribution(self) -> dict[int, float]:
         """Return the current level and, sharing the rehearsal weight, the levels below it."""
-        lower = self._levels[: self._levels.index(self.level)]
+        lower = self.levels[: self.levels.index(self.level)]
         if not lower or not self.config.rehearsal:
             return {self.level: 1.0}
         share = self.config.rehearsal / len(lower)
@@ -168,7 +170,8 @@ class SuccessRate(Schedule):
         super().load_state_dict(state)
         self._results = deque((successes, count) for successes, count in state["results"])
 
-    def _record(self, successes: int, count: int) -> Literal["success"] | None:
+    def record(self, successes: int, count: int) -> Literal["success"] | None:
+        """End the level when the bound over the window passes the threshold."""
         self._results.append((successes, count))
         total = sum(count for _, count in self._results)
         while total - self._results[0][1] >= self.config.window:
@@ -177,11 +180,9 @@ class SuccessRate(Schedule):
         proven = total >= self.config.min_count and self.interval()[0] > self.config.threshold
         return "success" if proven else None
 
-    def _advance(self, reason: Literal["success", "limit"]) -> bool:
-        moved = super()._advance(reason)
-        if moved:
-            self._results.clear()
-        return moved
+    def start_level(self) -> None:
+        """Forget the games of the level before."""
+        self._results.clear()
 
 
 @dataclass(frozen=True)
@@ -226,17 +227,25 @@ class PaperAlgorithm1(Schedule):
     """See `PaperAlgorithm1Config`. `history` says of each level whether it was met or timed out."""
 
     def __init__(self, config: PaperAlgorithm1Config) -> None:
-        super().__init__(config.start, config.stop)
+        super().__init__(config.start, config.stop, metric=config.metric)
         self.config = config
 
-    def _record(self, successes: int, count: int) -> Literal["success", "limit"] | None:
+    def record(self, successes: int, count: int) -> Reason | None:
+        """End the level when one iteration exceeds gamma, or the iterations are used up."""
         if successes > self.config.gamma * count:
             return "success"
         return "limit" if self.updates >= self.config.max_iterations else None
 
 
-ScheduleConfig = ConstantConfig | LinearConfig | SuccessRateConfig | PaperAlgorithm1Config
+class ScheduleConfig(Protocol):
+    """The configuration of a schedule: a frozen dataclass of numbers and words."""
 
+    def build(self) -> Schedule:
+        """Start the schedule."""
+        ...
+
+
+# The one list of schedules: the command line, the examples and the tests read it.
 SCHEDULES: dict[str, type[ScheduleConfig]] = {
     "constant": ConstantConfig,
     "linear": LinearConfig,
@@ -245,20 +254,28 @@ SCHEDULES: dict[str, type[ScheduleConfig]] = {
 }
 
 
-def make_schedule(name: str, **options: Any) -> Schedule:
-    """Start a schedule by its name.
+def configure_schedule(name: str, **options: Any) -> ScheduleConfig:
+    """Return a schedule's configuration by its name.
 
     Args:
-        name: `constant`, `linear`, `success-rate` or `algorithm-1`.
-        **options: the fields of its configuration, e.g. `start=2, stop=12`.
+        name: a key of `SCHEDULES`, e.g. `"success-rate"`; options may stand in the name too, as in
+            `"success-rate?start=2&stop=12"`.
+        **options: the fields of the configuration, e.g. `start=2, stop=12`.
 
     Raises:
-        ValueError: if there is no such schedule, or an option's value is out of range.
-        TypeError: if it has no such option.
+        ValueError: if there is no such schedule, it has no such option (the message lists those
+            it has), or a value is out of range.
     """
-    if name not in SCHEDULES:
-        raise ValueError(f"no schedule is called {name!r}: use {', '.join(SCHEDULES)}")
-    return SCHEDULES[name](**options).build()
+    known, written = plugins.split_options(name)
+    if known not in SCHEDULES:
+        raise ValueError(f"no schedule is called {known!r}: use {', '.join(SCHEDULES)}")
+    config = SCHEDULES[known]
+    return config(**plugins.checked_options(config, known, written, options))
+
+
+def make_schedule(name: str, **options: Any) -> Schedule:
+    """Start a schedule by its name; see `configure_schedule`."""
+    return configure_schedule(name, **options).build()
 
 
 def _check_levels(start: int, stop: int) -> None:

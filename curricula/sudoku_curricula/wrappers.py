@@ -7,7 +7,7 @@ TensorBoard. A new level is in force from the next reset of each board.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium as gym
@@ -16,10 +16,8 @@ from gymnasium.core import ActType, ObsType
 from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 
 from sudoku_curricula.base import Schedule
-from sudoku_curricula.tensorboard import BLANKS, SUCCESS_RATE, ScalarWriter
-
-SetBlanks = Callable[[Mapping[int, float]], Any]
-HeldOut = Callable[[int | None], tuple[int, int]]
+from sudoku_curricula.curriculum import Curriculum, SetBlanks
+from sudoku_curricula.curves import ScalarWriter
 
 
 class BlanksCurriculum(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
@@ -33,7 +31,8 @@ class BlanksCurriculum(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         writer: where the curves go; None writes none.
 
     Raises:
-        ValueError: if no layer of `env` has `set_blanks`; in `step`, if an episode ends without
+        ValueError: if no layer of `env` has `set_blanks`, or the schedule moves by another metric
+            than completion, which is all that episodes tell; in `step`, if an episode ends without
             `level` and `is_success` in its info.
     """
 
@@ -49,7 +48,11 @@ class BlanksCurriculum(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         if not env.has_wrapper_attr("set_blanks"):
             raise ValueError(_NO_SET_BLANKS.format(env))
         self.curriculum = Curriculum(
-            schedule, env.get_wrapper_attr("set_blanks"), episodes_per_update, writer
+            schedule,
+            env.get_wrapper_attr("set_blanks"),
+            episodes_per_update,
+            writer,
+            owner=type(self).__name__,
         )
 
     def step(self, action: ActType) -> tuple[ObsType, Any, bool, bool, dict[str, Any]]:
@@ -80,7 +83,13 @@ class VectorBlanksCurriculum(VectorWrapper):
         super().__init__(env)
         self._mode = env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
         self._running = np.zeros(env.num_envs, np.bool_)
-        self.curriculum = Curriculum(schedule, find_set_blanks(env), episodes_per_update, writer)
+        self.curriculum = Curriculum(
+            schedule,
+            find_set_blanks(env),
+            episodes_per_update,
+            writer,
+            owner=type(self).__name__,
+        )
 
     def reset(
         self, *, seed: int | list[int] | None = None, options: dict[str, Any] | None = None
@@ -104,104 +113,6 @@ class VectorBlanksCurriculum(VectorWrapper):
         if self._mode == AutoresetMode.DISABLED:
             self._running &= ~ended
         return observations, rewards, terminated, truncated, infos
-
-
-class Curriculum:
-    """The bookkeeping of both wrappers: gathers episodes, feeds the schedule, pushes its level.
-
-    Adapters of other libraries build on it: call `report` with the episodes that ended.
-
-    Args:
-        schedule: the schedule to feed.
-        set_blanks: takes `{blanks: weight}`; called at once and whenever the level moves.
-        episodes_per_update: see `BlanksCurriculum`.
-        writer: where the curves go; None writes none.
-
-    Attributes:
-        schedule: as given.
-        steps: environment steps so far, the x-axis of the curves; the caller counts them.
-        games: episodes reported so far.
-    """
-
-    def __init__(
-        self,
-        schedule: Schedule,
-        set_blanks: SetBlanks,
-        episodes_per_update: int = 100,
-        writer: ScalarWriter | None = None,
-    ) -> None:
-        if episodes_per_update < 1:
-            raise ValueError(f"episodes_per_update must be at least 1, not {episodes_per_update}")
-        self.schedule = schedule
-        self.steps = 0
-        self.games = 0
-        self._set_blanks = set_blanks
-        self._episodes_per_update = episodes_per_update
-        self._writer = writer
-        self._tally: dict[int, tuple[int, int]] = {}
-        set_blanks(schedule.distribution())
-        self._write(BLANKS, schedule.level)
-
-    def report(self, levels: Iterable[int], successes: Iterable[bool]) -> None:
-        """Take in episodes that ended; feed the schedule once there are enough at its level."""
-        for level, success in zip(levels, successes, strict=True):
-            won, count = self._tally.get(level, (0, 0))
-            self._tally[level] = won + bool(success), count + 1
-            self.games += 1
-        won, count = self._tally.get(self.schedule.level, (0, 0))
-        if count >= self._episodes_per_update:
-            self._write(SUCCESS_RATE, won / count)
-            self._feed()
-
-    def report_held_out(self, held_out: HeldOut) -> tuple[float, float]:
-        """Let held-out games decide, again for each level they reach; then play minimal puzzles.
-
-        Args:
-            held_out: plays puzzles with so many blanks, minimal ones for None, and returns how many
-                were solved and how many there were.
-
-        Returns:
-            The shares solved at the last level that was played, and of the minimal puzzles.
-        """
-        moved = True
-        while moved:  # a level that is mastered already costs no training
-            level = self.schedule.level
-            solved, count = held_out(level)
-            self.report([level] * count, [True] * solved + [False] * (count - solved))
-            moved = self.schedule.level != level
-        minimal_solved, minimal_count = held_out(None)
-        return solved / count, minimal_solved / minimal_count
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return the schedule's state and the episodes not yet fed to it; fit for JSON."""
-        tally = [[level, *counts] for level, counts in self._tally.items()]
-        return {
-            "schedule": self.schedule.state_dict(),
-            "steps": self.steps,
-            "games": self.games,
-            "tally": tally,
-        }
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue from a state that `state_dict` returned, and push the level again."""
-        self.schedule.load_state_dict(state["schedule"])
-        self.steps = state["steps"]
-        self.games = state["games"]
-        self._tally = {level: (won, count) for level, won, count in state["tally"]}
-        self._set_blanks(self.schedule.distribution())
-
-    def _feed(self) -> None:
-        moved = [
-            self.schedule.update(level, *counts) for level, counts in sorted(self._tally.items())
-        ]
-        self._tally.clear()
-        if any(moved):
-            self._set_blanks(self.schedule.distribution())
-        self._write(BLANKS, self.schedule.level)
-
-    def _write(self, tag: str, value: float) -> None:
-        if self._writer is not None:
-            self._writer.add_scalar(tag, value, self.steps)
 
 
 _NO_SET_BLANKS = "{} has no set_blanks: wrap a Sudoku environment, e.g. gym.make('Sudoku4x4-v0')"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from tyro.conf import Positional
@@ -114,13 +114,12 @@ class Evaluate(_Match):
     """Let one policy play puzzles and say how many it solves."""
 
     policy: Positional[str]
-    """A policy's name (see `sudoku-gym info`), module:attribute, or the folder of a checkpoint."""
-    option: tuple[str, ...] = ()
-    """Arguments of the policy as name=value, e.g. node_limit=1000."""
+    """A policy's name (see `sudoku-gym info`), module:attribute, or the folder of a checkpoint;
+    with options, if any, as in 'dlx?node_limit=1000&item_rule=fewest'."""
 
     def run(self) -> int:
         """Evaluate and print."""
-        policy = load_policy(self.policy, **dict(map(_key_and_value, self.option)))
+        policy = load_policy(self.policy)
         puzzles = self.chosen()
         self.show({self.policy: self.play(policy, puzzles)}, puzzles)
         return 0
@@ -131,7 +130,8 @@ class Compare(_Match):
     """Let several policies play the same puzzles, and print one table."""
 
     policies: Positional[tuple[str, ...]] = FLOORS
-    """Names, module:attribute, or folders of checkpoints."""
+    """Names, module:attribute, or folders of checkpoints, each with options, if any, as in
+    'calphazero?simulations=64'."""
 
     def run(self) -> int:
         """Evaluate each and print."""
@@ -139,14 +139,3 @@ class Compare(_Match):
         puzzles = self.chosen()
         self.show({name: self.play(policies[name], puzzles) for name in policies}, puzzles)
         return 0
-
-
-def _key_and_value(text: str) -> tuple[str, Any]:
-    """Split `name=value`; a value that reads as JSON is taken so, others are text."""
-    name, equals, value = text.partition("=")
-    if not equals or not name.isidentifier():
-        raise ValueError(f"option {text!r}: write name=value")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value

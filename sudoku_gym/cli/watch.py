@@ -34,7 +34,8 @@ class Watch:
     """A bank to draw from (4x4, 6x6, 9x9, 16x16, 25x25, x9x9, windows9x9, jigsaw9x9, latin9x9,
     named), a file of puzzles (.txt, .csv, .npz), or a puzzle row by row."""
     policy: str = "hidden-singles"
-    """An installed policy, module:attribute, or the folder of a checkpoint."""
+    """An installed policy, module:attribute, or the folder of a checkpoint; with options, if any,
+    as in 'calphazero?simulations=64'."""
     split: Literal["train", "validation", "test", "all"] | None = None
     """Part of a bank to draw from; the test split if the bank has one."""
     blanks: str = ""

@@ -9,9 +9,9 @@ The single and the vector environment both call `step_board`, so they cannot dif
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from sudoku_gym.kernels import layout
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.endings import DENSE, HIDDEN_SINGLES, NOTHING, end_value, is_over
 from sudoku_gym.kernels.layout import BLANKS, SATISFIED
 from sudoku_gym.kernels.positions import (

@@ -7,10 +7,10 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.envs.episodes import LEVEL, PHASE, TERMINATED, UNUSED
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.endings import constraint_fraction, is_solved
 from sudoku_gym.kernels.intrinsics import borrowed
 from sudoku_gym.kernels.layout import BLANKS, STUCK, Sizes, borrowed_state

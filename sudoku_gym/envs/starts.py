@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from sudoku_gym.envs.episodes import start_episode
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.intrinsics import borrowed
 from sudoku_gym.kernels.layout import Sizes, borrowed_state, borrowed_tables
 from sudoku_gym.kernels.positions import copy_row

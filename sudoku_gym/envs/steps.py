@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from sudoku_gym.envs.episodes import (
     PHASE,
@@ -26,6 +25,7 @@ from sudoku_gym.envs.outcomes import (
     write_info,
 )
 from sudoku_gym.envs.starts import draw_from, new_scratch
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.endings import Rules
 from sudoku_gym.kernels.intrinsics import borrowed
 from sudoku_gym.kernels.layout import Sizes, borrowed_state, borrowed_tables

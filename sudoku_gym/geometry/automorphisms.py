@@ -9,8 +9,9 @@ for variants, whose diagonals, windows or jigsaw regions leave only a small grou
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from sudoku_gym.kernels.compiler import njit
 
 MAX_SYMMETRIES = 20_000
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numba import njit
-
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.layout import BLANKS, CANDIDATES, SATISFIED, STUCK
 
 TERMINAL, DENSE, SPARSE, CUSTOM = range(4)  # the kinds of reward

@@ -20,10 +20,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.intrinsics import borrowed
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"

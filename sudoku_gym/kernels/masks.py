@@ -8,8 +8,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.intrinsics import spread_bits
 from sudoku_gym.kernels.positions import all_digits, may_erase
 

@@ -10,8 +10,8 @@ here knows rewards or episodes.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.intrinsics import lowest_bit, popcount
 from sudoku_gym.kernels.layout import BLANKS, CANDIDATES, SATISFIED, STUCK
 

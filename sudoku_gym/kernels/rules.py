@@ -7,7 +7,8 @@ U). A set of digits is a uint32 with bit `digit - 1`. Nothing here knows rewards
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from sudoku_gym.kernels.compiler import njit
 
 # mypy: disable-error-code="no-untyped-def,call-arg"
 

@@ -10,8 +10,9 @@ Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators" 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from sudoku_gym.kernels.compiler import njit
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)

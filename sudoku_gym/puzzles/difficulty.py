@@ -13,11 +13,11 @@ which they are applied does not matter.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry, geometry_for
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.intrinsics import lowest_bit, popcount
 from sudoku_gym.solver.exact_cover import INNER
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.intrinsics import lowest_bit, popcount
 from sudoku_gym.kernels.stream import new_stream, next_below
 from sudoku_gym.puzzles.difficulty import grade

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.intrinsics import prefetch
 from sudoku_gym.kernels.stream import new_stream, next_below, next_unit
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet

@@ -13,8 +13,8 @@ the weights.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.intrinsics import lowest_bit, popcount
 from sudoku_gym.solver.exact_cover import (
     BLOCK,

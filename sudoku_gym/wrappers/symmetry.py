@@ -16,10 +16,10 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector import AutoresetMode, VectorEnv
-from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.stream import new_stream
 from sudoku_gym.symmetry import draw_symmetry, group_of
 from sudoku_gym.wrappers.vector_wrapper import SudokuVectorWrapper, attribute_below, mask_of

@@ -4,17 +4,26 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sudoku_curricula.plots import mean_and_range, plot_runs
-from sudoku_curricula.tensorboard import (
+from sudoku_curricula.curves import (
     BLANKS,
+    COMPLETION_RATE,
+    CONSTRAINT_FRACTION,
+    ENTROPY,
+    EPISODIC_LENGTH,
+    EPISODIC_RETURN,
+    GAMES_PER_SECOND,
+    ITERATION,
     POLICY_LOSS,
     STEPS_PER_SECOND,
+    SUCCESS_RATE,
+    VALUE_LOSS,
     CurveWriter,
     read_curves,
 )
+from sudoku_curricula.plots import Panel, mean_and_range, panels_of, plot_runs
 from sudoku_gym import cli
 
-ROWS, COLUMNS = 2, 3
+ROWS, COLUMNS = 1, 2  # of the picture of `write_run`: the level and a loss
 
 
 def write_run(folder, slope, loss=0.5):
@@ -77,6 +86,97 @@ def test_mean_and_range_interpolate_and_ignore_what_a_run_has_not_reached():
     assert high.tolist() == [2, 5, 10, 8]
     assert mean.tolist() == [1, 3.5, 7, 8]
     assert mean_and_range(runs, STEPS_PER_SECOND)[0].size == 0
+
+
+def run_of(**values):
+    """Return a run with some values of each curve; `a__b` stands for the tag a/b."""
+    tags = {name.replace("__", "/"): points for name, points in values.items()}
+    return {tag: (list(range(len(points))), points) for tag, points in tags.items()}
+
+
+def curves_of(tags, low=0.2, high=0.9):
+    return {tag: ([0, 1], [low, high]) for tag in tags}
+
+
+def test_panels_follow_the_groups_that_the_runs_hold():
+    usual = [COMPLETION_RATE, CONSTRAINT_FRACTION, SUCCESS_RATE, POLICY_LOSS, ENTROPY]
+    run = curves_of([*usual, EPISODIC_RETURN]) | curves_of([BLANKS, EPISODIC_LENGTH], 2, 12)
+    run |= curves_of([VALUE_LOSS], 1e-4, 0.3) | curves_of([ITERATION], 1, 9)
+    run |= curves_of([GAMES_PER_SECOND], 300, 400) | curves_of([STEPS_PER_SECOND], 9000, 10_000)
+    panels = panels_of([run, curves_of(["rollout/ep_rew_mean", "time/fps"])])
+    assert panels == [
+        Panel("curriculum", (BLANKS,)),
+        Panel("curriculum", (SUCCESS_RATE,), "share"),
+        Panel("evaluation", (COMPLETION_RATE, CONSTRAINT_FRACTION), "share"),
+        Panel("losses", (ENTROPY, POLICY_LOSS)),
+        Panel("losses", (VALUE_LOSS,), "log"),
+        Panel("throughput", (STEPS_PER_SECOND,)),
+        Panel("throughput", (GAMES_PER_SECOND,)),
+        Panel("charts", (EPISODIC_LENGTH,)),
+        Panel("charts", (EPISODIC_RETURN,)),
+    ]
+    titles = [panel.title for panel in panels]
+    assert titles[:4] == ["Blanks", "Success rate", "Evaluation", "Losses"]
+    assert titles[-1] == "Episodic return"
+
+
+def test_a_new_loss_is_drawn_beside_those_of_its_kind():
+    small = run_of(losses__td_error=[0.5, 0.4], losses__entropy=[1.0, 0.6], losses__kl=[0.01, 0.02])
+    assert panels_of([small]) == [
+        Panel("losses", ("losses/entropy", "losses/td_error")),
+        Panel("losses", ("losses/kl",)),  # ten times smaller: it would lie flat below them
+    ]
+    falling = run_of(losses__logz_error=[30.0, 0.01], losses__value_loss=[0.3, 0.0])
+    assert panels_of([small | falling])[-1] == Panel(
+        "losses", ("losses/logz_error", "losses/value_loss"), "log"
+    )
+    signed = run_of(losses__policy_loss=[-0.9, 1e-6])
+    assert panels_of([signed]) == [Panel("losses", ("losses/policy_loss",))]
+
+
+def test_a_metric_outside_0_to_1_is_no_share():
+    run = run_of(evaluation__completion_rate=[0.0, 1.0], evaluation__moves=[3.0, 40.0])
+    assert panels_of([run]) == [
+        Panel("evaluation", (COMPLETION_RATE,), "share"),
+        Panel("evaluation", ("evaluation/moves",)),
+    ]
+
+
+def test_no_panel_holds_more_lines_than_can_be_told_apart():
+    tags = [f"losses/loss_{number}" for number in range(10)]
+    panels = panels_of([curves_of(tags)])
+    assert [len(panel.tags) for panel in panels] == [4, 3, 3]
+    assert [tag for panel in panels for tag in panel.tags] == tags
+
+
+def test_points_that_are_no_numbers_are_left_out(tmp_path):
+    run = write_run(tmp_path / "run", 1)
+    plot_runs([run], tmp_path / "without.png")
+    with CurveWriter(run) as writer:
+        writer.add_scalars({POLICY_LOSS: float("nan"), "losses/kl": float("inf")}, 10)
+    plot_runs([run], tmp_path / "with.png")
+    assert (tmp_path / "with.png").read_bytes() == (tmp_path / "without.png").read_bytes()
+
+
+def test_a_run_without_curves_of_ours_is_refused(tmp_path):
+    with CurveWriter(tmp_path) as writer:
+        writer.add_scalar("rollout/ep_rew_mean", 1.0, 1)
+    with pytest.raises(ValueError, match="hold no curve of a group to draw: curriculum, eval"):
+        plot_runs([tmp_path], tmp_path / "curves.png")
+
+
+def test_every_kind_of_panel_is_drawn(tmp_path):
+    folders = []
+    for folder, scale in (("one", 1.0), ("two", 0.5)):
+        with CurveWriter(tmp_path / folder) as writer:
+            for step in range(5):
+                names = [SUCCESS_RATE, COMPLETION_RATE, POLICY_LOSS, ENTROPY, EPISODIC_RETURN]
+                writer.add_scalars(dict.fromkeys(names, scale * step / 5), 1000 * step)
+                writer.add_scalars({VALUE_LOSS: 10.0**-step, STEPS_PER_SECOND: 50_000}, 1000 * step)
+        folders.append(tmp_path / folder)
+    plot_runs(folders, tmp_path / "curves.png", compare=True)
+    with Image.open(tmp_path / "curves.png") as picture:
+        assert picture.width > 1500  # three columns
 
 
 def test_curves_are_read_as_written(tmp_path):

@@ -13,8 +13,7 @@ from ray import cloudpickle, tune
 from ray.rllib.algorithms import Algorithm
 from ray.rllib.algorithms.ppo import PPOConfig
 
-from sudoku_curricula import PaperAlgorithm1Config, SuccessRateConfig
-from sudoku_curricula import tensorboard as curves
+from sudoku_curricula import PaperAlgorithm1Config, SuccessRateConfig, curves
 from sudoku_curricula.rllib import BlanksCurriculumCallback, CurvesCallback, write_curves
 
 pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.usefixtures("ray_cluster")]
@@ -22,7 +21,7 @@ pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.usefixtures("ray_clust
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # runners can't import this file
 
 GAMES = 3
-LEVELS = PaperAlgorithm1Config(start=2, stop=6, gamma=0.9, max_iterations=99)
+LEVELS = PaperAlgorithm1Config(start=2, stop=6, gamma=0.9, max_iterations=99, metric="completion")
 
 
 class Game(gym.Env):
@@ -154,6 +153,7 @@ def test_held_out_games_move_it_past_all_that_is_mastered(build, tmp_path):
         curves.VALUE_LOSS,
         curves.ENTROPY,
         curves.LEARNING_RATE,
+        curves.ITERATION,
     ):
         assert found[name][1], name
     steps, blanks = found[curves.BLANKS]
@@ -228,6 +228,11 @@ def test_another_schedule_does_not_take_over(build, tmp_path):
 def test_a_game_that_does_not_tell_is_refused(build):
     with pytest.raises(ValueError, match="without 'is_success' in its info"):
         build(configure(told=("level",))).train()
+
+
+def test_a_metric_that_it_does_not_measure_is_refused():
+    with pytest.raises(ValueError, match="BlanksCurriculumCallback measures completion and can't"):
+        BlanksCurriculumCallback(PaperAlgorithm1Config())
 
 
 def test_evaluations_need_a_distance():

@@ -6,8 +6,7 @@ import pytest
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 
-from sudoku_curricula import make_schedule
-from sudoku_curricula import tensorboard as curves
+from sudoku_curricula import curves, make_schedule
 from sudoku_curricula.sb3 import BlanksCurriculumCallback
 
 GAMES = 3
@@ -67,9 +66,8 @@ def ppo(env=None, **options):
 
 
 def algorithm_1(**options):
-    return make_schedule(
-        "algorithm-1", **{"start": 2, "stop": 6, "gamma": 0.9, "max_iterations": 99, **options}
-    )
+    levels = {"start": 2, "stop": 6, "gamma": 0.9, "max_iterations": 99, "metric": "completion"}
+    return make_schedule("algorithm-1", **{**levels, **options})
 
 
 def weights(model):
@@ -204,3 +202,8 @@ def test_off_policy_algorithms_take_it_too():
 def test_evaluations_need_a_distance():
     with pytest.raises(ValueError, match="evaluate_every must be at least 1"):
         BlanksCurriculumCallback(algorithm_1(), HeldOut(2), evaluate_every=0)
+
+
+def test_a_metric_that_it_does_not_measure_is_refused():
+    with pytest.raises(ValueError, match="BlanksCurriculumCallback measures completion and can't"):
+        BlanksCurriculumCallback(algorithm_1(metric="policy_accuracy"))

@@ -16,12 +16,16 @@ from sudoku_curricula import (
 )
 from sudoku_gym.statistics import wilson_interval
 
-SMALL = {
+SMALL = {  # a schedule that is not here states its laws with its own defaults
     "constant": {"blanks": 3},
     "linear": {"start": 2, "stop": 5, "updates": 10},
     "success-rate": {"start": 2, "stop": 5, "threshold": 0.5, "window": 12, "min_count": 4},
     "algorithm-1": {"start": 2, "stop": 5, "gamma": 0.7, "max_iterations": 3},
 }
+
+
+def small(name):
+    return make_schedule(name, **SMALL.get(name, {}))
 
 
 def feed(schedule, rate, count=100):
@@ -33,6 +37,7 @@ def feed(schedule, rate, count=100):
 def test_defaults_build(name):
     schedule = make_schedule(name)
     assert schedule.distribution() == {schedule.level: 1.0}
+    assert (schedule.levels[0], list(schedule.levels)) == (schedule.level, sorted(schedule.levels))
     assert not schedule.finished
 
 
@@ -110,6 +115,12 @@ def test_mastery_is_remembered_after_a_relapse():
     assert len(schedule.history) == 1
 
 
+def test_each_schedule_says_by_which_metric_it_moves():
+    assert make_schedule("success-rate").metric == "completion"
+    assert make_schedule("algorithm-1").metric == "policy_accuracy"
+    assert make_schedule("algorithm-1?metric=completion&stop=3").metric == "completion"
+
+
 def test_algorithm_1_says_which_way_it_advanced():
     schedule = PaperAlgorithm1Config(start=2, stop=4, gamma=0.9, max_iterations=3).build()
     assert not feed(schedule, 0.9)  # alpha > gamma is strict
@@ -126,7 +137,7 @@ def test_algorithm_1_says_which_way_it_advanced():
 
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_results_of_other_levels_are_ignored(name):
-    schedule = make_schedule(name, **SMALL[name])
+    schedule = small(name)
     before = schedule.state_dict()
     for _ in range(50):
         assert not schedule.update(schedule.level + 1, 100, 100)
@@ -142,7 +153,7 @@ def test_results_of_other_levels_are_ignored(name):
     cut=st.integers(0, 50),
 )
 def test_laws_of_every_schedule_and_exact_resume(name, results, cut):
-    schedule = make_schedule(name, **SMALL[name])
+    schedule = small(name)
     resumed = None
     for i, (level, successes, failures) in enumerate(results):
         before = schedule.level
@@ -155,7 +166,7 @@ def test_laws_of_every_schedule_and_exact_resume(name, results, cut):
         if resumed is not None:
             resumed.update(level, successes, successes + failures)
         if i == cut:
-            resumed = make_schedule(name, **SMALL[name])
+            resumed = small(name)
             resumed.load_state_dict(json.loads(json.dumps(schedule.state_dict())))
     if resumed is not None:
         assert resumed.state_dict() == schedule.state_dict()
@@ -188,6 +199,7 @@ def test_numpy_counts_are_fit_for_json():
         ("algorithm-1", {"gamma": 0.0}, "gamma must lie between 0 and 1, not 0.0"),
         ("algorithm-1", {"max_iterations": 0}, "max_iterations must be at least 1, not 0"),
         ("algorithm-1", {"metric": "luck"}, "'policy_accuracy' or 'completion', not 'luck'"),
+        ("algorithm-1?depth=3", {}, "'algorithm-1' has no option depth: use start, stop, gamma"),
         ("exponential", {}, "no schedule is called 'exponential': use constant, linear"),
     ],
 )

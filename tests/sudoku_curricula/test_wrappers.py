@@ -54,7 +54,8 @@ class Curves:
 
 
 def algorithm_1(**options):
-    return make_schedule("algorithm-1", **{"start": 2, "stop": 4, "gamma": 0.9, **options})
+    levels = {"start": 2, "stop": 4, "gamma": 0.9, "metric": "completion"}
+    return make_schedule("algorithm-1", **{**levels, **options})
 
 
 def play(env, actions):
@@ -232,3 +233,11 @@ def test_an_episode_without_its_result_is_refused():
 def test_no_episode_is_no_update():
     with pytest.raises(ValueError, match="episodes_per_update must be at least 1, not 0"):
         BlanksCurriculum(LongGame(), algorithm_1(), episodes_per_update=0)
+
+
+def test_a_metric_that_episodes_do_not_tell_is_refused():
+    schedule = algorithm_1(metric="policy_accuracy")
+    with pytest.raises(ValueError, match=r"^BlanksCurriculum measures completion and can't"):
+        BlanksCurriculum(LongGame(), schedule)
+    with pytest.raises(ValueError, match=r"^VectorBlanksCurriculum measures completion and can't"):
+        VectorBlanksCurriculum(SyncVectorEnv([LongGame]), schedule)

@@ -134,6 +134,12 @@ def test_a_policy_is_loaded_by_name():
     assert isinstance(policy, SolverPolicy) and policy.solver.node_limit == 7
 
 
+def test_options_may_stand_in_the_name():
+    policy = load_policy("backtracking?node_limit=7")
+    assert policy.solver.node_limit == 7
+    assert load_policy("dlx?node_limit=1000&time_limit=0.5", item_rule="fewest") is not None
+
+
 @pytest.fixture
 def plugin(tmp_path, monkeypatch):
     """A module of somebody else's, importable as `their_agents`."""
@@ -152,6 +158,9 @@ def plugin(tmp_path, monkeypatch):
         "    def predict(self, boards, geometry): return np.zeros((len(boards), 4, 4, 4))\n"
         "ready = Agent(5)\n"
         "number = 3\n"
+        "def takes_all(**kw): return Agent(kw)\n"
+        "def needs_depth(depth): return Agent(depth)\n"
+        "def takes_none(): return Agent()\n"
         "def load(folder, depth): return Agent(depth)\n"
         "def nothing(): return None\n"
         "def needs_torch(): raise ModuleNotFoundError('No module named torch', name='torch')\n"
@@ -166,6 +175,72 @@ def test_a_policy_is_loaded_by_path(plugin):
     assert load_policy("their_agents:ready").greed == 5
     assert isinstance(load_policy("their_agents:Solver"), SolverPolicy)
     assert isinstance(load_policy("their_agents:Predictor"), PredictorPolicy)
+
+
+@pytest.mark.parametrize(
+    "value, expected",
+    [
+        ("3", 3),
+        ("-0.5", -0.5),
+        ("1e-3", 1e-3),
+        ("true", True),
+        ("null", None),
+        ("fewest", "fewest"),
+        ('"3"', "3"),
+        ("a=b", "a=b"),
+        ("what?", "what?"),
+    ],
+)
+def test_a_value_is_a_json_scalar_or_a_word(plugin, value, expected):
+    greed = load_policy(f"their_agents:Agent?greed={value}").greed
+    assert greed == expected and type(greed) is type(expected)
+
+
+def test_options_of_a_factory_that_takes_all(plugin):
+    policy = load_policy("their_agents:takes_all?depth=3&mode=fast", width=2)
+    assert policy.greed == {"depth": 3, "mode": "fast", "width": 2}
+
+
+@pytest.mark.parametrize(
+    "name, kwargs, message",
+    [
+        ("backtracking?nodes=7", {}, "'backtracking' has no option nodes: use .*node_limit"),
+        ("backtracking", {"nodes": 7}, "'backtracking' has no option nodes: use .*node_limit"),
+        ("their_agents:takes_none?depth=7", {}, "has no option depth: it takes none"),
+        ("their_agents:ready?greed=3", {}, "is a finished policy and takes no greed"),
+        ("their_agents:Agent?greed=3", {"greed": 3}, "greed stands in the name and as an argument"),
+        ("their_agents:Agent?greed=3&greed=4", {}, "gives greed twice"),
+        ("their_agents:Agent?", {}, "'' is no option; write name"),
+        ("their_agents:Agent?greed", {}, "'greed' is no option; write name"),
+        ("their_agents:Agent?greed=", {}, "'greed=' is no option; write name"),
+        ("their_agents:Agent?=3", {}, "'=3' is no option; write name"),
+        ("their_agents:Agent?greed=3&", {}, "'' is no option; write name"),
+        ("their_agents:Agent?greed=[1]", {}, r"\[1\] is a list, no single value"),
+        ("their_agents:needs_depth", {}, "missing a required argument: 'depth'; write their_ag"),
+        ("alphago?depth=3", {}, "no policy 'alphago'"),
+    ],
+)
+def test_options_that_make_no_sense_are_explained(plugin, name, kwargs, message):
+    with pytest.raises(ValueError, match=message):
+        load_policy(name, **kwargs)
+
+
+@pytest.mark.parametrize("name", ["run", "run?greed=1"])
+def test_a_folder_takes_options_and_may_have_a_question_mark_of_its_own(plugin, name):
+    folder = plugin / name
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps({"agent": "their_agents:load"}))
+    assert load_policy(folder, depth=3).greed == 3
+    if name == "run":
+        assert load_policy(f"{folder}?depth=4").greed == 4
+        with pytest.raises(ValueError, match="run' has no option folder: use depth"):
+            load_policy(f"{folder}?folder=elsewhere&depth=1")
+
+
+def test_an_agent_that_loads_nothing_is_named(plugin):
+    (plugin / "config.json").write_text(json.dumps({"agent": "their_agents:number"}))
+    with pytest.raises(ValueError, match="'their_agents:number' is no class or function"):
+        load_policy(plugin)
 
 
 @pytest.mark.parametrize("agent, greed", [("their_agents:Agent", "9"), ("their_agents:load", 4)])

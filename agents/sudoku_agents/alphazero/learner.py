@@ -1,117 +1,117 @@
-"""The loss of cAlphaZero and the updates that lower it."""
+"""cAlphaZero as a learner: self-play with tree search, and updates from its replay.
+
+Source: cAlphaZero (Agarwal et al.), Algorithm 1.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import ceil
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import Tensor, nn
+from sudoku_agents.alphazero.agent import AlphaZeroPolicy, make_network
+from sudoku_agents.alphazero.config import AlphaZeroConfig
+from sudoku_agents.alphazero.replay import Replay
+from sudoku_agents.alphazero.self_play import Games, Player
+from sudoku_agents.alphazero.updates import Losses, update
+from sudoku_curricula import curves
+from sudoku_gym.puzzles.sources import Blanks
+from sudoku_learning.networks.network import seeded
+from sudoku_learning.training import (
+    Optimiser,
+    Random,
+    Report,
+    State,
+    train_from_the_command_line,
+)
+from sudoku_learning.training.environments import held_out_source
+from sudoku_learning.training.sampling import make_sampler, split
 
-from sudoku_agents.alphazero.config import LossConfig
-from sudoku_agents.alphazero.replay import Positions
-from sudoku_gym import board, symmetry
-from sudoku_gym.geometry import Geometry
 
+class AlphaZeroLearner:
+    """Learns from its own games; a `sudoku_learning.training.Learner`.
 
-@dataclass(frozen=True)
-class Losses:
-    """Means over an iteration's updates.
+    Args:
+        config: the run's.
+        random: draws the first weights.
 
     Attributes:
-        policy: cross entropy of the network's policy against the search's, nats.
-        value: squared error of the value.
-        entropy: entropy of the network's policy, nats.
-        accuracy: share of positions where the network's first choice is a most visited action,
-            the alpha of Algorithm 1.
-        positions: how many positions were trained on, with repeats.
+        network: the network under training.
+        sampler: has the games played.
     """
 
-    policy: float
-    value: float
-    entropy: float
-    accuracy: float
-    positions: int
+    metrics = ("policy_accuracy",)
 
+    def __init__(self, config: AlphaZeroConfig, random: Random) -> None:
+        self.config = config
+        self._geometry = held_out_source(config.env).geometry
+        make = partial(make_network, config, self._geometry)
+        self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
+        loss = config.loss
+        self.optimiser = Optimiser(self.network, loss.learning_rate, loss.max_gradient_norm)
+        self.replay = Replay(config.replay_iterations)
+        self.sampler = make_sampler(partial(Player, config), config.ray)
 
-def losses(
-    logits: Tensor, values: Tensor, search_policy: Tensor, returns: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    r"""Return the three terms of the loss.
+    def start(self) -> None:
+        """Start the actors, if there are to be any."""
+        self.sampler.start()
 
-    $$\ell = \lambda (r - v_s)^2 - p_s^\top \log \pi_s + \xi\, \pi_s^\top \log \pi_s$$
+    def close(self) -> None:
+        """End the actors."""
+        self.sampler.close()
 
-    Source: cAlphaZero (Agarwal et al.), equation 5; the caller weighs and adds.
-
-    Args:
-        logits: float32 `[B, A]`, of pi_s; far below the others where illegal.
-        values: float32 `[B]`, v_s.
-        search_policy: float32 `[B, A]`, p_s.
-        returns: float32 `[B]`, r.
-
-    Returns:
-        The squared error, the cross entropy, and the entropy of pi_s, averaged over the batch.
-    """
-    log_policy = torch.log_softmax(logits, 1)
-    value_loss = (returns - values).square().mean()
-    policy_loss = -(search_policy * log_policy).sum(1).mean()
-    entropy = -(log_policy.exp() * log_policy).sum(1).mean()
-    return value_loss, policy_loss, entropy
-
-
-def train(
-    network: nn.Module,
-    optimiser: torch.optim.Optimizer,
-    positions: Positions,
-    num_new: int,
-    geometry: Geometry,
-    config: LossConfig,
-    rng: np.random.Generator,
-    augment: bool = True,
-) -> Losses:
-    """Update the network on batches drawn with replacement.
-
-    Args:
-        network: maps boards, masks and geometry to logits and values.
-        optimiser: of the network's parameters.
-        positions: the replay.
-        num_new: how many positions the latest self-play added; sets the number of updates.
-        geometry: the boards' units.
-        config: weights of the loss, batch size, passes.
-        rng: draws the batches and the symmetries.
-        augment: move each position by a random symmetry.
-
-    Returns:
-        Means over the updates.
-    """
-    network.train()
-    updates = ceil(config.passes * num_new / config.batch_size)
-    sums = np.zeros(4)
-    for _ in range(updates):
-        batch = positions[rng.integers(len(positions), size=config.batch_size)]
-        boards, counts = batch.boards, batch.visit_counts.astype(np.float32)
-        if augment:
-            moved_by = symmetry.sample(geometry, len(batch), rng)
-            boards, counts = moved_by.apply(boards), moved_by.apply_to_policy(counts)
-        masks = board.candidates(boards, geometry).reshape(len(boards), -1)
-        policy = torch.from_numpy(counts / counts.sum(1, keepdims=True))
-        logits, values = network(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
-        value_loss, policy_loss, entropy = losses(
-            logits, values, policy, torch.from_numpy(batch.returns)
+    def learn(self, blanks: Blanks, random: Random) -> Report:
+        """Play games with so many blanks, and update the network."""
+        config = self.config
+        tasks = split(config.games, blanks, config.ray, random.numpy)
+        games = Games.concatenate(self.sampler.sample(self.network.state_dict(), tasks))
+        self.replay.add(games.positions)
+        means = update(
+            self.network,
+            self.optimiser,
+            self.replay.all(),
+            len(games.positions),
+            self._geometry,
+            config.loss,
+            random.numpy,
+            config.augment,
         )
-        loss = config.value_weight * value_loss + policy_loss - config.entropy_weight * entropy
-        optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
-        accuracy = _first_choice_agrees(logits, counts)
-        sums += [policy_loss.item(), value_loss.item(), entropy.item(), accuracy]
-    network.eval()
-    policy_mean, value_mean, entropy_mean, accuracy = (sums / updates).tolist()
-    return Losses(policy_mean, value_mean, entropy_mean, accuracy, updates * config.batch_size)
+        return Report(
+            steps=int(games.lengths.sum()),
+            curves=_curves_of(games, means),
+            columns={
+                "policy": f"{means.policy:.3f}",
+                "value": f"{means.value:.4f}",
+                "self-play": f"{games.solved.mean():.1%}",
+            },
+            metrics={"policy_accuracy": (round(means.accuracy * means.positions), means.positions)},
+        )
+
+    def policy(self) -> AlphaZeroPolicy:
+        """Return the policy without search."""
+        return AlphaZeroPolicy(self.network)
+
+    def state(self) -> State:
+        """Return weights, optimiser and replay."""
+        return replace(self.optimiser.state(), arrays=self.replay.arrays())
+
+    def restore(self, state: State) -> None:
+        """Continue from a state of an equal learner."""
+        self.optimiser.restore(state)
+        self.replay.restore(state.arrays)
 
 
-def _first_choice_agrees(logits: Tensor, counts: NDArray[np.float32]) -> float:
-    choice = logits.detach().argmax(1).numpy()
-    return float((counts[np.arange(len(counts)), choice] == counts.max(1)).mean())
+def main(argv: Sequence[str] | None = None) -> int:
+    """Train from the command line, see `AlphaZeroConfig`; return 0, for the shell."""
+    return train_from_the_command_line(AlphaZeroConfig, AlphaZeroLearner, "calphazero", argv)
+
+
+def _curves_of(games: Games, means: Losses) -> dict[str, float]:
+    return {
+        curves.POLICY_ACCURACY: means.accuracy,
+        curves.EPISODIC_RETURN: float(games.returns.mean()),
+        curves.EPISODIC_LENGTH: float(games.lengths.mean()),
+        curves.POLICY_LOSS: means.policy,
+        curves.VALUE_LOSS: means.value,
+        curves.ENTROPY: means.entropy,
+    }

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
-import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor
 
-from sudoku_agents.alphazero.agent import evaluator
+from sudoku_agents.alphazero.agent import evaluator, make_network
 from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.replay import Positions
 from sudoku_agents.alphazero.search import Evaluator, SearchResult, search
 from sudoku_gym.envs.vector import SudokuVectorEnv
-from sudoku_gym.puzzles.sources import Blanks
+from sudoku_learning.training.environments import held_out_source, training_envs
+from sudoku_learning.training.sampling import Task
 
 
 @dataclass(frozen=True)
@@ -49,49 +48,31 @@ class Games:
         )
 
 
-class SelfPlay(Protocol):
-    """Plays the games of an iteration, wherever that may be."""
-
-    def start(self) -> object:
-        """Get ready; the first games do it otherwise."""
-
-    def play(self, network: nn.Module, blanks: Blanks, rng: np.random.Generator) -> Games:
-        """Play one game on each of the configuration's boards.
-
-        Args:
-            network: chooses and values; it stays as it is.
-            blanks: of the puzzles, as `SudokuVectorEnv.set_blanks` takes them.
-            rng: everything random comes from it.
-        """
-
-    def close(self) -> None:
-        """Give back what it holds; it can play again."""
-
-
-class LocalSelfPlay:
-    """Plays all games in lock step in this process.
+class Player:
+    """Plays tasks with a network of its own; a `sudoku_learning.training.sampling.Worker`.
 
     Args:
-        config: the environment, how many games, and how to play them.
-
-    Raises:
-        ValueError: if the environment is unknown or no Sudoku.
+        config: the environment and how to play.
     """
 
     def __init__(self, config: AlphaZeroConfig) -> None:
         self._config = config
-        self._envs = _training_envs(config)
+        self._network = make_network(config, held_out_source(config.env).geometry).eval()
 
-    def start(self) -> None:
-        """Do nothing: it is ready."""
-
-    def play(self, network: nn.Module, blanks: Blanks, rng: np.random.Generator) -> Games:
-        """Play one game on each board, see `SelfPlay`."""
-        self._envs.set_blanks(blanks)
-        return play_games(self._envs, evaluator(network, self._envs.geometry), self._config, rng)
-
-    def close(self) -> None:
-        """Do nothing: it holds nothing to give back."""
+    def sample(self, weights: Mapping[str, Tensor], task: Task) -> Games:
+        """Play a task's games in lock step with these weights."""
+        config = self._config
+        self._network.load_state_dict(dict(weights))
+        envs = training_envs(
+            config.env,
+            task.games,
+            reward=config.search.reward,
+            end_at_dead_end=config.search.end_at_dead_end,
+            actions=config.search.actions,
+        )
+        envs.set_blanks(task.blanks)
+        evaluate = evaluator(self._network, envs.geometry)
+        return play_games(envs, evaluate, config, np.random.default_rng(task.seed))
 
 
 def play_games(
@@ -150,20 +131,3 @@ def choose_moves(
     shares /= shares.max(1, keepdims=True)
     sums = (shares.astype(np.float64) ** (1 / temperature)).cumsum(1)
     return (sums > rng.random((len(sums), 1)) * sums[:, -1:]).argmax(1)
-
-
-def _training_envs(config: AlphaZeroConfig) -> SudokuVectorEnv:
-    try:
-        envs = gym.make_vec(
-            config.env,
-            num_envs=config.games,
-            split="train",
-            reward=config.search.reward,
-            end_at_dead_end=config.search.end_at_dead_end,
-            actions=config.search.actions,
-        )
-    except gym.error.UnregisteredEnv as error:
-        raise ValueError(f"env={config.env!r}: {error}") from None
-    if not isinstance(envs, SudokuVectorEnv):
-        raise ValueError(f"{config.env} is no Sudoku environment")
-    return envs

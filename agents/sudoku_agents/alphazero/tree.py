@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.endings import Rules, end_value, is_over
 from sudoku_gym.kernels.intrinsics import borrowed
 from sudoku_gym.kernels.layout import (

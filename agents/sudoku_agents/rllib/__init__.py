@@ -10,13 +10,10 @@ except ModuleNotFoundError as error:
 from sudoku_agents.rllib.configs import appo_config, dqn_config, ppo_config
 from sudoku_agents.rllib.environment import MaskedSudoku
 from sudoku_agents.rllib.modules import MaskedActorCritic, MaskedQNetwork
-from sudoku_agents.rllib.networks import DenseConfig, ExactCoverConfig
 from sudoku_agents.rllib.play import MODULE_PATH, RLlibPolicy, SplitEvaluation, held_out
 
 __all__ = [
     "MODULE_PATH",
-    "DenseConfig",
-    "ExactCoverConfig",
     "MaskedActorCritic",
     "MaskedQNetwork",
     "MaskedSudoku",

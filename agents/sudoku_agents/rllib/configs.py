@@ -20,10 +20,10 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 
 from sudoku_agents.rllib.environment import MaskedSudoku
 from sudoku_agents.rllib.modules import MaskedActorCritic, MaskedQNetwork
-from sudoku_agents.rllib.networks import NetworkConfig
 from sudoku_agents.rllib.play import held_out
-from sudoku_curricula import ConstantConfig, ScheduleConfig
+from sudoku_curricula import ScheduleConfig
 from sudoku_curricula.rllib import BlanksCurriculumCallback
+from sudoku_learning.networks import BodyConfig
 
 Config = TypeVar("Config", bound=AlgorithmConfig)
 
@@ -31,7 +31,7 @@ Config = TypeVar("Config", bound=AlgorithmConfig)
 def ppo_config(
     env: str,
     *,
-    network: NetworkConfig | None = None,
+    network: BodyConfig | None = None,
     num_envs: int = 64,
     curriculum: ScheduleConfig | None = None,
     evaluate_every: int = 20_000,
@@ -41,7 +41,7 @@ def ppo_config(
 
     Args:
         env: id of the environment, e.g. `"Sudoku9x9-v0"`.
-        network: `ExactCoverConfig()`, which None means, or `DenseConfig()`.
+        network: the body, e.g. `MLPConfig()`; None means `ExactCoverConfig()`.
         num_envs: boards that each runner steps together.
         curriculum: moves the number of blanks by greedy play on the validation puzzles; None leaves
             it to `options`.
@@ -71,7 +71,7 @@ def ppo_config(
 def appo_config(
     env: str,
     *,
-    network: NetworkConfig | None = None,
+    network: BodyConfig | None = None,
     num_envs: int = 64,
     curriculum: ScheduleConfig | None = None,
     evaluate_every: int = 20_000,
@@ -96,7 +96,7 @@ def appo_config(
 def dqn_config(
     env: str,
     *,
-    network: NetworkConfig | None = None,
+    network: BodyConfig | None = None,
     num_envs: int = 16,
     curriculum: ScheduleConfig | None = None,
     evaluate_every: int = 20_000,
@@ -123,7 +123,7 @@ def _on_sudoku(
     config: Config,
     module: type[MaskedActorCritic | MaskedQNetwork],
     env: str,
-    network: NetworkConfig | None,
+    network: BodyConfig | None,
     num_envs: int,
     curriculum: ScheduleConfig | None,
     evaluate_every: int,
@@ -134,10 +134,9 @@ def _on_sudoku(
     board: Any = gym.make(env, **env_config).unwrapped
     if curriculum is not None:
         # Asked for the last level here, since an error in a runner's process would only kill that.
-        board.set_blanks(
-            curriculum.blanks if isinstance(curriculum, ConstantConfig) else curriculum.stop
-        )
-        env_config["blanks"] = curriculum.build().level
+        schedule = curriculum.build()
+        board.set_blanks(schedule.levels[-1])
+        env_config["blanks"] = schedule.level
         callback: Any = partial(
             BlanksCurriculumCallback,
             curriculum,

@@ -1,11 +1,12 @@
 """Masked modules of RLlib's new API stack: an actor-critic, and a Q-network.
 
-Both take the observations of `MaskedObservation` and a network of `sudoku_agents.rllib.networks`.
+Both take the observations of `MaskedObservation` and a body of `sudoku_learning.networks`.
 What is illegal gets `ILLEGAL_LOGIT`, in play and in training alike; nothing else knows of masks.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import torch
@@ -24,7 +25,14 @@ from ray.rllib.utils.schedules.scheduler import Scheduler
 from torch import Tensor, nn
 
 from sudoku_agents.placements import geometry_of
-from sudoku_agents.rllib.networks import ExactCoverConfig
+from sudoku_learning.networks import (
+    ExactCoverConfig,
+    HeadConfig,
+    Network,
+    PolicyConfig,
+    QConfig,
+    ValueConfig,
+)
 
 Batch = dict[str, Any]
 
@@ -32,7 +40,7 @@ Batch = dict[str, Any]
 class _Masked(TorchRLModule, TargetNetworkAPI, InferenceOnlyAPI):
     """What both modules share: the network and its target."""
 
-    network: nn.Module
+    network: Network
     target: nn.Module
 
     def setup(self) -> None:
@@ -43,7 +51,18 @@ class _Masked(TorchRLModule, TargetNetworkAPI, InferenceOnlyAPI):
         """
         assert isinstance(self.model_config, dict) and self.action_space is not None
         geometry = geometry_of(self.action_space, self.model_config.get("geometry"))
-        self.network = (self.model_config.get("network") or ExactCoverConfig()).build(geometry)
+        body = self.model_config.get("network") or ExactCoverConfig()
+        self.network = Network(body, self.heads(self.model_config), geometry)
+        self._geometry = geometry
+
+    @abstractmethod
+    def heads(self, model_config: dict[str, Any]) -> dict[str, HeadConfig]:
+        """Return the heads that the algorithm asks for."""
+
+    def evaluate(self, network: nn.Module, batch: Batch) -> dict[str, Tensor]:
+        """Let the network, or its target, look at a batch."""
+        found: dict[str, Tensor] = network(*boards_and_masks(batch), self._geometry)
+        return found
 
     def make_target_networks(self) -> None:
         """Copy the network; learners that need a target ask for it."""
@@ -61,35 +80,36 @@ class _Masked(TorchRLModule, TargetNetworkAPI, InferenceOnlyAPI):
 class MaskedActorCritic(_Masked, ValueFunctionAPI):
     """Logits and values of one network, for PPO, IMPALA and APPO.
 
-    `model_config["network"]` is the configuration of the network, by default `ExactCoverConfig()`;
+    `model_config["network"]` is the configuration of the body, by default `ExactCoverConfig()`;
+    `model_config["value"]` that of the value head, by default `ValueConfig()`;
     `model_config["geometry"]` are the boards' units, by default the standard boxes.
     """
 
+    def heads(self, model_config: dict[str, Any]) -> dict[str, HeadConfig]:
+        """Return a policy and a value."""
+        return {"policy": PolicyConfig(), "value": model_config.get("value") or ValueConfig()}
+
     def _forward(self, batch: Batch, **kwargs: Any) -> Batch:
-        logits, _ = self.network(*boards_and_masks(batch))
-        return {Columns.ACTION_DIST_INPUTS: logits}
+        return {Columns.ACTION_DIST_INPUTS: self.evaluate(self.network, batch)["policy"]}
 
     def _forward_train(self, batch: Batch, **kwargs: Any) -> Batch:
-        logits, values = self.network(*boards_and_masks(batch))
+        found = self.evaluate(self.network, batch)
         # The learner hands the embeddings to compute_values, so one pass serves both.
-        return {Columns.ACTION_DIST_INPUTS: logits, Columns.EMBEDDINGS: values}
+        return {Columns.ACTION_DIST_INPUTS: found["policy"], Columns.EMBEDDINGS: found["value"]}
 
     def compute_values(self, batch: Batch, embeddings: Tensor | None = None) -> Tensor:
         """Return values float32 `[B]`."""
         if embeddings is not None:
             return embeddings
-        values: Tensor
-        _, values = self.network(*boards_and_masks(batch))
-        return values
+        return self.evaluate(self.network, batch)["value"]
 
     def forward_target(self, batch: Batch) -> Batch:
         """Return the target's logits `[B, N**3]`, which APPO asks for."""
-        logits, _ = self.target(*boards_and_masks(batch))
-        return {TARGET_NETWORK_ACTION_DIST_INPUTS: logits}
+        return {TARGET_NETWORK_ACTION_DIST_INPUTS: self.evaluate(self.target, batch)["policy"]}
 
 
 class MaskedQNetwork(_Masked, QNetAPI):
-    """The network's logits as action values, for DQN: masked targets and masked exploration.
+    """Action values for DQN: masked targets and masked exploration.
 
     RLlib's own module explores wherever a value is not 0 or minus infinity, that is anywhere.
     `model_config` is that of `MaskedActorCritic`.
@@ -109,15 +129,17 @@ class MaskedQNetwork(_Masked, QNetAPI):
             fixed_value_or_schedule=self.model_config["epsilon"], framework="torch"
         )
 
+    def heads(self, model_config: dict[str, Any]) -> dict[str, HeadConfig]:
+        """Return action values without limits."""
+        return {"q": QConfig()}
+
     def compute_q_values(self, batch: Batch) -> Batch:
         """Return the action values float32 `[B, N**3]`."""
-        values, _ = self.network(*boards_and_masks(batch))
-        return {QF_PREDS: values}
+        return {QF_PREDS: self.evaluate(self.network, batch)["q"]}
 
     def forward_target(self, batch: Batch) -> Batch:
         """Return the target's action values float32 `[B, N**3]`."""
-        values, _ = self.target(*boards_and_masks(batch))
-        return {QF_PREDS: values}
+        return {QF_PREDS: self.evaluate(self.target, batch)["q"]}
 
     def _forward_inference(self, batch: Batch, **kwargs: Any) -> Batch:
         with torch.no_grad():

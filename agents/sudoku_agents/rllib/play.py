@@ -17,17 +17,17 @@ from ray.rllib.core.rl_module.rl_module import RLModule
 from ray.rllib.utils.metrics import EVALUATION_RESULTS
 from ray.rllib.utils.metrics.metrics_logger import MetricsLogger
 
-from sudoku_agents.held_out import HeldOut
 from sudoku_gym import puzzles
 from sudoku_gym.evaluation import evaluate
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import resolve_source
+from sudoku_learning.networks import BatchedPolicy
+from sudoku_learning.training import HeldOut
 
-BOARDS_AT_ONCE = 256
 MODULE_PATH = Path("learner_group", "learner", "rl_module", DEFAULT_MODULE_ID)
 
 
-class RLlibPolicy:
+class RLlibPolicy(BatchedPolicy):
     """Plays greedily with a module: a `sudoku_gym.Policy` for `evaluate` and `compare`.
 
     The module of a saved algorithm is loaded with RLlib's own
@@ -40,6 +40,7 @@ class RLlibPolicy:
     """
 
     def __init__(self, module: RLModule) -> None:
+        super().__init__()
         self.module = module
 
     def reset(
@@ -56,19 +57,16 @@ class RLlibPolicy:
             raise ValueError(
                 f"the module plays boards of shape {shape}, not {geometry.size}x{geometry.size}"
             )
+        super().reset(puzzles, geometry, rng)
 
-    def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Choose an action int64 `[B]` for boards `[B, N, N]` with masks `[B, A]`."""
-        choices = np.zeros(len(boards), np.int64)
-        rows = np.flatnonzero(action_masks.any(1))
-        for start in range(0, len(rows), BOARDS_AT_ONCE):
-            part = rows[start : start + BOARDS_AT_ONCE]
-            observations = {
-                "observations": torch.from_numpy(boards[part]),
-                "action_mask": torch.from_numpy(action_masks[part]),
-            }
-            answer = self.module.forward_inference({Columns.OBS: observations})
-            choices[part] = answer[Columns.ACTION_DIST_INPUTS].argmax(1).numpy()
+    def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Choose the placement with the module's highest logit or value."""
+        observations = {
+            "observations": torch.from_numpy(boards),
+            "action_mask": torch.from_numpy(masks),
+        }
+        answer = self.module.forward_inference({Columns.OBS: observations})
+        choices: NDArray[np.int64] = answer[Columns.ACTION_DIST_INPUTS].argmax(1).numpy()
         return choices
 
 

@@ -18,12 +18,11 @@ from stable_baselines3.common.type_aliases import Schedule
 from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
 from torch import Tensor
 
-from sudoku_agents.networks import ExactCoverNetwork
-from sudoku_agents.networks.exact_cover import ILLEGAL_LOGIT
 from sudoku_agents.placements import geometry_of
 from sudoku_agents.sb3.observations import check_observations, decode, legal_placements
 from sudoku_gym.actions import sample_actions
 from sudoku_gym.geometry import Geometry
+from sudoku_learning.networks import ILLEGAL_LOGIT, BodyConfig, ExactCoverConfig, Network, QConfig
 
 
 class MaskedQNetwork(QNetwork):
@@ -44,18 +43,18 @@ class MaskedQNetwork(QNetwork):
 
 
 class ExactCoverQNetwork(MaskedQNetwork):
-    """The values are what `ExactCoverNetwork` calls logits."""
+    """The values of a network on the exact-cover graph, or on another body."""
 
-    def __init__(self, *args: Any, channels: int, layers: int, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, network: BodyConfig, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         del self.q_net
-        self.network = ExactCoverNetwork(channels, layers)
+        self.network = Network(network, {"q": QConfig()}, self.geometry)
 
     def forward(self, obs: Any) -> Tensor:
         """Return the values of the placements, float32 `[B, N**3]`."""
         boards = decode(obs, self.geometry.size)
-        values: Tensor
-        values, _ = self.network(boards, legal_placements(boards, self.geometry), self.geometry)
+        legal = legal_placements(boards, self.geometry)
+        values: Tensor = self.network(boards, legal, self.geometry)["q"]
         return values
 
 
@@ -111,19 +110,18 @@ class ExactCoverDQNPolicy(MaskedDQNPolicy):
 
     Args:
         *args: as in `MaskedDQNPolicy`.
-        channels: width of the network.
-        layers: rounds of messages.
+        network: the body; None takes `ExactCoverConfig()`.
         **kwargs: as in `MaskedDQNPolicy`.
     """
 
     network_class = ExactCoverQNetwork
 
-    def __init__(self, *args: Any, channels: int = 32, layers: int = 2, **kwargs: Any) -> None:
-        self.channels, self.layers = channels, layers
+    def __init__(self, *args: Any, network: BodyConfig | None = None, **kwargs: Any) -> None:
+        self.network_config = network or ExactCoverConfig()
         super().__init__(*args, **kwargs)
 
     def _network_options(self) -> dict[str, Any]:
-        return super()._network_options() | {"channels": self.channels, "layers": self.layers}
+        return super()._network_options() | {"network": self.network_config}
 
 
 class MaskedDQN(DQN):

@@ -9,15 +9,14 @@ from numpy.typing import NDArray
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.base_class import BaseAlgorithm
 
-from sudoku_agents import held_out
 from sudoku_agents.sb3.observations import check_observations, encode
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import PuzzleSource
+from sudoku_learning.networks import BatchedPolicy
+from sudoku_learning.training import held_out
 
-BOARDS_AT_ONCE = 256
 
-
-class SB3Policy:
+class SB3Policy(BatchedPolicy):
     """Plays with a model: a `sudoku_gym.Policy` for `evaluate` and `compare`.
 
     A model without masks may answer illegally, and loses that game. A saved model is loaded with
@@ -29,6 +28,7 @@ class SB3Policy:
     """
 
     def __init__(self, model: BaseAlgorithm, deterministic: bool = True) -> None:
+        super().__init__()
         self.model = model
         self.deterministic = deterministic
 
@@ -41,23 +41,16 @@ class SB3Policy:
             ValueError: if the model was trained on boards of another size.
         """
         check_observations(self.model.observation_space, geometry.size)
+        super().reset(puzzles, geometry, rng)
 
-    def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Choose an action int64 `[B]` for boards `[B, N, N]` with masks `[B, A]`."""
-        choices = np.zeros(len(boards), np.int64)
-        rows = np.flatnonzero(action_masks.any(1))
-        for start in range(0, len(rows), BOARDS_AT_ONCE):
-            part = rows[start : start + BOARDS_AT_ONCE]
-            choices[part] = self._predict(
-                encode(boards[part], self.model.observation_space), action_masks[part]
-            )
-        return choices
-
-    def _predict(self, observations: NDArray[np.int8], masks: NDArray[np.bool_]) -> Any:
+    def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Choose what the model predicts."""
         options: dict[str, Any] = {"deterministic": self.deterministic}
         if isinstance(self.model.policy, MaskableActorCriticPolicy):
             options["action_masks"] = masks
-        return self.model.predict(observations, **options)[0]
+        observations = encode(boards, self.model.observation_space)
+        actions: Any = self.model.predict(observations, **options)[0]
+        return actions
 
 
 class HeldOut(held_out.HeldOut):

@@ -1,4 +1,4 @@
-"""The exact-cover network as a policy of MaskablePPO."""
+"""A network of `sudoku_learning` as a policy of MaskablePPO."""
 
 from __future__ import annotations
 
@@ -12,26 +12,32 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.type_aliases import Schedule
 from torch import Tensor
 
-from sudoku_agents.networks import ExactCoverNetwork
 from sudoku_agents.placements import geometry_of
 from sudoku_agents.sb3.observations import check_observations, decode, legal_placements
 from sudoku_gym.geometry import Geometry
+from sudoku_learning.networks import (
+    BodyConfig,
+    ExactCoverConfig,
+    HeadConfig,
+    Network,
+    PolicyConfig,
+    ValueConfig,
+)
 
 Masks = NDArray[np.bool_] | Tensor | None
 
 
 class ExactCoverPolicy(MaskableActorCriticPolicy):
-    """Logits and values of one `ExactCoverNetwork`, for any size and any form of the board.
+    """Logits and values of one network on the exact-cover graph, or on another body.
 
     Args:
         observation_space: of `SudokuVecEnv`.
         action_space: the N**3 placements.
         lr_schedule: as in every policy of SB3.
         geometry: the boards' units; None takes the standard boxes.
-        channels: width of the network.
-        layers: rounds of messages.
-        value_range: lowest and highest return, between which a sigmoid keeps the values. (0, 1)
-            suits the rewards `"terminal"` and `"sparse"` with gamma = 1.
+        network: the body; None takes `ExactCoverConfig()`, for any size and form of the board.
+        value: the value head; None keeps values in (0, 1), which suits the rewards `"terminal"`
+            and `"sparse"` with gamma = 1.
         **kwargs: as in every policy of SB3.
 
     Raises:
@@ -44,14 +50,14 @@ class ExactCoverPolicy(MaskableActorCriticPolicy):
         action_space: spaces.Space[Any],
         lr_schedule: Schedule,
         geometry: Geometry | None = None,
-        channels: int = 32,
-        layers: int = 2,
-        value_range: tuple[float, float] = (0.0, 1.0),
+        network: BodyConfig | None = None,
+        value: ValueConfig | None = None,
         **kwargs: Any,
     ) -> None:
         # The constructor above calls _build, which needs these.
         self.geometry = geometry_of(action_space, geometry)
-        self.channels, self.layers, self.value_range = channels, layers, value_range
+        self.network_config = network or ExactCoverConfig()
+        self.value_config = value or ValueConfig()
         check_observations(observation_space, self.geometry.size)
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)
 
@@ -81,16 +87,16 @@ class ExactCoverPolicy(MaskableActorCriticPolicy):
     def _evaluate(self, obs: Tensor, action_masks: Masks) -> tuple[MaskableDistribution, Tensor]:
         boards = decode(obs, self.geometry.size)
         legal = legal_placements(boards, self.geometry)
-        logits, values = self.network(boards, legal, self.geometry)
-        distribution = self.action_dist.proba_distribution(action_logits=logits)
+        found = self.network(boards, legal, self.geometry)
+        distribution = self.action_dist.proba_distribution(action_logits=found["policy"])
         if action_masks is not None:
             distribution.apply_masking(action_masks)
-        low, high = self.value_range
-        return distribution, low + (high - low) * values[:, None]
+        return distribution, found["value"][:, None]
 
     def _build(self, lr_schedule: Schedule) -> None:
         """Make the network and its optimiser, in place of the usual extractor and two heads."""
-        self.network = ExactCoverNetwork(self.channels, self.layers)
+        heads: dict[str, HeadConfig] = {"policy": PolicyConfig(), "value": self.value_config}
+        self.network = Network(self.network_config, heads, self.geometry)
         self.optimizer = self.optimizer_class(
             self.parameters(),
             lr=lr_schedule(1),  # type: ignore[call-arg]
@@ -98,6 +104,8 @@ class ExactCoverPolicy(MaskableActorCriticPolicy):
         )
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
-        kept = ("geometry", "channels", "layers", "value_range")
-        data = super()._get_constructor_parameters()
-        return data | {name: getattr(self, name) for name in kept}
+        return super()._get_constructor_parameters() | {
+            "geometry": self.geometry,
+            "network": self.network_config,
+            "value": self.value_config,
+        }

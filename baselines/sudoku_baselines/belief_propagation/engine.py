@@ -15,7 +15,6 @@ placement factor of digit x says of cell c).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_baselines.belief_propagation.messages import (
@@ -27,6 +26,7 @@ from sudoku_baselines.belief_propagation.messages import (
 from sudoku_baselines.belief_propagation.placements import placement_messages
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.compiler import njit
 
 IMPOSSIBLE = -1e300
 

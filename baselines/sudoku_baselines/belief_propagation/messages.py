@@ -14,8 +14,9 @@ products neither underflow nor grow.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
+
+from sudoku_gym.kernels.compiler import njit
 
 SUM_PRODUCT, MAX_PRODUCT, POLYNOMIAL = 0, 1, 2
 RULES = ("sum-product", "max-product", "polynomial")

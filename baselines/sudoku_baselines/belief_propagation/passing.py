@@ -12,7 +12,6 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_baselines.belief_propagation.engine import (
@@ -26,6 +25,7 @@ from sudoku_baselines.belief_propagation.placements import placement_graph
 from sudoku_baselines.belief_propagation.sinkhorn import balance_board
 from sudoku_baselines.belief_propagation.solution_check import read_grid
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.compiler import njit
 
 SOLVED, CONTRADICTION, UNSOLVED = 0, 1, 2
 SOLUTION_CHECK, COVER_CHECK, ARG_MAX = 0, 1, 2

@@ -16,10 +16,10 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.compiler import njit
 
 MAX_EDGES = 200_000
 

@@ -10,8 +10,9 @@ are balanced one after the other, round after round, since the cells of one are 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
+
+from sudoku_gym.kernels.compiler import njit
 
 TOLERANCE = 1e-8
 MAX_SWEEPS = 10_000

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_baselines.belief_propagation import passing
@@ -16,6 +15,7 @@ from sudoku_baselines.belief_propagation.solution_check import read_grid
 from sudoku_baselines.belief_propagation.solver import STATUSES
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.compiler import njit
 
 
 class Sinkhorn:

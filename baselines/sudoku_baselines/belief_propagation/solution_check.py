@@ -8,7 +8,8 @@ Paper: Khan et al., section 5. Counting cells among the constraints is an additi
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from sudoku_gym.kernels.compiler import njit
 
 
 @njit(cache=True)

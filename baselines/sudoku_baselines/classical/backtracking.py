@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from sudoku_baselines.classical.tree_search import (
     ASSIGNMENTS,
@@ -23,6 +22,7 @@ from sudoku_baselines.classical.tree_search import (
     TreeSearch,
 )
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.rules import used_digits
 
 

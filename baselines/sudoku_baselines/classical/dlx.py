@@ -32,7 +32,6 @@ from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_baselines.classical.tree_search import (
@@ -45,6 +44,7 @@ from sudoku_baselines.classical.tree_search import (
     TreeSearch,
 )
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.rules import used_digits
 
 ItemRule = Literal["failures", "fewest", "first"]

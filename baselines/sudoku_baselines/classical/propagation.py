@@ -21,7 +21,6 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numba import njit
 
 from sudoku_baselines.classical.tree_search import (
     ASSIGNMENTS,
@@ -33,6 +32,7 @@ from sudoku_baselines.classical.tree_search import (
     TreeSearch,
 )
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.intrinsics import lowest_bit, popcount
 
 Heuristic = Literal["degree", "mrv", "first"]

@@ -1,121 +1,219 @@
-"""The loss is equation 5, and updates lower it."""
+"""cAlphaZero as a whole: it plays by the rules, learns, stops, and resumes to the bit."""
 
+import json
+from dataclasses import replace
+
+import gymnasium as gym
 import numpy as np
 import pytest
 import torch
 
-from sudoku_agents.alphazero.config import LossConfig
-from sudoku_agents.alphazero.learner import losses, train
-from sudoku_agents.alphazero.replay import Positions, Replay
-from sudoku_agents.networks import ExactCoverNetwork
-from sudoku_gym import board, puzzles
+from sudoku_agents.alphazero import agent
+from sudoku_agents.alphazero.config import AlphaZeroConfig, LossConfig
+from sudoku_agents.alphazero.learner import AlphaZeroLearner, main
+from sudoku_agents.alphazero.search import SearchConfig
+from sudoku_agents.alphazero.self_play import play_games
+from sudoku_curricula.curves import (
+    BLANKS,
+    COMPLETION_RATE,
+    ITERATION,
+    SUCCESS_RATE,
+    read_curves,
+)
+from sudoku_curricula.schedules import ConstantConfig, PaperAlgorithm1Config, SuccessRateConfig
+from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
+from sudoku_gym.testing import check_policy
+from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig
+from sudoku_learning.training import Training
 
 
-def solver_positions(count, blanks=6, seed=0, only_singles=False):
-    """Positions whose 'search' has found every right placement, or the naked singles alone."""
-    source = BankSource(puzzles.load("4x4", "train"))
-    boards, solutions = source.sample(count, blanks, np.random.default_rng(seed))
-    counts = np.zeros((count, 16, 4), np.uint16)
-    b, cell = np.nonzero(boards.reshape(count, -1) == 0)
-    counts[b, cell, solutions.reshape(count, -1)[b, cell] - 1] = 1
-    if only_singles:
-        counts[board.candidates(boards).reshape(count, 16, 4).sum(2) > 1] = 0
-        found = counts.any((1, 2))
-        boards, counts, count = boards[found], counts[found], int(found.sum())
-    return Positions(boards, counts.reshape(count, -1), np.ones(count, np.float32))
+@pytest.fixture(autouse=True)
+def one_thread():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
-def test_the_terms_are_those_of_equation_5():
-    rng = np.random.default_rng(0)
-    logits = rng.normal(size=(5, 7)).astype(np.float32)
-    logits[:, 0] = -1e9  # an illegal action
-    policy = rng.random((5, 7)).astype(np.float32) * (logits > -1e8)
-    policy /= policy.sum(1, keepdims=True)
-    values, returns = rng.random(5).astype(np.float32), rng.random(5).astype(np.float32)
-    found = losses(*map(torch.from_numpy, (logits, values, policy, returns)))
-    pi = np.exp(logits.astype(np.float64))
-    pi /= pi.sum(1, keepdims=True)
-    log_pi = np.log(pi, where=pi > 0, out=np.zeros_like(pi))
-    wanted = (
-        ((returns - values) ** 2).mean(),
-        -(policy * log_pi).sum(1).mean(),
-        -(pi * log_pi).sum(1).mean(),
+def small(run, **changes):
+    config = AlphaZeroConfig(
+        run=run,
+        iterations=4,
+        games=24,
+        validation_games=32,
+        checkpoint_every=2,
+        search=SearchConfig(simulations=12, reward="sparse"),
+        network=PooledConfig(channels=8, layers=2),
+        curriculum=SuccessRateConfig(start=2, stop=4, threshold=0.5, window=32, min_count=32),
     )
-    np.testing.assert_allclose([float(term) for term in found], wanted, rtol=1e-5)
+    return replace(config, **changes)
 
 
-@pytest.mark.parametrize("augment", [True, False])
-def test_updates_teach_the_right_placements(augment):
-    geometry, rng = Geometry.standard(4), np.random.default_rng(0)
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        network = ExactCoverNetwork(channels=16, layers=3)
-    optimiser = torch.optim.Adam(network.parameters(), 1e-2)
-    config = LossConfig(batch_size=64, passes=1.0)
-    before = train(network, optimiser, solver_positions(512), 64, geometry, config, rng, augment)
-    for _ in range(8):
-        after = train(
-            network, optimiser, solver_positions(512), 512, geometry, config, rng, augment
-        )
-    assert after.policy < before.policy - 0.1
-    fresh = solver_positions(200, seed=1)
-    masks = board.candidates(fresh.boards).reshape(200, -1)
-    with torch.inference_mode():
-        logits, _ = network(torch.from_numpy(fresh.boards), torch.from_numpy(masks), geometry)
-    choice = logits.numpy().argmax(1)
-    untaught = masks & (fresh.visit_counts == 0)
-    assert untaught.any(1).mean() > 0.5  # wrong placements were legal, yet
-    assert (fresh.visit_counts[np.arange(200), choice] > 0).mean() > 0.97
+def train(config):
+    return Training(config, AlphaZeroLearner)
 
 
-def test_training_is_the_same_to_the_bit_for_the_same_generators():
-    def weights():
-        with torch.random.fork_rng():
-            torch.manual_seed(3)
-            network = ExactCoverNetwork(channels=8, layers=2)
-        optimiser = torch.optim.Adam(network.parameters(), 1e-2)
-        train(
-            network,
-            optimiser,
-            solver_positions(128),
-            256,
-            Geometry.standard(4),
-            LossConfig(batch_size=32),
-            np.random.default_rng(5),
-        )
-        return torch.nn.utils.parameters_to_vector(network.parameters())
-
-    assert torch.equal(weights(), weights())
+def weights_of(trainer):
+    return torch.nn.utils.parameters_to_vector(trainer.learner.network.parameters())
 
 
-def test_the_entropy_term_keeps_the_policy_undecided():
-    def entropy(weight):
-        with torch.random.fork_rng():
-            torch.manual_seed(0)
-            network = ExactCoverNetwork(channels=8, layers=2)
-        optimiser = torch.optim.Adam(network.parameters(), 1e-2)
-        config = LossConfig(batch_size=64, entropy_weight=weight)
-        rng, geometry = np.random.default_rng(0), Geometry.standard(4)
-        positions = solver_positions(256, only_singles=True)
-        for _ in range(4):
-            last = train(network, optimiser, positions, 512, geometry, config, rng)
-        return last.entropy
+@pytest.mark.parametrize(("reward", "temperature"), [("terminal", 1.0), ("sparse", 0.0)])
+def test_self_play_keeps_the_rules(tmp_path, reward, temperature):
+    search = SearchConfig(simulations=10, reward=reward)
+    config = small(tmp_path, search=search, temperature=temperature)
+    envs = gym.make_vec("Sudoku4x4-v0", num_envs=24, blanks=7, reward=reward, end_at_dead_end=True)
+    network = Network(PooledConfig(8, 2), POLICY_AND_VALUE, envs.geometry).eval()
+    evaluator = agent.evaluator(network, envs.geometry)
+    games = play_games(envs, evaluator, config, np.random.default_rng(0))
+    positions = games.positions
+    masks = board.candidates(positions.boards).reshape(len(positions), -1)
+    assert not positions.visit_counts[~masks].any()
+    assert (positions.visit_counts.sum(1) == 10).all()
+    assert games.lengths.sum() == len(positions)
+    assert (games.levels == 7).all() and games.lengths.max() == 7
+    assert (games.lengths[games.solved] == 7).all()
+    assert (games.returns[games.solved] == 1).all()
+    assert (games.returns[~games.solved] < 1).all()
+    np.testing.assert_array_equal(positions.returns[:24], games.returns)
 
-    assert entropy(10.0) > entropy(0.0) + 0.05
+
+def test_a_short_run_learns_what_chance_does_not(tmp_path):
+    trainer = train(AlphaZeroConfig(run=tmp_path / "run", seed=1, iterations=7, games=128))
+    trainer.run()
+    test = puzzles.load("4x4", "test")
+    part = test[np.random.default_rng(0).permutation(len(test))[:400]]
+    assert evaluate(load_policy("masked-random"), part).completion_rate < 0.2
+    assert evaluate(load_policy(tmp_path / "run"), part).completion_rate > 0.6
+    found = read_curves(tmp_path / "run")
+    assert found[BLANKS][1][0] == 2 and found[BLANKS][1][-1] > 4
+    assert found[ITERATION][1] == list(range(1, 8))
+    assert found[SUCCESS_RATE][0] == found[COMPLETION_RATE][0] == found[ITERATION][0]
+    assert found[ITERATION][0][-1] == trainer.steps  # curves run over environment steps
 
 
-def test_the_replay_forgets_the_oldest_iteration():
-    replay = Replay(iterations=2)
-    for seed in range(3):
-        replay.add(solver_positions(4, seed=seed))
-    assert len(replay) == 8
-    kept = np.concatenate([solver_positions(4, seed=seed).boards for seed in (1, 2)])
-    np.testing.assert_array_equal(replay.all().boards, kept)
-    copy = Replay(iterations=2)
-    copy.restore(replay.arrays())
-    for one in (replay, copy):
-        one.add(solver_positions(4, seed=9))
-    np.testing.assert_array_equal(copy.all().visit_counts, replay.all().visit_counts)
-    np.testing.assert_array_equal(copy.all().boards, replay.all().boards)
+def test_an_interrupted_run_continues_to_the_bit(tmp_path):
+    whole = train(small(tmp_path / "whole"))
+    whole.run()
+    train(small(tmp_path / "parts", iterations=2)).run()
+    resumed = train(small(tmp_path / "parts", resume=True))
+    assert resumed.iteration == 2
+    resumed.run()
+    assert resumed.iteration == whole.iteration == 4
+    assert torch.equal(weights_of(resumed), weights_of(whole))
+    assert resumed.curriculum.state_dict() == whole.curriculum.state_dict()
+    assert resumed.random.numbers() == whole.random.numbers()
+
+
+def test_another_configuration_can_not_take_over_a_run(tmp_path):
+    train(small(tmp_path, iterations=1)).run()
+    with pytest.raises(ValueError, match="already holds a run"):
+        train(small(tmp_path))
+    with pytest.raises(ValueError, match="has network"):
+        train(small(tmp_path, resume=True, network=PooledConfig(16, 2)))
+    with pytest.raises(ValueError, match="elsewhere holds no run"):
+        train(small(tmp_path / "elsewhere", resume=True))
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(ValueError, match=r"config\.json: the file is damaged"):
+        train(small(tmp_path, resume=True))
+
+
+def test_a_run_interrupted_before_its_first_checkpoint_begins_again(tmp_path, monkeypatch):
+    class Interruption(Exception):
+        pass
+
+    def interrupt(*_):
+        raise Interruption
+
+    with monkeypatch.context() as patch, pytest.raises(Interruption):
+        patch.setattr("sudoku_learning.training.checkpoint.write", interrupt)
+        train(small(tmp_path / "run")).run()
+    with pytest.raises(ValueError, match="already holds a run"):
+        train(small(tmp_path / "run"))
+    with pytest.raises(ValueError, match="has network"):
+        train(small(tmp_path / "run", resume=True, network=PooledConfig(16, 2)))
+    again = train(small(tmp_path / "run", resume=True))
+    assert again.iteration == 0
+    again.run()
+    whole = train(small(tmp_path / "whole"))
+    whole.run()
+    assert torch.equal(weights_of(again), weights_of(whole))
+    found, wanted = read_curves(tmp_path / "run"), read_curves(tmp_path / "whole")
+    assert found[SUCCESS_RATE] == wanted[SUCCESS_RATE]
+
+
+def test_an_unknown_environment_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"env='Sudoku5x5-v0': .*doesn't exist"):
+        train(small(tmp_path, env="Sudoku5x5-v0"))
+
+
+@pytest.mark.parametrize("metric", ["policy_accuracy", "completion"])
+def test_the_papers_curriculum_is_fed_its_metric(tmp_path, metric):
+    curriculum = PaperAlgorithm1Config(start=2, stop=3, gamma=0.01, metric=metric)
+    trainer = train(small(tmp_path, curriculum=curriculum, extra_iterations=0))
+    trainer.run()
+    first, second = trainer.curriculum.schedule.history
+    assert (first.level, first.reason) == (2, "success")
+    assert 0.01 < first.rate <= 1 and second.level == 3
+    # Held-out games go on to the next level at once, what is measured in training can not.
+    assert trainer.iteration == (2 if metric == "completion" else 3)
+
+
+def test_a_constant_level_never_moves(tmp_path):
+    trainer = train(small(tmp_path, iterations=2, curriculum=ConstantConfig(blanks=3)))
+    trainer.run()
+    assert read_curves(tmp_path)[BLANKS][1] == [3.0, 3.0]
+
+
+def test_the_trained_agent_is_a_policy_for_every_size(tmp_path):
+    main(
+        [
+            *("--run", str(tmp_path / "run"), "--iterations", "1", "--games", "8"),
+            *("--validation-games", "8", "--search.simulations", "4", "curriculum:constant"),
+        ]
+    )
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert config["agent"] == "calphazero"
+    for simulations in (0, 4):
+        policy = load_policy(tmp_path / "run", simulations=simulations)
+        for size in (4, 6):
+            check_policy(policy, Geometry.standard(size))
+
+
+def test_the_shipped_network_solves_the_test_orbits_and_9x9_boards():
+    test = puzzles.load("4x4", "test")
+    part = test[np.random.default_rng(0).permutation(len(test))[:2000]]
+    assert evaluate(load_policy("calphazero"), part).completion_rate == 1
+    nine = BankSource(puzzles.load("9x9", "test")).sample(100, 50, np.random.default_rng(0))[0]
+    assert evaluate(load_policy("calphazero"), nine).completion_rate > 0.9
+    assert evaluate(load_policy("naked-singles"), nine).completion_rate < 0.8
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"games": 0}, "games must be at least 1"),
+        ({"temperature": -1.0}, "temperature must not be negative"),
+        ({"noise_fraction": 1.5}, "noise_fraction must lie in"),
+        ({"noise_alpha": 0.0}, "noise_alpha must be positive"),
+        ({"checkpoint_every": 0}, "checkpoint_every must be at least 1"),
+    ],
+)
+def test_unusable_configurations_are_refused(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        AlphaZeroConfig(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong", "message"),
+    [
+        (SearchConfig, {"reward": "dense"}, "reward must be 'terminal' or 'sparse'"),
+        (LossConfig, {"batch_size": 0}, "batch_size must be at least 1"),
+        (LossConfig, {"passes": 0.0}, "passes must be positive"),
+        (LossConfig, {"learning_rate": -1.0}, "learning_rate must be positive"),
+    ],
+)
+def test_unusable_parts_of_a_configuration_are_refused(kind, wrong, message):
+    with pytest.raises(ValueError, match=message):
+        kind(**wrong)

@@ -11,10 +11,7 @@ from ray.rllib.algorithms.dqn.dqn_learner import QF_NEXT_PREDS, QF_PREDS, QF_TAR
 from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.apis import TARGET_NETWORK_ACTION_DIST_INPUTS
 
-from sudoku_agents.networks.exact_cover import ILLEGAL_LOGIT
 from sudoku_agents.rllib import (
-    DenseConfig,
-    ExactCoverConfig,
     MaskedActorCritic,
     MaskedQNetwork,
     RLlibPolicy,
@@ -23,8 +20,9 @@ from sudoku_agents.rllib.environment import MaskedSudoku
 from sudoku_gym import puzzles
 from sudoku_gym.geometry import Geometry, sudoku_x
 from sudoku_gym.testing import check_policy
+from sudoku_learning.networks import ILLEGAL_LOGIT, ExactCoverConfig, MLPConfig, ValueConfig
 
-NETWORKS = [ExactCoverConfig(channels=8), DenseConfig(hidden=(16,))]
+NETWORKS = [ExactCoverConfig(channels=8), MLPConfig(hidden=(16,))]
 networks = pytest.mark.parametrize("network", NETWORKS, ids=["exact cover", "dense"])
 
 
@@ -74,7 +72,7 @@ def test_a_training_pass_tells_the_values_too(network):
 
 
 def test_the_exact_covers_values_lie_in_their_range():
-    module = make(network=ExactCoverConfig(value_range=(-2.0, -1.0)))
+    module = make(value=ValueConfig(-2.0, -1.0))
     values = module.compute_values(batch())
     assert ((values > -2) & (values < -1)).all()
 

@@ -17,7 +17,6 @@ from ray.rllib.core.rl_module.rl_module import RLModule, RLModuleSpec
 
 from sudoku_agents.rllib import (
     MODULE_PATH,
-    DenseConfig,
     MaskedActorCritic,
     MaskedSudoku,
     RLlibPolicy,
@@ -28,9 +27,10 @@ from sudoku_agents.rllib import (
     ppo_config,
 )
 from sudoku_curricula import ConstantConfig, PaperAlgorithm1Config, SuccessRateConfig
-from sudoku_curricula.tensorboard import BLANKS, read_curves
+from sudoku_curricula.curves import BLANKS, read_curves
 from sudoku_gym import evaluate, puzzles
 from sudoku_gym.envs.vector import SudokuVectorEnv
+from sudoku_learning.networks import MLPConfig
 
 pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.usefixtures("ray_cluster")]
 
@@ -70,7 +70,7 @@ def small(config=ppo_config, **options):
 
 
 @pytest.mark.parametrize("config", CONFIGS)
-@pytest.mark.parametrize("network", [None, DenseConfig(hidden=(32,))], ids=["exact cover", "dense"])
+@pytest.mark.parametrize("network", [None, MLPConfig(hidden=(32,))], ids=["exact cover", "dense"])
 def test_every_algorithm_trains_and_plays_legally(config, network, build):
     algorithm = build(small(config, network=network))
     before = algorithm.learner_group.get_weights()[DEFAULT_MODULE_ID]
@@ -173,7 +173,9 @@ def test_a_split_is_evaluated_as_a_metric(build):
 
 
 def test_a_curriculum_moves_the_boards(build):
-    schedule = PaperAlgorithm1Config(start=2, stop=4, gamma=0.01, max_iterations=1)
+    schedule = PaperAlgorithm1Config(
+        start=2, stop=4, gamma=0.01, max_iterations=1, metric="completion"
+    )
     algorithm = build(small(curriculum=schedule, evaluate_every=200, blanks=9))
     assert levels(algorithm) == {2}
     result = algorithm.train()
@@ -195,7 +197,9 @@ def test_a_level_that_no_puzzle_has_is_refused_at_once(schedule):
 
 @pytest.mark.slow
 def test_another_process_continues_from_a_checkpoint(build, tmp_path):
-    schedule = PaperAlgorithm1Config(start=2, stop=4, gamma=0.01, max_iterations=1)
+    schedule = PaperAlgorithm1Config(
+        start=2, stop=4, gamma=0.01, max_iterations=1, metric="completion"
+    )
     algorithm = build(small(curriculum=schedule, evaluate_every=200))
     steps = algorithm.train()["num_env_steps_sampled_lifetime"]
     folder = algorithm.save_to_path(tmp_path / "checkpoint")

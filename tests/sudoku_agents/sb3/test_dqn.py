@@ -6,7 +6,6 @@ import torch
 from stable_baselines3 import DQN
 from stable_baselines3.common.callbacks import BaseCallback
 
-from sudoku_agents.networks.exact_cover import ILLEGAL_LOGIT
 from sudoku_agents.sb3 import (
     ExactCoverDQNPolicy,
     HeldOut,
@@ -17,6 +16,7 @@ from sudoku_agents.sb3 import (
 )
 from sudoku_gym import evaluate, puzzles
 from sudoku_gym.puzzles.sources import resolve_source
+from sudoku_learning.networks import ILLEGAL_LOGIT
 
 POLICIES = [MaskedDQNPolicy, ExactCoverDQNPolicy]
 

@@ -18,6 +18,7 @@ from sudoku_gym.geometry import Geometry, sudoku_x
 from sudoku_gym.puzzles import load
 from sudoku_gym.puzzles.sources import resolve_source
 from sudoku_gym.testing import check_policy
+from sudoku_learning.networks import PooledConfig, ValueConfig
 
 FORMS = ("board", "flat", "one-hot")
 
@@ -72,7 +73,7 @@ def test_the_policy_puts_no_weight_on_illegal_placements():
     env = make_vec_env("Sudoku4x4-v0", 6, blanks=8)
     env.seed(0)
     observations = torch.from_numpy(env.reset())
-    policy = ppo(env, policy_kwargs={"value_range": (-2.0, -1.0)}).policy
+    policy = ppo(env, policy_kwargs={"value": ValueConfig(-2.0, -1.0)}).policy
     masks = np.stack(env.env_method("action_masks"))
     with torch.no_grad():
         probs = policy.get_distribution(observations).distribution.probs.numpy()
@@ -123,10 +124,10 @@ def test_ppo_learns_to_complete_boards_it_has_not_seen():
 
 
 def test_a_saved_model_plays_on_as_a_policy(tmp_path):
-    model = ppo(make_vec_env("Sudoku4x4-v0", 4), policy_kwargs={"channels": 8, "layers": 1})
+    model = ppo(make_vec_env("Sudoku4x4-v0", 4), policy_kwargs={"network": PooledConfig(8, 1)})
     model.save(tmp_path / "model.zip")
     policy = SB3Policy(MaskablePPO.load(tmp_path / "model.zip", device="cpu"))
-    assert policy.model.policy.channels == 8
+    assert policy.model.policy.network_config == PooledConfig(8, 1)
     puzzles = load("4x4", split="test")[::400]
     first, second = (evaluate(p, puzzles) for p in (SB3Policy(model), policy))
     np.testing.assert_array_equal(first.solved, second.solved)
@@ -135,10 +136,12 @@ def test_a_saved_model_plays_on_as_a_policy(tmp_path):
 
 def test_a_saved_policy_keeps_its_shape(tmp_path):
     env = make_vec_env("Sudoku4x4-v0", 4)
-    policy = ppo(env, policy_kwargs={"channels": 8, "layers": 1, "value_range": (-1, 1)}).policy
+    policy = ppo(
+        env, policy_kwargs={"network": PooledConfig(8, 1), "value": ValueConfig(-1, 1)}
+    ).policy
     policy.save(tmp_path / "policy")
     again = ExactCoverPolicy.load(tmp_path / "policy", device="cpu")
-    assert (again.channels, again.layers, again.value_range) == (8, 1, (-1, 1))
+    assert (again.network_config, again.value_config) == (PooledConfig(8, 1), ValueConfig(-1, 1))
     observations = torch.from_numpy(env.reset())
     torch.testing.assert_close(
         again.predict_values(observations), policy.predict_values(observations)

@@ -109,7 +109,8 @@ def test_solve_admits_what_it_cannot_decide(run):
         (["solve", PUZZLE, "--size", "7x8"], "no board is called '7x8'"),
         (["solve", PUZZLE, "--size", "7"], "no standard board has 7 digits"),
         (["evaluate", "alphago"], "no policy 'alphago': use backtracking"),
-        (["evaluate", "masked-random", "--option", "depth"], "write name=value"),
+        (["evaluate", "masked-random?depth"], "write name?key=value&key=value"),
+        (["compare", "solver?depth=3"], "'solver' has no option depth: "),
         (["compare", "--puzzles", "5x5"], "no puzzles '5x5': use 4x4"),
         (["compare", "--puzzles", "gone.txt"], "gone.txt"),
         (["compare", "--puzzles", "gone.txt", "--split", "test"], "a file has no splits"),
@@ -159,11 +160,13 @@ def test_evaluate_reveals_cells_and_says_what_that_is_worth(run):
     )
 
 
-def test_evaluate_passes_options_to_the_policy(run):
-    arguments = ["evaluate", "backtracking", "--puzzles", "named", "--format", "json"]
-    few = json.loads(run(*arguments, "--option", "node_limit=1000")[1])["backtracking"]
-    many = json.loads(run(*arguments, "--option", "node_limit=3000000")[1])["backtracking"]
-    assert few["solved"] < many["solved"]
+def test_names_carry_options_and_are_shown_as_they_were_written(run):
+    few, many = names = [f"backtracking?node_limit={limit}" for limit in (1000, 3000000)]
+    arguments = ["--puzzles", "named", "--format", "json"]
+    results = json.loads(run("compare", *names, *arguments)[1])
+    assert list(results) == names
+    assert results[few]["solved"] < results[many]["solved"]
+    assert json.loads(run("evaluate", few, *arguments)[1])[few]["solved"] == results[few]["solved"]
 
 
 def test_evaluate_plays_files_and_policies_of_ones_own(run, tmp_path, monkeypatch):

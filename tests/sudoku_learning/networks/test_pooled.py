@@ -4,20 +4,25 @@ import numpy as np
 import pytest
 import torch
 
-from sudoku_agents.networks import ExactCoverNetwork
-from sudoku_agents.networks.exact_cover import ILLEGAL_LOGIT, ExactCoverGraph
 from sudoku_gym import board, symmetry
 from sudoku_gym.geometry import Geometry, sudoku_x
 from sudoku_gym.puzzles.generator import generate
+from sudoku_learning.networks import ILLEGAL_LOGIT, POLICY_AND_VALUE, Network, PooledConfig
+from sudoku_learning.networks.pooled import ExactCoverGraph
 
 GEOMETRIES = [Geometry.standard(4), Geometry.standard(6), Geometry.standard(9), sudoku_x(9)]
+
+
+def make(channels, layers):
+    config = PooledConfig(channels, layers)
+    return Network(config, POLICY_AND_VALUE, Geometry.standard(4))
 
 
 @pytest.fixture(scope="module")
 def network():
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        return ExactCoverNetwork(channels=16, layers=3).eval()
+        return make(16, 3).eval()
 
 
 def positions(geometry, count=6):
@@ -36,8 +41,8 @@ def positions(geometry, count=6):
 
 def answer(network, boards, masks, geometry):
     with torch.inference_mode():
-        logits, values = network(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
-    return logits.numpy(), values.numpy()
+        found = network(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
+    return found["policy"].numpy(), found["value"].numpy()
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=repr)
@@ -105,8 +110,9 @@ def test_the_graph_joins_each_placement_with_its_constraints(geometry):
 def test_gradients_reach_every_weight():
     geometry = Geometry.standard(4)
     boards, masks = positions(geometry)
-    network = ExactCoverNetwork(channels=8, layers=2)
-    logits, values = network(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
+    network = make(8, 2)
+    found = network(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
+    logits, values = found["policy"], found["value"]
     (
         torch.log_softmax(logits, 1)[torch.from_numpy(masks)].square().mean() + values.mean()
     ).backward()

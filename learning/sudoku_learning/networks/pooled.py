@@ -1,4 +1,4 @@
-"""A policy and value network on the exact-cover graph of a board; one set of weights, every size.
+"""A body that pools messages on the exact-cover graph of a board; one set of weights, every size.
 
 Sudoku is an exact-cover problem: a placement (cell, digit) fulfils one constraint for its cell and
 one for its digit in each unit of the cell, and every constraint must be fulfilled exactly once.
@@ -18,8 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sudoku_gym.geometry import Geometry
-
-ILLEGAL_LOGIT = -1e9
+from sudoku_learning.configs import registered
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,48 @@ class ExactCoverGraph:
         )
 
 
-class ExactCoverNetwork(nn.Module):
+@registered("pooled")
+@dataclass(frozen=True)
+class PooledConfig:
+    """Rounds of mean and maximum on the exact-cover graph, each with weights of its own."""
+
+    channels: int = 32
+    """width of the features"""
+    layers: int = 2
+    """rounds of messages between placements and constraints"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if min(self.channels, self.layers) < 1:
+            raise ValueError(
+                f"channels and layers must be at least 1, not {self.channels} and {self.layers}"
+            )
+
+    def build(self, geometry: Geometry) -> PooledBody:
+        """Make the body; it plays boards of any geometry."""
+        return PooledBody(self)
+
+
+@dataclass(frozen=True)
+class PooledFeatures:
+    """What the body says of B boards; see `Features`.
+
+    Attributes:
+        placements: float32 `[P, H]`, of the legal placements.
+        constraints: float32 `[C, H]`, of the open constraints.
+        index: int64 `[P]`, position of each placement in the flattened masks.
+        first_constraint: int64 `[B]`, where the constraints of each board begin.
+        shape: `(B, N**3)`.
+    """
+
+    placements: Tensor
+    constraints: Tensor
+    index: Tensor
+    first_constraint: Tensor
+    shape: tuple[int, int]
+
+
+class PooledBody(nn.Module):
     """Message passing between legal placements and open constraints.
 
     Each layer pools the placements of a constraint (mean and maximum, beside one over their
@@ -93,50 +133,61 @@ class ExactCoverNetwork(nn.Module):
 
     Because it counts, random weights may already prefer constraints with few placements left, and
     about half of all untrained networks play 4x4 without a fault: hold a trained one against them.
-
-    Args:
-        channels: width H of the features.
-        layers: number of rounds of messages.
     """
 
-    def __init__(self, channels: int = 32, layers: int = 2) -> None:
+    def __init__(self, config: PooledConfig) -> None:
         super().__init__()
-        self.channels = channels
-        self.start = nn.Parameter(torch.randn(channels))
-        self.layers = nn.ModuleList(_Layer(channels) for _ in range(layers))
-        self.policy_head = nn.Linear(channels, 1)
-        self.value_head = nn.Sequential(
-            nn.Linear(2 * channels, channels), nn.ReLU(), nn.Linear(channels, 1)
-        )
+        self.config = config
+        self.start = nn.Parameter(torch.randn(config.channels))
+        self.layers = nn.ModuleList(_Layer(config.channels) for _ in range(config.layers))
 
-    def forward(self, boards: Tensor, masks: Tensor, geometry: Geometry) -> tuple[Tensor, Tensor]:
-        """Evaluate boards of one geometry.
-
-        Args:
-            boards: int8 `[B, N, N]`, 0 = blank.
-            masks: bool `[B, N**3]`, the legal placements.
-            geometry: the boards' units.
-
-        Returns:
-            logits float32 `[B, N**3]` (`ILLEGAL_LOGIT` where the mask is False) and values
-            float32 `[B]` in (0, 1).
-        """
+    def forward(
+        self, boards: Tensor, masks: Tensor, geometry: Geometry, every_round: bool = False
+    ) -> PooledFeatures:
+        """Return the features of boards and masks, see `Body`; there is one round to show."""
         graph = ExactCoverGraph.of(boards, masks, geometry)
         placements = self.start.expand(len(graph.placements), -1)
-        constraints = placements.new_zeros(len(graph.first_edge), self.channels)
+        constraints = placements.new_zeros(len(graph.first_edge), self.config.channels)
         for layer in self.layers:
             placements, constraints = layer(placements, constraints, graph)
-        logits = placements.new_full((masks.numel(),), ILLEGAL_LOGIT)
-        logits = logits.index_copy(0, graph.placements, self.policy_head(placements).squeeze(1))
-        return logits.view(masks.shape), self._values(constraints, graph)
+        return PooledFeatures(
+            placements,
+            constraints[:-1],
+            graph.placements,
+            graph.first_constraint,
+            (masks.shape[0], masks.shape[1]),
+        )
 
-    def _values(self, constraints: Tensor, graph: ExactCoverGraph) -> Tensor:
-        every = torch.arange(len(constraints) - 1, device=constraints.device)
+    def placement_readout(self, width: int) -> nn.Module:
+        """Make a linear map of each placement's features: `[1, P, width]`."""
+        return _PlacementReadout(self.config.channels, width)
+
+    def board_readout(self, width: int) -> nn.Module:
+        """Make a small perceptron on mean and maximum of each board's constraints."""
+        return _BoardReadout(self.config.channels, width)
+
+
+class _PlacementReadout(nn.Linear):
+    def forward(self, features: PooledFeatures) -> Tensor:  # type: ignore[override]
+        return super().forward(features.placements)[None]
+
+
+class _BoardReadout(nn.Module):
+    def __init__(self, channels: int, width: int) -> None:
+        super().__init__()
+        self.perceptron = nn.Sequential(
+            nn.Linear(2 * channels, channels), nn.ReLU(), nn.Linear(channels, width)
+        )
+
+    def forward(self, features: PooledFeatures) -> Tensor:
+        constraints = features.constraints
+        every = torch.arange(len(constraints), device=constraints.device)
         pooled = [
-            functional.embedding_bag(every, constraints, graph.first_constraint, mode=mode)
+            functional.embedding_bag(every, constraints, features.first_constraint, mode=mode)
             for mode in ("mean", "max")
         ]
-        return torch.sigmoid(self.value_head(torch.cat(pooled, 1)).squeeze(1))
+        out: Tensor = self.perceptron(torch.cat(pooled, 1))
+        return out[None]
 
 
 class _Layer(nn.Module):

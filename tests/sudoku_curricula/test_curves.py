@@ -7,8 +7,8 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from sudoku_curricula import make_schedule
-from sudoku_curricula.tensorboard import BLANKS, POLICY_LOSS, SUCCESS_RATE, CurveWriter
-from sudoku_curricula.wrappers import Curriculum
+from sudoku_curricula.curriculum import Curriculum
+from sudoku_curricula.curves import BLANKS, POLICY_LOSS, SUCCESS_RATE, CurveWriter, read_curves
 
 
 def read(folder, tag):
@@ -36,9 +36,33 @@ def test_a_resumed_run_drops_what_came_after_its_checkpoint(tmp_path):
     assert read(tmp_path, BLANKS) == [(1, 1.0), (2, 2.0), (3, 3.0), (4, 40.0)]
 
 
+def test_a_resumed_curriculum_leaves_one_curve_that_rises_in_steps(tmp_path):
+    def start(writer):
+        schedule = make_schedule("algorithm-1?metric=completion", start=2, stop=9, gamma=0.5)
+        return Curriculum(schedule, lambda blanks: None, 1, writer)
+
+    with CurveWriter(tmp_path) as writer:
+        first = start(writer)
+        first.steps = 10
+        first.report([2], [True])
+    next(tmp_path.iterdir()).rename(tmp_path / "events.out.tfevents.0000000001.earlier")
+    with CurveWriter(tmp_path, resume_step=10) as writer:
+        second = start(writer)
+        second.load_state_dict(first.state_dict())
+        second.steps = 20
+        second.report([3], [True])
+    assert read_curves(tmp_path)[BLANKS] == ([0, 10, 20], [2.0, 3.0, 4.0])
+
+
+def test_the_former_name_of_the_module_still_imports():
+    from sudoku_curricula import tensorboard
+
+    assert (tensorboard.CurveWriter, tensorboard.BLANKS) == (CurveWriter, BLANKS)
+
+
 def test_the_curriculum_is_drawn(tmp_path):
     with CurveWriter(tmp_path) as writer:
-        schedule = make_schedule("algorithm-1", start=2, stop=3, gamma=0.5)
+        schedule = make_schedule("algorithm-1?metric=completion", start=2, stop=3, gamma=0.5)
         curriculum = Curriculum(schedule, lambda blanks: None, 4, writer)
         curriculum.steps = 10
         curriculum.report([2, 2, 2, 2], [True, True, True, False])

@@ -1,4 +1,4 @@
-"""A pool of Ray actors that works off tasks, in spite of actors that die."""
+"""Sampling on Ray: a pool of actors that works off tasks, in spite of actors that die."""
 
 from __future__ import annotations
 
@@ -6,18 +6,24 @@ import logging
 import os
 import socket
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import ray
+import torch
 from ray.actor import ActorHandle
 from ray.exceptions import ObjectLostError, OutOfMemoryError, RayActorError
+from torch import Tensor
+
+from sudoku_learning.training.config import RayConfig
+from sudoku_learning.training.sampling import Task, Worker
 
 DEATHS_AN_ACTOR = 3
 _LOST = (RayActorError, ObjectLostError, OutOfMemoryError)
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
+Sample = TypeVar("Sample")
 
 
 class Place(NamedTuple):
@@ -126,3 +132,100 @@ class ActorPool:
 
 def _place(actor: object) -> Place:
     return Place(os.getpid(), socket.gethostname())
+
+
+class RaySampler(Generic[Sample]):
+    """Lets actors do the tasks; a `Sampler`.
+
+    The weights of an iteration go into Ray's object store once, and each node fetches them once.
+
+    Args:
+        make_worker: makes the worker of an actor, in its process; it can be pickled.
+        config: how many actors and where.
+
+    Attributes:
+        pool: the actors, or None while there are none.
+    """
+
+    def __init__(self, make_worker: Callable[[], Worker[Sample]], config: RayConfig) -> None:
+        self._make_worker = make_worker
+        self._config = config
+        self.pool: ActorPool | None = None
+
+    def start(self) -> ActorPool:
+        """Connect to Ray and start the actors, unless they are there.
+
+        Raises:
+            ConnectionError: if no cluster answers at the address.
+        """
+        if self.pool is None:
+            connect(self._config)
+            actor: Any = ray.remote(num_cpus=1)(_Actor)
+            self.pool = ActorPool(lambda: actor.remote(self._make_worker), self._config.actors)
+        return self.pool
+
+    def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[Task]) -> list[Sample]:
+        """Do the tasks, see `Sampler`.
+
+        Raises:
+            ConnectionError: if no cluster answers at the address.
+            RuntimeError: if actors die again and again.
+        """
+        pool = self.start()
+        kept = ray.put(dict(weights))
+        try:
+            return pool.map(lambda actor, task: actor.sample.remote(kept, task), tasks)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def complete(self) -> bool:
+        """Whether every actor is up; those that are do the tasks until then."""
+        return self.pool is not None and len(self.pool.places) == self._config.actors
+
+    def close(self) -> None:
+        """End the actors; the next tasks start new ones."""
+        if self.pool is not None:
+            self.pool.close()
+        self.pool = None
+
+
+class _Actor:
+    """A worker in a process of its own, on one thread."""
+
+    def __init__(self, make_worker: Callable[[], Worker[Any]]) -> None:
+        torch.set_num_threads(1)
+        self._worker = make_worker()
+
+    def sample(self, weights: Mapping[str, Tensor], task: Task) -> Any:
+        return self._worker.sample(weights, task)
+
+
+def connect(config: RayConfig) -> None:
+    """Join a cluster, or start Ray on this machine with a core for each actor.
+
+    If this process uses Ray already, nothing happens.
+
+    Raises:
+        ConnectionError: if no cluster answers at the address.
+    """
+    if ray.is_initialized():
+        return
+    address = config.address or os.environ.get("RAY_ADDRESS")
+    if address is not None:
+        _reach(address)
+        ray.init(address=address)
+    else:
+        ray.init(address="local", num_cpus=config.actors, include_dashboard=False)
+
+
+def _reach(address: str) -> None:
+    """Find out in seconds that nobody listens at HOST:PORT; Ray itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if not host or "/" in host or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except OSError as error:
+        raise ConnectionError(f"no Ray cluster answers at {address}: {error}") from error

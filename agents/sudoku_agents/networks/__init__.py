@@ -1,5 +1,0 @@
-"""Policy and value networks."""
-
-from sudoku_agents.networks.exact_cover import ExactCoverNetwork
-
-__all__ = ["ExactCoverNetwork"]

@@ -1,0 +1,193 @@
+"""The bookkeeping between games and a schedule: what counts for a level, and what moves it.
+
+Everybody who trains with a schedule builds on `Curriculum`: the wrappers and callbacks of this
+package, the training loops of the agents, and yours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from sudoku_curricula.base import COMPLETION, Schedule
+from sudoku_curricula.curves import BLANKS, COMPLETION_RATE, SUCCESS_RATE, ScalarWriter
+
+SetBlanks = Callable[[Mapping[int, float]], Any]
+HeldOut = Callable[[int | None], tuple[int, int]]
+
+_NOTHING: Mapping[str, tuple[int, int]] = MappingProxyType({})
+
+
+class Curriculum:
+    """Gathers results, feeds a schedule with the metric it moves by, and pushes its level.
+
+    There are two ways to feed it. `report` takes the training episodes that ended; they explore,
+    and so understate the skill. `report_held_out` lets greedy games on held-out puzzles decide.
+
+    Args:
+        schedule: the schedule to feed.
+        set_blanks: takes `{blanks: weight}`; called at once and whenever the level moves.
+        episodes_per_update: how many training episodes at the current level make one update of the
+            schedule.
+        writer: where the curves go; None writes none.
+        metrics: what the caller can measure. Games solved, `completion`, come of themselves; all
+            others it hands to `report_held_out`.
+        owner: who feeds the schedule, for error messages.
+
+    Attributes:
+        schedule: as given.
+        steps: environment steps so far, the x axis of the curves; the caller counts them.
+        games: episodes and held-out games at a level reported so far.
+
+    Raises:
+        ValueError: if the schedule moves by a metric that is none of `metrics`.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        set_blanks: SetBlanks,
+        episodes_per_update: int = 100,
+        writer: ScalarWriter | None = None,
+        *,
+        metrics: Sequence[str] = (COMPLETION,),
+        owner: str = "this curriculum",
+    ) -> None:
+        if episodes_per_update < 1:
+            raise ValueError(f"episodes_per_update must be at least 1, not {episodes_per_update}")
+        check_metric(schedule, metrics, owner)
+        self.schedule = schedule
+        self.steps = 0
+        self.games = 0
+        self._set_blanks = set_blanks
+        self._episodes_per_update = episodes_per_update
+        self._writer = writer
+        self._tally: dict[int, tuple[int, int]] = {}
+        set_blanks(schedule.distribution())
+        self._write(BLANKS, schedule.level)
+
+    def report(self, levels: Iterable[int], successes: Iterable[bool]) -> None:
+        """Take in episodes that ended; feed the schedule once there are enough at its level.
+
+        Raises:
+            ValueError: if the schedule moves by something else than games solved.
+        """
+        check_metric(self.schedule, (COMPLETION,), "a report of episodes")
+        for level, success in zip(levels, successes, strict=True):
+            won, count = self._tally.get(level, (0, 0))
+            self._tally[level] = won + bool(success), count + 1
+            self.games += 1
+        won, count = self._tally.get(self.schedule.level, (0, 0))
+        if count >= self._episodes_per_update:
+            self._write(SUCCESS_RATE, won / count)
+            tally, self._tally = self._tally, {}
+            self._feed(tally)
+            self._write(BLANKS, self.schedule.level)
+
+    def report_held_out(
+        self, held_out: HeldOut, measured: Mapping[str, tuple[int, int]] = _NOTHING
+    ) -> tuple[float, float]:
+        """Feed the schedule once, let held-out games show the level, then play minimal puzzles.
+
+        Where the schedule moves by completion the held-out games are what feeds it, again for each
+        level that they reach: a level that is mastered already costs no training. Where it moves by
+        another metric, that is fed, and the games at the level only draw its curve.
+
+        Args:
+            held_out: plays puzzles with so many blanks, minimal ones for None, and returns how many
+                were solved and how many there were.
+            measured: successes and count of the other metrics since the last report, e.g.
+                `{"policy_accuracy": (880, 1000)}`.
+
+        Returns:
+            The shares solved at the last level that was played, and of the minimal puzzles.
+
+        Raises:
+            ValueError: if `measured` lacks the schedule's metric.
+        """
+        for metric, (successes, count) in measured.items():
+            if count:
+                self._write(f"curriculum/{metric}", successes / count)
+        metric = self.schedule.metric
+        if metric == COMPLETION:
+            at_level = self._climb(held_out)
+        elif metric in measured:
+            at_level = self._play(held_out, self.schedule.level)
+            self._feed({self.schedule.level: measured[metric]})
+        else:
+            raise ValueError(
+                f"{type(self.schedule).__name__} moves by {metric}, and this report measured "
+                f"{', '.join(measured) or 'nothing'}: add measured={{{metric!r}: "
+                "(successes, count)}"
+            )
+        self._write(BLANKS, self.schedule.level)
+        self._write(SUCCESS_RATE, _share(*at_level))
+        minimal = _share(*held_out(None))
+        self._write(COMPLETION_RATE, minimal)
+        return _share(*at_level), minimal
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the schedule's state and the episodes not yet fed to it; fit for JSON."""
+        tally = [[level, *counts] for level, counts in self._tally.items()]
+        return {
+            "schedule": self.schedule.state_dict(),
+            "steps": self.steps,
+            "games": self.games,
+            "tally": tally,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state that `state_dict` returned, and push the level again."""
+        self.schedule.load_state_dict(state["schedule"])
+        self.steps = state["steps"]
+        self.games = state["games"]
+        self._tally = {level: (won, count) for level, won, count in state["tally"]}
+        self._set_blanks(self.schedule.distribution())
+
+    def _climb(self, held_out: HeldOut) -> tuple[int, int]:
+        """Let games decide until they reach a level that they don't pass; return the last ones."""
+        while True:
+            level = self.schedule.level
+            played = self._play(held_out, level)
+            self._feed({level: played})
+            if self.schedule.level == level:  # as it is where the schedule is finished
+                return played
+
+    def _play(self, held_out: HeldOut, level: int) -> tuple[int, int]:
+        solved, count = held_out(level)
+        self.games += count
+        return solved, count
+
+    def _feed(self, results: Mapping[int, tuple[int, int]]) -> None:
+        """Update the schedule with successes and count by level, and push its level if it moved."""
+        moved = [self.schedule.update(level, *counts) for level, counts in sorted(results.items())]
+        if any(moved):
+            self._set_blanks(self.schedule.distribution())
+
+    def _write(self, tag: str, value: float) -> None:
+        if self._writer is not None:
+            self._writer.add_scalar(tag, value, self.steps)
+
+
+def check_metric(schedule: Schedule, metrics: Sequence[str], owner: str) -> None:
+    """Refuse a schedule that moves by something which its owner doesn't measure.
+
+    Args:
+        schedule: the schedule.
+        metrics: what the owner measures.
+        owner: who that is, for the message.
+
+    Raises:
+        ValueError: if the schedule's metric is none of them.
+    """
+    if schedule.metric not in metrics:
+        raise ValueError(
+            f"{owner} measures {', '.join(metrics)} and can't supply {schedule.metric}, by which "
+            f"{type(schedule).__name__} moves: configure it with metric={metrics[0]!r} if it "
+            "takes one, or use another schedule"
+        )
+
+
+def _share(successes: int, count: int) -> float:
+    return successes / count

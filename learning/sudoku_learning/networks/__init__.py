@@ -1,0 +1,41 @@
+"""Networks: a body that reads boards, heads that answer, and the policy that plays them."""
+
+from sudoku_learning.networks.attention import AttentionConfig
+from sudoku_learning.networks.bodies import Body, BodyConfig, Features
+from sudoku_learning.networks.exact_cover import ExactCoverConfig
+from sudoku_learning.networks.heads import (
+    ILLEGAL_LOGIT,
+    CellDigitsConfig,
+    HeadConfig,
+    LogFlowConfig,
+    PolicyConfig,
+    QConfig,
+    ValueConfig,
+)
+from sudoku_learning.networks.mlp import MLPConfig
+from sudoku_learning.networks.network import BODIES, POLICY_AND_VALUE, Network
+from sudoku_learning.networks.policy import BatchedPolicy, NetworkPolicy, evaluate_boards
+from sudoku_learning.networks.pooled import PooledConfig
+
+__all__ = [
+    "BODIES",
+    "ILLEGAL_LOGIT",
+    "POLICY_AND_VALUE",
+    "AttentionConfig",
+    "BatchedPolicy",
+    "Body",
+    "BodyConfig",
+    "CellDigitsConfig",
+    "ExactCoverConfig",
+    "Features",
+    "HeadConfig",
+    "LogFlowConfig",
+    "MLPConfig",
+    "Network",
+    "NetworkPolicy",
+    "PolicyConfig",
+    "PooledConfig",
+    "QConfig",
+    "ValueConfig",
+    "evaluate_boards",
+]

@@ -1,0 +1,176 @@
+"""Heads: what a network says about boards, each read from the features of any body.
+
+Every head answers for R rounds of the body at once: its results begin with an axis `[R, ...]`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from sudoku_learning.configs import registered
+from sudoku_learning.networks.bodies import Body, Features
+
+ILLEGAL_LOGIT = -1e9
+"""The score of what is illegal: finite, since a finished board has no legal placement at all, and
+0 times infinity would be NaN."""
+
+
+class HeadConfig(Protocol):
+    """Settings that make a head; a frozen dataclass registered in `sudoku_learning.configs`."""
+
+    def build(self, body: Body) -> nn.Module:
+        """Make a head that maps the body's features to what it says, `[R, ...]`."""
+        ...
+
+
+@registered("policy")
+@dataclass(frozen=True)
+class PolicyConfig:
+    """Logits of the placements."""
+
+    def build(self, body: Body) -> nn.Module:
+        """Make the head: features to float32 `[R, B, N**3]`, `ILLEGAL_LOGIT` where illegal."""
+        return PlacementHead(body)
+
+
+@registered("q")
+@dataclass(frozen=True)
+class QConfig:
+    """Action values: the return to expect after each placement."""
+
+    low: float | None = None
+    """lowest return; None leaves the values free"""
+    high: float | None = None
+    """highest return; between both a sigmoid keeps the values"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        _check_range(self.low, self.high)
+
+    def build(self, body: Body) -> nn.Module:
+        """Make the head: features to float32 `[R, B, N**3]`, `ILLEGAL_LOGIT` where illegal."""
+        return PlacementHead(body, (self.low, self.high))
+
+
+@registered("value")
+@dataclass(frozen=True)
+class ValueConfig:
+    """The return to expect from a board, by default in (0, 1)."""
+
+    low: float | None = 0.0
+    """lowest return; None leaves the value free. 0 and 1 suit the rewards `"terminal"` and
+    `"sparse"` without discount"""
+    high: float | None = 1.0
+    """highest return; between both a sigmoid keeps the value"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        _check_range(self.low, self.high)
+
+    def build(self, body: Body) -> nn.Module:
+        """Make the head: features to float32 `[R, B]`."""
+        return BoardHead(body, (self.low, self.high))
+
+
+@registered("log-flow")
+@dataclass(frozen=True)
+class LogFlowConfig:
+    """The logarithm of a board's flow in a GFlowNet; at the puzzle itself it is log Z.
+
+    Source: Bengio et al., "GFlowNet foundations" (2023), definition 5.
+    """
+
+    def build(self, body: Body) -> nn.Module:
+        """Make the head: features to float32 `[R, B]`."""
+        return BoardHead(body, (None, None))
+
+
+@registered("cell-digits")
+@dataclass(frozen=True)
+class CellDigitsConfig:
+    """Which digit each cell of the solution holds, all cells at once."""
+
+    def build(self, body: Body) -> nn.Module:
+        """Make the head: features to log-probabilities float32 `[R, B, N**2, N]`.
+
+        They are normalised over the digits of a cell; cells without a legal placement hold
+        `ILLEGAL_LOGIT`.
+        """
+        return CellDigitsHead(body)
+
+
+class PlacementHead(nn.Module):
+    """One number for each placement, in the order of the action mask.
+
+    Args:
+        body: whose features it reads.
+        limits: lowest and highest number, or None for no limits.
+    """
+
+    def __init__(
+        self, body: Body, limits: tuple[float | None, float | None] = (None, None)
+    ) -> None:
+        super().__init__()
+        self.readout = body.placement_readout(1)
+        self._limits = limits
+
+    def forward(self, features: Features) -> Tensor:
+        """Return float32 `[R, B, N**3]`, `ILLEGAL_LOGIT` where a placement is illegal."""
+        numbers = _between(self.readout(features).squeeze(2), self._limits)
+        return _spread(numbers, features)
+
+
+class BoardHead(nn.Module):
+    """One number for each board; the arguments are those of `PlacementHead`."""
+
+    def __init__(
+        self, body: Body, limits: tuple[float | None, float | None] = (None, None)
+    ) -> None:
+        super().__init__()
+        self.readout = body.board_readout(1)
+        self._limits = limits
+
+    def forward(self, features: Features) -> Tensor:
+        """Return float32 `[R, B]`."""
+        return _between(self.readout(features).squeeze(2), self._limits)
+
+
+class CellDigitsHead(nn.Module):
+    """The digits of all cells at once, see `CellDigitsConfig`."""
+
+    def __init__(self, body: Body) -> None:
+        super().__init__()
+        self.readout = body.placement_readout(1)
+
+    def forward(self, features: Features) -> Tensor:
+        """Return log-probabilities float32 `[R, B, N**2, N]`."""
+        logits = _spread(self.readout(features).squeeze(2), features)
+        size = round(logits.shape[2] ** (1 / 3))
+        logits = logits.view(*logits.shape[:2], size * size, size)
+        is_legal = logits > ILLEGAL_LOGIT
+        return torch.where(is_legal, torch.log_softmax(logits, 3), ILLEGAL_LOGIT)
+
+
+def _spread(numbers: Tensor, features: Features) -> Tensor:
+    """Put the numbers `[R, P]` of legal placements where they belong in `[R, B, N**3]`."""
+    rounds, (boards, placements) = len(numbers), features.shape
+    everywhere = numbers.new_full((rounds, boards * placements), ILLEGAL_LOGIT)
+    return everywhere.index_copy(1, features.index, numbers).view(rounds, boards, placements)
+
+
+def _between(numbers: Tensor, limits: tuple[float | None, float | None]) -> Tensor:
+    low, high = limits
+    if low is None or high is None:
+        return numbers
+    return low + (high - low) * torch.sigmoid(numbers)
+
+
+def _check_range(low: Any, high: Any) -> None:
+    if (low is None) != (high is None):
+        raise ValueError(f"give both low and high, or neither, not {low} and {high}")
+    if low is not None and not low < high:
+        raise ValueError(f"low must be less than high, not {low} and {high}")

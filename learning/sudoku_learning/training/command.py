@@ -1,0 +1,46 @@
+"""A trainer's command line: the fields of its configuration are the options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import torch
+import tyro
+from rich.console import Console
+from rich.markup import escape
+
+from sudoku_learning.training.config import TrainingConfig
+from sudoku_learning.training.learner import Learner, Random
+from sudoku_learning.training.loop import Training
+
+Config = TypeVar("Config", bound=TrainingConfig)
+
+
+def train_from_the_command_line(
+    kind: type[Config],
+    make_learner: Callable[[Config, Random], Learner],
+    name: str,
+    argv: Sequence[str] | None = None,
+) -> int:
+    """Train from the command line, on one thread.
+
+    Args:
+        kind: the family's configuration.
+        make_learner: makes its learner.
+        name: of the trainer, for the help text.
+        argv: arguments; None takes the process's own.
+
+    Returns:
+        0, for the shell.
+
+    Raises:
+        ValueError: if the run can't be started or resumed.
+    """
+    config = tyro.cli(kind, args=argv, prog=f"sudoku-gym train {name}")
+    torch.set_num_threads(1)
+    console = Console()
+    Training(config, make_learner).run(console)
+    run = escape(str(config.run))
+    console.print(f"The run is in {run}: tensorboard --logdir {run}")
+    return 0

@@ -1,0 +1,99 @@
+"""The configuration that every run has, and what a family of learners adds to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Union
+
+from tyro.conf import subcommand
+
+from sudoku_curricula.schedules import SCHEDULES, ScheduleConfig, SuccessRateConfig
+from sudoku_learning.configs import registered, to_json
+from sudoku_learning.networks import BODIES, BodyConfig
+
+for _name, _schedule in SCHEDULES.items():
+    registered(f"schedule/{_name}")(_schedule)
+
+if TYPE_CHECKING:
+    CurriculumConfig = ScheduleConfig
+    NetworkConfig = BodyConfig
+else:
+    # A sub-command each on the command line, in the order of the one list.
+    CurriculumConfig = Union[  # noqa: UP007 - built from a list
+        tuple(Annotated[kind, subcommand(name)] for name, kind in SCHEDULES.items())
+    ]
+    NetworkConfig = Union[  # noqa: UP007
+        tuple(Annotated[kind, subcommand(name)] for name, kind in BODIES.items())
+    ]
+
+
+@registered("ray")
+@dataclass(frozen=True)
+class RayConfig:
+    """Sampling on Ray; the learner stays in the process that was started."""
+
+    actors: int = 0
+    """sampling actors, each with a core of its own; 0 samples in this process, without Ray"""
+    address: str | None = None
+    """of a running cluster; without one Ray starts on this machine, or joins $RAY_ADDRESS"""
+    games_per_task: int = 128
+    """games an actor plays in lock step; the result depends on it, but not on the actors"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if self.actors < 0:
+            raise ValueError(f"ray.actors must not be negative, but is {self.actors}")
+        if self.games_per_task < 1:
+            raise ValueError(f"ray.games_per_task must be at least 1, not {self.games_per_task}")
+        if self.address is not None and not self.actors:
+            raise ValueError(f"ray.address={self.address}: say how many actors, ray.actors")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingConfig:
+    """What every run is told; a family of learners inherits it, adds its own, and registers."""
+
+    agent: ClassVar[str]
+    """the registered policy that plays its checkpoints, e.g. `"calphazero"`"""
+    fixed: ClassVar[tuple[str, ...]] = ("env", "seed", "curriculum")
+    """the fields that a resumed run must have as it began; a family adds its own"""
+
+    env: str = "Sudoku4x4-v0"
+    """id of the environment; training draws from its training puzzles only"""
+    run: Path = Path("runs/run")
+    """folder for checkpoints and curves"""
+    resume: bool = False
+    """continue the run in that folder from its latest checkpoint"""
+    seed: int = 0
+    """of everything random"""
+    iterations: int = 60
+    """most iterations; an iteration samples, learns and evaluates"""
+    extra_iterations: int = 6
+    """iterations after the curriculum is finished"""
+    minutes: float | None = None
+    """end after so many minutes of this process's processor time, all resumed parts together"""
+    validation_games: int = 512
+    """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
+    evaluate_every: int = 1
+    """iterations between two rounds of held-out games"""
+    checkpoint_every: int = 5
+    """iterations between checkpoints"""
+    curriculum: CurriculumConfig = field(default_factory=SuccessRateConfig)
+    """how the number of blanks moves"""
+    ray: RayConfig = field(default_factory=RayConfig)
+    """where sampling runs"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        for name in ("iterations", "validation_games", "evaluate_every", "checkpoint_every"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if self.extra_iterations < 0:
+            raise ValueError(f"extra_iterations must not be negative: {self.extra_iterations}")
+        if self.minutes is not None and not self.minutes > 0:
+            raise ValueError(f"minutes must be positive, not {self.minutes}")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the configuration fit for JSON, with the name of the agent it makes."""
+        return {"agent": self.agent, **to_json(self)}

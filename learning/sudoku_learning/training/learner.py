@@ -1,0 +1,121 @@
+"""What a family of learners supplies: the one thing that differs between training runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from sudoku_gym.policy import Policy
+from sudoku_gym.puzzles.sources import Blanks
+
+_GENERATOR = "torch_generator"
+
+
+class Random:
+    """The random numbers of a run: one generator of numpy's and one of torch's.
+
+    Args:
+        seed: decides all they will ever yield.
+
+    Attributes:
+        numpy: for whatever is drawn in numpy.
+        torch: for whatever is drawn in torch, on the CPU.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.numpy = np.random.default_rng(seed)
+        self.torch = torch.Generator().manual_seed(int(self.numpy.integers(2**63)))
+
+    def numbers(self) -> dict[str, Any]:
+        """Return the state of numpy's generator, fit for JSON."""
+        return dict(self.numpy.bit_generator.state)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return the state of torch's generator."""
+        return {_GENERATOR: self.torch.get_state()}
+
+    def split(self, tensors: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        """Tell what `tensors` returned from the tensors of others that it was kept with."""
+        others = {name: tensor for name, tensor in tensors.items() if name != _GENERATOR}
+        return {_GENERATOR: tensors[_GENERATOR]}, others
+
+    def restore(self, numbers: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+        """Continue from what `numbers` and `tensors` returned."""
+        self.numpy.bit_generator.state = dict(numbers)
+        self.torch.set_state(tensors[_GENERATOR])
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one iteration of a learner did.
+
+    Attributes:
+        steps: environment steps (supervised learners: positions seen); all curves run over their
+            sum.
+        curves: `{tag: value}`, tags as in `sudoku_curricula.curves`; a family adds its own.
+        columns: `{head: text}`, what the console shows beside the common columns.
+        metrics: successes and trials that a schedule may ask for beside `completion`, e.g.
+            `{"policy_accuracy": (240, 256)}`.
+    """
+
+    steps: int
+    curves: dict[str, float] = field(default_factory=dict)
+    columns: dict[str, str] = field(default_factory=dict)
+    metrics: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything a learner needs to continue, sorted by where it is kept.
+
+    Attributes:
+        weights: what playing needs: a network's `state_dict`, or tables.
+        tensors: what only learning needs: optimisers, target networks.
+        arrays: in numpy, a replay for example.
+        numbers: whatever fits in JSON.
+    """
+
+    weights: dict[str, Tensor]
+    tensors: dict[str, Tensor] = field(default_factory=dict)
+    arrays: dict[str, NDArray[np.generic]] = field(default_factory=dict)
+    numbers: dict[str, Any] = field(default_factory=dict)
+
+
+class Learner(Protocol):
+    """Learns; `Training` does all the rest."""
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics its reports hold beside `completion`, which held-out games measure."""
+        ...
+
+    def start(self) -> object:
+        """Get ready, e.g. start actors; called once before the first `learn`."""
+
+    def close(self) -> None:
+        """Give back what `start` took."""
+
+    def learn(self, blanks: Blanks, random: Random) -> Report:
+        """Do one iteration on puzzles with so many blanks; all chance comes from `random`."""
+        ...
+
+    def policy(self) -> Policy:
+        """Return the greedy policy as it is now, for held-out games."""
+        ...
+
+    def state(self) -> State:
+        """Return everything that `restore` needs to continue to the bit."""
+        ...
+
+    def restore(self, state: State) -> None:
+        """Continue from a state of an equal learner.
+
+        Raises:
+            ValueError: if it is another learner's.
+        """

@@ -1,0 +1,241 @@
+"""The one training loop: learn, play held-out games, move the curriculum, write it all down.
+
+What a run learns is its learner's business. Everything else is here: the folder, resuming to the
+bit, held-out games, the curriculum, the curves, the console, and when it is over.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from rich.console import Console
+
+from sudoku_curricula import curves
+from sudoku_curricula.curriculum import Curriculum
+from sudoku_learning.configs import from_json
+from sudoku_learning.training import checkpoint
+from sudoku_learning.training.checkpoint import Checkpoint
+from sudoku_learning.training.config import TrainingConfig
+from sudoku_learning.training.environments import held_out_source
+from sudoku_learning.training.held_out import HeldOut
+from sudoku_learning.training.learner import Learner, Random, Report
+from sudoku_learning.training.run_folder import RunFolder
+
+Config = TypeVar("Config", bound=TrainingConfig)
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """What one iteration did.
+
+    Attributes:
+        number: counted from 1.
+        steps: environment steps of the run so far, see `Report.steps`.
+        level: blanks at which it learned.
+        report: the learner's.
+        at_level: share of held-out puzzles with so many blanks solved greedily; None in iterations
+            without held-out games.
+        minimal: share of held-out puzzles as stored (minimal ones) solved greedily, or None.
+        constraint_fraction: of the latter, or None.
+        seconds: wall time.
+    """
+
+    number: int
+    steps: int
+    level: int
+    report: Report
+    at_level: float | None
+    minimal: float | None
+    constraint_fraction: float | None
+    seconds: float
+
+    def curves(self) -> dict[str, float]:
+        """Return the points of all curves."""
+        points: dict[str, float | None] = {
+            curves.BLANKS: self.level,
+            curves.ITERATION: self.number,
+            curves.STEPS_PER_SECOND: self.report.steps / self.seconds,
+            curves.SUCCESS_RATE: self.at_level,
+            curves.COMPLETION_RATE: self.minimal,
+            curves.CONSTRAINT_FRACTION: self.constraint_fraction,
+        }
+        return {tag: y for tag, y in points.items() if y is not None} | self.report.curves
+
+    def columns(self) -> dict[str, str]:
+        """Return what the console shows: heads and texts."""
+        shares = {"at level": self.at_level, "minimal": self.minimal}
+        return {
+            "iteration": str(self.number),
+            "steps": f"{self.steps:,}",
+            "blanks": str(self.level),
+            **{head: "" if y is None else f"{y:.1%}" for head, y in shares.items()},
+            **self.report.columns,
+            "seconds": f"{self.seconds:.1f}",
+        }
+
+
+class Training(Generic[Config]):
+    """One run of any learner.
+
+    Args:
+        config: everything about the run; with `resume` it continues from the run's latest
+            checkpoint, or begins again if it was interrupted before the first one. The result is
+            that of a run that was never interrupted.
+        make_learner: makes the learner; what is random in it comes from the generators.
+
+    Attributes:
+        config: as given.
+        learner: what learns.
+        random: the run's generators.
+        curriculum: moves the level, see `sudoku_curricula.Curriculum`.
+        iteration: iterations done.
+        steps: environment steps done.
+        seconds: processor seconds spent, all resumed parts together.
+
+    Raises:
+        ValueError: if there is nothing to resume, the folder is not free, the environment is
+            unknown, or the learner can't supply the metric that the schedule moves by.
+    """
+
+    def __init__(self, config: Config, make_learner: Callable[[Config, Random], Learner]) -> None:
+        self.config = config
+        self.random = Random(config.seed)
+        self._source = held_out_source(config.env)
+        self.learner = make_learner(config, self.random)
+        self.curriculum = Curriculum(
+            config.curriculum.build(),
+            self._set_blanks,
+            episodes_per_update=1,
+            metrics=("completion", *self.learner.metrics),
+        )
+        self.iteration = self.steps = 0
+        self.seconds = 0.0
+        self._iterations_after_the_end = 0
+        self._folder = RunFolder(config.run, config.resume)
+        if config.resume:
+            self._resume()
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run is over."""
+        minutes = self.config.minutes
+        return (
+            self.iteration >= self.config.iterations
+            or self._iterations_after_the_end > self.config.extra_iterations
+            or (minutes is not None and self.seconds >= 60 * minutes)
+        )
+
+    def run(self, console: Console | None = None) -> None:
+        """Train to the end; write curves and checkpoints, and report to `console`.
+
+        Raises:
+            ValueError: if another training is in the folder.
+        """
+        resumed_at = self.steps if self.config.resume else None
+        with self._folder:
+            self._folder.write_config(self.config.to_json())
+            self.learner.start()
+            try:
+                with curves.CurveWriter(self.config.run, resume_step=resumed_at) as writer:
+                    self._run(writer, console)
+            finally:
+                self.learner.close()
+
+    def step(self) -> Iteration:
+        """Do one iteration."""
+        start, processor_start = time.perf_counter(), time.process_time()
+        level = self.curriculum.schedule.level
+        self._iterations_after_the_end += self.curriculum.schedule.finished
+        report = self.learner.learn(self._blanks, self.random)
+        self.iteration += 1
+        self.steps += report.steps
+        self.curriculum.steps = self.steps
+        at_level = minimal = fraction = None
+        if self.iteration % self.config.evaluate_every == 0:
+            at_level, minimal, fraction = self._evaluate(report)
+        self.seconds += time.process_time() - processor_start
+        seconds = time.perf_counter() - start
+        return Iteration(
+            self.iteration, self.steps, level, report, at_level, minimal, fraction, seconds
+        )
+
+    def _run(self, writer: curves.CurveWriter, console: Console | None) -> None:
+        heads: tuple[str, ...] = ()
+        while not self.finished:
+            done = self.step()
+            writer.add_scalars(done.curves(), done.steps)
+            if console is not None:
+                columns = done.columns()
+                if heads != tuple(columns):
+                    heads = tuple(columns)
+                    console.print("  ".join(map(_padded, heads, heads)), style="bold")
+                line = "  ".join(map(_padded, columns.values(), heads))
+                console.print(line, markup=False, highlight=False)
+            if self.finished or self.iteration % self.config.checkpoint_every == 0:
+                writer.flush()
+                self._folder.save(self.iteration, self._checkpoint())
+
+    def _evaluate(self, report: Report) -> tuple[float, float, float]:
+        held_out = HeldOut(
+            self.learner.policy(), self._source, self.config.validation_games, self.random.numpy
+        )
+        at_level, minimal = self.curriculum.report_held_out(held_out, report.metrics)
+        assert held_out.latest is not None
+        return at_level, minimal, held_out.latest.constraint_fraction
+
+    def _set_blanks(self, blanks: Mapping[int, float]) -> None:
+        self._blanks = dict(blanks)
+
+    def _checkpoint(self) -> Checkpoint:
+        learner = self.learner.state()
+        learner = replace(learner, tensors={**learner.tensors, **self.random.tensors()})
+        progress = {
+            "iteration": self.iteration,
+            "steps": self.steps,
+            "iterations_after_the_end": self._iterations_after_the_end,
+            "curriculum": self.curriculum.state_dict(),
+            "rng": self.random.numbers(),
+        }
+        return Checkpoint(self.config.to_json(), learner, progress, self.seconds)
+
+    def _resume(self) -> None:
+        self._check_config(checkpoint.read_config(self.config.run))
+        folder = self._folder.latest()
+        if folder is None:
+            return
+        saved = checkpoint.read(folder)
+        self.seconds = saved.seconds
+        try:
+            self._restore(saved.progress)
+            ours, theirs = self.random.split(saved.learner.tensors)
+            self.random.restore(saved.progress["rng"], ours)
+            self.learner.restore(replace(saved.learner, tensors=theirs))
+        except (KeyError, TypeError, AttributeError, RuntimeError, ValueError) as error:
+            raise ValueError(
+                f"{folder} does not fit this run ({type(error).__name__}: {error})"
+            ) from error
+
+    def _restore(self, progress: Mapping[str, Any]) -> None:
+        self.iteration = progress["iteration"]
+        self.steps = progress["steps"]
+        self._iterations_after_the_end = progress["iterations_after_the_end"]
+        self.curriculum.load_state_dict(progress["curriculum"])
+
+    def _check_config(self, found: dict[str, Any]) -> None:
+        saved: TrainingConfig = from_json(
+            {name: value for name, value in found.items() if name != "agent"}, type(self.config)
+        )
+        for name in self.config.fixed:
+            was, wanted = getattr(saved, name), getattr(self.config, name)
+            if was != wanted:
+                raise ValueError(
+                    f"the run in {self.config.run} has {name} {was}, not {wanted}: "
+                    "resume with the configuration it was started with"
+                )
+
+
+def _padded(text: str, head: str) -> str:
+    return text.rjust(max(len(head), 9))

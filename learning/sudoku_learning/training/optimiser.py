@@ -1,0 +1,81 @@
+"""A network's optimiser as most learners use it, and as a part of their state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+
+from sudoku_learning.training.learner import State
+
+
+class Optimiser:
+    """Adam with clipped gradients.
+
+    Args:
+        network: whose parameters it moves.
+        learning_rate: of Adam.
+        max_gradient_norm: gradients longer than this are shortened to it.
+
+    Attributes:
+        adam: torch's optimiser, whose learning rate a learner may change.
+    """
+
+    def __init__(
+        self, network: nn.Module, learning_rate: float, max_gradient_norm: float = 1.0
+    ) -> None:
+        self.adam = torch.optim.Adam(network.parameters(), learning_rate)
+        self._network = network
+        self._max_norm = max_gradient_norm
+
+    def step(self, loss: Tensor) -> None:
+        """Move the parameters against the gradient of a loss, a tensor of one number."""
+        self.adam.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(self._network.parameters(), self._max_norm)
+        self.adam.step()
+
+    def state(self) -> State:
+        """Return the network's weights and the optimiser's tensors."""
+        return State(self._network.state_dict(), optimiser_tensors(self.adam))
+
+    def restore(self, state: State) -> None:
+        """Put weights and tensors of a state back.
+
+        Raises:
+            ValueError: if the tensors are those of other parameters.
+            RuntimeError: if the weights are another network's.
+        """
+        self._network.load_state_dict(state.weights)
+        restore_optimiser(self.adam, state.tensors)
+
+
+def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """Return an optimiser's tensors by name, `<parameter>.<quantity>`, fit for safetensors."""
+    return {
+        f"{index}.{name}": value.clone()
+        for index, values in optimiser.state_dict()["state"].items()
+        for name, value in values.items()
+    }
+
+
+def restore_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+    """Put the tensors of `optimiser_tensors` back into an optimiser of the same parameters.
+
+    Raises:
+        ValueError: if they are no such tensors, or those of other parameters.
+    """
+    parameters = [each for group in optimiser.param_groups for each in group["params"]]
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, value in tensors.items():
+        index, dot, quantity = name.partition(".")
+        if not dot or not index.isdecimal() or int(index) >= len(parameters):
+            raise ValueError(f"{name!r} is no tensor of this optimiser")
+        if value.dim() and value.shape != parameters[int(index)].shape:
+            raise ValueError(
+                f"{name!r} has shape {list(value.shape)}, its parameter "
+                f"{list(parameters[int(index)].shape)}"
+            )
+        state.setdefault(int(index), {})[quantity] = value
+    optimiser.load_state_dict({**optimiser.state_dict(), "state": state})

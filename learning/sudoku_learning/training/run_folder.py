@@ -1,0 +1,157 @@
+"""The folder of a run: who may train in it, and which checkpoints it holds.
+
+    config.json         written when the run starts
+    checkpoints/000012  one folder a checkpoint, named by its iteration
+    events.out...       the curves
+
+A folder has its number as a name only while it is complete and on disk; what a kill leaves half
+written or half removed has an ending to its name, and goes with the next checkpoint. Only files
+that a run writes are ever removed: whatever else lies in its folder stays.
+"""
+
+from __future__ import annotations
+
+import os
+from itertools import chain, count
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from sudoku_learning.training import checkpoint
+from sudoku_learning.training.checkpoint import CONFIG, FILES, WEIGHTS, Checkpoint
+
+_LOCK, _CHECKPOINTS = ".lock", "checkpoints"
+_DRAFT, _DOOMED = ".draft", ".old"
+
+
+class RunFolder:
+    """The folder of one run.
+
+    Args:
+        path: the folder; it need not exist.
+        resume: the run is there and shall be continued.
+
+    Raises:
+        ValueError: if there is nothing to resume, or the folder is not free for a new run.
+    """
+
+    def __init__(self, path: Path, resume: bool) -> None:
+        self.path = path
+        self._lock = FileLock(path / _LOCK)
+        holds_run = (path / CONFIG).exists()
+        if resume and not holds_run:
+            raise ValueError(f"{path} holds no run: it has no {CONFIG}")
+        if not resume and holds_run:
+            raise ValueError(
+                f"{path} already holds a run: give another folder, or --resume to continue it"
+            )
+        if not resume and path.exists() and _entries(path):
+            raise ValueError(
+                f"{path} is not empty, and what it holds is no run: give another folder"
+            )
+        self._found = self._seen()
+
+    def __enter__(self) -> RunFolder:
+        """Keep every other training out of the folder until the block ends.
+
+        Raises:
+            ValueError: if another training is in it, or was since this one looked.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise ValueError(
+                f"another training is running in {self.path}: give another folder"
+            ) from None
+        if self._seen() != self._found:
+            self._lock.release()
+            raise ValueError(f"another training has just been in {self.path}: start again")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let others in."""
+        self._found = self._seen()
+        self._lock.release()
+
+    def write_config(self, config: dict[str, object]) -> None:
+        """Write the run's configuration."""
+        checkpoint.write_json(self.path / CONFIG, config)
+
+    def save(self, iteration: int, content: Checkpoint) -> None:
+        """Write the checkpoint of an iteration, then remove all but it and the one before.
+
+        Raises:
+            ValueError: if something that is no checkpoint lies where it belongs.
+        """
+        folder = self.path / _CHECKPOINTS / f"{iteration:06d}"
+        for left_by_a_kill in (*self._with_ending(_DRAFT), *self._with_ending(_DOOMED)):
+            checkpoint.remove(left_by_a_kill)
+        draft = folder.with_name(f"{folder.name}{_DRAFT}")
+        draft.mkdir(parents=True, exist_ok=True)
+        checkpoint.write(draft, content)
+        others = complete_checkpoints(self.path)
+        if folder in others:
+            others.remove(folder)
+            _remove(folder)
+        if folder.exists():
+            raise ValueError(f"{folder} is in the way, and is no checkpoint: move it elsewhere")
+        os.replace(draft, folder)
+        checkpoint.to_disk(folder.parent)
+        self.write_config(content.config)
+        for old in others[:-1]:
+            _remove(old)
+
+    def latest(self) -> Path | None:
+        """Return the folder of the latest checkpoint, None before the first."""
+        return next(reversed(complete_checkpoints(self.path)), None)
+
+    def _seen(self) -> tuple[bool, Path | None]:
+        return (self.path / CONFIG).exists(), self.latest()
+
+    def _with_ending(self, ending: str) -> list[Path]:
+        parts = (self.path / _CHECKPOINTS).glob(f"*{ending}")
+        return [part for part in parts if _is_number(part.name.removesuffix(ending))]
+
+
+def free_folder(path: Path) -> Path:
+    """Return the first of `path`, `path-2`, `path-3` ... that is free for a new run."""
+    others = (path.with_name(f"{path.name}-{number}") for number in count(2))
+    return next(each for each in chain([path], others) if not each.exists() or not _entries(each))
+
+
+def complete_checkpoints(run: Path) -> list[Path]:
+    """Return the folders of a run's checkpoints, oldest first."""
+    found = (path for path in (run / _CHECKPOINTS).glob("*") if _is_number(path.name))
+    complete = (path for path in found if all((path / name).is_file() for name in FILES))
+    return sorted(complete, key=lambda path: int(path.name))
+
+
+def checkpoint_in(folder: str | os.PathLike[str]) -> Path:
+    """Return a checkpoint's folder: the given one, or the latest one of the given run.
+
+    Raises:
+        ValueError: if there is no checkpoint.
+    """
+    path = Path(folder)
+    if (path / WEIGHTS).is_file():
+        return path
+    found = complete_checkpoints(path)
+    if not found:
+        raise ValueError(f"{path} holds no checkpoint: give the folder of a run")
+    return found[-1]
+
+
+def _remove(folder: Path) -> None:
+    """Remove a checkpoint so that a kill in the middle leaves no half of it under its name."""
+    doomed = folder.with_name(f"{folder.name}{_DOOMED}")
+    os.replace(folder, doomed)
+    checkpoint.remove(doomed)
+
+
+def _entries(path: Path) -> list[str]:
+    return [entry for entry in os.listdir(path) if entry != _LOCK]
+
+
+def _is_number(name: str) -> bool:
+    return len(name) >= 6 and name.isascii() and name.isdigit()

@@ -1,0 +1,106 @@
+"""Sampling in tasks: the same samples whoever takes them, here or on any number of actors.
+
+An iteration's sampling is split into tasks, each with a seed of its own, and what they bring is put
+together in the order of the tasks. So what a learner sees does not depend on how many actors there
+are, on which of them does what, or on whether some die.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+from torch import Tensor
+
+from sudoku_gym.plugins import naming_the_extra
+from sudoku_gym.puzzles.sources import Blanks
+from sudoku_learning.training.config import RayConfig
+
+Sample = TypeVar("Sample")
+Sample_co = TypeVar("Sample_co", covariant=True)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A share of an iteration's sampling.
+
+    Attributes:
+        games: how many.
+        blanks: of their puzzles.
+        seed: of everything random in them.
+    """
+
+    games: int
+    blanks: Blanks
+    seed: tuple[int, int]
+
+
+class Worker(Protocol[Sample_co]):
+    """Takes samples with weights it is given; on Ray it lives in a process of its own."""
+
+    def sample(self, weights: Mapping[str, Tensor], task: Task) -> Sample_co:
+        """Do a task with these weights; all chance comes from the task's seed."""
+        ...
+
+
+class Sampler(Protocol[Sample]):
+    """Has tasks done, wherever that may be."""
+
+    def start(self) -> object:
+        """Get ready; the first tasks do it otherwise."""
+
+    def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[Task]) -> list[Sample]:
+        """Do the tasks; what they bring, in their order."""
+        ...
+
+    def close(self) -> None:
+        """Give back what it holds; it can sample again."""
+
+
+class LocalSampler(Generic[Sample]):
+    """Does the tasks one after the other in this process.
+
+    Args:
+        make_worker: makes the worker.
+    """
+
+    def __init__(self, make_worker: Callable[[], Worker[Sample]]) -> None:
+        self._worker = make_worker()
+
+    def start(self) -> None:
+        """Do nothing: it is ready."""
+
+    def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[Task]) -> list[Sample]:
+        """Do the tasks, see `Sampler`."""
+        return [self._worker.sample(weights, task) for task in tasks]
+
+    def close(self) -> None:
+        """Do nothing: it holds nothing to give back."""
+
+
+def make_sampler(make_worker: Callable[[], Worker[Sample]], ray: RayConfig) -> Sampler[Sample]:
+    """Sample in this process, or on as many Ray actors as the configuration asks for.
+
+    Args:
+        make_worker: makes a worker, here or in an actor's process; it can be pickled.
+        ray: how many actors, and where.
+
+    Raises:
+        ModuleNotFoundError: if actors are asked for and Ray is not installed.
+    """
+    if not ray.actors:
+        return LocalSampler(make_worker)
+    with naming_the_extra("sampling with ray.actors"):
+        from sudoku_learning.training.actors import RaySampler
+    return RaySampler(make_worker, ray)
+
+
+def split(games: int, blanks: Blanks, ray: RayConfig, rng: np.random.Generator) -> list[Task]:
+    """Split an iteration's games into tasks; their seeds come from one number of `rng`."""
+    entropy, most = int(rng.integers(2**63)), ray.games_per_task
+    return [
+        Task(min(most, games - start), blanks, (entropy, number))
+        for number, start in enumerate(range(0, games, most))
+    ]

@@ -1,0 +1,94 @@
+"""Numba's `njit`, with a cache that no change of a source can leave stale.
+
+Numba compiles what a function calls into the function, and keeps the machine code until the
+function's own file changes. So after an edit elsewhere, or an upgrade, an old callee would run on.
+Here the machine code of a file lies in a folder named by a hash of that file and of all files that
+it imports from our packages, directly or not. The folder is where numba would have put the code: in
+`__pycache__` beside the source, or below `NUMBA_CACHE_DIR` where that is set.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+_OURS = "sudoku_"  # how the names of our packages begin
+# Imports inside functions, or for type checkers alone, bring nothing that is compiled.
+_IMPORT = re.compile(r"^(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|.*)|import\s+([\w.]+))", re.M)
+
+
+def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Decorate a function as `numba.njit` does; with `cache`, keep its code as told above."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        dispatcher = numba.njit(**options)(function)
+        if cache:
+            dispatcher._cache = _KernelCache(function)  # as numba's own `enable_caching` does
+        return dispatcher
+
+    return decorate
+
+
+class _KernelCache(FunctionCache):
+    """Numba's cache of a function, in a folder of the sources that it is compiled from."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        source = Path(function.__code__.co_filename)
+        key = _hash_of_sources(source, function.__module__.partition(".")[0])
+        folder = os.path.join(self._cache_path, f"{source.stem}-{key}")
+        os.makedirs(folder, exist_ok=True)
+        self._cache_path = folder
+        self._cache_file = IndexDataCacheFile(  # type: ignore[no-untyped-call]
+            folder, self._impl.filename_base, self._impl.locator.get_source_stamp()
+        )
+
+
+@functools.cache
+def _hash_of_sources(source: Path, package: str) -> str:
+    """Hash a file and all that it imports from its own package and from ours."""
+    found, waiting = {source}, [source]
+    while waiting:
+        new = _imported_files(waiting.pop(), package) - found
+        found |= new
+        waiting += new
+    digest = sha256()
+    for path in sorted(found):
+        digest.update(sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+@functools.cache
+def _imported_files(source: Path, package: str) -> set[Path]:
+    return {
+        file
+        for module in _imported_modules(source.read_text(encoding="utf-8"))
+        if module.startswith((f"{package}.", _OURS))
+        for file in _files_of(module)
+    }
+
+
+def _imported_modules(text: str) -> Iterator[str]:
+    """Name what a source imports; `from a import b` may mean `a.b`, or something in `a`."""
+    for origin, names, module in _IMPORT.findall(text):
+        yield module or origin
+        for name in re.findall(r"\w+", names):
+            yield f"{origin}.{name}"
+
+
+def _files_of(module: str) -> Iterator[Path]:
+    """Yield the source of a module or package; nothing if the name is another thing's."""
+    root, *rest = module.split(".")
+    start = getattr(sys.modules.get(root), "__file__", None)
+    if start is not None:
+        path = Path(start).parent.joinpath(*rest)
+        yield from filter(Path.is_file, (path.with_suffix(".py"), path / "__init__.py"))

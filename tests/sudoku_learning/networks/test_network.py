@@ -1,0 +1,182 @@
+"""Every head on every body: shapes, masks, ranges, rounds, and policies made of them."""
+
+import numpy as np
+import pytest
+import torch
+
+from sudoku_gym import board, evaluate, puzzles
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.testing import check_policy
+from sudoku_learning.networks import (
+    ILLEGAL_LOGIT,
+    AttentionConfig,
+    CellDigitsConfig,
+    ExactCoverConfig,
+    LogFlowConfig,
+    MLPConfig,
+    Network,
+    NetworkPolicy,
+    PolicyConfig,
+    PooledConfig,
+    QConfig,
+    ValueConfig,
+    evaluate_boards,
+)
+from sudoku_learning.networks.network import seeded
+
+ROUNDS = 3
+BODIES = [
+    ExactCoverConfig(channels=8, rounds=ROUNDS),
+    ExactCoverConfig(channels=8, rounds=ROUNDS, intersections=True),
+    PooledConfig(8, 2),
+    MLPConfig((16,)),
+    AttentionConfig(width=8, layers=2, heads=2),
+]
+HEADS = {
+    "policy": PolicyConfig(),
+    "q": QConfig(-2.0, -1.0),
+    "free q": QConfig(),
+    "value": ValueConfig(),
+    "log flow": LogFlowConfig(),
+    "digits": CellDigitsConfig(),
+}
+bodies = pytest.mark.parametrize("body", BODIES, ids=repr)
+
+
+def positions(geometry=None, name="4x4"):
+    """Five minimal puzzles, a dead end and a full board."""
+    bank = puzzles.load(name, "test")
+    boards = bank.puzzles[:7].copy()
+    boards[5] = bank.solutions[5]
+    boards[6, 0] = 0
+    boards[6, 0, :2], boards[6, 1, 2:4] = (1, 2), (3, 4)
+    masks = board.candidates(boards, bank.geometry).reshape(7, -1)
+    return boards, masks, bank.geometry
+
+
+def make(body, heads=None, geometry=None):
+    geometry = geometry or Geometry.standard(4)
+    return seeded(1, lambda: Network(body, heads or HEADS, geometry)).eval()
+
+
+@bodies
+def test_heads_answer_in_the_shapes_and_ranges_they_promise(body):
+    boards, masks, geometry = positions()
+    found = evaluate_boards(make(body), boards, masks, geometry)
+    for name in ("policy", "q", "free q"):
+        assert found[name].shape == masks.shape and found[name].dtype == np.float32
+        assert (found[name][~masks] == ILLEGAL_LOGIT).all()
+        assert (found[name][masks] > ILLEGAL_LOGIT / 2).all()
+    assert ((found["q"][masks] > -2) & (found["q"][masks] < -1)).all()
+    assert found["value"].shape == found["log flow"].shape == (7,)
+    assert ((found["value"] > 0) & (found["value"] < 1)).all()
+    chances = np.exp(found["digits"])
+    assert chances.shape == (7, 16, 4)
+    has_candidates = masks.reshape(7, 16, 4).any(2)
+    np.testing.assert_allclose(chances.sum(2)[has_candidates], 1, rtol=1e-5)
+    assert (chances[~masks.reshape(7, 16, 4)] == 0).all()
+    assert all(np.isfinite(each).all() for each in found.values())
+
+
+@bodies
+def test_every_round_ends_with_what_the_last_one_says(body):
+    boards, masks, geometry = positions()
+    network = make(body)
+    last = evaluate_boards(network, boards, masks, geometry)
+    with torch.inference_mode():
+        arguments = torch.from_numpy(boards), torch.from_numpy(masks), geometry
+        rounds = network.every_round(*arguments)
+    for name, answers in rounds.items():
+        assert len(answers) == (ROUNDS if isinstance(body, ExactCoverConfig) else 1)
+        np.testing.assert_allclose(answers[-1], last[name], rtol=1e-4, atol=1e-5)
+
+
+@bodies
+def test_boards_of_a_batch_do_not_touch_each_other(body):
+    boards, masks, geometry = positions()
+    network = make(body)
+    whole = evaluate_boards(network, boards, masks, geometry)
+    for i in range(len(boards)):
+        one = evaluate_boards(network, boards[i : i + 1], masks[i : i + 1], geometry)
+        for name, answer in one.items():
+            np.testing.assert_allclose(answer[0], whole[name][i], rtol=1e-4, atol=1e-4)
+    nothing = evaluate_boards(network, boards[:0], masks[:0], geometry)
+    assert nothing["policy"].shape == (0, 64) and nothing["value"].shape == (0,)
+
+
+@bodies
+def test_gradients_reach_every_weight(body):
+    boards, masks, geometry = positions()
+    network = make(body, {name: HEADS[name] for name in ("policy", "value")}).train()
+    found = network.every_round(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
+    legal = torch.from_numpy(masks).expand_as(found["policy"])
+    loss = torch.log_softmax(found["policy"], 2)[legal].square().mean()
+    (loss + found["value"].square().mean()).backward()
+    for name, weight in network.named_parameters():
+        assert weight.grad is not None and weight.grad.abs().sum() > 0, name
+
+
+@bodies
+def test_the_same_seed_gives_the_same_weights_and_leaves_the_generator_alone(body):
+    before = torch.get_rng_state()
+    one, other = make(body), make(body)
+    assert torch.equal(torch.get_rng_state(), before)
+    for name, weight in one.state_dict().items():
+        assert torch.equal(weight, other.state_dict()[name])
+
+
+@pytest.mark.parametrize("body", BODIES[3:], ids=repr)
+def test_a_body_for_one_size_refuses_another(body):
+    boards, masks, geometry = positions(name="6x6")
+    with pytest.raises(ValueError, match="made for 4x4 boards, these are 6x6"):
+        evaluate_boards(make(body), boards, masks, geometry)
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong", "message"),
+    [
+        (PooledConfig, {"layers": 0}, "channels and layers must be at least 1"),
+        (MLPConfig, {"hidden": ()}, "hidden must be widths of at least 1"),
+        (AttentionConfig, {"heads": 3}, "heads divide width"),
+        (ValueConfig, {"low": None}, "give both low and high"),
+        (QConfig, {"low": 1.0, "high": 1.0}, "low must be less than high"),
+    ],
+)
+def test_unusable_settings_are_refused(kind, wrong, message):
+    with pytest.raises(ValueError, match=message):
+        kind(**wrong)
+
+
+@bodies
+def test_networks_are_policies(body):
+    check_policy(NetworkPolicy(make(body)), Geometry.standard(4))
+
+
+def test_the_policy_plays_what_the_head_rates_highest():
+    boards, masks, geometry = positions()
+    network = make(PooledConfig(8, 2))
+    scores = evaluate_boards(network, boards, masks, geometry)
+    for head in ("policy", "free q"):
+        policy = NetworkPolicy(network, head)
+        policy.reset(boards, geometry, np.random.default_rng(0))
+        playing = masks.any(1)
+        np.testing.assert_array_equal(
+            policy.act(boards, masks)[playing], scores[head].argmax(1)[playing]
+        )
+    chances = policy.probabilities(boards[:5], masks[:5])
+    np.testing.assert_allclose(chances.sum(1), 1, rtol=1e-5)
+    assert (chances[~masks[:5]] == 0).all()
+
+
+def test_many_boards_are_played_some_at_a_time_and_erasures_never():
+    bank = puzzles.load("4x4", "test")[:300]
+    masks = board.candidates(bank.puzzles).reshape(300, -1)
+    policy = NetworkPolicy(make(PooledConfig(8, 2)))
+    with pytest.raises(RuntimeError, match="call reset"):
+        policy.act(bank.puzzles, masks)
+    policy.reset(bank.puzzles, bank.geometry, np.random.default_rng(0))
+    with_erasures = np.concatenate([masks, np.ones((300, 16), np.bool_)], axis=1)
+    np.testing.assert_array_equal(
+        policy.act(bank.puzzles, masks), policy.act(bank.puzzles, with_erasures)
+    )
+    assert evaluate(policy, bank).illegal == 0

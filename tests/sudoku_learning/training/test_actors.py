@@ -1,0 +1,81 @@
+"""The pool of Ray actors: tasks are done once each, though actors may die."""
+
+import os
+import socket
+
+import pytest
+
+from sudoku_learning.training import RayConfig
+
+pytestmark = pytest.mark.xdist_group("ray")
+
+
+def test_ray_starts_here_with_a_core_an_actor_or_is_joined(monkeypatch):
+    from sudoku_learning.training import actors
+
+    calls = []
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(actors.ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(actors.ray, "init", lambda **options: calls.append(options))
+    actors.connect(RayConfig(actors=3))
+    actors.connect(RayConfig(actors=3, address="auto"))
+    with socket.create_server(("127.0.0.1", 0)) as head:
+        address = f"127.0.0.1:{head.getsockname()[1]}"
+        monkeypatch.setenv("RAY_ADDRESS", address)
+        actors.connect(RayConfig(actors=3))
+    assert calls == [
+        {"address": "local", "num_cpus": 3, "include_dashboard": False},
+        {"address": "auto"},
+        {"address": address},
+    ]
+    with pytest.raises(ConnectionError, match=f"no Ray cluster answers at {address}"):
+        actors.connect(RayConfig(actors=3))
+    assert len(calls) == 3
+
+
+def test_a_task_whose_actor_dies_is_done_again(ray_cluster, tmp_path):
+    from sudoku_learning.training.actors import ActorPool
+
+    class DiesOnce:
+        def square(self, number, mark):
+            if number == 3 and not mark.exists():
+                mark.touch()
+                os._exit(1)
+            return number**2
+
+    actor_class = ray_cluster.remote(num_cpus=1)(DiesOnce)
+    pool = ActorPool(actor_class.remote, 2)
+    mark = tmp_path / "mark"
+    numbers = [5, 3, 1, 4, 2]
+    assert pool.map(lambda actor, n: actor.square.remote(n, mark), numbers) == [25, 9, 1, 16, 4]
+    assert pool.deaths == 1 and mark.exists()
+    assert pool.map(lambda actor, n: actor.square.remote(n, mark), [3]) == [9]
+    assert pool.deaths == 1
+    pool.close()
+
+
+def test_actors_that_die_again_and_again_end_in_an_error(ray_cluster):
+    from sudoku_learning.training.actors import ActorPool
+
+    class Dies:
+        def work(self):
+            os._exit(1)
+
+    actor_class = ray_cluster.remote(num_cpus=1)(Dies)
+    pool = ActorPool(actor_class.remote, 1)
+    with pytest.raises(RuntimeError, match="3 Ray actors died one after another and finished noth"):
+        pool.map(lambda actor, _: actor.work.remote(), [0])
+    pool.close()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"actors": -1}, "ray.actors must not be negative"),
+        ({"actors": 1, "games_per_task": 0}, "ray.games_per_task must be at least 1"),
+        ({"address": "auto"}, "ray.address=auto: say how many actors"),
+    ],
+)
+def test_unusable_settings_are_refused(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        RayConfig(**wrong)

@@ -1,0 +1,199 @@
+"""Checkpoints come back as they were, or with one clear error."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from sudoku_learning.training import State, checkpoint
+from sudoku_learning.training.checkpoint import Checkpoint
+from sudoku_learning.training.learner import Random
+from sudoku_learning.training.optimiser import optimiser_tensors, restore_optimiser
+from sudoku_learning.training.run_folder import RunFolder, checkpoint_in
+
+NAMES = (
+    *("config.json", "state.json", "timing.json"),
+    *("weights.safetensors", "optimiser.safetensors", "replay.npz"),
+)
+
+
+def example(iteration):
+    learner = State(
+        weights={"w": torch.arange(6.0).view(2, 3) + iteration},
+        tensors={"0.step": torch.tensor(3.0)},
+        arrays={"sizes": np.arange(iteration)},
+        numbers={"epsilon": 0.5},
+    )
+    progress = {"iteration": iteration, "rng": {"state": 2**100}}
+    return Checkpoint({"agent": "somebody"}, learner, progress, 1.5)
+
+
+def saved(run, *iterations):
+    """Save checkpoints into the folder of a run."""
+    with RunFolder(run, resume=(run / "config.json").exists()) as folder:
+        for iteration in iterations:
+            folder.save(iteration, example(iteration))
+
+
+def names_in(run):
+    return sorted(path.name for path in (run / "checkpoints").iterdir())
+
+
+def test_round_trip_and_the_latest_two_are_kept(tmp_path):
+    saved(tmp_path, 1, 2, 10)
+    assert names_in(tmp_path) == ["000002", "000010"]
+    found, wanted = checkpoint.read(checkpoint_in(tmp_path)), example(10)
+    assert (found.config, found.progress) == (wanted.config, wanted.progress)
+    assert found.seconds == 1.5 and found.learner.numbers == {"epsilon": 0.5}
+    assert torch.equal(found.learner.weights["w"], wanted.learner.weights["w"])
+    assert found.learner.tensors["0.step"] == 3
+    np.testing.assert_array_equal(found.learner.arrays["sizes"], np.arange(10))
+    older = tmp_path / "checkpoints" / "000002"
+    assert checkpoint_in(older) == older and checkpoint.read(older).progress["iteration"] == 2
+
+
+def test_a_draft_left_by_a_kill_is_not_read(tmp_path):
+    saved(tmp_path, 1)
+    draft = tmp_path / "checkpoints" / "000002.draft"
+    draft.mkdir()
+    (draft / "weights.safetensors").write_bytes(b"half")
+    assert checkpoint_in(tmp_path).name == "000001"
+    saved(tmp_path, 2)
+    assert checkpoint_in(tmp_path).name == "000002"
+
+
+@pytest.mark.parametrize("ending", ["draft", "old"])
+def test_what_a_kill_leaves_goes_with_the_next_checkpoint(tmp_path, ending):
+    saved(tmp_path, 1)
+    left = tmp_path / "checkpoints" / f"000007.{ending}"
+    left.mkdir()
+    for name in ("state.json", ".config.json.draft", "replay.npz"):
+        (left / name).write_text("half")
+    saved(tmp_path, 2)
+    assert names_in(tmp_path) == ["000001", "000002"]
+
+
+def test_what_a_run_did_not_write_is_never_removed(tmp_path):
+    saved(tmp_path, 1)
+    foreign = ["000001x", "9", "notes.old", "000003.old", "000004.draft"]
+    for name in foreign:
+        (tmp_path / "checkpoints" / name).mkdir()
+        (tmp_path / "checkpoints" / name / "mine.txt").write_text("dear")
+    (tmp_path / "checkpoints" / "000005").mkdir()  # a number as a name does not make it ours
+    saved(tmp_path, 6, 7, 8)
+    assert names_in(tmp_path) == sorted([*foreign, "000005", "000007", "000008"])
+    for name in foreign:
+        assert (tmp_path / "checkpoints" / name / "mine.txt").read_text() == "dear"
+    (tmp_path / "checkpoints" / "000009").mkdir()
+    with pytest.raises(ValueError, match=r"000009 is in the way"):
+        saved(tmp_path, 9)
+
+
+def test_a_checkpoint_is_replaced_whole(tmp_path, monkeypatch):
+    def interrupt(path):
+        raise KeyboardInterrupt
+
+    saved(tmp_path, 1, 2)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(checkpoint, "remove", interrupt)
+        saved(tmp_path, 2)
+    assert checkpoint_in(tmp_path).name == "000001"
+    saved(tmp_path, 2)
+    assert checkpoint_in(tmp_path).name == "000002"
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("content", [None, b"", b"\x80\x04garbage", b"PK\x03\x04half", b"[1]"])
+def test_a_damaged_file_is_named(tmp_path, name, content):
+    saved(tmp_path, 1)
+    folder = checkpoint_in(tmp_path)
+    if content is None:
+        (folder / name).unlink()
+    else:
+        (folder / name).write_bytes(content)
+    with pytest.raises(ValueError, match=rf"000001/{name}: the file is (missing|damaged)"):
+        checkpoint.read(folder)
+
+
+def test_no_pickle_is_loaded(tmp_path):
+    saved(tmp_path, 1)
+    folder = checkpoint_in(tmp_path)
+    np.savez(folder / "replay.npz", sizes=np.array([{"a": 1}], dtype=object))
+    with pytest.raises(ValueError, match=r"replay\.npz: the file is damaged"):
+        checkpoint.read(folder)
+
+
+def test_an_empty_folder_holds_no_checkpoint(tmp_path):
+    with pytest.raises(ValueError, match="holds no checkpoint"):
+        checkpoint_in(tmp_path)
+
+
+def test_a_folder_is_free_if_it_is_empty_or_ours(tmp_path):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.tex").write_text("dear")
+    with pytest.raises(ValueError, match=r"thesis is not empty, and what it holds is no run"):
+        RunFolder(tmp_path / "thesis", resume=False)
+    with pytest.raises(ValueError, match=r"thesis holds no run"):
+        RunFolder(tmp_path / "thesis", resume=True)
+    (tmp_path / "empty").mkdir()
+    saved(tmp_path / "empty", 1)
+    with pytest.raises(ValueError, match=r"empty already holds a run"):
+        RunFolder(tmp_path / "empty", resume=False)
+
+
+def test_two_trainings_do_not_share_a_folder(tmp_path):
+    first, second = (RunFolder(tmp_path / "run", resume=False) for _ in range(2))
+    with first:
+        with pytest.raises(ValueError, match="another training is running in"), second:
+            pass
+        first.save(1, example(1))
+    with pytest.raises(ValueError, match="another training has just been in"), second:
+        pass
+    with first:  # whoever was in it may come back
+        first.save(2, example(2))
+
+
+def test_the_optimiser_continues_where_it_was():
+    def step(weights, optimiser, times):
+        for _ in range(times):
+            optimiser.zero_grad()
+            weights.square().sum().backward()
+            optimiser.step()
+
+    straight = torch.nn.Parameter(torch.ones(3))
+    optimiser = torch.optim.Adam([straight], 0.1)
+    step(straight, optimiser, 3)
+    tensors = optimiser_tensors(optimiser)
+    copy = torch.nn.Parameter(straight.detach().clone())
+    again = torch.optim.Adam([copy], 0.1)
+    restore_optimiser(again, tensors)
+    step(straight, optimiser, 2)
+    step(copy, again, 2)
+    assert torch.equal(straight, copy)
+
+
+@pytest.mark.parametrize("name", ["7.step", "exp_avg", "x.exp_avg", "0.exp_avg"])
+def test_the_tensors_of_another_optimiser_are_refused(name):
+    optimiser = torch.optim.Adam([torch.nn.Parameter(torch.ones(3))], 0.1)
+    with pytest.raises(ValueError, match=name.replace(".", r"\.")):
+        restore_optimiser(optimiser, {name: torch.ones(4)})
+
+
+def test_both_generators_continue_where_they_were():
+    random = Random(3)
+    random.numpy.random(5)
+    torch.rand(5, generator=random.torch)
+    numbers, tensors = json.loads(json.dumps(random.numbers())), random.tensors()
+    wanted = random.numpy.random(), torch.rand(1, generator=random.torch)
+    again = Random(4)
+    ours, others = again.split({**tensors, "0.step": torch.tensor(1.0)})
+    again.restore(numbers, ours)
+    assert others.keys() == {"0.step"}
+    assert (again.numpy.random(), torch.rand(1, generator=again.torch)) == wanted
+
+
+def test_json_is_written_whole(tmp_path):
+    checkpoint.write_json(tmp_path / "config.json", {"a": 1})
+    assert json.loads((tmp_path / "config.json").read_text()) == {"a": 1}
+    assert list(tmp_path.iterdir()) == [tmp_path / "config.json"]

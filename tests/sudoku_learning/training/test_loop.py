@@ -1,0 +1,238 @@
+"""The one loop, with a learner that only counts: what is done when, and what survives."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+import torch
+from rich.console import Console
+
+from sudoku_curricula import ConstantConfig, PaperAlgorithm1Config, SuccessRateConfig
+from sudoku_curricula.curves import BLANKS, COMPLETION_RATE, ITERATION, read_curves
+from sudoku_gym import load_policy
+from sudoku_learning.configs import registered
+from sudoku_learning.training import Report, State, Training, TrainingConfig, checkpoint
+from sudoku_learning.training.run_folder import checkpoint_in
+
+
+@registered("test/counting")
+@dataclass(frozen=True, kw_only=True)
+class CountingConfig(TrainingConfig):
+    """A learner that counts."""
+
+    agent: ClassVar[str] = "hidden-singles"
+    fixed: ClassVar[tuple[str, ...]] = (*TrainingConfig.fixed, "stride")
+    stride: int = 10
+    """steps an iteration"""
+
+
+class Counting:
+    """Draws from both generators, plays hidden singles from its third iteration on."""
+
+    metrics = ("evenness",)
+
+    def __init__(self, config, random):
+        self.config = config
+        self.drawn = torch.zeros(2)
+        self.levels = []
+        self.open = False
+
+    def start(self):
+        self.open = True
+
+    def close(self):
+        self.open = False
+
+    def learn(self, blanks, random):
+        self.levels.append(dict(blanks))
+        self.drawn += torch.rand(2, generator=random.torch) + float(random.numpy.random())
+        return Report(
+            self.config.stride,
+            {"losses/mine": float(self.drawn[0])},
+            {"mine": f"{self.drawn[0]:.2f}"},
+            {"evenness": (len(self.levels) % 2, 1)},
+        )
+
+    def policy(self):
+        return load_policy("hidden-singles" if len(self.levels) > 2 else "masked-random")
+
+    def state(self):
+        return State({"drawn": self.drawn.clone()}, numbers={"levels": len(self.levels)})
+
+    def restore(self, state):
+        self.drawn = state.weights["drawn"]
+        self.levels = [{}] * state.numbers["levels"]
+
+
+def small(run, **changes):
+    options = {
+        "iterations": 6,
+        "checkpoint_every": 2,
+        "validation_games": 24,
+        "curriculum": SuccessRateConfig(start=2, stop=9, threshold=0.6, window=24, min_count=24),
+    }
+    return CountingConfig(run=run, **{**options, **changes})
+
+
+def train(config):
+    return Training(config, Counting)
+
+
+def test_a_run_that_was_interrupted_ends_as_one_that_was_not(tmp_path):
+    whole = train(small(tmp_path / "whole"))
+    whole.run()
+    train(small(tmp_path / "parts", iterations=3)).run()
+    resumed = train(small(tmp_path / "parts", resume=True))
+    assert (resumed.iteration, resumed.steps) == (3, 30)
+    resumed.run()
+    for run in ("whole", "parts"):
+        assert checkpoint_in(tmp_path / run).name == "000006"
+    one, other = (checkpoint.read(checkpoint_in(tmp_path / run)) for run in ("whole", "parts"))
+    assert one.progress == other.progress and one.learner.numbers == other.learner.numbers
+    assert torch.equal(one.learner.weights["drawn"], other.learner.weights["drawn"])
+    assert torch.equal(whole.random.torch.get_state(), resumed.random.torch.get_state())
+    found, wanted = read_curves(tmp_path / "parts"), read_curves(tmp_path / "whole")
+    for tag in (BLANKS, COMPLETION_RATE, ITERATION, "losses/mine"):
+        assert found[tag] == wanted[tag], tag
+    assert found[ITERATION] == ([10, 20, 30, 40, 50, 60], [1, 2, 3, 4, 5, 6])
+
+
+def test_points_after_the_checkpoint_are_dropped(tmp_path):
+    class Interruption(Exception):
+        pass
+
+    class Interrupted(Counting):
+        def learn(self, blanks, random):
+            if len(self.levels) == 3:
+                raise Interruption
+            return super().learn(blanks, random)
+
+    with pytest.raises(Interruption):
+        Training(small(tmp_path / "run"), Interrupted).run()
+    resumed = train(small(tmp_path / "run", resume=True))
+    assert resumed.iteration == 2
+    resumed.run()
+    assert read_curves(tmp_path / "run")[ITERATION][1] == [1, 2, 3, 4, 5, 6]
+
+
+def test_the_level_rises_with_greedy_play_and_the_learner_is_told(tmp_path):
+    trained = train(small(tmp_path))
+    trained.run()
+    levels = [max(blanks) for blanks in trained.learner.levels]
+    assert levels[0] == 2 and levels[2] < levels[3] == 9  # hidden singles solve all of 4x4
+    assert trained.curriculum.schedule.finished
+    assert len(trained.learner.levels[-1]) == 8  # lower levels are rehearsed
+
+
+def test_a_run_ends_some_iterations_after_its_curriculum(tmp_path):
+    trained = train(small(tmp_path, iterations=50, extra_iterations=2))
+    trained.run()
+    assert trained.iteration == 3 + 2 + 1
+
+
+def test_a_run_ends_with_its_processor_time(tmp_path):
+    config = small(tmp_path, iterations=10**6, minutes=0.2 / 60, curriculum=ConstantConfig(3))
+    trained = train(config)
+    trained.run()
+    assert trained.seconds > 0.2 and 0 < trained.iteration < 10**6
+    again = train(small(tmp_path, resume=True, minutes=0.2 / 60, curriculum=ConstantConfig(3)))
+    assert again.finished and again.seconds == trained.seconds
+
+
+def test_held_out_games_may_be_rare(tmp_path):
+    trained = train(small(tmp_path, evaluate_every=3))
+    trained.run()
+    assert read_curves(tmp_path)[COMPLETION_RATE][0] == [30, 60]
+
+
+def test_a_schedule_moves_by_a_metric_of_the_learners_or_is_refused(tmp_path):
+    class Evenness(Counting):
+        metrics = ("policy_accuracy",)
+
+        def learn(self, blanks, random):
+            report = super().learn(blanks, random)
+            report.metrics["policy_accuracy"] = report.metrics["evenness"]
+            return report
+
+    curriculum = PaperAlgorithm1Config(start=2, stop=9, gamma=0.9, metric="policy_accuracy")
+    config = small(tmp_path, curriculum=curriculum, iterations=5)
+    with pytest.raises(ValueError, match="can't supply policy_accuracy"):
+        train(config)
+    trained = Training(config, Evenness)
+    trained.run()
+    assert [max(blanks) for blanks in trained.learner.levels] == [2, 3, 3, 4, 4]
+
+
+def test_another_configuration_can_not_take_over_a_run(tmp_path):
+    train(small(tmp_path)).run()
+    for change in ({"stride": 5}, {"seed": 1}, {"env": "Sudoku6x6-v0"}):
+        (name,) = change
+        with pytest.raises(ValueError, match=f"has {name} .*resume with the configuration"):
+            train(small(tmp_path, resume=True, **change))
+    train(small(tmp_path, resume=True, iterations=7, checkpoint_every=1)).run()
+
+
+def test_what_does_not_fit_is_named(tmp_path):
+    train(small(tmp_path)).run()
+    state = checkpoint_in(tmp_path) / "state.json"
+    state.write_text(state.read_text().replace('"steps": 60,', ""))
+    with pytest.raises(ValueError, match=r"000006 does not fit this run \(KeyError: 'steps'\)"):
+        train(small(tmp_path, resume=True))
+
+
+def test_actors_are_started_once_and_given_back(tmp_path):
+    trained = train(small(tmp_path, iterations=1))
+    trained.run()
+    assert not trained.learner.open
+
+    class Fails(Counting):
+        def learn(self, blanks, random):
+            assert self.open
+            raise RuntimeError("no games")
+
+    failing = Training(small(tmp_path / "failing"), Fails)
+    with pytest.raises(RuntimeError, match="no games"):
+        failing.run()
+    assert not failing.learner.open
+
+
+def test_the_console_shows_each_iteration_and_names_as_they_are(tmp_path, capsys):
+    train(small(Path(tmp_path, "a[/b]"), iterations=2)).run(Console(width=120))
+    heads, first, second = capsys.readouterr().out.splitlines()
+    assert heads.split()[:3] == ["iteration", "steps", "blanks"] and "mine" in heads
+    assert first.split()[:3] == ["1", "10", "2"] and second.split()[:2] == ["2", "20"]
+    assert len(heads) == len(first) == len(second)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"iterations": 0}, "iterations must be at least 1"),
+        ({"evaluate_every": 0}, "evaluate_every must be at least 1"),
+        ({"extra_iterations": -1}, "extra_iterations must not be negative: -1"),
+        ({"minutes": 0.0}, "minutes must be positive"),
+        ({"minutes": float("nan")}, "minutes must be positive"),
+    ],
+)
+def test_unusable_configurations_are_refused(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        CountingConfig(**wrong)
+
+
+def test_environments_that_are_no_sudoku_are_named(tmp_path):
+    with pytest.raises(ValueError, match=r"env='Sudoku5x5-v0': .*doesn't exist"):
+        train(small(tmp_path, env="Sudoku5x5-v0"))
+    with pytest.raises(ValueError, match=r"env='CartPole-v1' is no Sudoku environment"):
+        train(small(tmp_path, env="CartPole-v1"))
+
+
+def test_the_same_seed_gives_the_same_run(tmp_path):
+    one, other = train(small(tmp_path / "1")), train(small(tmp_path / "2"))
+    third = train(small(tmp_path / "3", seed=5))
+    for each in (one, other, third):
+        each.step()
+    assert torch.equal(one.learner.drawn, other.learner.drawn)
+    assert not torch.equal(one.learner.drawn, third.learner.drawn)
+    assert np.isfinite(one.seconds)
