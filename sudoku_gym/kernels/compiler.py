@@ -26,16 +26,22 @@ _OURS = "sudoku_"  # how the names of our packages begin
 _IMPORT = re.compile(r"^(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|.*)|import\s+([\w.]+))", re.M)
 
 
-def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Decorate a function as `numba.njit` does; with `cache`, keep its code as told above."""
+def njit(
+    function: Callable[..., Any] | None = None, /, *, cache: bool = False, **options: Any
+) -> Any:
+    """Decorate a function as `numba.njit` does, with options or bare.
 
-    def decorate(function: Callable[..., Any]) -> Any:
-        dispatcher = numba.njit(**options)(function)
-        if cache:
-            dispatcher._cache = _KernelCache(function)  # as numba's own `enable_caching` does
-        return dispatcher
-
-    return decorate
+    Args:
+        function: what is compiled when it is first called.
+        cache: keep the machine code for other processes, as told above.
+        **options: numba's.
+    """
+    if function is None:
+        return functools.partial(njit, cache=cache, **options)
+    dispatcher = numba.njit(**options)(function)
+    if cache:
+        dispatcher._cache = _KernelCache(function)  # as numba's own `enable_caching` does
+    return dispatcher
 
 
 class _KernelCache(FunctionCache):

@@ -82,7 +82,7 @@ class AlphaZeroLearner:
             columns={
                 "policy": f"{means.policy:.3f}",
                 "value": f"{means.value:.4f}",
-                "self-play": f"{games.solved.mean():.1%}",
+                "sampled": f"{games.solved.mean():.1%}",
             },
             metrics={"policy_accuracy": (round(means.accuracy * means.positions), means.positions)},
         )

@@ -73,7 +73,7 @@ class Iteration:
             "blanks": str(self.level),
             **{head: "" if y is None else f"{y:.1%}" for head, y in shares.items()},
             **self.report.columns,
-            "seconds": f"{self.seconds:.1f}",
+            "time": f"{self.seconds:.1f} s",
         }
 
 
@@ -171,9 +171,9 @@ class Training(Generic[Config]):
                 columns = done.columns()
                 if heads != tuple(columns):
                     heads = tuple(columns)
-                    console.print("  ".join(map(_padded, heads, heads)), style="bold")
+                    console.print("  ".join(map(_padded, heads, heads)), style="bold", soft_wrap=True)
                 line = "  ".join(map(_padded, columns.values(), heads))
-                console.print(line, markup=False, highlight=False)
+                console.print(line, markup=False, highlight=False, soft_wrap=True)
             if self.finished or self.iteration % self.config.checkpoint_every == 0:
                 writer.flush()
                 self._folder.save(self.iteration, self._checkpoint())
@@ -238,4 +238,4 @@ class Training(Generic[Config]):
 
 
 def _padded(text: str, head: str) -> str:
-    return text.rjust(max(len(head), 9))
+    return text.rjust(max(len(head), 9 if head == "steps" else 6))

@@ -18,7 +18,7 @@ from tiny.constants import (
     STEP,
 )
 
-@njit(cache=True)
+@njit
 def advance(x):
     return x + STEP
 """,

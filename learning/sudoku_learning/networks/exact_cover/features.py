@@ -80,7 +80,8 @@ class BoardReadout(nn.Module):
             for sign, mode in ((1, "mean"), (1, "max"), (-1, "max"))
         )
         pooled = torch.cat([mean, most, least], 1)
-        return self.layers(pooled).view(rounds, features.shape[0], -1)
+        numbers: Tensor = self.layers(pooled)
+        return numbers.view(rounds, features.shape[0], numbers.shape[1])
 
 
 _SCALE = 0.15  # brings logs of messages to about (-1, 1)
