@@ -45,12 +45,12 @@ from torch import Tensor, nn
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.configs import registered
 from sudoku_learning.networks.exact_cover import function, reference
-from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
 from sudoku_learning.networks.exact_cover.features import (
     BoardReadout,
     ExactCoverFeatures,
     PlacementReadout,
 )
+from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
 
 
 @registered("exact-cover")

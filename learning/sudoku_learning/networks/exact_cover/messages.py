@@ -92,15 +92,15 @@ def reply(graph, span, messages, replies, width):
 
 
 @njit()
-def add_up(graph, span, messages, totals, row, width):
-    """Write the log of the sum of each constraint's messages to `totals`, from `row` on."""
+def add_up(graph, span, messages, totals, width):
+    """Write the log of the sum of each constraint's messages to `totals [C H]`."""
     for c in range(span.constraint, span.last_constraint):
         first, last = graph.first_seat[c] - span.seat, graph.first_seat[c + 1] - span.seat
         for j in range(0, width, LANES):
             total = spread(FLOOR)
             for seat in range(first, last):
                 total = total + load(messages, seat * width + j)
-            store(totals, (row + c) * width + j, log(total))
+            store(totals, c * width + j, log(total))
 
 
 @njit()
@@ -120,7 +120,7 @@ def hear(graph, span, replies, x, x_width, width):
 
 
 @njit()
-def add_up_back(graph, span, messages, grad_totals, row, grad_messages, width):
+def add_up_back(graph, span, messages, grad_totals, grad_messages, width):
     """Write the derivatives of the messages, given those of `add_up`'s result."""
     for c in range(span.constraint, span.last_constraint):
         first, last = graph.first_seat[c] - span.seat, graph.first_seat[c + 1] - span.seat
@@ -128,7 +128,7 @@ def add_up_back(graph, span, messages, grad_totals, row, grad_messages, width):
             total = spread(FLOOR)
             for seat in range(first, last):
                 total = total + load(messages, seat * width + j)
-            grad = load(grad_totals, (row + c) * width + j) / total
+            grad = load(grad_totals, c * width + j) / total
             for seat in range(first, last):
                 at = seat * width + j
                 store(grad_messages, at, load(grad_messages, at) + grad)
@@ -172,13 +172,15 @@ def send_back(
     """Turn derivatives of messages into those of what was said, of gamma and of old replies."""
     width = len(gamma)
     least, most = exp(spread(-LARGEST_MESSAGE)), exp(spread(LARGEST_MESSAGE))
-    for seat in range(span.last_seat - span.seat):
-        said_at = (graph.occupants[span.seat + seat] - span.placement) * width
-        for j in range(0, width, LANES):
+    for j in range(0, width, LANES):
+        gain, grad_gain = load(gamma, j), load(grad_gamma, j)
+        for seat in range(span.last_seat - span.seat):
             at = seat * width + j
+            said_at = (graph.occupants[span.seat + seat] - span.placement) * width + j
             message = load(messages, at)
             grad = where_between(message, least, most, load(grad_messages, at) * message)
             store(grad_messages, at, spread(0.0))
-            store(grad_said, said_at + j, load(grad_said, said_at + j) + grad)
-            store(grad_gamma, j, multiply_add(grad, load(replies, at), load(grad_gamma, j)))
-            store(grad_replies, at, grad * load(gamma, j))
+            store(grad_said, said_at, load(grad_said, said_at) + grad)
+            grad_gain = multiply_add(grad, load(replies, at), grad_gain)
+            store(grad_replies, at, grad * gain)
+        store(grad_gamma, j, grad_gain)
