@@ -1,5 +1,7 @@
 """One watched game."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -31,7 +33,7 @@ def test_every_move_is_a_moment():
     moments = list(game.play())
     assert len(moments) == 1 + (PUZZLE == 0).sum() and game.is_solved
     assert (moments[0].board == PUZZLE).all() and moments[0].last is None
-    for before, after in zip(moments, moments[1:], strict=False):
+    for before, after in pairwise(moments):
         ((row, column),) = np.argwhere(before.board != after.board)
         assert after.last == (row, column)
         digit = after.board[row, column]
