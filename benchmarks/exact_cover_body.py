@@ -20,8 +20,8 @@ import torch
 from numba import njit
 from rich.console import Console
 from rich.table import Table
-
 from sudoku_agents.networks import ExactCoverNetwork
+
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import exact_cover
@@ -56,7 +56,7 @@ def main(argv=None):
 
 
 def compile_seconds(options):
-    """Processor seconds of the first call, forward and backward; near 0 if numba's cache is warm."""
+    """Processor seconds of the first calls; next to nothing with a warm cache of numba's."""
     start = time.process_time()
     boards, masks, geometry = boards_of("4x4", 1)
     Compiled(options).train(boards, masks, geometry)
@@ -80,10 +80,12 @@ class Compiled:
         self.head = self.body.placement_readout(1)
 
     def play(self, boards, masks, geometry):
+        """Forward alone."""
         with torch.inference_mode():
             self.head(self.body(boards, masks, geometry))
 
     def train(self, boards, masks, geometry):
+        """Forward and backward."""
         self.head(self.body(boards, masks, geometry, every_round=True)).square().sum().backward()
 
 
@@ -91,9 +93,11 @@ class Plain(Compiled):
     """The same body with its rounds in plain torch, in small batches."""
 
     def play(self, *boards):
+        """Forward alone."""
         self._in_batches(super().play, *boards)
 
     def train(self, *boards):
+        """Forward and backward."""
         self._in_batches(super().train, *boards)
 
     def _in_batches(self, call, boards, masks, geometry):
@@ -113,10 +117,12 @@ class Pooled:
         self.network = ExactCoverNetwork(POOLED_CHANNELS, POOLED_LAYERS)
 
     def play(self, boards, masks, geometry):
+        """Forward alone."""
         with torch.inference_mode():
             self.network(boards, masks, geometry)
 
     def train(self, boards, masks, geometry):
+        """Forward and backward."""
         logits, _ = self.network(boards, masks, geometry)
         logits[masks].square().sum().backward()
 

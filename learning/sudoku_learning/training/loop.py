@@ -171,7 +171,9 @@ class Training(Generic[Config]):
                 columns = done.columns()
                 if heads != tuple(columns):
                     heads = tuple(columns)
-                    console.print("  ".join(map(_padded, heads, heads)), style="bold", soft_wrap=True)
+                    console.print(
+                        "  ".join(map(_padded, heads, heads)), style="bold", soft_wrap=True
+                    )
                 line = "  ".join(map(_padded, columns.values(), heads))
                 console.print(line, markup=False, highlight=False, soft_wrap=True)
             if self.finished or self.iteration % self.config.checkpoint_every == 0:
