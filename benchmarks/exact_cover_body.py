@@ -17,19 +17,17 @@ import time
 
 import numpy as np
 import torch
-from numba import njit
 from rich.console import Console
 from rich.table import Table
-from sudoku_agents.networks import ExactCoverNetwork
 
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks import exact_cover
+from sudoku_gym.kernels.compiler import njit
+from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig, exact_cover
 from sudoku_learning.networks.exact_cover import function, reference, vectors
 from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
 
 PLAIN_BATCH = 16
-POOLED_CHANNELS, POOLED_LAYERS = 32, 2
 
 
 def main(argv=None):
@@ -114,7 +112,7 @@ class Pooled:
     """The body before: mean and maximum, two layers with weights of their own."""
 
     def __init__(self, _options):
-        self.network = ExactCoverNetwork(POOLED_CHANNELS, POOLED_LAYERS)
+        self.network = Network(PooledConfig(), POLICY_AND_VALUE, Geometry.standard(9))
 
     def play(self, boards, masks, geometry):
         """Forward alone."""
@@ -123,7 +121,7 @@ class Pooled:
 
     def train(self, boards, masks, geometry):
         """Forward and backward."""
-        logits, _ = self.network(boards, masks, geometry)
+        logits = self.network(boards, masks, geometry)["policy"]
         logits[masks].square().sum().backward()
 
 
@@ -156,7 +154,7 @@ def seconds_of(call, *arguments):
     return time.process_time() - start
 
 
-@njit
+@njit()
 def multiply(count):
     """Multiply and add eight vectors `count` times, without touching memory."""
     x, y = vectors.spread(0.999), vectors.spread(0.001)

@@ -12,7 +12,7 @@ from sudoku_curricula.curves import (
     ENTROPY,
     EPISODIC_LENGTH,
     EPISODIC_RETURN,
-    GAMES_PER_SECOND,
+    ITERATION,
     LEARNING_RATE,
     POLICY_LOSS,
     STEPS_PER_SECOND,
@@ -97,8 +97,8 @@ def test_curriculum_in_tensorboard(tmp_path):
     for name, first in (("success-rate", 2), ("algorithm-1", 2), ("none", 12)):
         for seed in range(2):
             found = read_curves(tmp_path / "runs" / name / f"seed{seed}")
-            assert found[BLANKS][0] == [1, 2] and found[BLANKS][1][0] == first
-            assert {COMPLETION_RATE, SUCCESS_RATE, GAMES_PER_SECOND, VALUE_LOSS} <= set(found)
+            assert found[ITERATION][1] == [1, 2] and found[BLANKS][1][0] == first
+            assert {COMPLETION_RATE, SUCCESS_RATE, STEPS_PER_SECOND, VALUE_LOSS} <= set(found)
 
 
 @pytest.mark.slow
@@ -106,7 +106,7 @@ def test_curriculum_in_tensorboard(tmp_path):
 def test_train_on_a_cluster(ray_cluster, tmp_path):
     results = run("train_on_a_cluster", "--run", str(tmp_path / "run"))
     assert results["cAlphaZero"].illegal == 0
-    assert read_curves(tmp_path / "run")[BLANKS][0] == [1, 2]
+    assert read_curves(tmp_path / "run")[ITERATION][1] == [1, 2]
     again = run("train_on_a_cluster", "--run", str(tmp_path / "run"))  # it is over already
     assert again["cAlphaZero"].completion_rate == results["cAlphaZero"].completion_rate
 
