@@ -124,3 +124,7 @@ def test_what_does_not_fit_is_refused():
         ExactCoverGraph.of(boards, masks, Geometry.standard(9))
     with pytest.raises(ValueError, match=r"\[B, 64\]"):
         ExactCoverGraph.of(boards, masks[:, :-1], Geometry.standard(4))
+    with pytest.raises(ValueError, match="are 0 \\(blank\\) to 4, not 0 to 5"):
+        ExactCoverGraph.of(
+            boards + np.int8(5) * np.eye(4, dtype=np.int8), masks, Geometry.standard(4)
+        )

@@ -10,6 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
+from sudoku_learning.networks.exact_cover.vectors import inner
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
@@ -65,13 +66,13 @@ def find_intersections(positions, seats_of, first_seat, first_placement, table, 
                 pair = table[cell, j, 0]
                 if pair < 0:
                     continue
-                a, b_ = seats_of[p, table[cell, j, 1]], seats_of[p, table[cell, j, 2]]
-                if a >= num_seats or b_ >= num_seats:
+                one, other = seats_of[p, table[cell, j, 1]], seats_of[p, table[cell, j, 2]]
+                if one >= num_seats or other >= num_seats:
                     continue
                 key = pair * size + positions[p] % size
                 if number[key] < 0:
                     number[key] = count
-                    sides[count, 0], sides[count, 1] = constraint_of[a], constraint_of[b_]
+                    sides[count, 0], sides[count, 1] = constraint_of[one], constraint_of[other]
                     count += 1
                 intersections_of[p, j] = number[key]
         first_intersection[b + 1] = count
@@ -100,26 +101,14 @@ def list_parts(intersections_of, sides, first_intersection, occupants, first_sea
             c = sides[q, side]
             lengths[q, 2 * side] = inside[q]
             lengths[q, 2 * side + 1] = first_seat[c + 1] - first_seat[c] - inside[q]
-    parts_of = np.empty((count, 4), np.int32)
-    first_part = np.empty(4 * count + 1, np.int32)
-    list_ = seat = 0
-    for b in range(len(first_intersection) - 1):
-        for length in range(size + 1):
-            for q in range(first_intersection[b], first_intersection[b + 1]):
-                for part in range(4):
-                    if lengths[q, part] == length:
-                        parts_of[q, part], first_part[list_] = list_, seat
-                        list_ += 1
-                        seat += length
-    first_part[list_] = seat
-    parts = np.empty(seat, np.int32)
+    parts_of, first_part = _sort_parts(lengths, first_intersection, size)
+    parts = np.empty(first_part[-1], np.int32)
     for q in range(count):
         for side in range(2):
-            within, without = (
-                first_part[parts_of[q, 2 * side]],
-                first_part[parts_of[q, 2 * side + 1]],
-            )
-            for s in range(first_seat[sides[q, side]], first_seat[sides[q, side] + 1]):
+            c = sides[q, side]
+            within = first_part[parts_of[q, 2 * side]]
+            without = first_part[parts_of[q, 2 * side + 1]]
+            for s in range(first_seat[c], first_seat[c + 1]):
                 member = False
                 for other in intersections_of[occupants[s]]:
                     member |= other == q
@@ -130,3 +119,21 @@ def list_parts(intersections_of, sides, first_intersection, occupants, first_sea
                     parts[without] = s
                     without += 1
     return parts_of, first_part, parts
+
+
+@inner
+def _sort_parts(lengths, first_intersection, size):
+    """Number the lists of each board by their lengths, and say where they begin."""
+    parts_of = np.empty(lengths.shape, np.int32)
+    first_part = np.empty(lengths.size + 1, np.int32)
+    number = seat = 0
+    for b in range(len(first_intersection) - 1):
+        for length in range(size + 1):
+            for q in range(first_intersection[b], first_intersection[b + 1]):
+                for part in range(4):
+                    if lengths[q, part] == length:
+                        parts_of[q, part], first_part[number] = number, seat
+                        number += 1
+                        seat += length
+    first_part[number] = seat
+    return parts_of, first_part

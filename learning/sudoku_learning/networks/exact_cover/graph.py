@@ -83,7 +83,7 @@ class ExactCoverGraph(NamedTuple):
         """Build the graph of boards int8 `[B, N, N]` and masks bool `[B, N**3]`.
 
         Raises:
-            ValueError: if boards, masks and geometry do not fit each other.
+            ValueError: if boards, masks and geometry do not fit each other, or a digit is none.
         """
         size = geometry.size
         if boards.shape[1:] != (size, size) or masks.shape != (len(boards), size**3):
@@ -91,9 +91,14 @@ class ExactCoverGraph(NamedTuple):
                 f"boards {boards.shape} and masks {masks.shape} are not [B, {size}, {size}] and "
                 f"[B, {size**3}], the shapes of {geometry.name}"
             )
+        if boards.size and not 0 <= boards.min() <= boards.max() <= size:
+            raise ValueError(
+                f"digits of {geometry.name} are 0 (blank) to {size}, not {boards.min()} to "
+                f"{boards.max()}"
+            )
         positions, seats_of, occupants, first_seat, first_placement, first_constraint = _join(
-            np.ascontiguousarray(boards).reshape(len(boards), geometry.num_cells),
-            np.ascontiguousarray(masks),
+            np.ascontiguousarray(boards, np.int8).reshape(len(boards), geometry.num_cells),
+            np.ascontiguousarray(masks, np.bool_),
             constraint_table(geometry),
             geometry.num_cells + len(geometry.units) * size,
             size,
@@ -146,6 +151,7 @@ def constraint_table(geometry: Geometry) -> NDArray[np.int32]:
 
 @njit(cache=True, nogil=True)
 def _join(boards, masks, table, num_constraints, size):
+    """Number the placements, open constraints and seats of all boards."""
     num_placements = np.count_nonzero(masks)
     positions = np.empty(num_placements, np.int64)
     seats_of = np.empty((num_placements, table.shape[1]), np.int32)
@@ -176,13 +182,7 @@ def _join(boards, masks, table, num_constraints, size):
                     first_seat[constraint], next_seat[c] = seat, seat
                     seat += length
                     constraint += 1
-        for p in range(first_placement[b], placement):
-            for k in range(table.shape[1]):
-                c = seats_of[p, k]
-                if c >= 0:
-                    seats_of[p, k] = next_seat[c]
-                    occupants[next_seat[c]] = p
-                    next_seat[c] += 1
+        _take_seats(seats_of, occupants, next_seat, first_placement[b], placement)
     first_placement[-1], first_constraint[-1] = placement, constraint
     first_seat[constraint] = seat
     for p in range(num_placements):
@@ -197,6 +197,18 @@ def _join(boards, masks, table, num_constraints, size):
         first_placement,
         first_constraint,
     )
+
+
+@inner
+def _take_seats(seats_of, occupants, next_seat, first, last):
+    """Replace the constraints in `seats_of` by the seats that the placements get there."""
+    for p in range(first, last):
+        for k in range(seats_of.shape[1]):
+            c = seats_of[p, k]
+            if c >= 0:
+                seats_of[p, k] = next_seat[c]
+                occupants[next_seat[c]] = p
+                next_seat[c] += 1
 
 
 @inner
