@@ -3,10 +3,13 @@
 Minimal puzzles of the training split go through each of them in turns, in rounds; each counts with
 its fastest turn on processor time, one thread. 'Trained' is forward and backward with a loss on the
 placements after every round of messages (the pooled body: after its last layer); 'played' is
-forward alone. Plain torch gets boards in batches of 16, where it is fastest. The arithmetic limit
-counts the multiplications with an addition of the matrix products, 5 H**2 a placement and round
-and three times that to train (intersections and the exponentials are not in it), against the rate
-that this core reaches on registers alone.
+forward alone. Plain torch gets boards in batches of 16, where it is fastest.
+
+The arithmetic limit divides the vector instructions that the rounds can't do without by the rate
+this core reaches on registers alone, running nothing else. A round takes 5 H**2 numbers multiplied
+and added for each placement, 35 instructions a channel for each seat (an exponential, a logarithm,
+three sums) and 45 for each placement's gates. To train, a board's rounds are run twice, and walking
+back takes 10 H**2, 25 and 10. Intersections are not counted.
 
     python benchmarks/exact_cover_body.py
     python benchmarks/exact_cover_body.py --channels 24 --rounds 24 --intersections
@@ -128,7 +131,10 @@ class Pooled:
 
 
 def measure(bank, options):
-    """Return boards a second, `{body: (trained, played)}`, with the graph's and the limit's."""
+    """Return boards a second, `{body: (trained, played)}`, of the limit too and of the graph.
+
+    "bytes" is what a board's rounds leave behind for the way back, without intersections.
+    """
     boards, masks, geometry = boards_of(bank, options.batch)
     bodies = {"compiled": Compiled(options), "plain torch": Plain(options), "pooled": Pooled(None)}
     fastest = {(name, what): np.inf for name in bodies for what in ("train", "play")}
@@ -145,9 +151,22 @@ def measure(bank, options):
         name: tuple(len(boards) / fastest[name, what] for what in ("train", "play"))
         for name in bodies
     }
-    work = int(masks.sum()) * options.rounds * 5 * options.channels**2 / vectors.LANES
-    limit = len(boards) / (multiplications * work)
-    return {**rates, "graph": len(boards) / graphs, "arithmetic limit": (limit / 3, limit)}
+    graph = ExactCoverGraph.of(*inputs)
+    count, seats = len(graph.positions), len(graph.occupants)
+    channels, steps = options.channels, options.rounds
+    forward = count * (5 * channels + 45) + seats * 35
+    back = count * (10 * channels + 10) + seats * 25
+    limits = tuple(
+        len(boards) * vectors.LANES / (multiplications * work * channels * steps)
+        for work in (2 * forward + back, forward)
+    )
+    kept = 4 * channels * (steps + 1) * (4 * count + 2 * seats) / len(boards)
+    return {
+        **rates,
+        "arithmetic limit": limits,
+        "graph": len(boards) / graphs,
+        "bytes": kept,
+    }
 
 
 def seconds_of(call, *arguments):
@@ -189,7 +208,10 @@ def table_of(bank, rates, options):
             f"{rates['compiled'][1] / played:.2f}",
         )
     share = rates["compiled"][1] / rates["graph"]
-    table.caption = f"building the graph takes {share:.0%} of playing"
+    table.caption = (
+        f"building the graph takes {share:.0%} of playing; the way back reads "
+        f"{rates['bytes'] / 2**20:.1f} MiB a board"
+    )
     return table
 
 

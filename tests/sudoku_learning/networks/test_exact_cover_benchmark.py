@@ -13,6 +13,6 @@ def test_the_bodies_are_measured(capsys):
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     rates = script.main(["--smoke", "--intersections"])["4x4"]
-    assert set(rates) == {"compiled", "plain torch", "pooled", "graph", "arithmetic limit"}
+    assert {"compiled", "plain torch", "pooled", "arithmetic limit"} < set(rates)
     assert all(np.all(np.array(rate) > 0) for rate in rates.values())
     assert "boards a second" in capsys.readouterr().out
