@@ -31,8 +31,9 @@ call locked candidates is in sight: where nothing outside claims a digit, the in
 hold it, and the rest of the other unit can't.
 
 A constraint that another cell already fulfils (a mask may allow such a placement) replies R_pc = 7,
-the largest message, to those who ask. Sizes and gates are those of a gated recurrent unit; messages
-are those of belief propagation on the exact-cover constraints, with learned weights between them.
+the largest message, to those who ask. The gates are those of a gated recurrent unit without reset;
+the messages are those of belief propagation on the exact-cover constraints, with learned weights
+between them.
 """
 
 from __future__ import annotations
