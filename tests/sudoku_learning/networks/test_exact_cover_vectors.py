@@ -55,7 +55,7 @@ def test_exp():
     x = every_997th(-87.0, 87.0)
     found = np.empty_like(x)
     apply_exp(x, found)
-    assert np.abs(found / np.exp(x.astype(np.float64)) - 1).max() < 0.8e-7
+    assert np.abs(found / np.exp(x.astype(np.float64)) - 1).max() < 2e-7
 
 
 def test_log():
@@ -63,7 +63,7 @@ def test_log():
     found = np.empty_like(x)
     apply_log(x, found)
     exact = np.log(x.astype(np.float64))
-    assert (np.abs(found - exact) / np.maximum(np.abs(exact), 1)).max() < 1.8e-7
+    assert (np.abs(found - exact) / np.maximum(np.abs(exact), 1)).max() < 3e-7
 
 
 def test_sigmoid_and_tanh():
@@ -71,8 +71,8 @@ def test_sigmoid_and_tanh():
     sigmoids, tanhs = np.empty_like(x), np.empty_like(x)
     apply_sigmoid_and_tanh(x, sigmoids, tanhs)
     exact = x.astype(np.float64)
-    assert np.abs(sigmoids - (1 + np.tanh(exact / 2)) / 2).max() < 1.5e-7
-    assert np.abs(tanhs - np.tanh(exact)).max() < 2.4e-7
+    assert np.abs(sigmoids - (1 + np.tanh(exact / 2)) / 2).max() < 3e-7
+    assert np.abs(tanhs - np.tanh(exact)).max() < 3e-7
 
 
 def test_clamp_and_choice():
