@@ -5,7 +5,7 @@ import pytest
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry, latin_square, sudoku_x, windows
-from sudoku_gym.jigsaw import jigsaw
+from sudoku_gym.geometry import jigsaw
 from sudoku_gym.puzzles.generator import generate
 
 GEOMETRIES = [
