@@ -17,19 +17,17 @@ import time
 
 import numpy as np
 import torch
-from numba import njit
 from rich.console import Console
 from rich.table import Table
 
-from sudoku_agents.networks import ExactCoverNetwork
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks import exact_cover
+from sudoku_gym.kernels.compiler import njit
+from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig, exact_cover
 from sudoku_learning.networks.exact_cover import function, reference, vectors
 from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
 
 PLAIN_BATCH = 16
-POOLED_CHANNELS, POOLED_LAYERS = 32, 2
 
 
 def main(argv=None):
@@ -56,7 +54,7 @@ def main(argv=None):
 
 
 def compile_seconds(options):
-    """Processor seconds of the first call, forward and backward; near 0 if numba's cache is warm."""
+    """Processor seconds of the first calls; next to nothing with a warm cache of numba's."""
     start = time.process_time()
     boards, masks, geometry = boards_of("4x4", 1)
     Compiled(options).train(boards, masks, geometry)
@@ -80,10 +78,12 @@ class Compiled:
         self.head = self.body.placement_readout(1)
 
     def play(self, boards, masks, geometry):
+        """Forward alone."""
         with torch.inference_mode():
             self.head(self.body(boards, masks, geometry))
 
     def train(self, boards, masks, geometry):
+        """Forward and backward."""
         self.head(self.body(boards, masks, geometry, every_round=True)).square().sum().backward()
 
 
@@ -91,9 +91,11 @@ class Plain(Compiled):
     """The same body with its rounds in plain torch, in small batches."""
 
     def play(self, *boards):
+        """Forward alone."""
         self._in_batches(super().play, *boards)
 
     def train(self, *boards):
+        """Forward and backward."""
         self._in_batches(super().train, *boards)
 
     def _in_batches(self, call, boards, masks, geometry):
@@ -110,14 +112,16 @@ class Pooled:
     """The body before: mean and maximum, two layers with weights of their own."""
 
     def __init__(self, _options):
-        self.network = ExactCoverNetwork(POOLED_CHANNELS, POOLED_LAYERS)
+        self.network = Network(PooledConfig(), POLICY_AND_VALUE, Geometry.standard(9))
 
     def play(self, boards, masks, geometry):
+        """Forward alone."""
         with torch.inference_mode():
             self.network(boards, masks, geometry)
 
     def train(self, boards, masks, geometry):
-        logits, _ = self.network(boards, masks, geometry)
+        """Forward and backward."""
+        logits = self.network(boards, masks, geometry)["policy"]
         logits[masks].square().sum().backward()
 
 
@@ -150,7 +154,7 @@ def seconds_of(call, *arguments):
     return time.process_time() - start
 
 
-@njit
+@njit()
 def multiply(count):
     """Multiply and add eight vectors `count` times, without touching memory."""
     x, y = vectors.spread(0.999), vectors.spread(0.001)

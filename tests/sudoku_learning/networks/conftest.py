@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from sudoku_gym import board
-from sudoku_gym.geometry import Geometry, latin_square, sudoku_x, windows
-from sudoku_gym.geometry import jigsaw
+from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
 from sudoku_gym.puzzles.generator import generate
 
 GEOMETRIES = [

@@ -17,7 +17,7 @@ def constraints_of(graph):
 
 def described(graph, geometry, b):
     """The constraints of board b as a sorted list of sets of positions in its mask."""
-    p = graph.index % geometry.num_placements
+    p = graph.positions % geometry.num_placements
     first, last = graph.first_constraint[b : b + 2]
     return sorted(
         sorted(p[graph.occupants[graph.first_seat[c] : graph.first_seat[c + 1]]].tolist())
@@ -41,7 +41,7 @@ def open_constraints(cells, mask, geometry):
 def test_placements_meet_the_open_constraints(geometry, positions):
     boards, masks = positions(geometry)
     graph = ExactCoverGraph.of(boards, masks, geometry)
-    np.testing.assert_array_equal(graph.index, np.flatnonzero(masks))
+    np.testing.assert_array_equal(graph.positions, np.flatnonzero(masks))
     for b in range(len(boards)):
         flat = boards[b].ravel()
         blank = np.repeat(flat == 0, geometry.size)
@@ -66,7 +66,7 @@ def test_wide_masks_meet_fulfilled_constraints():
     masks = np.repeat(boards.reshape(1, 16) == 0, 4, axis=1)
     graph = ExactCoverGraph.of(boards, masks, geometry)
     fulfilled = (graph.seats_of == len(graph.occupants) + 1).sum(1)
-    cell, digit = np.divmod(graph.index, 4)
+    cell, digit = np.divmod(graph.positions, 4)
     row, column = np.divmod(cell, 4)
     same = (row == 0).astype(int) + (column == 0) + ((row < 2) & (column < 2))
     np.testing.assert_array_equal(fulfilled, np.where(digit == 0, same, 0))

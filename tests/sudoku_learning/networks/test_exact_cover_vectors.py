@@ -93,7 +93,7 @@ def test_products(inputs, outputs):
     weights = rng.normal(size=(inputs, outputs)).astype(np.float32)
 
     out = y.copy()
-    products.add_product(
+    njit(products.add_product.py_func)(
         x.ravel(), inputs + spare, weights.ravel(), inputs, outputs, out.reshape(-1),
         outputs + spare, rows,
     )  # fmt: skip
@@ -102,7 +102,7 @@ def test_products(inputs, outputs):
     np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5)
 
     out = weights.copy()
-    products.add_outer_products(
+    njit(products.add_outer_products.py_func)(
         x.ravel(), inputs + spare, y.ravel(), outputs + spare, inputs, outputs, out.reshape(-1),
         rows,
     )  # fmt: skip
@@ -111,7 +111,7 @@ def test_products(inputs, outputs):
 
     total = weights[0].copy()
     flat = np.ascontiguousarray(y[:, :outputs])
-    products.add_rows(flat.ravel(), outputs, total, rows)
+    njit(products.add_rows.py_func)(flat.ravel(), outputs, total, rows)
     np.testing.assert_allclose(total, weights[0] + flat.sum(0), rtol=1e-5, atol=1e-5)
-    products.fill_rows(weights[0].copy(), flat.reshape(-1), rows, outputs)
+    njit(products.fill_rows.py_func)(weights[0].copy(), flat.reshape(-1), rows, outputs)
     np.testing.assert_array_equal(flat, np.tile(weights[0], (rows, 1)))

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from sudoku_gym.kernels.compiler import njit
 from numpy.typing import NDArray
 
+from sudoku_gym.kernels.compiler import njit
 from sudoku_learning.networks.exact_cover.forward import (
     advance,
     new_trace,
@@ -37,9 +37,9 @@ from sudoku_learning.networks.exact_cover.products import (
     add_product,
     add_rows,
 )
-from sudoku_learning.networks.exact_cover.vectors import LANES, load, store
+from sudoku_learning.networks.exact_cover.vectors import LANES, inner, load, store
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
 
 _Floats = NDArray[np.float32]
 
@@ -98,7 +98,7 @@ def backward(graph, weights, transposed, rounds, every_round, placements, constr
         _add_starts(slopes.views, 3 * width, grads.view_start, rows)
 
 
-@njit()
+@inner
 def _retreat(graph, span, transposed, trace, step, slopes, grads):
     """Undo `advance`: from slopes of the states and replies after a step to those before it."""
     width, x_width = len(grads.start), row_width(grads)
@@ -130,7 +130,7 @@ def _retreat(graph, span, transposed, trace, step, slopes, grads):
     reply_back(graph, span, messages, slopes.x, x_width, slopes.replies, slopes.messages, width)
 
 
-@njit()
+@inner
 def _speak_back(graph, span, weights, transposed, trace, step, slopes, grads):
     """Undo `speak`: from slopes of the messages to those of the states and old replies."""
     width, x_width = len(weights.start), row_width(weights)
@@ -154,7 +154,7 @@ def _speak_back(graph, span, weights, transposed, trace, step, slopes, grads):
     slopes.said[: rows * width] = 0
 
 
-@njit()
+@inner
 def _add_states(span, added, x, x_width, width):
     for row in range(span.last_placement - span.placement):
         for j in range(0, width, LANES):
@@ -162,7 +162,7 @@ def _add_states(span, added, x, x_width, width):
             store(x, at, load(x, at) + load(added, (span.placement + row) * width + j))
 
 
-@njit()
+@inner
 def _add_starts(x, x_width, start, num_rows):
     for row in range(num_rows):
         for j in range(0, len(start), LANES):

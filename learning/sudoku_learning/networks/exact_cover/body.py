@@ -146,7 +146,7 @@ class ExactCoverBody(nn.Module):
         return ExactCoverFeatures(
             placements=placements,
             constraints=constraints,
-            index=torch.from_numpy(graph.index).to(placements.device),
+            index=torch.from_numpy(graph.positions).to(placements.device),
             first_constraint=torch.from_numpy(graph.first_constraint[:-1]).to(placements.device),
             shape=(masks.shape[0], masks.shape[1]),
         )

@@ -6,10 +6,10 @@ from functools import cache
 from itertools import combinations
 
 import numpy as np
-from sudoku_gym.kernels.compiler import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.compiler import njit
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
@@ -40,7 +40,7 @@ def intersection_table(geometry: Geometry) -> NDArray[np.int32]:
 
 
 @njit(cache=True, nogil=True)
-def find_intersections(index, seats_of, first_seat, first_placement, table, num_pairs, size):
+def find_intersections(positions, seats_of, first_seat, first_placement, table, num_pairs, size):
     """Number the intersections that have placements and two open constraints.
 
     Returns:
@@ -52,7 +52,7 @@ def find_intersections(index, seats_of, first_seat, first_placement, table, num_
     for c in range(len(first_seat) - 1):
         constraint_of[first_seat[c] : first_seat[c + 1]] = c
     columns = table.shape[1]
-    intersections_of = np.full((len(index), columns), -1, np.int32)
+    intersections_of = np.full((len(positions), columns), -1, np.int32)
     sides = np.empty((intersections_of.size, 2), np.int32)
     first_intersection = np.zeros(len(first_placement), np.int64)
     number = np.empty(num_pairs * size if columns else 0, np.int32)
@@ -60,7 +60,7 @@ def find_intersections(index, seats_of, first_seat, first_placement, table, num_
     for b in range(len(first_placement) - 1):
         number[:] = -1
         for p in range(first_placement[b], first_placement[b + 1]):
-            cell = index[p] // size % len(table)
+            cell = positions[p] // size % len(table)
             for j in range(columns):
                 pair = table[cell, j, 0]
                 if pair < 0:
@@ -68,14 +68,14 @@ def find_intersections(index, seats_of, first_seat, first_placement, table, num_
                 a, b_ = seats_of[p, table[cell, j, 1]], seats_of[p, table[cell, j, 2]]
                 if a >= num_seats or b_ >= num_seats:
                     continue
-                key = pair * size + index[p] % size
+                key = pair * size + positions[p] % size
                 if number[key] < 0:
                     number[key] = count
                     sides[count, 0], sides[count, 1] = constraint_of[a], constraint_of[b_]
                     count += 1
                 intersections_of[p, j] = number[key]
         first_intersection[b + 1] = count
-    for p in range(len(index)):
+    for p in range(len(positions)):
         for j in range(columns):
             if intersections_of[p, j] < 0:
                 intersections_of[p, j] = count

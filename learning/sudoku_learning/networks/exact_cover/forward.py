@@ -9,17 +9,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from sudoku_gym.kernels.compiler import njit
 from numpy.typing import NDArray
 
+from sudoku_gym.kernels.compiler import njit
 from sudoku_learning.networks.exact_cover.gates import turn
 from sudoku_learning.networks.exact_cover.intersections import add_up_parts, read, see
 from sudoku_learning.networks.exact_cover.messages import add_up, hear, reply, send, span_of
 from sudoku_learning.networks.exact_cover.products import ROWS, add_product, fill_rows
 from sudoku_learning.networks.exact_cover.reference import LARGEST_MESSAGE
-from sudoku_learning.networks.exact_cover.vectors import LANES, load, store
+from sudoku_learning.networks.exact_cover.vectors import LANES, inner, load, store
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
 
 _Floats = NDArray[np.float32]
 
@@ -89,19 +89,19 @@ def forward(graph, weights, rounds, every_round, placements, constraints):
                         store(states, (first + row) * width + j, state)
 
 
-@njit()
+@inner
 def row_width(weights):
     """Return the width of what gates read: two or three parts."""
     return len(weights.gate) // len(weights.gate_bias)
 
 
-@njit()
+@inner
 def padded(count):
     """Return the number of rows to compute for so many."""
     return (count + ROWS - 1) // ROWS * ROWS
 
 
-@njit()
+@inner
 def new_trace(graph, weights, depth):
     """Return a trace with room for the largest of the boards."""
     width = len(weights.start)
@@ -123,7 +123,7 @@ def new_trace(graph, weights, depth):
     )
 
 
-@njit()
+@inner
 def set_out(span, weights, trace):
     """Write the states before the first round, and the two rows of replies beyond the seats."""
     width, x_width = len(weights.start), row_width(weights)
@@ -139,7 +139,7 @@ def set_out(span, weights, trace):
         trace.replies[step, end + width : end + 2 * width] = LARGEST_MESSAGE
 
 
-@njit()
+@inner
 def speak(graph, span, weights, trace, step):
     """Turn the states of a step into the messages on all seats."""
     width = len(weights.start)
@@ -151,7 +151,7 @@ def speak(graph, span, weights, trace, step):
     send(graph, span, trace.said, weights.gamma, trace.replies[step], trace.messages[step])
 
 
-@njit()
+@inner
 def advance(graph, span, weights, trace, now, then):
     """Run a round: replies to the messages, then new states of intersections and placements."""
     width, x_width = len(weights.start), row_width(weights)

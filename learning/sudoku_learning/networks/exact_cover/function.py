@@ -38,7 +38,7 @@ class _Rounds(torch.autograd.Function):
         channels = len(tensors[0])
         arrays = _pack(Weights(*tensors))
         kept, width = rounds if every_round else 1, len(arrays.start)
-        sizes = (kept, len(graph.index), width), (kept, len(graph.first_seat) - 1, width)
+        sizes = (kept, len(graph.positions), width), (kept, len(graph.first_seat) - 1, width)
         placements, constraints = (torch.empty(size, dtype=torch.float32) for size in sizes)
         forward(graph, arrays, rounds, every_round, _rows(placements), _rows(constraints))
         return placements[..., :channels], constraints[..., :channels]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from sudoku_gym.kernels.compiler import njit
-
 from sudoku_learning.networks.exact_cover.products import (
     add_outer_products,
     add_product,
@@ -12,6 +10,7 @@ from sudoku_learning.networks.exact_cover.products import (
 )
 from sudoku_learning.networks.exact_cover.vectors import (
     LANES,
+    inner,
     load,
     multiply_add,
     sigmoid_and_tanh,
@@ -19,10 +18,10 @@ from sudoku_learning.networks.exact_cover.vectors import (
     store,
 )
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
 
 
-@njit()
+@inner
 def turn(old, new, gates, weights, bias, num_rows, x_width):
     """Write new states, h + z (n - h), and the gates z and n that brought them about.
 
@@ -41,7 +40,7 @@ def turn(old, new, gates, weights, bias, num_rows, x_width):
             store(gates, at + width, n)
 
 
-@njit()
+@inner
 def turn_back(old, gates, transposed, grad, grad_weights, grad_bias, num_rows, x_width):
     """Replace derivatives of the new states by those of whole old rows; use up the gates."""
     width = len(grad_bias) // 2

@@ -21,15 +21,16 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from sudoku_gym.kernels.compiler import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.compiler import njit
 from sudoku_learning.networks.exact_cover.crossings import (
     find_intersections,
     intersection_table,
     list_parts,
 )
+from sudoku_learning.networks.exact_cover.vectors import inner
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
@@ -44,7 +45,7 @@ class ExactCoverGraph(NamedTuple):
     digits. Seats stand in the order of their constraints, within one in that of the placements.
 
     Attributes:
-        index: int64 `[P]`, position of each placement in the flattened masks `[B * N**3]`.
+        positions: int64 `[P]`, position of each placement in the flattened masks `[B * N**3]`.
         seats_of: int32 `[P, K]`, the seats of each placement. S stands for no constraint (cells of
             a variant lie in different numbers of units), S + 1 for one that is fulfilled already.
         occupants: int32 `[S]`, the placement on each seat.
@@ -60,7 +61,7 @@ class ExactCoverGraph(NamedTuple):
         first_intersection: int64 `[B + 1]`, where the intersections of each board begin.
     """
 
-    index: NDArray[np.int64]
+    positions: NDArray[np.int64]
     seats_of: NDArray[np.int32]
     occupants: NDArray[np.int32]
     first_seat: NDArray[np.int32]
@@ -90,7 +91,7 @@ class ExactCoverGraph(NamedTuple):
                 f"boards {boards.shape} and masks {masks.shape} are not [B, {size}, {size}] and "
                 f"[B, {size**3}], the shapes of {geometry.name}"
             )
-        index, seats_of, occupants, first_seat, first_placement, first_constraint = _join(
+        positions, seats_of, occupants, first_seat, first_placement, first_constraint = _join(
             np.ascontiguousarray(boards).reshape(len(boards), geometry.num_cells),
             np.ascontiguousarray(masks),
             constraint_table(geometry),
@@ -99,7 +100,7 @@ class ExactCoverGraph(NamedTuple):
         )
         table = intersection_table(geometry)
         intersections_of, sides, first_intersection = find_intersections(
-            index,
+            positions,
             seats_of,
             first_seat,
             first_placement,
@@ -111,7 +112,7 @@ class ExactCoverGraph(NamedTuple):
             intersections_of, sides, first_intersection, occupants, first_seat, size
         )
         return ExactCoverGraph(
-            index,
+            positions,
             seats_of,
             occupants,
             first_seat,
@@ -146,7 +147,7 @@ def constraint_table(geometry: Geometry) -> NDArray[np.int32]:
 @njit(cache=True, nogil=True)
 def _join(boards, masks, table, num_constraints, size):
     num_placements = np.count_nonzero(masks)
-    index = np.empty(num_placements, np.int64)
+    positions = np.empty(num_placements, np.int64)
     seats_of = np.empty((num_placements, table.shape[1]), np.int32)
     occupants = np.empty(seats_of.size, np.int32)
     first_seat = np.empty(len(boards) * num_constraints + 1, np.int32)
@@ -162,7 +163,7 @@ def _join(boards, masks, table, num_constraints, size):
         taken[:num_open] = 0
         for p in range(masks.shape[1]):
             if masks[b, p]:
-                index[placement] = b * masks.shape[1] + p
+                positions[placement] = b * masks.shape[1] + p
                 for k in range(table.shape[1]):
                     c = number[table[p, k]]
                     seats_of[placement, k] = c
@@ -189,7 +190,7 @@ def _join(boards, masks, table, num_constraints, size):
             if seats_of[p, k] < 0:  # -1: no constraint, -2: fulfilled
                 seats_of[p, k] = seat - 1 - seats_of[p, k]
     return (
-        index,
+        positions,
         seats_of,
         occupants[:seat],
         first_seat[: constraint + 1],
@@ -198,7 +199,7 @@ def _join(boards, masks, table, num_constraints, size):
     )
 
 
-@njit()
+@inner
 def _number_open(board, size, table, number):
     """Count the open constraints of a board; write -2 for fulfilled ones, -1 for the padding."""
     number[:] = 0

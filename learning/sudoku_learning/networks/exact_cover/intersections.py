@@ -7,15 +7,13 @@ their lengths, then combined.
 
 from __future__ import annotations
 
-from sudoku_gym.kernels.compiler import njit
-
 from sudoku_learning.networks.exact_cover.reference import FLOOR, REPLY_SCALE
-from sudoku_learning.networks.exact_cover.vectors import LANES, load, log, spread, store
+from sudoku_learning.networks.exact_cover.vectors import LANES, inner, load, log, spread, store
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
 
 
-@njit()
+@inner
 def add_up_parts(graph, span, messages, parts, width):
     """Write the sum of the messages on each list of seats, rows `[4 Q]`."""
     first = 4 * span.intersection
@@ -27,7 +25,7 @@ def add_up_parts(graph, span, messages, parts, width):
             store(parts, (row - first) * width + j, total)
 
 
-@njit()
+@inner
 def see(graph, span, parts, views, width):
     """Write each intersection's view of its two units: who claims a place inside, who outside."""
     scale = spread(REPLY_SCALE)
@@ -41,7 +39,7 @@ def see(graph, span, parts, views, width):
                 store(views, at + j, scale * log(load(parts, a + j) * load(parts, b + j)))
 
 
-@njit()
+@inner
 def see_back(graph, span, parts, grad_views, width):
     """Replace the sums in `parts` by their derivatives, given those of the views."""
     scale = spread(REPLY_SCALE)
@@ -58,7 +56,7 @@ def see_back(graph, span, parts, grad_views, width):
                 store(parts, b + j, grad * left)
 
 
-@njit()
+@inner
 def add_up_parts_back(graph, span, grad_parts, grad_messages, width):
     """Add the derivatives of the messages, given those of the sums."""
     first = 4 * span.intersection
@@ -70,7 +68,7 @@ def add_up_parts_back(graph, span, grad_parts, grad_messages, width):
                 store(grad_messages, at, load(grad_messages, at) + grad)
 
 
-@njit()
+@inner
 def read(graph, span, views, x, width):
     """Write the sum of the states of each placement's intersections to its row's third part."""
     for p in range(span.placement, span.last_placement):
@@ -83,7 +81,7 @@ def read(graph, span, views, x, width):
             store(x, (3 * (p - span.placement) + 2) * width + j, total)
 
 
-@njit()
+@inner
 def read_back(graph, span, grad_x, grad_views, width):
     """Add the derivatives of the states of intersections, given those of what was read."""
     for p in range(span.placement, span.last_placement):

@@ -119,7 +119,7 @@ def run_rounds(
     """
     seats = _Seats.of(graph, weights.start)
     intersections = _Intersections(graph, weights.start) if len(weights.view_start) else None
-    states = weights.start.expand(len(graph.index), -1)
+    states = weights.start.expand(len(graph.positions), -1)
     views = weights.view_start.expand(len(graph.first_part) // 4, -1)
     replies = states.new_zeros(len(graph.occupants), states.shape[1])
     messages = _messages(weights, states, replies, seats)
