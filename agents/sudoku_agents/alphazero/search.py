@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_agents.alphazero import tree
+from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.endings import SPARSE, TERMINAL, Rules
 from sudoku_gym.kernels.layout import sizes_of, unit_tables
@@ -24,6 +25,8 @@ from sudoku_gym.kernels.layout import sizes_of, unit_tables
 Evaluator = Callable[
     [NDArray[np.int8], NDArray[np.bool_]], tuple[NDArray[np.float32], NDArray[np.float32]]
 ]
+
+Actions = Literal["legal", "blank"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class SearchConfig:
     reward: Literal["terminal", "sparse"] = "terminal"
     """what a finished game is worth: `terminal`, its constraint fraction (equation 4); `sparse`,
     1 if it is solved, else 0"""
-    actions: Literal["legal", "blank"] = "legal"
+    actions: Actions = "legal"
     """what may be placed in a blank cell: `legal`, its candidates; `blank`, any digit"""
 
     def __post_init__(self) -> None:
@@ -151,6 +154,15 @@ def search(
             tree.expand(trees, games[is_open], leaves[is_open], priors, leaf_masks[is_open])
         tree.back_up(trees, values)
     return SearchResult(*tree.root_statistics(trees, size**3))
+
+
+def legal_placements(
+    boards: NDArray[np.int8], geometry: Geometry, actions: Actions
+) -> NDArray[np.bool_]:
+    """Return which placements `SearchConfig.actions` makes legal: bool `[B, N**3]`."""
+    if actions == "blank":
+        return np.repeat(boards.reshape(len(boards), -1) == 0, geometry.size, axis=1)
+    return board.candidates(boards, geometry).reshape(len(boards), -1)
 
 
 def _with_noise(

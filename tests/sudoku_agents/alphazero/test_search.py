@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from sudoku_agents.alphazero.search import SearchConfig, search
+from sudoku_agents.alphazero.search import SearchConfig, legal_placements, search
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
@@ -181,6 +181,8 @@ def test_the_games_are_those_of_the_environment(name, many, end_at_dead_end, rew
     running, ends = np.ones(64, np.bool_), []
     while running.any():
         games, masks = np.flatnonzero(running), info["action_mask"].view(np.bool_)
+        allowed = legal_placements(boards[games], envs.geometry, actions)
+        np.testing.assert_array_equal(allowed, masks[games])
         moves = np.array([rng.choice(np.flatnonzero(mask)) for mask in masks[games]])
         one_move = OneMove(moves, masks.shape[1])
         found = search(boards[games], masks[games], envs.geometry, one_move, config)
