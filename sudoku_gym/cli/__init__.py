@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from typing import Any
 
 import tyro
 
+from sudoku_gym import plugins
 from sudoku_gym.cli.comparison import Compare, Evaluate
 from sudoku_gym.cli.generate import Generate
 from sudoku_gym.cli.info import Info
@@ -53,9 +55,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments in (["--version"], ["-V"]):
         print(f"{PROGRAM} {version(PROGRAM)}")
         return 0
-    if os.getcwd() not in sys.path:  # module:attribute shall find the user's own file
-        sys.path.append(os.getcwd())
     try:
+        with suppress(FileNotFoundError):  # the working folder may be gone
+            plugins.import_from(os.getcwd())  # module:attribute shall find the user's own file
         return int(_parse(arguments or ["--help"]).run())
     except SystemExit as end:  # after --help, or an option that does not parse
         return end.code if isinstance(end.code, int) else BAD_INPUT

@@ -45,6 +45,8 @@ class _Match:
     """Games in lock step."""
     format: Literal["table", "markdown", "json"] = "table"
     """How to print the figures."""
+    trust: bool = False
+    """Let the folder of a checkpoint name any code as its agent, and run it."""
 
     def chosen(self) -> PuzzleSet:
         """Return the puzzles to play."""
@@ -119,7 +121,7 @@ class Evaluate(_Match):
 
     def run(self) -> int:
         """Evaluate and print."""
-        policy = load_policy(self.policy)
+        policy = load_policy(self.policy, trust=self.trust)
         puzzles = self.chosen()
         self.show({self.policy: self.play(policy, puzzles)}, puzzles)
         return 0
@@ -135,7 +137,7 @@ class Compare(_Match):
 
     def run(self) -> int:
         """Evaluate each and print."""
-        policies = {name: load_policy(name) for name in self.policies}
+        policies = {name: load_policy(name, trust=self.trust) for name in self.policies}
         puzzles = self.chosen()
         self.show({name: self.play(policies[name], puzzles) for name in policies}, puzzles)
         return 0

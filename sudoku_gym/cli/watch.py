@@ -36,6 +36,8 @@ class Watch:
     policy: str = "hidden-singles"
     """An installed policy, module:attribute, or the folder of a checkpoint; with options, if any,
     as in 'calphazero?simulations=64'."""
+    trust: bool = False
+    """Let the folder of a checkpoint name any code as its agent, and run it."""
     split: Literal["train", "validation", "test", "all"] | None = None
     """Part of a bank to draw from; the test split if the bank has one."""
     blanks: str = ""
@@ -57,7 +59,9 @@ class Watch:
         if self.heat and not self.out:
             raise ValueError("--heat colours the pictures of a film: name one with --out film.gif")
         env, options = self._environment()
-        game = _Episode(env, load_policy(self.policy), self.seed, options, self.heat)
+        game = _Episode(
+            env, load_policy(self.policy, trust=self.trust), self.seed, options, self.heat
+        )
         if self.out:
             Path(self.out).parent.mkdir(parents=True, exist_ok=True)
             save_film((moment.picture for moment in game.play()), self.out, self.fps)

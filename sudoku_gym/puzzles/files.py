@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import csv
 import warnings
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
-from math import isqrt
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -22,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym import board, solver
-from sudoku_gym.geometry import MAX_SIZE, Geometry, geometry_for
+from sudoku_gym.geometry import Geometry, geometry_for
+from sudoku_gym.puzzles import npz
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.puzzle_set import UNKNOWN, PuzzleSet
 
@@ -33,17 +31,6 @@ _Complain: TypeAlias = Callable[[int, str], None]
 
 _PUZZLE_HEADERS = ("puzzle", "puzzles", "quiz", "quizzes", "question", "sudoku")
 _SOLUTION_HEADERS = ("solution", "solutions", "answer")
-_NPZ_NAMES = _PUZZLE_HEADERS + _SOLUTION_HEADERS
-_UNREADABLE = (
-    ValueError,
-    OSError,
-    EOFError,
-    KeyError,
-    NotImplementedError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
-
 _DIGIT_OF_CODE = np.full(256, -1, np.int8)
 for _digit, _symbol in enumerate(board.SYMBOLS):
     _DIGIT_OF_CODE[[ord(_symbol), ord(_symbol.lower())]] = _digit
@@ -186,14 +173,7 @@ def _parts(
 ) -> Iterator[_Part]:
     """Read a file in parts, before anything is known of the puzzles in it."""
     if path.suffix == ".npz":
-        whole = _npz_part(path, geometry)
-        for start in range(0, len(whole.lines), chunk):
-            part = whole.take(slice(start, start + chunk))
-            wrong = (part.puzzles < 0) | (part.puzzles > whole.geometry.size)
-            in_range = ~np.logical_or.reduce(wrong, axis=(1, 2))
-            for line in part.lines[~in_range]:
-                complain(int(line), f"a value is no digit of a {whole.geometry.name} board")
-            yield part.take(in_range)
+        yield from _npz_parts(path, geometry, chunk, complain)
         return
     rows = _csv_rows(path, complain) if path.suffix == ".csv" else _text_rows(path)
     while batch := list(islice(rows, chunk)):
@@ -288,32 +268,25 @@ def _digits(texts: list[str], geometry: Geometry) -> NDArray[np.int8]:
     return digits
 
 
-def _npz_part(path: Path, geometry: Geometry | None) -> _Part:
-    try:
-        with path.open("rb") as binary, np.load(binary, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files if name in _NPZ_NAMES}
-    except FileNotFoundError:
-        raise
-    except _UNREADABLE:
-        raise ValueError(f"{path}: no readable npz file of plain arrays") from None
-    puzzles = next((arrays[name] for name in _PUZZLE_HEADERS if name in arrays), None)
-    if puzzles is None:
-        raise ValueError(f"{path}: holds no array `puzzles`, int8 [M, N, N]")
-    solutions = next((arrays[name] for name in _SOLUTION_HEADERS if name in arrays), None)
-    if solutions is None:
-        solutions = np.zeros_like(puzzles)
-    for array in (puzzles, solutions):
-        if not np.issubdtype(array.dtype, np.integer) or array.shape != puzzles.shape:
-            raise ValueError(f"{path}: puzzles and solutions must be integers of one shape")
-    cells = puzzles.reshape(len(puzzles), -1).shape[1] if puzzles.size else 0
-    size = isqrt(cells)
-    if puzzles.ndim not in (2, 3) or size * size != cells or cells == 0:
-        raise ValueError(f"{path}: puzzles must be [M, N, N] or [M, N**2], not {puzzles.shape}")
-    geometry = geometry_for(size, geometry)
-    boards = [np.clip(a, -1, MAX_SIZE + 1).astype(np.int8) for a in (puzzles, solutions)]
-    shape = (-1, size, size)
-    lines = np.arange(1, len(puzzles) + 1)
-    return _Part(geometry, lines, boards[0].reshape(shape), boards[1].reshape(shape))
+def _npz_parts(
+    path: Path, geometry: Geometry | None, chunk: int, complain: _Complain
+) -> Iterator[_Part]:
+    with npz.Boards(path, _PUZZLE_HEADERS, _SOLUTION_HEADERS) as boards:
+        try:
+            geometry = geometry_for(boards.size, geometry)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+        start = 1
+        while start <= boards.count:
+            puzzles, solutions = boards.take(chunk)
+            lines = np.arange(start, start + len(puzzles))
+            part = _Part(geometry, lines, puzzles, solutions)
+            start += len(puzzles)
+            wrong = (puzzles < 0) | (puzzles > geometry.size)
+            in_range = ~np.logical_or.reduce(wrong, axis=(1, 2))
+            for line in lines[~in_range]:
+                complain(int(line), f"a value is no digit of a {geometry.name} board")
+            yield part.take(in_range)
 
 
 def _proven(part: _Part, complain: _Complain, check: bool) -> _Part:

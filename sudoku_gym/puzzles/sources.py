@@ -9,14 +9,14 @@ as many are left as asked for, and move it by a random symmetry.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
+from typing import Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sudoku_gym import plugins
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.intrinsics import prefetch
@@ -271,16 +271,11 @@ def _named_source(name: str, split: str) -> PuzzleSource:
         return BankSource(banks.load(name, split))
     if Path(name).suffix in files.SUFFIXES:
         return BankSource(files.read(name))
-    module, colon, attribute = name.partition(":")
-    if not colon:
+    if ":" not in name:
         raise ValueError(
             f"no source of puzzles is called {name!r}: use one of {', '.join(banks.NAMES)}, a file "
             f"that ends in {', '.join(files.SUFFIXES)}, or 'module:attribute'"
         )
-    found: Any = importlib.import_module(module)
-    for part in attribute.split("."):
-        if not hasattr(found, part):
-            raise ValueError(f"source {name!r}: module {module} has no attribute {attribute}")
-        found = getattr(found, part)
+    found = plugins.load_attribute(name)
     is_factory = callable(found) and (isinstance(found, type) or not hasattr(found, "sample"))
     return resolve_source(found() if is_factory else found, split)
