@@ -7,6 +7,7 @@ returns the exit code.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -23,11 +24,13 @@ from sudoku_gym.cli.info import Info
 from sudoku_gym.cli.play import Play
 from sudoku_gym.cli.plot import Plot
 from sudoku_gym.cli.solve import Solve
+from sudoku_gym.cli.terminal import plain, print_anything
 from sudoku_gym.cli.train import Train
 from sudoku_gym.cli.watch import Watch
 
 PROGRAM = "sudoku-gym"
 BAD_INPUT = 2
+TRACEBACK = "SUDOKU_GYM_TRACEBACK"
 COMMANDS: dict[str, Callable[..., Any]] = {
     "train": Train,
     "evaluate": Evaluate,
@@ -52,23 +55,42 @@ def main(argv: Sequence[str] | None = None) -> int:
         solution, say), 2 for bad input, of which one line on standard error tells.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments in (["--version"], ["-V"]):
-        print(f"{PROGRAM} {version(PROGRAM)}")
-        return 0
+    print_anything()
     try:
+        if arguments in (["--version"], ["-V"]):
+            print(f"{PROGRAM} {version(PROGRAM)}")
+            return 0
         with suppress(FileNotFoundError):  # the working folder may be gone
             plugins.import_from(os.getcwd())  # module:attribute shall find the user's own file
-        return int(_parse(arguments or ["--help"]).run())
+        code = int(_parse(arguments or ["--help"]).run())
+        if sys.stdout is not None:
+            sys.stdout.flush()  # a disk may be full
+        return code
     except SystemExit as end:  # after --help, or an option that does not parse
         return end.code if isinstance(end.code, int) else BAD_INPUT
-    except (ValueError, ModuleNotFoundError, OSError) as error:
-        if isinstance(error, BrokenPipeError):  # the reader, `head` for example, has seen enough
+    except BrokenPipeError:  # the reader, `head` for example, has seen enough
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")
+        return 0
+    except OSError as error:
+        if error.errno == errno.ENOSPC:  # what is unwritten will never be
             sys.stdout = open(os.devnull, "w", encoding="utf-8")
-            return 0
-        print(f"{PROGRAM}: {error}", file=sys.stderr)
-        return BAD_INPUT
+        return _refuse(f"{error.filename or 'output'}: {error.strerror or error}")
+    except (ValueError, ModuleNotFoundError) as error:
+        return _refuse(str(error))
     except KeyboardInterrupt:
         return 130
+    except Exception as error:  # of somebody's policy, for example, or a bug of ours
+        if TRACEBACK in os.environ:
+            raise
+        return _refuse(
+            f"{type(error).__name__}: {error} ({TRACEBACK}=1 in the environment shows where)"
+        )
+
+
+def _refuse(why: str) -> int:
+    """Say in one line why nothing was done."""
+    print(f"{PROGRAM}: {plain(why)}", file=sys.stderr)
+    return BAD_INPUT
 
 
 def _parse(arguments: list[str]) -> Any:

@@ -7,13 +7,16 @@ headers of the public lists: `quizzes,solutions` and `puzzle,solution` (Kaggle),
 
 from __future__ import annotations
 
+import codecs
 import csv
+import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TextIO, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,8 +112,9 @@ def stream(
         raise ValueError(f"chunk={chunk}: read at least one puzzle at a time")
     skipped: list[str] = []
     complain = _complaint(path, on_bad_row, skipped)
+    hint = "" if geometry else "; if it belongs to a variant, give its geometry (--board)"
     for part in _parts(path, geometry, chunk, complain):
-        proven = _proven(part, complain, check)
+        proven = _proven(part, complain, check, hint)
         if len(proven.lines):
             yield PuzzleSet(proven.puzzles, proven.solutions, proven.geometry, str(path))
     if skipped:
@@ -124,11 +128,10 @@ def write(path: str | Path, puzzle_set: PuzzleSet) -> None:
     orbits, which mean nothing outside their bank.
 
     Raises:
-        ValueError: if the path ends in none of these.
+        ValueError: as `check_target`.
     """
+    check_target(path)
     path = Path(path)
-    if path.suffix not in SUFFIXES:
-        raise ValueError(f"{path}: a list of puzzles ends in {', '.join(SUFFIXES)}")
     unfinished = path.with_name(path.name + ".part")
     if path.suffix == ".npz":
         columns = ("puzzles", "solutions", "grades", "minimal")
@@ -138,6 +141,37 @@ def write(path: str | Path, puzzle_set: PuzzleSet) -> None:
         with unfinished.open("w", encoding="utf-8", newline="\n") as text:
             text.writelines(_lines(puzzle_set, with_solutions=path.suffix == ".csv"))
     unfinished.replace(path)
+
+
+def open_text(path: Path, newline: str | None = None) -> TextIO:
+    """Open a file of UTF-8, with or without a byte order mark, in any locale.
+
+    Raises:
+        ValueError: if it is UTF-16, which some editors and shells write.
+        OSError: if it can't be opened.
+    """
+    binary = path.open("rb")
+    if binary.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        binary.close()
+        raise ValueError(f"{path}: the text is UTF-16; save it as UTF-8")
+    return TextIOWrapper(binary, encoding="utf-8-sig", errors="replace", newline=newline)
+
+
+def check_target(path: str | Path) -> None:
+    """Check that `write` could write a file, before there is anything to write.
+
+    Raises:
+        ValueError: if the path ends in no suffix of ours, is a folder, or lies in none.
+    """
+    path = Path(path)
+    if path.suffix not in SUFFIXES:
+        raise ValueError(f"{path}: a list of puzzles ends in {', '.join(SUFFIXES)}")
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder: give a file")
+    if not path.parent.is_dir():
+        raise ValueError(f"{path}: there is no folder {path.parent}")
+    if not os.access(path.parent, os.W_OK):
+        raise ValueError(f"{path}: the folder {path.parent} can't be written to")
 
 
 def _lines(puzzle_set: PuzzleSet, with_solutions: bool) -> Iterator[str]:
@@ -186,14 +220,14 @@ def _parts(
 
 
 def _text_rows(path: Path) -> Iterator[_Row]:
-    with path.open(encoding="utf-8-sig", errors="replace") as lines:
+    with open_text(path) as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip() and not line.lstrip().startswith("#"):
                 yield _Row(number, line.strip(), "")
 
 
 def _csv_rows(path: Path, complain: _Complain) -> Iterator[_Row]:
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
+    with open_text(path, newline="") as lines:
         reader = csv.reader(lines)
         columns: tuple[int, int] | None = None
         while True:
@@ -289,7 +323,7 @@ def _npz_parts(
             yield part.take(in_range)
 
 
-def _proven(part: _Part, complain: _Complain, check: bool) -> _Part:
+def _proven(part: _Part, complain: _Complain, check: bool, hint: str) -> _Part:
     """Complete the missing solutions, and keep the rows that hold what they promise."""
     geometry, puzzles, solutions = part.geometry, part.puzzles, part.solutions
     stored = np.logical_or.reduce(solutions != 0, axis=(1, 2))
@@ -306,7 +340,7 @@ def _proven(part: _Part, complain: _Complain, check: bool) -> _Part:
     for index, found, decided in zip(
         to_solve[~unique], result.found[~unique], result.decided[~unique], strict=True
     ):
-        problem = "no solution" if found == 0 else "several solutions"
+        problem = "no solution" if found == 0 else f"several solutions{hint}"
         complain(
             int(part.lines[index]),
             f"the puzzle has {problem}" if decided else "the solver's node limit was reached",

@@ -67,7 +67,7 @@ FILES = {
     "member is empty": (archive(b""), "no readable npz"),
     "member is a pickle": (archive(pickle.dumps([1])), "no readable npz"),
     "member is a folder": (archive(b"", "puzzles/"), "holds no array `puzzles`"),
-    "no member": (zipfile.ZipFile(io.BytesIO(), "w").fp.getvalue() , "holds no array `puzzles`"),
+    "no member": (zipfile.ZipFile(io.BytesIO(), "w").fp.getvalue(), "holds no array `puzzles`"),
     "0-d": (archive(npy(np.int8(3))), r"must be \[M, N, N\] or \[M, N\*\*2\], not \(\)"),
     "1-d": (archive(npy(np.zeros(16, np.int8))), r"not \(16,\)"),
     "4-d": (archive(npy(np.zeros((1, 1, 4, 4), np.int8))), r"not \(1, 1, 4, 4\)"),

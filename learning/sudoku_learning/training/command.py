@@ -8,7 +8,6 @@ from typing import TypeVar
 import torch
 import tyro
 from rich.console import Console
-from rich.markup import escape
 
 from sudoku_learning.training.config import TrainingConfig
 from sudoku_learning.training.learner import Learner, Random
@@ -39,8 +38,6 @@ def train_from_the_command_line(
     """
     config = tyro.cli(kind, args=argv, prog=f"sudoku-gym train {name}")
     torch.set_num_threads(1)
-    console = Console()
-    Training(config, make_learner).run(console)
-    run = escape(str(config.run))
-    console.print(f"The run is in {run}: tensorboard --logdir {run}")
+    Training(config, make_learner).run(Console())
+    print(f"The run is in {config.run}: tensorboard --logdir {config.run}")
     return 0

@@ -9,7 +9,7 @@ import pytest
 from sudoku_gym import board, cli, plugins, solver
 from sudoku_gym.cli.play import labelled
 from sudoku_gym.geometry import Geometry, sudoku_x
-from sudoku_gym.puzzles import banks, load
+from sudoku_gym.puzzles import banks, files, generate, load
 
 PUZZLE = "1234....21.34..1"  # one solution
 GRID = "1234341221434321"
@@ -33,6 +33,43 @@ def refused(result):
     assert (code, out) == (2, "")
     assert err.startswith("sudoku-gym: ") and err.count("\n") == 1
     return err
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "watch", "play"])
+def test_help_lists_every_bank(run, command):
+    words = run(command, "--help")[1].replace("│", " ").split()
+    listed = {word.strip("(),.") for word in words}
+    assert set(banks.NAMES) <= listed
+
+
+def test_python_runs_the_package():
+    command = [sys.executable, "-m", "sudoku_gym", "solve", PUZZLE]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith("one solution"), done.stderr
+
+
+class Terminal(io.StringIO):
+    """A standard error that says it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("kind", [Terminal, io.StringIO])
+def test_a_terminal_sees_how_far_it_is_and_nobody_else(run, monkeypatch, kind):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", stream := kind())
+    code, out, _ = run("compare", "naked-singles", "runs[/b]", "masked-random", "--count", "50")
+    assert (code, out) == (2, "")
+    stream.truncate(0)
+    code, out, _ = run("compare", "naked-singles", "masked-random", "--count", "50")
+    assert code == 0 and "95 % interval" in out
+    if kind is io.StringIO:
+        assert stream.getvalue() == ""
+    else:
+        shown = stream.getvalue()
+        assert "naked-singles (1 of 2)" in shown and "masked-random (2 of 2)" in shown
+        assert "100%" in shown and shown.rstrip().endswith("\x1b[2K")  # the line is gone
 
 
 @pytest.mark.parametrize("command", ["", *cli.COMMANDS])
@@ -87,11 +124,16 @@ def test_solve_reads_files_and_standard_input(run, tmp_path, monkeypatch):
 def test_solve_knows_variants_and_long_puzzles(run):
     test = load("x9x9", "test")
     line = board.to_line(test.puzzles[0])
-    code, out, _ = run("solve", line, "--size", "x9x9", "--format", "line")
+    code, out, _ = run("solve", line, "--board", "x9x9", "--format", "line")
     assert code == 0 and out == f"{board.to_line(test.solutions[0])}  one solution\n"
     assert run("solve", line)[0] == 1  # without the diagonals it has several
     long = board.to_line(load("25x25").puzzles[0])
     assert run("solve", long)[0] == 0
+
+
+def test_solve_still_knows_the_old_name_of_the_option(run):
+    line = board.to_line(load("x9x9", "test").puzzles[0])
+    assert run("solve", line, "--size", "x9x9")[0] == 0
 
 
 def test_solve_admits_what_it_cannot_decide(run):
@@ -183,18 +225,69 @@ def test_evaluate_plays_files_and_policies_of_ones_own(run, tmp_path, monkeypatc
     assert code == 0 and "my_first:First" in out and "1 puzzles" in out
 
 
+MY_BOARDS = """
+from sudoku_gym import puzzles
+from sudoku_gym.geometry import Geometry
+flat = Geometry.boxes(3, 2)
+few = puzzles.load("jigsaw9x9", "test")[:2]
+def make(): return few
+"""
+
+
+@pytest.fixture
+def boards_of_ones_own(tmp_path, monkeypatch):
+    """Puzzles of boards that a file does not tell, and a module that names some."""
+    (tmp_path / "my_boards.py").write_text(MY_BOARDS)
+    files.write(tmp_path / "x.csv", load("x9x9", "test")[:3])
+    rng = np.random.default_rng(0)
+    files.write(tmp_path / "flat.csv", generate(3, Geometry.boxes(3, 2), rng))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    yield
+    sys.modules.pop("my_boards", None)
+
+
+@pytest.mark.parametrize(
+    "puzzles, board_name",
+    [
+        ("x.csv", "x9x9"),
+        ("flat.csv", "my_boards:flat"),
+        ("my_boards:few", ""),
+        ("my_boards:make", "jigsaw9x9"),
+    ],
+)
+def test_every_command_takes_a_board_with_its_puzzles(run, boards_of_ones_own, puzzles, board_name):
+    chosen = ["--board", board_name] if board_name else []
+    for command in (["evaluate", "solver"], ["compare", "solver"]):
+        code, out, err = run(*command, "--puzzles", puzzles, *chosen, "--format", "json")
+        assert code == 0, err
+        figures = json.loads(out)["solver"]
+        assert figures["solved"] == figures["puzzles"] > 1
+
+
+def test_watch_and_play_take_a_board_too(run, boards_of_ones_own, monkeypatch):
+    assert run("watch", "x.csv", "--board", "x9x9", "--policy", "solver")[0] == 0
+    assert "Sudoku-X 9x9" in play(run, monkeypatch, ["quit"], "x.csv", "--board", "x9x9")[1]
+    rng = np.random.default_rng(0)
+    line = board.to_line(generate(1, Geometry.standard(12), rng, givens=100).puzzles[0])
+    assert run("watch", line, "--policy", "solver")[0] == 0  # there is no bank of 12x12
+    line = board.to_line(load("x9x9", "test").puzzles[0])
+    assert run("watch", line, "--board", "x9x9", "--policy", "solver")[0] == 0
+    assert run("watch", line, "--policy", "solver")[1].count("solved after") == 1
+
+
 def test_generate_prints_puzzles_with_one_solution(run):
-    code, out, _ = run("generate", "--count", "5", "--size", "6x6", "--seed", "1")
+    code, out, _ = run("generate", "--count", "5", "--board", "6x6", "--seed", "1")
     boards = board.parse_many(out.splitlines())
     assert code == 0 and boards.shape == (5, 6, 6)
     assert (solver.count_solutions(boards) == 1).all()
-    assert run("generate", "--count", "5", "--size", "6", "--seed", "1")[1] == out
-    assert run("generate", "--count", "5", "--size", "6", "--seed", "2")[1] != out
+    assert run("generate", "--count", "5", "--board", "6", "--seed", "1")[1] == out
+    assert run("generate", "--count", "5", "--board", "6", "--seed", "2")[1] != out
 
 
 @pytest.mark.parametrize("name", ["9x9", *banks.VARIANTS])
 def test_generate_takes_the_name_of_a_bank(run, name):
-    code, out, _ = run("generate", "--size", name, "--seed", "1")
+    code, out, _ = run("generate", "--board", name, "--seed", "1")
     geometry = banks.geometry_of(name)
     assert code == 0
     assert solver.count_solutions(board.parse_many([out], geometry), 2, geometry).tolist() == [1]
@@ -202,7 +295,7 @@ def test_generate_takes_the_name_of_a_bank(run, name):
 
 def test_generate_names_every_variant(run):
     _, out, _ = run("generate", "--help")
-    error = refused(run("generate", "--size", "hyper"))
+    error = refused(run("generate", "--board", "hyper"))
     assert "no board is called 'hyper'" in error
     assert all(name in out and name in error for name in banks.VARIANTS)
 
@@ -218,7 +311,7 @@ def test_generate_writes_files_of_a_difficulty(run, tmp_path):
 def test_generate_gives_up_on_what_does_not_exist(run, monkeypatch):
     monkeypatch.setattr("sudoku_gym.cli.generate._TRIES", 100)
     assert "0 of 112 puzzles had the difficulty search" in refused(
-        run("generate", "--size", "4x4", "--difficulty", "search")
+        run("generate", "--board", "4x4", "--difficulty", "search")
     )
 
 
