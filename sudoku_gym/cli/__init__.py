@@ -26,6 +26,7 @@ from sudoku_gym.cli.plot import Plot
 from sudoku_gym.cli.solve import Solve
 from sudoku_gym.cli.terminal import plain, print_anything
 from sudoku_gym.cli.train import Train
+from sudoku_gym.cli.usage import one_line_about_options
 from sudoku_gym.cli.watch import Watch
 
 PROGRAM = "sudoku-gym"
@@ -66,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()  # a disk may be full
         return code
-    except SystemExit as end:  # after --help, or an option that does not parse
+    except SystemExit as end:  # after --help
         return end.code if isinstance(end.code, int) else BAD_INPUT
     except BrokenPipeError:  # the reader, `head` for example, has seen enough
         sys.stdout = open(os.devnull, "w", encoding="utf-8")
@@ -97,6 +98,12 @@ def _parse(arguments: list[str]) -> Any:
     """Return the sub-command's dataclass, filled in."""
     if arguments[0] == "train" and not {"-h", "--help"} & set(arguments[1:2]):
         return Train("".join(arguments[1:2]), tuple(arguments[2:]))  # the trainer reads the rest
+    program = f"{PROGRAM} {arguments[0]}" if arguments[0] in COMMANDS else PROGRAM
+    with one_line_about_options(program):
+        return _filled_in(arguments)
+
+
+def _filled_in(arguments: list[str]) -> Any:
     return tyro.extras.subcommand_cli_from_dict(
         COMMANDS,
         prog=PROGRAM,

@@ -85,11 +85,11 @@ def progress(names: Sequence[str]) -> Iterator[Callable[[str], Told]]:
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task("", total=1.0)
+        task = shown.add_task("", total=1.0, visible=False)
 
         def start(name: str) -> Told:
             number = f" ({names.index(name) + 1} of {len(names)})" if len(names) > 1 else ""
-            shown.reset(task, description=f"{plain(name)}{number}")
+            shown.reset(task, description=f"{plain(name)}{number}", visible=True)
             return lambda share: shown.update(task, completed=share)
 
         yield start

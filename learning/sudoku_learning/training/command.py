@@ -9,6 +9,7 @@ import torch
 import tyro
 from rich.console import Console
 
+from sudoku_gym.cli.usage import one_line_about_options
 from sudoku_learning.training.config import TrainingConfig
 from sudoku_learning.training.learner import Learner, Random
 from sudoku_learning.training.loop import Training
@@ -34,9 +35,11 @@ def train_from_the_command_line(
         0, for the shell.
 
     Raises:
-        ValueError: if the run can't be started or resumed.
+        ValueError: if an option does not parse, or the run can't be started or resumed.
     """
-    config = tyro.cli(kind, args=argv, prog=f"sudoku-gym train {name}")
+    program = f"sudoku-gym train {name}"
+    with one_line_about_options(program):
+        config = tyro.cli(kind, args=argv, prog=program)
     torch.set_num_threads(1)
     Training(config, make_learner).run(Console())
     print(f"The run is in {config.run}: tensorboard --logdir {config.run}")
