@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from inspect import Parameter, Signature, signature
 from operator import attrgetter
 from types import UnionType
@@ -44,11 +45,11 @@ _users_folders: set[str] = set()
 def import_from(folder: str) -> None:
     """Let `module:attribute` find files in a folder, after everything that is installed.
 
-    What calls itself installed *there* is not: `available` leaves it out, so that nobody's agent
-    comes in with a folder of checkpoints.
+    The folder comes onto Python's path only when a module that is not installed is asked for by
+    name, so that nothing in it is imported by accident. What calls itself installed *there* is not:
+    `available` leaves it out, so that nobody's agent comes in with a folder of checkpoints.
     """
-    if folder not in sys.path:
-        sys.path.append(folder)
+    if os.path.realpath(folder) not in map(os.path.realpath, sys.path):
         _users_folders.add(os.path.realpath(folder))
 
 
@@ -56,7 +57,7 @@ def available(group: str) -> dict[str, EntryPoint]:
     """Return the installed entry points of `group` by name, in alphabetical order."""
     found: dict[str, EntryPoint] = {}
     for entry in sorted(entry_points(group=group), key=_name):
-        if not _users_folders or _place(entry) not in _users_folders:
+        if _place(entry) not in _users_folders:
             found.setdefault(entry.name, entry)  # the first on the path, as for modules
     return found
 
@@ -93,6 +94,8 @@ def load_attribute(path: str) -> Any:
             "kind; if you mean a file of yours, give it another name"
         )
     try:
+        if find_spec(module_name.partition(".")[0]) is None:
+            sys.path += [folder for folder in sorted(_users_folders) if folder not in sys.path]
         with naming_the_extra(path):
             module = import_module(module_name)
     except ModuleNotFoundError as error:

@@ -103,8 +103,22 @@ def test_a_linked_checkpoint_is_one(folder):
     assert agent_of(folder) == "calphazero"
 
 
+def test_a_folder_is_not_on_the_path_before_something_in_it_is_asked_for(folder):
+    (folder / "config.json").write_text('{"agent": "calphazero"}')
+    (folder / "mine.py").write_text("number = 3\n")
+    assert cli.main(["evaluate", "."]) == 2
+    assert cli.main(["evaluate", "numpy:pi"]) == 2
+    assert str(folder) not in sys.path
+    assert plugins.load_attribute("mine:number") == 3
+    assert sys.path[-1] == str(folder)
+    sys.modules.pop("mine")
+
+
 def test_an_installed_agent_comes_from_where_it_is_installed(folder):
+    (folder / "mine.py").write_text("number = 3\n")
     plugins.import_from(os.getcwd())
+    plugins.load_attribute("mine:number")  # puts the folder on the path
+    sys.modules.pop("mine")
     entries = plugins.available(plugins.POLICIES)
     assert entries["calphazero"].value == "sudoku_agents.alphazero.agent:load"
     assert "their_agent" not in entries
