@@ -23,6 +23,7 @@ from sudoku_curricula.sb3 import BlanksCurriculumCallback
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.evaluation import to_markdown
 from sudoku_gym.puzzles.sources import BankSource, resolve_source
+from sudoku_learning.networks import BODIES
 
 # blanks at first, at last, and added by a promotion
 LEVELS = {4: (2, 12, 1), 9: (10, 54, 2)}
@@ -35,6 +36,7 @@ def main(argv=None):
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--steps", type=int, default=100_000, help="most environment steps")
     parser.add_argument("--minutes", type=float, help="processor time to train, instead of --steps")
+    parser.add_argument("--body", choices=BODIES, default="exact-cover", help="of the network")
     parser.add_argument("--schedule", help=f"{', '.join(SCHEDULES)}; options as name?key=value&...")
     parser.add_argument("--no-curriculum", action="store_true", help="the last level only")
     parser.add_argument("--smoke", action="store_true", help="a few steps and puzzles only")
@@ -63,7 +65,7 @@ def main(argv=None):
     model = MaskablePPO(
         ExactCoverPolicy,
         env,
-        policy_kwargs={"layers": 4 if options.size == 9 else 2},  # rounds of messages
+        policy_kwargs={"network": BODIES[options.body]()},
         learning_rate=5e-4 if options.size == 9 else 1e-3,
         n_steps=64 if options.size == 9 else 32,
         batch_size=1024 if options.size == 9 else 512,

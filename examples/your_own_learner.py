@@ -1,86 +1,77 @@
-"""A learner of your own: REINFORCE with a baseline, on the exact-cover body.
+"""A learner of your own: REINFORCE with a baseline (Williams, 1992) on the exact-cover body.
 
-python examples/your_own_learner.py --iterations 150           # writes runs/reinforce
-python examples/your_own_learner.py --iterations 200 --resume
+python examples/your_own_learner.py        # a minute; writes runs/reinforce; --resume goes on
 sudoku-gym plot runs/reinforce --out reinforce.png
-
-Source: Williams, "Simple statistical gradient-following algorithms" (1992).
 """
 
-import sys
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 import tyro
 from rich.console import Console
 
-from sudoku_curricula import curves
+from sudoku_curricula.curves import POLICY_LOSS
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.evaluation import to_markdown
+from sudoku_learning import networks, training
 from sudoku_learning.configs import registered
-from sudoku_learning.networks import POLICY_AND_VALUE, ExactCoverConfig, Network, NetworkPolicy
-from sudoku_learning.networks.network import seeded
-from sudoku_learning.training import Optimiser, Report, Training, TrainingConfig, training_envs
 
 
 @registered("reinforce")
 @dataclass(frozen=True, kw_only=True)
-class Config(TrainingConfig):
-    agent = "reinforce"  # the policy's entry point, once your package declares one
+class Config(training.TrainingConfig):
+    agent = "reinforce"  # your policy's entry point, once your package declares one
     run: Path = Path("runs/reinforce")
-    games: int = 256  # in lock step, an iteration
+    seed: int = 2  # its untrained network solves nothing; others may play well by luck
+    games: int = 256  # an iteration, in lock step
+    smoke: bool = False  # a few games, to see that it runs
 
 
 class Reinforce:
-    metrics = ()  # nothing for a schedule to move by, beside held-out games
+    metrics = ()  # a schedule moves by held-out games; nothing else is measured here
 
     def __init__(self, config, random):
-        self.envs = training_envs(config.env, config.games, reward="sparse")
-        body, geometry = ExactCoverConfig(channels=16, rounds=8), self.envs.geometry
-        self.network = seeded(config.seed, lambda: Network(body, POLICY_AND_VALUE, geometry))
-        self.optimiser = Optimiser(self.network, learning_rate=3e-3)
+        self.envs = training.training_envs(config.env, config.games, reward="sparse")
+        parts = networks.ExactCoverConfig(rounds=8), networks.POLICY_AND_VALUE, self.envs.geometry
+        self.network = networks.seeded(config.seed, lambda: networks.Network(*parts))
+        self.optimiser = training.Optimiser(self.network, learning_rate=3e-3)
         self.state, self.restore = self.optimiser.state, self.optimiser.restore
-        self.start = self.close = lambda: None
+        self.start = self.close = lambda: None  # no actors
+        self.policy = lambda: networks.NetworkPolicy(self.network)
 
     def learn(self, blanks, random):
+        self.network.train()
         self.envs.set_blanks(blanks)
         boards, info = self.envs.reset(seed=int(random.numpy.integers(2**32)))
-        running, won, moves = (
-            torch.ones(len(boards), dtype=torch.bool),
-            torch.zeros(len(boards)),
-            [],
-        )
-        while running.any():
+        alive, solved, moves = torch.ones(len(boards)), torch.zeros(len(boards)), []
+        while alive.any():
             masks = torch.from_numpy(info["action_mask"]).bool()
             found = self.network(torch.from_numpy(boards), masks, self.envs.geometry)
             log_policy = torch.log_softmax(found["policy"], 1)
             actions = torch.multinomial(log_policy.exp(), 1, generator=random.torch)
-            moves.append((running, log_policy.gather(1, actions)[:, 0], found["value"]))
-            boards, rewards, ended, _, info = self.envs.step(actions[:, 0].numpy())
-            won = won + torch.from_numpy(rewards) * running
-            running = running & ~torch.from_numpy(ended)
-        played, log_probs, values = (torch.stack(each) for each in zip(*moves, strict=True))
-        advantage = (won - values)[played]
-        policy_loss = -(advantage.detach() * log_probs[played]).mean()
-        value_loss = advantage.square().mean()
-        self.optimiser.step(policy_loss + value_loss)
-        losses = {curves.POLICY_LOSS: policy_loss.item(), curves.VALUE_LOSS: value_loss.item()}
-        return Report(int(played.sum()), losses, {"sampled": f"{won.mean():.1%}"})
-
-    def policy(self):
-        return NetworkPolicy(self.network)
+            moves.append((alive, log_policy.gather(1, actions)[:, 0], found["value"]))
+            boards, rewards, over, _, info = self.envs.step(actions[:, 0].numpy())
+            solved = solved + torch.from_numpy(rewards) * alive
+            alive = alive * ~torch.from_numpy(over)
+        alive, log_probs, values = map(torch.stack, zip(*moves, strict=True))
+        advantages, steps = solved - values, alive.sum()
+        policy_loss = -(alive * advantages.detach() * log_probs).sum() / steps
+        self.optimiser.step(policy_loss + (alive * advantages.square()).sum() / steps)
+        columns = {"sampled": f"{solved.mean():.1%}"}
+        return training.Report(int(steps), {POLICY_LOSS: policy_loss.item()}, columns)
 
 
 def main(argv=None):
-    argv = list(sys.argv[1:] if argv is None else argv)
-    small = ["--iterations", "3", "--games", "32", "--validation-games", "32"]
-    config = tyro.cli(Config, args=small + argv[1:] if argv[:1] == ["--smoke"] else argv)
-    training = Training(config, Reinforce)
-    training.run(Console())
+    config = tyro.cli(Config, args=argv)
+    config = replace(config, iterations=3, games=32) if config.smoke else config
+    run = training.Training(config, Reinforce)
     players = {name: load_policy(name) for name in ("masked-random", "hidden-singles")}
-    players["REINFORCE"] = training.learner.policy()
-    results = compare(players, puzzles.load("4x4", "test")[:: 100 if argv[:1] else 1])
+    players["untrained"] = networks.NetworkPolicy(deepcopy(run.learner.network))
+    run.run(Console())
+    players["REINFORCE"] = run.learner.policy()
+    results = compare(players, puzzles.load("6x6", "test"))  # a size it has never seen
     print(to_markdown(results))
     return results
 

@@ -225,10 +225,11 @@ def draw_symmetry(stream, group, rows, columns, digits):  # type: ignore[no-unty
         if can_transpose:
             transpose = next_below(stream, 2) == 1
     else:
-        element = listed[next_below(stream, len(listed))]
-        rows[:] = element[:size]
-        columns[:] = element[size : 2 * size]
-        transpose = element[2 * size] == 1
+        index = next_below(stream, len(listed))
+        for i in range(size):  # to assign slices would have texts of errors compiled, for 2 s
+            rows[i] = listed[index, i]
+            columns[i] = listed[index, size + i]
+        transpose = listed[index, 2 * size] == 1
     digits[0], digits[1] = 0, 1
     skip(stream)
     for digit in range(2, size + 1):

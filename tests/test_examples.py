@@ -1,6 +1,7 @@
 """Every example runs with --smoke and shows what it promises."""
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from sudoku_curricula.curves import (
     ENTROPY,
     EPISODIC_LENGTH,
     EPISODIC_RETURN,
-    GAMES_PER_SECOND,
+    ITERATION,
     LEARNING_RATE,
     POLICY_LOSS,
     STEPS_PER_SECOND,
@@ -23,11 +24,15 @@ from sudoku_curricula.curves import (
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
-def run(name, *arguments):
+def load(name):
     spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.main(["--smoke", *arguments])
+    return module
+
+
+def run(name, *arguments):
+    return load(name).main(["--smoke", *arguments])
 
 
 def test_quickstart(capsys):
@@ -92,8 +97,8 @@ def test_curriculum_in_tensorboard(tmp_path):
     for name, first in (("success-rate", 2), ("algorithm-1", 2), ("none", 12)):
         for seed in range(2):
             found = read_curves(tmp_path / "runs" / name / f"seed{seed}")
-            assert found[BLANKS][0] == [1, 2] and found[BLANKS][1][0] == first
-            assert {COMPLETION_RATE, SUCCESS_RATE, GAMES_PER_SECOND, VALUE_LOSS} <= set(found)
+            assert found[ITERATION][1] == [1, 2] and found[BLANKS][1][0] == first
+            assert {COMPLETION_RATE, SUCCESS_RATE, STEPS_PER_SECOND, VALUE_LOSS} <= set(found)
 
 
 @pytest.mark.slow
@@ -101,7 +106,7 @@ def test_curriculum_in_tensorboard(tmp_path):
 def test_train_on_a_cluster(ray_cluster, tmp_path):
     results = run("train_on_a_cluster", "--run", str(tmp_path / "run"))
     assert results["cAlphaZero"].illegal == 0
-    assert read_curves(tmp_path / "run")[BLANKS][0] == [1, 2]
+    assert read_curves(tmp_path / "run")[ITERATION][1] == [1, 2]
     again = run("train_on_a_cluster", "--run", str(tmp_path / "run"))  # it is over already
     assert again["cAlphaZero"].completion_rate == results["cAlphaZero"].completion_rate
 
@@ -109,3 +114,16 @@ def test_train_on_a_cluster(ray_cluster, tmp_path):
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
 def test_every_example_is_run_by_a_test(path):
     assert f"def test_{path.stem}(" in Path(__file__).read_text(encoding="utf-8")
+
+
+def test_your_own_learner(tmp_path):
+    folder = str(tmp_path / "run")
+    run("your_own_learner", "--run", folder)
+    first = read_curves(folder)[POLICY_LOSS]
+    resumed = load("your_own_learner")
+    results = resumed.main(["--run", folder, "--resume", "--iterations", "25", "--games", "192"])
+    rates = {name: result.completion_rate for name, result in results.items()}
+    assert rates["untrained"] == 0 == rates["masked-random"] and rates["REINFORCE"] > 0.8
+    found = read_curves(folder)
+    assert [curve[:3] for curve in found[POLICY_LOSS]] == [curve[:3] for curve in first]
+    assert found[BLANKS][1][-1] == 12

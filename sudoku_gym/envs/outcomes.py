@@ -34,25 +34,41 @@ def outcome_arrays(count: int) -> OutcomeArrays:
     )
 
 
-def read_info(arrays: OutcomeArrays) -> dict[str, NDArray[Any]]:
-    """Return the info that the kernels wrote, without the masks; it shares their memory."""
-    flags, integers, floats = arrays
+def name_info(
+    blanks: Any,
+    level: Any,
+    dead_end: Any,
+    illegal_action: Any,
+    is_success: Any,
+    constraint_fraction: Any,
+) -> dict[str, Any]:
+    """Return the info without the mask, of one board or of a batch: the one list of its keys."""
     return {
-        "blanks": integers[BLANKS_LEFT],
-        "level": integers[START_BLANKS],
-        "dead_end": flags[DEAD_END],
-        "illegal_action": flags[ILLEGAL_ACTION],
-        "is_success": flags[IS_SUCCESS],
-        "constraint_fraction": floats[CONSTRAINT_FRACTION],
+        "blanks": blanks,
+        "level": level,
+        "dead_end": dead_end,
+        "illegal_action": illegal_action,
+        "is_success": is_success,
+        "constraint_fraction": constraint_fraction,
     }
 
 
-INFO_KEYS = tuple(read_info(outcome_arrays(0)))
+def read_info(arrays: OutcomeArrays) -> dict[str, NDArray[Any]]:
+    """Return the info that the kernels wrote, without the masks; it shares their memory."""
+    flags, integers, floats = arrays
+    return name_info(
+        integers[BLANKS_LEFT],
+        integers[START_BLANKS],
+        flags[DEAD_END],
+        flags[ILLEGAL_ACTION],
+        flags[IS_SUCCESS],
+        floats[CONSTRAINT_FRACTION],
+    )
 
 
 @njit(cache=True, inline="always")
 def info_of(counts, b, illegal, num_units):
-    """Return the info of board b, in the order of `INFO_KEYS`."""
+    """Return the info of board b, in the order of `name_info`."""
     return (
         counts[b, BLANKS],
         counts[b, LEVEL],

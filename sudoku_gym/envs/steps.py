@@ -36,7 +36,7 @@ def step_one(state, action, sizes, tables, rules, observation, mask):
     """Step a batch of one board; all results but `observation [N, N]` and `mask [A]` are scalars.
 
     Returns:
-        reward, terminated, truncated, and the info in the order of `INFO_KEYS`; a reward of NaN
+        reward, terminated, truncated, and the info in the order of `name_info`; a reward of NaN
         says that the action is none of this board, or the episode over.
     """
     state, sizes, tables = borrowed_state(state), Sizes(*sizes), borrowed_tables(tables)

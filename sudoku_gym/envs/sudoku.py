@@ -15,7 +15,7 @@ from sudoku_gym import board as boards
 from sudoku_gym.envs import episodes, rendering, steps, window
 from sudoku_gym.envs.batch import BoardBatch, EnvState
 from sudoku_gym.envs.controls import BoardControls
-from sudoku_gym.envs.outcomes import INFO_KEYS, outcome_arrays, read_info
+from sudoku_gym.envs.outcomes import name_info, outcome_arrays, read_info
 from sudoku_gym.envs.settings import (
     Actions,
     Propagation,
@@ -26,8 +26,6 @@ from sudoku_gym.envs.settings import (
 )
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
-
-_ILLEGAL_ACTION = INFO_KEYS.index("illegal_action")
 
 
 class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
@@ -205,9 +203,11 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
         self._batch.show(start.chosen, observation[None], mask[None], arrays)
         if self.render_mode == "human":
             self.render()
-        info: dict[str, Any] = {"action_mask": mask} if self._mask_length else {}
+        info: dict[str, Any] = {}
         if self._with_info:
-            info |= {key: values.item() for key, values in read_info(arrays).items()}
+            info = {key: values.item() for key, values in read_info(arrays).items()}
+        if self._mask_length:
+            info["action_mask"] = mask
         return observation, info
 
     def step(
@@ -236,15 +236,17 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
         )
         if reward != reward:
             raise self._refusal(action)
-        if self._reward and before is not None and not values[_ILLEGAL_ACTION]:
+        info = name_info(*values)
+        if self._reward and before is not None and not info["illegal_action"]:
             ended = np.array([terminated])
             after = observation[None].copy()
             reward = custom_rewards(self._reward, before, np.array([action]), after, ended).item()
         if self.render_mode == "human":
             self.render()
-        info = {"action_mask": mask} if self._mask_length else {}
-        if self._with_info:
-            info |= zip(INFO_KEYS, values, strict=False)
+        if not self._with_info:
+            info = {}
+        if self._mask_length:
+            info["action_mask"] = mask
         return observation, reward, terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:

@@ -1,8 +1,8 @@
 """Where puzzles come from: the complete 4x4 world, a generator, shipped banks, files."""
 
 from sudoku_gym.puzzles.banks import NAMES, SPLITS, load
-from sudoku_gym.puzzles.difficulty import GRADES, grade
-from sudoku_gym.puzzles.generator import generate
+from sudoku_gym.puzzles.difficulty import GRADES, candidates_after, grade
+from sudoku_gym.puzzles.generator import generate, random_grids
 from sudoku_gym.puzzles.orbits import find_in_splits, same_orbit
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
@@ -11,9 +11,11 @@ __all__ = [
     "NAMES",
     "SPLITS",
     "PuzzleSet",
+    "candidates_after",
     "find_in_splits",
     "generate",
     "grade",
     "load",
+    "random_grids",
     "same_orbit",
 ]

@@ -73,14 +73,6 @@ def ill_posed() -> NDArray[np.bool_]:
     return _read_only(ill)
 
 
-def well_posed_counts() -> dict[int, int]:
-    """Count the puzzles with exactly one solution by their number of givens, 4 to 16."""
-    grids_of_pattern = np.bincount(patterns())
-    per_mask = grids_of_pattern @ ~ill_posed()
-    counts = np.bincount(np.bitwise_count(_MASKS), weights=per_mask, minlength=17)
-    return {givens: int(count) for givens, count in enumerate(counts) if count}
-
-
 @cache
 def minimal_puzzles() -> PuzzleSet:
     """Return the 85,632 minimal puzzles, ordered by solution and mask, with their orbits 0 to 35.

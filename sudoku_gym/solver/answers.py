@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry, geometry_for
-from sudoku_gym.solver import depth_first
+from sudoku_gym.solver.depth_first import search_boards
 from sudoku_gym.solver.exact_cover import cover_tables
 
 NODE_LIMIT = 1_000_000
@@ -71,7 +71,7 @@ def search(
     tables = cover_tables(geometry)
 
     def run(part: slice) -> None:
-        depth_first.search(
+        search_boards(
             flat[part], limit, node_limit, tables, solutions[part], found[part], nodes[part]
         )
 

@@ -150,7 +150,7 @@ def explore(space, limit, node_limit, work, first, tables):
 
 
 @njit(cache=True, nogil=True)
-def search(boards, limit, node_limit, tables, solutions, counts, nodes):
+def search_boards(boards, limit, node_limit, tables, solutions, counts, nodes):
     """Count the solutions of each board up to `limit`, and keep the first of each.
 
     Args:

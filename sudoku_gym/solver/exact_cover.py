@@ -28,7 +28,7 @@ FAILED = -1
 _ONE = np.uint32(1)
 SHIFT = np.uint32(5)  # a candidate is stored as `cell << 5 | digit - 1`
 DIGIT = np.uint32(31)
-BLOCK = 64  # items are padded to whole blocks, which `search` compares with SIMD instructions
+BLOCK = 64  # items are padded to whole blocks, which the search compares with SIMD instructions
 
 # The inner functions only pass arrays on. Without numba's runtime they count no references, which
 # halves the time of a search; they must not allocate then, not even for `a[i] = b[j]` on rows.

@@ -75,6 +75,7 @@ class AlphaZeroLearner:
             config.loss,
             random.numpy,
             config.augment,
+            config.search.actions,
         )
         return Report(
             steps=int(games.lengths.sum()),

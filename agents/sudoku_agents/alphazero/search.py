@@ -17,11 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_agents.alphazero import tree
+from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.endings import SPARSE, TERMINAL, Rules
+from sudoku_gym.kernels.layout import sizes_of, unit_tables
 
 Evaluator = Callable[
     [NDArray[np.int8], NDArray[np.bool_]], tuple[NDArray[np.float32], NDArray[np.float32]]
 ]
+
+Actions = Literal["legal", "blank"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,8 @@ class SearchConfig:
     reward: Literal["terminal", "sparse"] = "terminal"
     """what a finished game is worth: `terminal`, its constraint fraction (equation 4); `sparse`,
     1 if it is solved, else 0"""
+    actions: Actions = "legal"
+    """what may be placed in a blank cell: `legal`, its candidates; `blank`, any digit"""
 
     def __post_init__(self) -> None:
         if self.simulations < 1:
@@ -47,6 +54,17 @@ class SearchConfig:
             raise ValueError(f"simulations must be below {2**16}, not {self.simulations}")
         if self.reward not in ("terminal", "sparse"):
             raise ValueError(f"reward must be 'terminal' or 'sparse', not {self.reward!r}")
+        if self.actions not in ("legal", "blank"):
+            raise ValueError(f"actions must be 'legal' or 'blank', not {self.actions!r}")
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of the games that the search looks ahead in."""
+        return Rules(
+            reward=TERMINAL if self.reward == "terminal" else SPARSE,
+            any_digit=self.actions == "blank",
+            end_at_dead_end=self.end_at_dead_end,
+        )
 
 
 @dataclass(frozen=True)
@@ -89,7 +107,8 @@ def search(
 
     Args:
         boards: int8 `[B, N, N]`, none of them finished.
-        masks: bool `[B, N**3]`, their legal placements; each board has at least one.
+        masks: bool `[B, N**3]`, which placements `config.actions` makes legal; each board has at
+            least one.
         geometry: the boards' units.
         evaluate: maps boards and masks to priors float32 `[B, N**3]` (0 where illegal, rows sum
             to 1) and values float32 `[B]`.
@@ -99,36 +118,51 @@ def search(
     Returns:
         A `SearchResult` for the B roots.
     """
-    batch, size = len(boards), geometry.size
-    trees = tree.new_trees(boards.reshape(batch, -1), config.simulations, int(masks.sum(1).max()))
+    batch, size, rules = len(boards), geometry.size, config.rules
+    sizes, tables = sizes_of(geometry), unit_tables(geometry)
+    trees = tuple(
+        tree.new_trees(
+            boards.reshape(batch, -1),
+            geometry,
+            sizes,
+            tables,
+            rules.any_digit,
+            config.simulations,
+            int(masks.sum(1).max()),
+        )
+    )
     priors, _ = evaluate(boards, masks)
     if root_noise is not None:
         priors = _with_noise(priors, masks, *root_noise)
     games = np.arange(batch)
     tree.expand(trees, games, np.zeros(batch, np.int32), priors, masks)
 
-    rules = (
-        config.c_puct,
-        config.unvisited_bonus,
-        config.end_at_dead_end,
-        config.reward == "sparse",
-    )
+    position_rules = tuple(sizes), tuple(tables), tuple(rules)
+    scoring = (config.c_puct, config.unvisited_bonus)
     leaf_boards = np.empty((batch, size, size), np.int8)
     leaf_masks = np.empty((batch, size**3), np.bool_)
     for _ in range(config.simulations):
         leaves, values, is_open = tree.descend(
             trees,
-            geometry.units,
-            geometry.cell_units,
-            rules,
+            *position_rules,
+            scoring,
             leaf_boards.reshape(batch, -1),
-            leaf_masks,
+            leaf_masks.view(np.int8),
         )
         if is_open.any():
             priors, values[is_open] = evaluate(leaf_boards[is_open], leaf_masks[is_open])
             tree.expand(trees, games[is_open], leaves[is_open], priors, leaf_masks[is_open])
         tree.back_up(trees, values)
     return SearchResult(*tree.root_statistics(trees, size**3))
+
+
+def legal_placements(
+    boards: NDArray[np.int8], geometry: Geometry, actions: Actions
+) -> NDArray[np.bool_]:
+    """Return which placements `SearchConfig.actions` makes legal: bool `[B, N**3]`."""
+    if actions == "blank":
+        return np.repeat(boards.reshape(len(boards), -1) == 0, geometry.size, axis=1)
+    return board.candidates(boards, geometry).reshape(len(boards), -1)
 
 
 def _with_noise(

@@ -68,6 +68,7 @@ class Player:
             task.games,
             reward=config.search.reward,
             end_at_dead_end=config.search.end_at_dead_end,
+            actions=config.search.actions,
         )
         envs.set_blanks(task.blanks)
         evaluate = evaluator(self._network, envs.geometry)

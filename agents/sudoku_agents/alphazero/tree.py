@@ -1,7 +1,8 @@
 """Search trees of many games as flat arrays, and the compiled kernels that walk them.
 
 G games hold M nodes and E edges each. Edge e of a game is one legal placement of its node; the
-edges of a node lie next to each other. Node 0 is the root.
+edges of a node lie next to each other. Node 0 is the root. Named tuples go to the kernels as plain
+ones, see `sudoku_gym.kernels.layout`.
 """
 
 from __future__ import annotations
@@ -11,10 +12,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.compiler import njit
-from sudoku_gym.kernels.rules import used_digits
+from sudoku_gym.kernels.endings import Rules, end_value, is_over
+from sudoku_gym.kernels.intrinsics import borrowed
+from sudoku_gym.kernels.layout import (
+    Sizes,
+    UnitTables,
+    borrowed_state,
+    borrowed_tables,
+    new_state,
+)
+from sudoku_gym.kernels.masks import write_mask
+from sudoku_gym.kernels.positions import copy_position, copy_row, place, set_up
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
 
 NODES, EDGES = 0, 1
 
@@ -23,7 +35,7 @@ class Trees(NamedTuple):
     """The trees of G games.
 
     Attributes:
-        boards: int8 `[G, M, N**2]`.
+        state: the positions of all nodes, a `State`; node m of game g has row `g * M + m`.
         first_edge: int32 `[G, M]`.
         num_edges: int32 `[G, M]`, 0 for a node that is not expanded.
         end_value: float32 `[G, M]`, the reward where the game is over, else NaN.
@@ -38,7 +50,7 @@ class Trees(NamedTuple):
         depth: int32 `[G]`, how many of them.
     """
 
-    boards: NDArray[np.int8]
+    state: tuple[NDArray[np.int8], NDArray[np.uint64], NDArray[np.int64]]
     first_edge: NDArray[np.int32]
     num_edges: NDArray[np.int32]
     end_value: NDArray[np.float32]
@@ -53,16 +65,36 @@ class Trees(NamedTuple):
     depth: NDArray[np.int32]
 
 
-def new_trees(boards: NDArray[np.int8], simulations: int, max_legal: int) -> Trees:
+def new_trees(
+    boards: NDArray[np.int8],
+    geometry: Geometry,
+    sizes: Sizes,
+    tables: UnitTables,
+    any_digit: bool,
+    simulations: int,
+    max_legal: int,
+) -> Trees:
     """Allocate trees with the roots `boards` int8 `[G, N**2]`, to be expanded by the caller.
 
     A simulation adds one node, and a node never has more legal placements than the root
     (`max_legal`), so the arrays are large enough for `simulations` of them.
+
+    Args:
+        boards: int8 `[G, N**2]`; with `any_digit` digits may clash.
+        geometry: the boards' units.
+        sizes: of that geometry.
+        tables: of that geometry.
+        any_digit: whether any digit may be placed in any blank cell.
+        simulations: how many there will be.
+        max_legal: the most legal placements that a root has.
     """
     games, cells = boards.shape
     nodes, edges = simulations + 1, (simulations + 1) * max_legal
+    state = new_state(games * nodes, geometry, counted=any_digit)
+    state.rows[::nodes, :cells] = boards
+    _set_up_roots(state, nodes, sizes, tables)
     trees = Trees(
-        boards=np.empty((games, nodes, cells), np.int8),
+        state=(state.rows, state.candidates, state.counts),
         first_edge=np.empty((games, nodes), np.int32),
         num_edges=np.zeros((games, nodes), np.int32),
         end_value=np.full((games, nodes), np.nan, np.float32),
@@ -76,14 +108,22 @@ def new_trees(boards: NDArray[np.int8], simulations: int, max_legal: int) -> Tre
         path=np.empty((games, cells + 1), np.int32),
         depth=np.zeros(games, np.int32),
     )
-    trees.boards[:, 0] = boards
     trees.used[:, NODES] = 1
     return trees
 
 
 @njit(cache=True)
+def _set_up_roots(state, nodes, sizes, tables):
+    """Fill in what follows from the board of every `nodes`-th position."""
+    scratch = np.empty(sizes.num_cells, np.int32), np.empty(sizes.num_units + 1, np.uint64)
+    for b in range(0, len(state.rows), nodes):
+        set_up(state, b, sizes, tables, scratch)
+
+
+@njit(cache=True)
 def expand(trees, games, nodes, priors, masks):
     """Give node `nodes[i]` of game `games[i]` an edge for each legal placement in `masks[i]`."""
+    trees = Trees(*trees)
     for i in range(len(games)):
         game, node = games[i], nodes[i]
         first = trees.used[game, EDGES]
@@ -103,27 +143,29 @@ def expand(trees, games, nodes, priors, masks):
 
 
 @njit(cache=True)
-def descend(trees, units, cell_units, rules, leaf_boards, leaf_masks):
+def descend(trees, sizes, tables, rules, scoring, leaf_boards, leaf_masks):
     """Walk each tree down to a node that is over or new; write new ones as leaves.
 
     Args:
         trees: the trees; `path` and `depth` are written, and new nodes are added.
-        units: int32 `[U, N]`.
-        cell_units: int32 `[N**2, K]`.
-        rules: `(c_puct, unvisited_bonus, end_at_dead_end, is_sparse)`.
+        sizes: see `sudoku_gym.kernels.layout.Sizes`.
+        tables: see `sudoku_gym.kernels.layout.UnitTables`.
+        rules: see `sudoku_gym.kernels.endings.Rules`.
+        scoring: `(c_puct, unvisited_bonus)`.
         leaf_boards: int8 `[G, N**2]`, written where the leaf must be evaluated.
-        leaf_masks: bool `[G, N**3]`, likewise.
+        leaf_masks: int8 `[G, N**3]`, likewise.
 
     Returns:
         leaves int32 `[G]`, values float32 `[G]` (where the game is over), is_open bool `[G]`.
     """
-    c_puct, unvisited_bonus, end_at_dead_end, is_sparse = rules
-    games = len(trees.depth)
+    trees, sizes, rules = Trees(*trees), Sizes(*sizes), Rules(*rules)
+    c_puct, unvisited_bonus = scoring
+    games, nodes = trees.end_value.shape
     leaves = np.empty(games, np.int32)
     values = np.zeros(games, np.float32)
     is_open = np.zeros(games, np.bool_)
-    used = np.empty(len(units) + 1, np.uint32)
-    size = units.shape[1]
+    state, tables = borrowed_state(trees.state), borrowed_tables(tables)
+    boards, masks = borrowed(leaf_boards), borrowed(leaf_masks)
     for game in range(games):
         node, depth = 0, 0
         while np.isnan(trees.end_value[game, node]):
@@ -135,22 +177,16 @@ def descend(trees, units, cell_units, rules, leaf_boards, leaf_masks):
                 child = trees.used[game, NODES]
                 trees.used[game, NODES] += 1
                 trees.child[game, edge] = child
-                action = trees.action[game, edge]
-                board = trees.boards[game, child]
-                board[:] = trees.boards[game, node]
-                board[action // size] = action % size + 1
-                end_value = _end_value(
-                    board,
-                    units,
-                    cell_units,
-                    used,
-                    leaf_masks[game],
-                    end_at_dead_end,
-                    is_sparse,
-                )
-                trees.end_value[game, child] = end_value
-                if np.isnan(end_value):
-                    leaf_boards[game] = board
+                b = np.uint64(game * nodes + child)
+                copy_position(state, game * nodes + node, b)
+                cell, digit = divmod(trees.action[game, edge], sizes.size)
+                place(state, b, cell, digit + 1, sizes, tables)
+                if is_over(state.counts, b, sizes.num_units, rules):
+                    value = end_value(state.counts, b, sizes.num_units, rules.reward)
+                    trees.end_value[game, child] = value
+                else:
+                    copy_row(state.rows, b, sizes.num_cells, boards, game)
+                    write_mask(state, b, rules.any_digit, sizes, masks, game)
                     is_open[game] = True
                     node = child
                     break
@@ -188,40 +224,9 @@ def _select(trees, game, node, c_puct, unvisited_bonus):
 
 
 @njit(cache=True)
-def _end_value(board, units, cell_units, used, mask, end_at_dead_end, is_sparse):
-    """Write the legal placements into `mask` and return the reward, NaN if the game goes on."""
-    size = units.shape[1]
-    full = np.uint32((1 << size) - 1)
-    used_digits(board, units, used)
-    blanks, legal, dead_end = 0, 0, False
-    for cell in range(len(board)):
-        taken = full
-        if board[cell] == 0:
-            blanks += 1
-            taken = np.uint32(0)
-            for unit in cell_units[cell]:
-                taken |= used[unit]
-            if taken == full:
-                dead_end = True
-        for digit in range(size):
-            is_legal = (taken >> np.uint32(digit)) & np.uint32(1) == 0
-            mask[cell * size + digit] = is_legal
-            legal += is_legal
-    if blanks > 0 and legal > 0 and not (dead_end and end_at_dead_end):
-        return np.float32(np.nan)
-    if blanks == 0:
-        return np.float32(1)
-    if is_sparse:
-        return np.float32(0)
-    satisfied = 0
-    for unit in range(len(units)):
-        satisfied += used[unit] == full
-    return np.float32(satisfied / len(units))
-
-
-@njit(cache=True)
 def back_up(trees, values):
     """Add the value of each game's leaf, float32 `[G]`, to every edge of its path."""
+    trees = Trees(*trees)
     for game in range(len(values)):
         for step in range(trees.depth[game]):
             edge = trees.path[game, step]
@@ -238,6 +243,7 @@ def root_statistics(trees, num_actions):
     Returns:
         visit counts int32 `[G, A]`, mean values float32 `[G]`, solved bool `[G, A]`.
     """
+    trees = Trees(*trees)
     games = len(trees.depth)
     visit_counts = np.zeros((games, num_actions), np.int32)
     values = np.zeros(games, np.float32)

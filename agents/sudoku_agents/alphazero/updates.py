@@ -13,7 +13,8 @@ from torch import Tensor
 from sudoku_agents.alphazero.config import LossConfig
 from sudoku_agents.alphazero.losses import losses
 from sudoku_agents.alphazero.replay import Positions
-from sudoku_gym import board, symmetry
+from sudoku_agents.alphazero.search import Actions, legal_placements
+from sudoku_gym import symmetry
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import Network
 from sudoku_learning.training import Optimiser
@@ -48,6 +49,7 @@ def update(
     config: LossConfig,
     rng: np.random.Generator,
     augment: bool = True,
+    actions: Actions = "legal",
 ) -> Losses:
     """Update the network on batches drawn with replacement; the loss counts at every round.
 
@@ -60,6 +62,7 @@ def update(
         config: weights of the loss, batch size, passes.
         rng: draws the batches and the symmetries.
         augment: move each position by a random symmetry.
+        actions: which placements the games allow.
 
     Returns:
         Means over the updates.
@@ -73,7 +76,7 @@ def update(
         if augment:
             moved_by = symmetry.sample(geometry, len(batch), rng)
             boards, counts = moved_by.apply(boards), moved_by.apply_to_policy(counts)
-        masks = board.candidates(boards, geometry).reshape(len(boards), -1)
+        masks = legal_placements(boards, geometry, actions)
         policy = torch.from_numpy(counts / counts.sum(1, keepdims=True))
         found = network.every_round(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
         value_loss, policy_loss, entropy = losses(

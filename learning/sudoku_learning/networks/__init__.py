@@ -13,7 +13,7 @@ from sudoku_learning.networks.heads import (
     ValueConfig,
 )
 from sudoku_learning.networks.mlp import MLPConfig
-from sudoku_learning.networks.network import BODIES, POLICY_AND_VALUE, Network
+from sudoku_learning.networks.network import BODIES, POLICY_AND_VALUE, Network, seeded
 from sudoku_learning.networks.policy import BatchedPolicy, NetworkPolicy, evaluate_boards
 from sudoku_learning.networks.pooled import PooledConfig
 
@@ -38,4 +38,5 @@ __all__ = [
     "QConfig",
     "ValueConfig",
     "evaluate_boards",
+    "seeded",
 ]

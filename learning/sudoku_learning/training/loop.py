@@ -7,7 +7,7 @@ bit, held-out games, the curriculum, the curves, the console, and when it is ove
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -171,9 +171,8 @@ class Training(Generic[Config]):
                 columns = done.columns()
                 if heads != tuple(columns):
                     heads = tuple(columns)
-                    console.print("  ".join(map(_padded, heads, heads)), style="bold", soft_wrap=True)
-                line = "  ".join(map(_padded, columns.values(), heads))
-                console.print(line, markup=False, highlight=False, soft_wrap=True)
+                    _print_line(console, heads, heads, style="bold")
+                _print_line(console, columns.values(), heads)
             if self.finished or self.iteration % self.config.checkpoint_every == 0:
                 writer.flush()
                 self._folder.save(self.iteration, self._checkpoint())
@@ -237,5 +236,9 @@ class Training(Generic[Config]):
                 )
 
 
-def _padded(text: str, head: str) -> str:
-    return text.rjust(max(len(head), 9 if head == "steps" else 6))
+def _print_line(
+    console: Console, texts: Iterable[str], heads: Iterable[str], style: str | None = None
+) -> None:
+    widths = (max(len(head), 9 if head == "steps" else 6) for head in heads)
+    line = "  ".join(text.rjust(width) for text, width in zip(texts, widths, strict=True))
+    console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)

@@ -2,10 +2,11 @@
 
 import math
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
-from sudoku_agents.alphazero.search import SearchConfig, search
+from sudoku_agents.alphazero.search import SearchConfig, legal_placements, search
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
@@ -149,6 +150,55 @@ def test_noise_changes_the_search_and_its_generator_decides_it():
 
     np.testing.assert_array_equal(visits(0), visits(0))
     assert (visits(0) != visits(1)).any()
+
+
+class OneMove:
+    """An evaluator that makes a search of one simulation try a given action in each game."""
+
+    def __init__(self, actions, num_actions):
+        self.actions, self.num_actions, self.leaves = actions, num_actions, None
+
+    def __call__(self, boards, masks):
+        if self.actions is None:
+            self.leaves = boards.copy(), masks.copy()
+            return masks / masks.sum(1, keepdims=True, dtype=np.float32), np.full(len(boards), -2)
+        priors = np.eye(self.num_actions, dtype=np.float32)[self.actions]
+        self.actions = None
+        return priors, np.zeros(len(boards))
+
+
+@pytest.mark.parametrize("actions", ["legal", "blank"])
+@pytest.mark.parametrize("reward", ["terminal", "sparse"])
+@pytest.mark.parametrize("end_at_dead_end", [True, False])
+@pytest.mark.parametrize(("name", "many"), [("Sudoku4x4-v0", 9), ("SudokuX9x9-v0", 45)])
+def test_the_games_are_those_of_the_environment(name, many, end_at_dead_end, reward, actions):
+    rules = {"actions": actions, "reward": reward, "end_at_dead_end": end_at_dead_end}
+    blanks = {1: 2, 2: 1, many: 2}  # so that some games are won and some lost
+    envs = gym.make_vec(name, num_envs=64, blanks=blanks, **rules)
+    config = SearchConfig(simulations=1, **rules)
+    rng = np.random.default_rng(5)
+    boards, info = envs.reset(seed=2)
+    running, ends = np.ones(64, np.bool_), []
+    while running.any():
+        games, masks = np.flatnonzero(running), info["action_mask"].view(np.bool_)
+        allowed = legal_placements(boards[games], envs.geometry, actions)
+        np.testing.assert_array_equal(allowed, masks[games])
+        moves = np.array([rng.choice(np.flatnonzero(mask)) for mask in masks[games]])
+        one_move = OneMove(moves, masks.shape[1])
+        found = search(boards[games], masks[games], envs.geometry, one_move, config)
+        played = masks.argmax(1)  # boards whose game is over go on with other puzzles, unwatched
+        played[games] = moves
+        boards, rewards, terminated, truncated, info = envs.step(played)
+        goes_on = ~(terminated | truncated)[games]
+        np.testing.assert_array_equal(found.values[~goes_on], rewards[games][~goes_on].astype("f4"))
+        assert (found.values[goes_on] == -2).all()
+        np.testing.assert_array_equal(found.solved.any(1), info["is_success"][games])
+        if goes_on.any():
+            np.testing.assert_array_equal(one_move.leaves[0], boards[games][goes_on])
+            np.testing.assert_array_equal(one_move.leaves[1], info["action_mask"][games][goes_on])
+        ends += rewards[games][~goes_on].tolist()
+        running[games] = goes_on
+    assert len(ends) == 64 and len(set(ends)) > 1
 
 
 @pytest.mark.parametrize("simulations", [0, 2**16])

@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.usefixtures("ray_clust
 CONFIGS = [ppo_config, appo_config, dqn_config]
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "rllib.md"
-SEED = 0  # with it the untrained networks play badly
+SEED = 2  # with it the untrained networks play badly
 
 
 @pytest.fixture

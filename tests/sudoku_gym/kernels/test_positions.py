@@ -115,6 +115,20 @@ def test_clashes_and_erasures_keep_everything_up_to_date(shape):
         np.testing.assert_array_equal(any_digit, np.repeat(~filled, shape.size))
 
 
+@pytest.mark.parametrize("shape", GEOMETRIES[2:6], ids=lambda shape: shape.name)
+@pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
+def test_boards_with_clashes_can_be_set_up(shape, share):
+    rng = np.random.default_rng(shape.size)
+    digits = rng.integers(1, shape.size + 1, (shape.size, shape.size)).astype(np.int8)
+    digits[rng.random(digits.shape) > share] = 0
+    position = Position(shape, digits, counted=True)
+    position.require_consistent()
+    for cell in np.flatnonzero(digits == 0)[:5].tolist():
+        place(position.state, cell, 1, position.sizes, position.tables)
+        erase(position.state, cell, position.sizes, position.tables)
+        position.require_consistent()
+
+
 def test_givens_cannot_be_erased():
     digits = np.zeros((4, 4), np.int8)
     digits[1, 2] = 3

@@ -1,8 +1,9 @@
 """The exact-cover body; `body` has the equations.
 
-Files: `graph` builds the open part of a board's exact-cover problem, `reference` runs the rounds in
-plain torch, `kernels` compiled, out of `messages` and `intersections`, which are written with the
-`vectors` and `products` below them; `function` makes the kernels differentiable.
+Files: `graph` (with `crossings`) builds the open part of a board's exact-cover problem. `reference`
+runs the rounds in plain torch; `forward` and `backward` run them compiled, out of `messages`,
+`intersections` and `gates`, which stand on `products` and `vectors`; `function` makes them one
+function that torch can differentiate.
 """
 
 from sudoku_learning.networks.exact_cover.body import ExactCoverBody, ExactCoverConfig

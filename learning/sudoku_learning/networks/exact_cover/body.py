@@ -31,8 +31,9 @@ call locked candidates is in sight: where nothing outside claims a digit, the in
 hold it, and the rest of the other unit can't.
 
 A constraint that another cell already fulfils (a mask may allow such a placement) replies R_pc = 7,
-the largest message, to those who ask. Sizes and gates are those of a gated recurrent unit; messages
-are those of belief propagation on the exact-cover constraints, with learned weights between them.
+the largest message, to those who ask. The gates are those of a gated recurrent unit without reset;
+the messages are those of belief propagation on the exact-cover constraints, with learned weights
+between them.
 """
 
 from __future__ import annotations
@@ -45,12 +46,12 @@ from torch import Tensor, nn
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.configs import registered
 from sudoku_learning.networks.exact_cover import function, reference
-from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
 from sudoku_learning.networks.exact_cover.features import (
     BoardReadout,
     ExactCoverFeatures,
     PlacementReadout,
 )
+from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
 
 
 @registered("exact-cover")
@@ -146,7 +147,7 @@ class ExactCoverBody(nn.Module):
         return ExactCoverFeatures(
             placements=placements,
             constraints=constraints,
-            index=torch.from_numpy(graph.index).to(placements.device),
+            index=torch.from_numpy(graph.positions).to(placements.device),
             first_constraint=torch.from_numpy(graph.first_constraint[:-1]).to(placements.device),
             shape=(masks.shape[0], masks.shape[1]),
         )

@@ -64,6 +64,7 @@ class BoardReadout(nn.Module):
 
     def __init__(self, channels: int, width: int) -> None:
         super().__init__()
+        self.width = width
         self.layers = nn.Sequential(
             nn.Linear(3 * channels, channels), nn.ReLU(), nn.Linear(channels, width)
         )
@@ -80,8 +81,7 @@ class BoardReadout(nn.Module):
             for sign, mode in ((1, "mean"), (1, "max"), (-1, "max"))
         )
         pooled = torch.cat([mean, most, least], 1)
-        numbers: Tensor = self.layers(pooled)
-        return numbers.view(rounds, features.shape[0], numbers.shape[1])
+        return self.layers(pooled).view(rounds, features.shape[0], self.width)
 
 
 _SCALE = 0.15  # brings logs of messages to about (-1, 1)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from sudoku_learning.networks.exact_cover import kernels
+from sudoku_learning.networks.exact_cover.backward import backward
+from sudoku_learning.networks.exact_cover.forward import Arrays, forward
 from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
 from sudoku_learning.networks.exact_cover.reference import Weights
 from sudoku_learning.networks.exact_cover.vectors import LANES
@@ -37,26 +38,28 @@ class _Rounds(torch.autograd.Function):
         channels = len(tensors[0])
         arrays = _pack(Weights(*tensors))
         kept, width = rounds if every_round else 1, len(arrays.start)
-        placements = torch.empty(kept, len(graph.index), width)
-        constraints = torch.empty(kept, len(graph.first_seat) - 1, width)
-        kernels.forward(graph, arrays, rounds, every_round, _rows(placements), _rows(constraints))
+        sizes = (kept, len(graph.positions), width), (kept, len(graph.first_seat) - 1, width)
+        placements, constraints = (torch.empty(size, dtype=torch.float32) for size in sizes)
+        forward(graph, arrays, rounds, every_round, _rows(placements), _rows(constraints))
         return placements[..., :channels], constraints[..., :channels]
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *of_results: Tensor | None) -> tuple[Tensor | None, ...]:
+    def backward(
+        ctx: Any, of_placements: Tensor | None, of_constraints: Tensor | None
+    ) -> tuple[Tensor | None, ...]:
         weights = Weights(*ctx.saved_tensors)
         arrays = _pack(weights)
-        grads = kernels.Arrays(*(np.zeros_like(array) for array in arrays))
+        grads = Arrays(*(np.zeros_like(array) for array in arrays))
         width, kept = len(arrays.start), ctx.rounds if ctx.every_round else 1
-        counts = len(ctx.graph.index), len(ctx.graph.first_seat) - 1
-        kernels.backward(
+        backward(
             ctx.graph,
             arrays,
             _transpose(arrays),
             ctx.rounds,
             ctx.every_round,
-            *(_grad_rows(grad, kept, count, width) for grad, count in zip(of_results, counts, strict=True)),
+            _grad_rows(of_placements, kept, width),
+            _grad_rows(of_constraints, kept, width),
             grads,
         )
         return None, None, None, *_unpack(grads, weights)
@@ -66,19 +69,19 @@ def _rows(tensor: Tensor) -> NDArray[np.float32]:
     return tensor.detach().flatten(1).numpy()
 
 
-def _grad_rows(grad: Tensor | None, kept: int, count: int, width: int) -> NDArray[np.float32]:
-    """The derivatives as flat rows of padded width, `[R, count * H]`; `[R, 0]` if there are none."""
+def _grad_rows(grad: Tensor | None, kept: int, width: int) -> NDArray[np.float32]:
+    """The derivatives as flat rows of padded width, `[R, count * H]`; `[R, 0]` for none."""
     if grad is None:
         return np.empty((kept, 0), np.float32)
     padded = torch.nn.functional.pad(grad, (0, width - grad.shape[-1]))
     return _rows(padded.contiguous())
 
 
-def _pack(weights: Weights) -> kernels.Arrays:
+def _pack(weights: Weights) -> Arrays:
     """Copy the weights into flat arrays of padded width, matrices with a row for each input."""
     channels = len(weights.start)
     arrays = (tensor.detach().numpy() for tensor in weights)
-    return kernels.Arrays(*(_padded(array, channels).ravel() for array in arrays))
+    return Arrays(*(_padded(array, channels).ravel() for array in arrays))
 
 
 def _padded(array: NDArray[np.float32], channels: int) -> NDArray[np.float32]:
@@ -90,7 +93,7 @@ def _padded(array: NDArray[np.float32], channels: int) -> NDArray[np.float32]:
     return np.ascontiguousarray(blocks)
 
 
-def _transpose(arrays: kernels.Arrays) -> kernels.Arrays:
+def _transpose(arrays: Arrays) -> Arrays:
     width = len(arrays.start)
     bias = {"message": width, "gate": 2 * width, "view_gate": 2 * width}
     return arrays._replace(
@@ -101,7 +104,7 @@ def _transpose(arrays: kernels.Arrays) -> kernels.Arrays:
     )
 
 
-def _unpack(grads: kernels.Arrays, weights: Weights) -> list[Tensor]:
+def _unpack(grads: Arrays, weights: Weights) -> list[Tensor]:
     """Undo `_pack`: the derivatives in the shapes of the weights."""
     channels, width = len(weights.start), len(grads.start)
     tensors = []

@@ -18,14 +18,19 @@ box too, the rows and columns of a Latin square one, which makes none.
 from __future__ import annotations
 
 from functools import cache
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from sudoku_gym.kernels.compiler import njit
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.compiler import njit
+from sudoku_learning.networks.exact_cover.crossings import (
+    find_intersections,
+    intersection_table,
+    list_parts,
+)
+from sudoku_learning.networks.exact_cover.vectors import inner
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
@@ -40,27 +45,30 @@ class ExactCoverGraph(NamedTuple):
     digits. Seats stand in the order of their constraints, within one in that of the placements.
 
     Attributes:
-        index: int64 `[P]`, position of each placement in the flattened masks `[B * N**3]`.
+        positions: int64 `[P]`, position of each placement in the flattened masks `[B * N**3]`.
         seats_of: int32 `[P, K]`, the seats of each placement. S stands for no constraint (cells of
             a variant lie in different numbers of units), S + 1 for one that is fulfilled already.
         occupants: int32 `[S]`, the placement on each seat.
         first_seat: int32 `[C + 1]`, where the seats of each constraint begin.
         intersections_of: int32 `[P, J]`, the intersections of each placement; Q stands for none.
-        parts: int32, seats, four lists for each intersection: for each of its two constraints the
-            seats inside it, then those outside.
-        first_part: int32 `[4 Q + 1]`, where each of these lists begins.
+        parts_of: int32 `[Q, 4]`, four lists of seats for each intersection: inside and outside of
+            it in its first constraint, inside and outside in its second. Shorter lists of a board
+            have smaller numbers, as with constraints.
+        first_part: int32 `[4 Q + 1]`, where each of these lists begins in `parts`.
+        parts: int32, the seats of all lists.
         first_placement: int64 `[B + 1]`, where the placements of each board begin.
         first_constraint: int64 `[B + 1]`, where the constraints of each board begin.
         first_intersection: int64 `[B + 1]`, where the intersections of each board begin.
     """
 
-    index: NDArray[np.int64]
+    positions: NDArray[np.int64]
     seats_of: NDArray[np.int32]
     occupants: NDArray[np.int32]
     first_seat: NDArray[np.int32]
     intersections_of: NDArray[np.int32]
-    parts: NDArray[np.int32]
+    parts_of: NDArray[np.int32]
     first_part: NDArray[np.int32]
+    parts: NDArray[np.int32]
     first_placement: NDArray[np.int64]
     first_constraint: NDArray[np.int64]
     first_intersection: NDArray[np.int64]
@@ -75,7 +83,7 @@ class ExactCoverGraph(NamedTuple):
         """Build the graph of boards int8 `[B, N, N]` and masks bool `[B, N**3]`.
 
         Raises:
-            ValueError: if boards, masks and geometry do not fit each other.
+            ValueError: if boards, masks and geometry do not fit each other, or a digit is none.
         """
         size = geometry.size
         if boards.shape[1:] != (size, size) or masks.shape != (len(boards), size**3):
@@ -83,27 +91,40 @@ class ExactCoverGraph(NamedTuple):
                 f"boards {boards.shape} and masks {masks.shape} are not [B, {size}, {size}] and "
                 f"[B, {size**3}], the shapes of {geometry.name}"
             )
-        base = _join(
-            np.ascontiguousarray(boards).reshape(len(boards), geometry.num_cells),
-            np.ascontiguousarray(masks),
+        if boards.size and not 0 <= boards.min() <= boards.max() <= size:
+            raise ValueError(
+                f"digits of {geometry.name} are 0 (blank) to {size}, not {boards.min()} to "
+                f"{boards.max()}"
+            )
+        positions, seats_of, occupants, first_seat, first_placement, first_constraint = _join(
+            np.ascontiguousarray(boards, np.int8).reshape(len(boards), geometry.num_cells),
+            np.ascontiguousarray(masks, np.bool_),
             constraint_table(geometry),
             geometry.num_cells + len(geometry.units) * size,
             size,
         )
-        index, seats_of, occupants, first_seat, first_placement, first_constraint = base
         table = intersection_table(geometry)
-        if not intersections:
-            table = table[:, :0]
-        crossings = _intersect(*base, table, len(geometry.units) ** 2, size)
-        intersections_of, parts, first_part, first_intersection = crossings
+        intersections_of, sides, first_intersection = find_intersections(
+            positions,
+            seats_of,
+            first_seat,
+            first_placement,
+            table if intersections else table[:, :0],
+            len(geometry.units) ** 2,
+            size,
+        )
+        parts_of, first_part, parts = list_parts(
+            intersections_of, sides, first_intersection, occupants, first_seat, size
+        )
         return ExactCoverGraph(
-            index,
+            positions,
             seats_of,
             occupants,
             first_seat,
             intersections_of,
-            parts,
+            parts_of,
             first_part,
+            parts,
             first_placement,
             first_constraint,
             first_intersection,
@@ -128,35 +149,11 @@ def constraint_table(geometry: Geometry) -> NDArray[np.int32]:
     return np.concatenate([cell[:, None], in_units], axis=1).astype(np.int32)
 
 
-@cache
-def intersection_table(geometry: Geometry) -> NDArray[np.int32]:
-    """The intersections of units in which each cell lies: int32 `[N**2, J, 3]`.
-
-    An entry holds a number for the pair of units, and their columns in `constraint_table`; short
-    rows are padded with -1. Two units that share one cell, or all, have no intersection.
-    """
-    num_units = len(geometry.units)
-    members = np.zeros((num_units, geometry.num_cells), np.int64)
-    np.put_along_axis(members, geometry.units.astype(np.int64), 1, axis=1)
-    shared = members @ members.T
-    rows = [
-        [
-            (a * num_units + b, 1 + i, 1 + j)
-            for (i, a), (j, b) in combinations(enumerate(units[units < num_units].tolist()), 2)
-            if 1 < shared[a, b] < geometry.size
-        ]
-        for units in geometry.cell_units
-    ]
-    table = np.full((geometry.num_cells, max(map(len, rows)), 3), -1, np.int32)
-    for cell, row in enumerate(rows):
-        table[cell, : len(row)] = np.array(row, np.int32).reshape(-1, 3)
-    return table
-
-
 @njit(cache=True, nogil=True)
 def _join(boards, masks, table, num_constraints, size):
+    """Number the placements, open constraints and seats of all boards."""
     num_placements = np.count_nonzero(masks)
-    index = np.empty(num_placements, np.int64)
+    positions = np.empty(num_placements, np.int64)
     seats_of = np.empty((num_placements, table.shape[1]), np.int32)
     occupants = np.empty(seats_of.size, np.int32)
     first_seat = np.empty(len(boards) * num_constraints + 1, np.int32)
@@ -172,7 +169,7 @@ def _join(boards, masks, table, num_constraints, size):
         taken[:num_open] = 0
         for p in range(masks.shape[1]):
             if masks[b, p]:
-                index[placement] = b * masks.shape[1] + p
+                positions[placement] = b * masks.shape[1] + p
                 for k in range(table.shape[1]):
                     c = number[table[p, k]]
                     seats_of[placement, k] = c
@@ -185,13 +182,7 @@ def _join(boards, masks, table, num_constraints, size):
                     first_seat[constraint], next_seat[c] = seat, seat
                     seat += length
                     constraint += 1
-        for p in range(first_placement[b], placement):
-            for k in range(table.shape[1]):
-                c = seats_of[p, k]
-                if c >= 0:
-                    seats_of[p, k] = next_seat[c]
-                    occupants[next_seat[c]] = p
-                    next_seat[c] += 1
+        _take_seats(seats_of, occupants, next_seat, first_placement[b], placement)
     first_placement[-1], first_constraint[-1] = placement, constraint
     first_seat[constraint] = seat
     for p in range(num_placements):
@@ -199,7 +190,7 @@ def _join(boards, masks, table, num_constraints, size):
             if seats_of[p, k] < 0:  # -1: no constraint, -2: fulfilled
                 seats_of[p, k] = seat - 1 - seats_of[p, k]
     return (
-        index,
+        positions,
         seats_of,
         occupants[:seat],
         first_seat[: constraint + 1],
@@ -208,7 +199,19 @@ def _join(boards, masks, table, num_constraints, size):
     )
 
 
-@njit()
+@inner
+def _take_seats(seats_of, occupants, next_seat, first, last):
+    """Replace the constraints in `seats_of` by the seats that the placements get there."""
+    for p in range(first, last):
+        for k in range(seats_of.shape[1]):
+            c = seats_of[p, k]
+            if c >= 0:
+                seats_of[p, k] = next_seat[c]
+                occupants[next_seat[c]] = p
+                next_seat[c] += 1
+
+
+@inner
 def _number_open(board, size, table, number):
     """Count the open constraints of a board; write -2 for fulfilled ones, -1 for the padding."""
     number[:] = 0
@@ -223,63 +226,3 @@ def _number_open(board, size, table, number):
             number[c] = num_open
             num_open += 1
     return num_open
-
-
-@njit(cache=True, nogil=True)
-def _intersect(
-    index,
-    seats_of,
-    occupants,
-    first_seat,
-    first_placement,
-    first_constraint,
-    table,
-    num_keys,
-    size,
-):
-    """Find the intersections that have placements, and list the seats inside and outside them."""
-    num_seats = len(occupants)
-    constraint_of = np.empty(num_seats, np.int32)
-    for c in range(len(first_seat) - 1):
-        constraint_of[first_seat[c] : first_seat[c + 1]] = c
-    intersections_of = np.full((len(index), table.shape[1]), -1, np.int32)
-    sides = np.empty((intersections_of.size, 2), np.int32)
-    first_intersection = np.zeros(len(first_placement), np.int64)
-    number = np.empty(num_keys * size if table.shape[1] else 0, np.int32)
-    count = num_parts = 0
-    for b in range(len(first_placement) - 1):
-        number[:] = -1
-        for p in range(first_placement[b], first_placement[b + 1]):
-            cell = index[p] // size % len(table)
-            for j in range(table.shape[1]):
-                pair, i, k = table[cell, j]
-                if pair < 0 or seats_of[p, i] >= num_seats or seats_of[p, k] >= num_seats:
-                    continue
-                key = pair * size + index[p] % size
-                if number[key] < 0:
-                    number[key] = count
-                    for side, column in enumerate((i, k)):
-                        c = constraint_of[seats_of[p, column]]
-                        sides[count, side] = c
-                        num_parts += first_seat[c + 1] - first_seat[c]
-                    count += 1
-                intersections_of[p, j] = number[key]
-        first_intersection[b + 1] = count
-    parts = np.empty(num_parts, np.int32)
-    first_part = np.empty(4 * count + 1, np.int32)
-    part = 0
-    for q in range(count):
-        for side in range(2):
-            c = sides[q, side]
-            for outside in range(2):
-                first_part[4 * q + 2 * side + outside] = part
-                for seat in range(first_seat[c], first_seat[c + 1]):
-                    if (q in intersections_of[occupants[seat]]) != outside:
-                        parts[part] = seat
-                        part += 1
-    first_part[4 * count] = part
-    for p in range(len(index)):
-        for j in range(table.shape[1]):
-            if intersections_of[p, j] < 0:
-                intersections_of[p, j] = count
-    return intersections_of, parts, first_part, first_intersection

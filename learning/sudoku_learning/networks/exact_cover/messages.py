@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from sudoku_gym.kernels.compiler import njit
 
 from sudoku_learning.networks.exact_cover.reference import FLOOR, LARGEST_MESSAGE, REPLY_SCALE
 from sudoku_learning.networks.exact_cover.vectors import (
     LANES,
     clamp,
     exp,
+    inner,
     load,
     log,
     multiply_add,
@@ -25,7 +25,7 @@ from sudoku_learning.networks.exact_cover.vectors import (
     where_between,
 )
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated,arg-type"
 
 MOST_SEATS = 32  # of a constraint; boards have up to 25 digits
 
@@ -43,7 +43,7 @@ class Span(NamedTuple):
     last_intersection: int
 
 
-@njit()
+@inner
 def span_of(graph, board):
     """Return the span of a board."""
     first, last = graph.first_constraint[board], graph.first_constraint[board + 1]
@@ -59,7 +59,7 @@ def span_of(graph, board):
     )
 
 
-@njit()
+@inner
 def send(graph, span, said, gamma, replies, messages):
     """Write the message on each seat: exp(clamp(said + gamma * reply))."""
     width = len(gamma)
@@ -72,7 +72,7 @@ def send(graph, span, said, gamma, replies, messages):
             store(messages, at, exp(clamp(told, low, high)))
 
 
-@njit()
+@inner
 def reply(graph, span, messages, replies, width):
     """Write what each constraint replies to each seat: log of the other messages' sum."""
     floor, nothing = spread(FLOOR), spread(0.0)
@@ -91,19 +91,19 @@ def reply(graph, span, messages, replies, width):
                 after = after + load(messages, at)
 
 
-@njit()
-def add_up(graph, span, messages, totals, row, width):
-    """Write the log of the sum of each constraint's messages to `totals`, from `row` on."""
+@inner
+def add_up(graph, span, messages, totals, width):
+    """Write the log of the sum of each constraint's messages to `totals [C H]`."""
     for c in range(span.constraint, span.last_constraint):
         first, last = graph.first_seat[c] - span.seat, graph.first_seat[c + 1] - span.seat
         for j in range(0, width, LANES):
             total = spread(FLOOR)
             for seat in range(first, last):
                 total = total + load(messages, seat * width + j)
-            store(totals, (row + c) * width + j, log(total))
+            store(totals, c * width + j, log(total))
 
 
-@njit()
+@inner
 def hear(graph, span, replies, x, x_width, width):
     """Write the scaled sum of each placement's replies into the second part of its row of `x`."""
     scale = spread(REPLY_SCALE)
@@ -119,8 +119,8 @@ def hear(graph, span, replies, x, x_width, width):
             store(x, (p - span.placement) * x_width + width + j, total * scale)
 
 
-@njit()
-def add_up_back(graph, span, messages, grad_totals, row, grad_messages, width):
+@inner
+def add_up_back(graph, span, messages, grad_totals, grad_messages, width):
     """Write the derivatives of the messages, given those of `add_up`'s result."""
     for c in range(span.constraint, span.last_constraint):
         first, last = graph.first_seat[c] - span.seat, graph.first_seat[c + 1] - span.seat
@@ -128,13 +128,13 @@ def add_up_back(graph, span, messages, grad_totals, row, grad_messages, width):
             total = spread(FLOOR)
             for seat in range(first, last):
                 total = total + load(messages, seat * width + j)
-            grad = load(grad_totals, (row + c) * width + j) / total
+            grad = load(grad_totals, c * width + j) / total
             for seat in range(first, last):
                 at = seat * width + j
                 store(grad_messages, at, load(grad_messages, at) + grad)
 
 
-@njit()
+@inner
 def reply_back(graph, span, messages, grad_x, x_width, grad_replies, grad_messages, width):
     """Add the derivatives of the messages, given those of replies and of what was heard."""
     scale = spread(REPLY_SCALE)
@@ -165,20 +165,22 @@ def reply_back(graph, span, messages, grad_x, x_width, grad_replies, grad_messag
                 grad_before = grad_before + load(grads, (seat - first) * LANES)
 
 
-@njit()
+@inner
 def send_back(
     graph, span, messages, gamma, replies, grad_messages, grad_said, grad_gamma, grad_replies
 ):
     """Turn derivatives of messages into those of what was said, of gamma and of old replies."""
     width = len(gamma)
     least, most = exp(spread(-LARGEST_MESSAGE)), exp(spread(LARGEST_MESSAGE))
-    for seat in range(span.last_seat - span.seat):
-        said_at = (graph.occupants[span.seat + seat] - span.placement) * width
-        for j in range(0, width, LANES):
+    for j in range(0, width, LANES):
+        gain, grad_gain = load(gamma, j), load(grad_gamma, j)
+        for seat in range(span.last_seat - span.seat):
             at = seat * width + j
+            said_at = (graph.occupants[span.seat + seat] - span.placement) * width + j
             message = load(messages, at)
             grad = where_between(message, least, most, load(grad_messages, at) * message)
             store(grad_messages, at, spread(0.0))
-            store(grad_said, said_at + j, load(grad_said, said_at + j) + grad)
-            store(grad_gamma, j, multiply_add(grad, load(replies, at), load(grad_gamma, j)))
-            store(grad_replies, at, grad * load(gamma, j))
+            store(grad_said, said_at, load(grad_said, said_at) + grad)
+            grad_gain = multiply_add(grad, load(replies, at), grad_gain)
+            store(grad_replies, at, grad * gain)
+        store(grad_gamma, j, grad_gain)

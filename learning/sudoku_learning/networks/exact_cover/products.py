@@ -7,22 +7,21 @@ of `ROWS`.
 
 from __future__ import annotations
 
-from sudoku_gym.kernels.compiler import njit
-
 from sudoku_learning.networks.exact_cover.vectors import (
     LANES,
+    inner,
     load,
     multiply_add,
     spread_from,
     store,
 )
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
 
 ROWS = 8
 
 
-@njit()
+@inner
 def fill_rows(row, out, num_rows, width):
     """Write `row [width]` into each of the first rows of `out`."""
     for r in range(num_rows):
@@ -30,7 +29,7 @@ def fill_rows(row, out, num_rows, width):
             store(out, r * width + j, load(row, j))
 
 
-@njit()
+@inner
 def add_product(x, x_width, weights, inputs, outputs, out, out_width, num_rows):
     """Add `x[:, :inputs] @ weights` to `out[:, :outputs]`, with weights `[inputs, outputs]`."""
     for r in range(0, num_rows, ROWS):
@@ -61,7 +60,7 @@ def add_product(x, x_width, weights, inputs, outputs, out, out_width, num_rows):
             store(out, y + 7 * out_width, h)
 
 
-@njit()
+@inner
 def add_outer_products(x, x_width, y, y_width, inputs, outputs, out, num_rows):
     """Add `x[:, :inputs].T @ y[:, :outputs]` over the first rows to `out [inputs, outputs]`."""
     for i in range(0, inputs, ROWS):
@@ -92,7 +91,7 @@ def add_outer_products(x, x_width, y, y_width, inputs, outputs, out, num_rows):
             store(out, o + 7 * outputs, h)
 
 
-@njit()
+@inner
 def add_rows(x, width, out, num_rows):
     """Add the sum of the first rows of `x` to `out [width]`."""
     for j in range(0, width, LANES):

@@ -65,11 +65,12 @@ class _Intersections:
     def __init__(self, graph: ExactCoverGraph, like: Tensor) -> None:
         self.count = len(graph.first_part) // 4
         seats = torch.from_numpy(graph.parts).to(like.device).long()
-        lengths = torch.from_numpy(np.diff(graph.first_part)).to(like.device).long()
-        part_of = torch.arange(4 * self.count, device=like.device).repeat_interleave(lengths)
+        lengths = np.diff(graph.first_part)
+        part_of = np.empty(4 * self.count, np.int64)  # 4 q, 4 q + 1, ...: the four lists of q
+        part_of[graph.parts_of.ravel()] = np.arange(4 * self.count)
+        owners = torch.from_numpy(part_of.repeat(lengths)).to(like.device)
         self.parts = [
-            _Parts(seats[part_of % 4 == part], part_of[part_of % 4 == part] // 4)
-            for part in range(4)
+            _Parts(seats[owners % 4 == part], owners[owners % 4 == part] // 4) for part in range(4)
         ]
         readers, column = np.nonzero(graph.intersections_of < self.count)
         read = graph.intersections_of[readers, column]
@@ -118,7 +119,7 @@ def run_rounds(
     """
     seats = _Seats.of(graph, weights.start)
     intersections = _Intersections(graph, weights.start) if len(weights.view_start) else None
-    states = weights.start.expand(len(graph.index), -1)
+    states = weights.start.expand(len(graph.positions), -1)
     views = weights.view_start.expand(len(graph.first_part) // 4, -1)
     replies = states.new_zeros(len(graph.occupants), states.shape[1])
     messages = _messages(weights, states, replies, seats)

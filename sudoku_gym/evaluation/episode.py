@@ -1,0 +1,122 @@
+"""One game of a policy, to be watched move by move."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_gym import board
+from sudoku_gym.board import SYMBOLS
+from sudoku_gym.envs.rendering import draw, to_ansi
+from sudoku_gym.envs.sudoku import SudokuEnv
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.policy import Policy
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A board of an episode, and the move that led to it.
+
+    Attributes:
+        board: int8 `[N, N]`.
+        givens: bool `[N, N]`.
+        geometry: the shape of the board.
+        last: row and column of the last move, None before the first one.
+        heat: float `[N**3]`, how likely the policy is to place each digit; None for no colour.
+        caption: the move in words, empty before the first one.
+    """
+
+    board: NDArray[np.int8]
+    givens: NDArray[np.bool_]
+    geometry: Geometry
+    last: tuple[int, int] | None
+    heat: NDArray[np.floating[Any]] | None
+    caption: str
+
+    @property
+    def text(self) -> str:
+        """The board for the terminal."""
+        return to_ansi(self.board, self.givens, self.geometry, last=self.last)
+
+    @property
+    def picture(self) -> NDArray[np.uint8]:
+        """The board with its candidates: uint8 `[H, W, 3]`."""
+        return draw(
+            self.board,
+            self.givens,
+            self.geometry,
+            last=self.last,
+            show_candidates=True,
+            heat=self.heat,
+        )
+
+
+class Episode:
+    """One game of a policy.
+
+    Args:
+        env: where it is played.
+        policy: who plays.
+        seed: of the draw of the puzzle and of the policy.
+        options: of the environment's reset.
+        heat: whether to colour candidates by the chance that the policy gives them, which it tells
+            in a method `probabilities(boards, action_masks) -> [B, A]`.
+
+    Attributes:
+        is_solved: whether the last game played ended with a solved board.
+        result: how it ended, in words.
+
+    Raises:
+        ValueError: if `heat` is asked of a policy without such a method.
+    """
+
+    def __init__(
+        self, env: SudokuEnv, policy: Policy, seed: int, options: dict[str, Any], heat: bool
+    ) -> None:
+        self._env, self._policy = env, policy
+        self._seed, self._options = seed, options
+        self._probabilities = getattr(policy, "probabilities", None)
+        if heat and self._probabilities is None:
+            raise ValueError(
+                f"{type(policy).__name__} tells no probabilities: do without the heat, or give it "
+                "a method probabilities(boards, action_masks) -> [B, A]"
+            )
+        self._shows_heat = heat
+        self.is_solved = False
+        self.result = "no game yet"
+
+    def play(self) -> Iterator[Moment]:
+        """Yield every board, the first one before any move."""
+        shown, info = self._env.reset(seed=self._seed, options=self._options)
+        givens, geometry = shown > 0, self._env.geometry
+        self._policy.reset(shown[None].copy(), geometry, np.random.default_rng(self._seed))
+        moves, is_over = 0, not info["action_mask"].any()
+        yield Moment(shown, givens, geometry, None, self._heat(shown), "")
+        while not is_over:
+            masks = self._env.action_masks()[None]
+            action = int(self._policy.act(shown[None].copy(), masks)[0])
+            shown, _, terminated, truncated, info = self._env.step(action)
+            moves += 1
+            is_over = terminated or truncated
+            cell, digit = divmod(action, geometry.size)
+            caption = f"{moves}. {SYMBOLS[digit + 1]} at {board.place(cell, geometry.size)}"
+            if info["illegal_action"]:
+                caption, is_over = f"{caption}: illegal", True
+            elif info["dead_end"]:
+                caption += " (a blank cell has no candidate now)"
+            last = divmod(cell, geometry.size)
+            yield Moment(shown, givens, geometry, last, self._heat(shown), caption)
+        self.is_solved = bool(info["is_success"])
+        ending = "solved" if self.is_solved else f"not solved, {info['blanks']} cells left"
+        self.result = f"{ending} after {moves} moves"
+
+    def _heat(self, shown: NDArray[np.int8]) -> NDArray[np.floating[Any]] | None:
+        masks = self._env.action_masks()[None]
+        if not self._shows_heat or self._probabilities is None or not masks.any():
+            return None
+        heat: NDArray[np.floating[Any]] = np.asarray(self._probabilities(shown[None].copy(), masks))
+        return heat[0, : self._env.geometry.num_placements]
