@@ -235,8 +235,9 @@ def _check_types(factory: Callable[..., Any], name: str, written: Mapping[str, A
 
 
 def _hints(factory: Callable[..., Any]) -> dict[str, Any]:
+    called: Any = factory
     try:
-        return get_type_hints(factory.__init__ if isinstance(factory, type) else factory)
+        return get_type_hints(called.__init__ if isinstance(factory, type) else called)
     except (TypeError, NameError, AttributeError):  # an object that is called, a type not imported
         return {}
 

@@ -17,7 +17,6 @@ from typing import Any
 
 import tyro
 
-from sudoku_gym import plugins
 from sudoku_gym.cli.comparison import Compare, Evaluate
 from sudoku_gym.cli.generate import Generate
 from sudoku_gym.cli.info import Info
@@ -28,6 +27,7 @@ from sudoku_gym.cli.terminal import plain, print_anything
 from sudoku_gym.cli.train import Train
 from sudoku_gym.cli.usage import one_line_about_options
 from sudoku_gym.cli.watch import Watch
+from sudoku_gym.plugins import import_from
 
 PROGRAM = "sudoku-gym"
 BAD_INPUT = 2
@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"{PROGRAM} {version(PROGRAM)}")
             return 0
         with suppress(FileNotFoundError):  # the working folder may be gone
-            plugins.import_from(os.getcwd())  # module:attribute shall find the user's own file
+            import_from(os.getcwd())  # module:attribute shall find the user's own file
         code = int(_parse(arguments or ["--help"]).run())
         if sys.stdout is not None:
             sys.stdout.flush()  # a disk may be full

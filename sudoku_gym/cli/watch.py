@@ -6,7 +6,6 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from time import sleep
-from typing import Any
 
 from tyro.conf import Positional
 

@@ -3,28 +3,13 @@ import json
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 from sudoku_gym import board, cli, plugins, solver
-from sudoku_gym.cli.play import labelled
-from sudoku_gym.geometry import Geometry, sudoku_x
-from sudoku_gym.puzzles import banks, files, generate, load
+from sudoku_gym.puzzles import banks, load
 
 PUZZLE = "1234....21.34..1"  # one solution
 GRID = "1234341221434321"
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command in this process; return its exit code, standard output and error."""
-
-    def call(*arguments):
-        code = cli.main(list(arguments))
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 def refused(result):
@@ -46,30 +31,6 @@ def test_python_runs_the_package():
     command = [sys.executable, "-m", "sudoku_gym", "solve", PUZZLE]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.startswith("one solution"), done.stderr
-
-
-class Terminal(io.StringIO):
-    """A standard error that says it is a terminal."""
-
-    def isatty(self):
-        return True
-
-
-@pytest.mark.parametrize("kind", [Terminal, io.StringIO])
-def test_a_terminal_sees_how_far_it_is_and_nobody_else(run, monkeypatch, kind):
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(sys, "stderr", stream := kind())
-    code, out, _ = run("compare", "naked-singles", "runs[/b]", "masked-random", "--count", "50")
-    assert (code, out) == (2, "")
-    stream.truncate(0)
-    code, out, _ = run("compare", "naked-singles", "masked-random", "--count", "50")
-    assert code == 0 and "95 % interval" in out
-    if kind is io.StringIO:
-        assert stream.getvalue() == ""
-    else:
-        shown = stream.getvalue()
-        assert "naked-singles (1 of 2)" in shown and "masked-random (2 of 2)" in shown
-        assert "100%" in shown and shown.rstrip().endswith("\x1b[2K")  # the line is gone
 
 
 @pytest.mark.parametrize("command", ["", *cli.COMMANDS])
@@ -225,57 +186,6 @@ def test_evaluate_plays_files_and_policies_of_ones_own(run, tmp_path, monkeypatc
     assert code == 0 and "my_first:First" in out and "1 puzzles" in out
 
 
-MY_BOARDS = """
-from sudoku_gym import puzzles
-from sudoku_gym.geometry import Geometry
-flat = Geometry.boxes(3, 2)
-few = puzzles.load("jigsaw9x9", "test")[:2]
-def make(): return few
-"""
-
-
-@pytest.fixture
-def boards_of_ones_own(tmp_path, monkeypatch):
-    """Puzzles of boards that a file does not tell, and a module that names some."""
-    (tmp_path / "my_boards.py").write_text(MY_BOARDS)
-    files.write(tmp_path / "x.csv", load("x9x9", "test")[:3])
-    rng = np.random.default_rng(0)
-    files.write(tmp_path / "flat.csv", generate(3, Geometry.boxes(3, 2), rng))
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", sys.path.copy())
-    yield
-    sys.modules.pop("my_boards", None)
-
-
-@pytest.mark.parametrize(
-    "puzzles, board_name",
-    [
-        ("x.csv", "x9x9"),
-        ("flat.csv", "my_boards:flat"),
-        ("my_boards:few", ""),
-        ("my_boards:make", "jigsaw9x9"),
-    ],
-)
-def test_every_command_takes_a_board_with_its_puzzles(run, boards_of_ones_own, puzzles, board_name):
-    chosen = ["--board", board_name] if board_name else []
-    for command in (["evaluate", "solver"], ["compare", "solver"]):
-        code, out, err = run(*command, "--puzzles", puzzles, *chosen, "--format", "json")
-        assert code == 0, err
-        figures = json.loads(out)["solver"]
-        assert figures["solved"] == figures["puzzles"] > 1
-
-
-def test_watch_and_play_take_a_board_too(run, boards_of_ones_own, monkeypatch):
-    assert run("watch", "x.csv", "--board", "x9x9", "--policy", "solver")[0] == 0
-    assert "Sudoku-X 9x9" in play(run, monkeypatch, ["quit"], "x.csv", "--board", "x9x9")[1]
-    rng = np.random.default_rng(0)
-    line = board.to_line(generate(1, Geometry.standard(12), rng, givens=100).puzzles[0])
-    assert run("watch", line, "--policy", "solver")[0] == 0  # there is no bank of 12x12
-    line = board.to_line(load("x9x9", "test").puzzles[0])
-    assert run("watch", line, "--board", "x9x9", "--policy", "solver")[0] == 0
-    assert run("watch", line, "--policy", "solver")[1].count("solved after") == 1
-
-
 def test_generate_prints_puzzles_with_one_solution(run):
     code, out, _ = run("generate", "--count", "5", "--board", "6x6", "--seed", "1")
     boards = board.parse_many(out.splitlines())
@@ -344,64 +254,6 @@ def test_train_names_a_missing_extra(run, monkeypatch):
 
     monkeypatch.setattr(plugins, "available", lambda group: {"mine": Entry()})
     assert "mine needs torch: pip install 'sudoku-gym[agents]'" in refused(run("train", "mine"))
-
-
-def play(run, monkeypatch, moves, *arguments):
-    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(moves)))
-    return run("play", *arguments)
-
-
-def test_play_to_the_end(run, monkeypatch):
-    solution = solver.solve(board.parse(PUZZLE)[None])[0]
-    moves = [f"{r + 1} {c + 1} {solution[r, c]}" for r, c in np.argwhere(board.parse(PUZZLE) == 0)]
-    code, out, _ = play(run, monkeypatch, moves, PUZZLE)
-    assert code == 0 and out.rstrip().endswith("Solved!")
-    code, out, _ = play(run, monkeypatch, moves[:-1], PUZZLE)
-    assert code == 1 and "Solved!" not in out
-
-
-@pytest.mark.parametrize(
-    "moves, said",
-    [
-        (["1 1 2"], "The digit at row 1, column 1 is a given."),
-        (["2 1 1"], "1 stands at row 1, column 1 already."),
-        (["2 1 ."], "The cell at row 2, column 1 is blank already."),
-        (["5 1 1"], "Rows, columns and digits are 1-4."),
-        (["2 1 x"], "Rows, columns and digits are 1-4."),
-        (["undo"], "There is nothing to take back."),
-        (["check"], "Good so far."),
-        (["223", "check"], "No solution any more: take something back."),
-        (["2,2,3", "hint"], "No solution any more: take something back."),
-        (["223", "undo", "check"], "Good so far."),
-        (["223", "22.", "check"], "Good so far."),
-        (["223", "224", "check"], "Good so far."),
-        (["223", "221", "check"], "No solution any more"),  # the refused digit changes nothing
-        (["hint"], "Try 3 at row 2, column 1."),
-        (["what?"], "put digit 7 into row 5"),
-        ([""], "put digit 7 into row 5"),
-    ],
-)
-def test_play_answers(run, monkeypatch, moves, said):
-    code, out, _ = play(run, monkeypatch, [*moves, "quit"], PUZZLE)
-    assert code == 1 and said in out.split("> ")[len(moves)]
-
-
-def test_play_draws_from_banks(run, monkeypatch):
-    first = play(run, monkeypatch, ["quit"], "6x6", "--blanks", "9", "--seed", "1")[1]
-    assert "6x6, 9 blanks." in first
-    assert play(run, monkeypatch, ["quit"], "6x6", "--blanks", "9", "--seed", "1")[1] == first
-    assert play(run, monkeypatch, ["quit"], "6x6", "--blanks", "9", "--seed", "2")[1] != first
-
-
-@pytest.mark.parametrize("geometry", [Geometry.standard(6), sudoku_x(9), Geometry.standard(16)])
-def test_rows_and_columns_are_labelled(geometry):
-    cells = np.zeros((geometry.size, geometry.size), np.int8)
-    cells[-1, -1] = geometry.size
-    lines = labelled(cells, cells > 0, geometry).splitlines()
-    symbols = board.SYMBOLS[1 : geometry.size + 1]
-    assert lines[0].split() == list(symbols)
-    assert [line[0] for line in lines[1:] if line[0] != " "] == list(symbols)
-    assert lines[-1].rindex(symbols[-1]) == lines[0].rindex(symbols[-1])
 
 
 def test_the_command_is_installed_and_keeps_quiet_when_its_reader_leaves():

@@ -1,10 +1,12 @@
+import re
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sudoku_gym import board, puzzles
-from sudoku_gym.geometry import sudoku_x
+from sudoku_gym.geometry import Geometry, sudoku_x
 from sudoku_gym.puzzles import files
 from sudoku_gym.puzzles.puzzle_set import UNKNOWN
 
@@ -39,8 +41,12 @@ def test_variants_need_their_geometry(tmp_path, suffix):
     path = tmp_path / f"x{suffix}"
     files.write(path, some)
     assert (files.read(path, sudoku_x(9)).solutions == some.solutions).all()
-    with pytest.raises(ValueError, match=r"(row 1|line [12]): the puzzle has several solutions"):
+    why = r"(row 1|line [12]): the puzzle has several solutions; .* give its geometry"
+    with pytest.raises(ValueError, match=why):
         files.read(path)
+    with pytest.raises(ValueError, match=r"line [12]|row 1") as plain:
+        files.read(path, Geometry.standard(9))
+    assert "geometry" not in str(plain.value)
 
 
 @pytest.mark.parametrize(
@@ -165,6 +171,24 @@ def test_bad_npz(tmp_path, arrays, problem):
     np.savez(path, **arrays)
     with pytest.raises(ValueError, match=f"a.npz.*{problem}"):
         files.read(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("a.json", "ends in .txt, .csv, .npz"),
+        ("folder.txt", "is a folder"),
+        ("no/a.txt", "there is no folder"),
+        ("folder.txt/../no/a.npz", "there is no folder"),
+    ],
+)
+def test_where_nothing_can_be_written(tmp_path, name, said):
+    (tmp_path / "folder.txt").mkdir()
+    for call in (files.check_target, lambda path: files.write(path, BANK)):
+        with pytest.raises(ValueError, match=re.escape(said)):
+            call(tmp_path / name)
+    files.check_target(tmp_path / "new.csv")
+    assert [path.name for path in tmp_path.rglob("*")] == ["folder.txt"]
 
 
 def test_wrong_paths_and_options(tmp_path):

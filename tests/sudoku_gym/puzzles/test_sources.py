@@ -6,12 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudoku_gym import board, puzzles, solver, symmetry
-from sudoku_gym.geometry import windows
+from sudoku_gym.envs.sudoku import SudokuEnv
+from sudoku_gym.geometry import Geometry, windows
 from sudoku_gym.kernels.stream import new_stream
 from sudoku_gym.puzzles import files
 from sudoku_gym.puzzles.generator import generate
 from sudoku_gym.puzzles.sources import (
     BankSource,
+    GivenPuzzles,
     PuzzleSource,
     blanks_cdf,
     draw_puzzle,
@@ -165,6 +167,16 @@ def test_objects():
     assert isinstance(resolve_source(puzzles.load("6x6")), BankSource)
     with pytest.raises(TypeError, match="it needs `geometry`, `max_blanks` and"):
         resolve_source(7)
+
+
+def test_given_puzzles_are_not_drawn():
+    source = GivenPuzzles(Geometry.standard(12))
+    assert isinstance(source, PuzzleSource) and source.max_blanks == 144
+    env = SudokuEnv(source)
+    with pytest.raises(RuntimeError, match="give one at reset"):
+        env.reset(seed=0)
+    shown, _ = env.reset(options={"puzzle": np.zeros((12, 12), np.int8)})
+    assert shown.shape == (12, 12)
 
 
 def test_files_and_attributes(tmp_path, monkeypatch):
