@@ -164,9 +164,9 @@ def evaluate(
     starts = range(0, len(boards), batch_size)
     games = []
     for i, rng in zip(starts, np.random.default_rng(seed).spawn(len(starts)), strict=True):
-        batch = boards[i : i + batch_size]
-        told = _part_of(on_progress, i / len(boards), len(batch) / len(boards))
-        games.append(_play(policy, batch, geometry, rng, actions, erase, max_steps, told))
+        part = slice(i, i + batch_size)
+        told = _part_of(on_progress, boards, part)
+        games.append(_play(policy, boards[part], geometry, rng, actions, erase, max_steps, told))
     final = np.concatenate([game.boards for game in games])
     lost = np.concatenate([game.lost for game in games])
     kept = ((boards == 0) | (boards == final)).all((1, 2))
@@ -278,18 +278,17 @@ _Told: TypeAlias = Callable[[NDArray[np.bool_], NDArray[np.int8]], None]
 
 
 def _part_of(
-    on_progress: Callable[[float], None] | None, done: float, share: float
+    on_progress: Callable[[float], None] | None, boards: NDArray[np.int8], part: slice
 ) -> _Told | None:
-    """Return what a batch tells of itself, which is a `share` of the whole."""
+    """Return what tells how far all games are, while the batch `boards[part]` is played."""
     if on_progress is None:
         return None
-    at_first = 0
+    count = len(boards[part])
+    at_first = max(int(np.count_nonzero(boards[part] == 0)), 1)
 
-    def told(running: NDArray[np.bool_], boards: NDArray[np.int8]) -> None:
-        nonlocal at_first
-        blanks = int(np.count_nonzero(boards[running] == 0))
-        at_first = max(at_first, blanks, 1)
-        on_progress(done + share * (1 - blanks / at_first))
+    def told(running: NDArray[np.bool_], now: NDArray[np.int8]) -> None:
+        blanks = int(np.count_nonzero(now[running] == 0))
+        on_progress((part.start + count * (1 - blanks / at_first)) / len(boards))
 
     return told
 

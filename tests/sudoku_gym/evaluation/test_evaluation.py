@@ -223,8 +223,8 @@ def test_an_evaluation_tells_how_far_it_is(batch_size):
     told = []
     some = puzzles.load("4x4", "test")[:20]
     heard = evaluate(MaskedRandom(), some, batch_size=batch_size, on_progress=told.append)
-    assert len(told) >= some.blanks.max() // 2 and told == sorted(told)
-    assert 0 < told[0] < 0.5 and told[-1] == pytest.approx(1)
+    assert 0 < told[0] < 0.5 and told[-1] == pytest.approx(1) and len(told) > 5
+    assert np.diff(told).min() >= -1e-9
     quiet = evaluate(MaskedRandom(), some, batch_size=batch_size)
     assert (heard.solved == quiet.solved).all()
 
