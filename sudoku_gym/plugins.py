@@ -16,6 +16,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from inspect import Parameter, Signature, signature
+from numbers import Integral, Real
 from operator import attrgetter
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -251,10 +252,9 @@ def _fits(value: object, hint: Any) -> bool:
         return _fits(value, parts[0])
     if kind is Literal:
         return value in parts
-    if isinstance(value, bool) and hint in (int, float):
-        return False
-    if hint is float and isinstance(value, int):
-        return True
+    if hint in (int, float):
+        number = Integral if hint is int else Real  # numpy's too
+        return isinstance(value, number) and not isinstance(value, bool)
     try:
         return isinstance(value, kind or hint)
     except TypeError:
