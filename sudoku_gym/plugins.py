@@ -8,13 +8,18 @@ class or function behind it, as in `dlx?node_limit=1000&item_rule=fewest`.
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from inspect import Parameter, Signature, signature
+from numbers import Integral, Real
 from operator import attrgetter
-from typing import Any
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 POLICIES = "sudoku_gym.policies"
 TRAINERS = "sudoku_gym.trainers"
@@ -35,9 +40,27 @@ EXTRA_OF_MODULE = {
 }
 
 
+_users_folders: set[str] = set()
+
+
+def import_from(folder: str) -> None:
+    """Let `module:attribute` find files in a folder, after everything that is installed.
+
+    The folder comes onto Python's path only when a module that is not installed is asked for by
+    name, so that nothing in it is imported by accident. What calls itself installed *there* is not:
+    `available` leaves it out, so that nobody's agent comes in with a folder of checkpoints.
+    """
+    if os.path.realpath(folder) not in map(os.path.realpath, sys.path):
+        _users_folders.add(os.path.realpath(folder))
+
+
 def available(group: str) -> dict[str, EntryPoint]:
     """Return the installed entry points of `group` by name, in alphabetical order."""
-    return {entry.name: entry for entry in sorted(entry_points(group=group), key=_name)}
+    found: dict[str, EntryPoint] = {}
+    for entry in sorted(entry_points(group=group), key=_name):
+        if _place(entry) not in _users_folders:
+            found.setdefault(entry.name, entry)  # the first on the path, as for modules
+    return found
 
 
 def load(group: str, name: str) -> Any:
@@ -59,13 +82,21 @@ def load_attribute(path: str) -> Any:
     """Import an object named as `module:attribute`; the attribute may have dots.
 
     Raises:
-        ValueError: if the text has another form, or the module or the attribute does not exist.
+        ValueError: if the text has another form, the module or the attribute does not exist, or
+            the module is one of Python's own.
         ModuleNotFoundError: if the module needs a package that is not installed.
     """
     module_name, _, attribute = path.partition(":")
-    if not module_name or not attribute:
+    if not all(name.isidentifier() for name in [*module_name.split("."), *attribute.split(".")]):
         raise ValueError(f"{path!r} names no object: write module:attribute")
+    if module_name.partition(".")[0] in sys.stdlib_module_names:
+        raise ValueError(
+            f"{path!r}: {module_name} is a module of Python itself, and holds nothing of this "
+            "kind; if you mean a file of yours, give it another name"
+        )
     try:
+        if find_spec(module_name.partition(".")[0]) is None:
+            sys.path += [folder for folder in sorted(_users_folders) if folder not in sys.path]
         with naming_the_extra(path):
             module = import_module(module_name)
     except ModuleNotFoundError as error:
@@ -121,12 +152,14 @@ def checked_options(
 
     Raises:
         ValueError: if an option is given both ways, is none of the factory's (the message lists
-            those that it takes), or one that it needs is missing.
+            those that it takes), one in the name has another type than the factory says, or one
+            that it needs is missing.
     """
     twice = sorted(written.keys() & given.keys())
     if twice:
         raise ValueError(f"{name!r}: {', '.join(twice)} stands in the name and as an argument too")
     options = {**written, **given}
+    _check_types(factory, name, written)
     try:
         shape = signature(factory)
     except ValueError:  # some of what is written in C tells no signature
@@ -141,6 +174,18 @@ def checked_options(
     except TypeError as error:
         raise ValueError(f"{name!r}: {error}; write {name}?key=value") from None
     return options
+
+
+def takes_first(factory: Callable[..., Any], value: object) -> bool:
+    """Whether a class or function may be called with `value` as its first argument."""
+    try:
+        parameters = list(signature(factory).parameters.values())
+    except ValueError:  # some of what is written in C tells no signature
+        return True
+    by_position = (Parameter.KEYWORD_ONLY, Parameter.VAR_KEYWORD)
+    if not parameters or parameters[0].kind in by_position:
+        return False
+    return _fits(value, _hints(factory).get(parameters[0].name, Any))
 
 
 @contextmanager
@@ -176,7 +221,49 @@ def _scalar(text: str, where: str) -> Any:
         return text
     if isinstance(value, dict | list):
         raise ValueError(f"{where!r}: {text} is a {type(value).__name__}, no single value")
+    if isinstance(value, int | float) and not -(2**63) <= value < 2**63:  # nor is NaN
+        raise ValueError(f"{where!r}: {text} is no number of 64 bits")
     return value
+
+
+def _check_types(factory: Callable[..., Any], name: str, written: Mapping[str, Any]) -> None:
+    hints = _hints(factory) if written else {}
+    for key, value in written.items():
+        if not _fits(value, hints.get(key, Any)):
+            hint = hints[key]
+            wanted = hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")
+            raise ValueError(f"{name!r}: {key}={value!r} is no {wanted}")
+
+
+def _hints(factory: Callable[..., Any]) -> dict[str, Any]:
+    called: Any = factory
+    try:
+        return get_type_hints(called.__init__ if isinstance(factory, type) else called)
+    except (TypeError, NameError, AttributeError):  # an object that is called, a type not imported
+        return {}
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Whether a value may be what a type hint says; of hints that tell nothing, any is."""
+    kind, parts = get_origin(hint), get_args(hint)
+    if kind in (Union, UnionType):
+        return any(_fits(value, part) for part in parts)
+    if kind is Annotated:
+        return _fits(value, parts[0])
+    if kind is Literal:
+        return value in parts
+    if hint in (int, float):
+        number = Integral if hint is int else Real  # numpy's too
+        return isinstance(value, number) and not isinstance(value, bool)
+    try:
+        return isinstance(value, kind or hint)
+    except TypeError:
+        return True
+
+
+def _place(entry: EntryPoint) -> str:
+    """Return the folder that the entry point's package lies in."""
+    return "" if entry.dist is None else os.path.realpath(str(entry.dist.locate_file("")))
 
 
 def _keywords(shape: Signature, by_position: int) -> list[str] | None:

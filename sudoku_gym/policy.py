@@ -6,7 +6,6 @@ solution, a predictor of whole boards by filling its surest cell, or by its one-
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym import board, plugins
+from sudoku_gym.agent_config import CONFIG, agent_of
 from sudoku_gym.geometry import Geometry
 
 _log = logging.getLogger(__name__)
@@ -183,15 +183,19 @@ class PredictorPolicy:
         return scores
 
 
-def load_policy(name_or_path: str | os.PathLike[str], **kwargs: Any) -> Policy:
+def load_policy(
+    name_or_path: str | os.PathLike[str], *, trust: bool = False, **kwargs: Any
+) -> Policy:
     """Make a policy from its name, its path in Python, or the folder of a checkpoint.
 
     Args:
         name_or_path: an entry point of the group `sudoku_gym.policies`, e.g. `"hidden-singles"`;
             `"module:attribute"`, a class or a function that makes a policy, or a policy itself;
-            or a folder whose `config.json` names its agent (one of the former) as `"agent"`.
-            Each may be followed by options, as in `"calphazero?simulations=64"`: `key=value` with
-            `&` between them, where a value is a number, `true`, `false`, `null` or a word.
+            or a folder whose `config.json` names its agent, an entry point, as `"agent"`. Each
+            may be followed by options, as in `"calphazero?simulations=64"`: `key=value` with `&`
+            between them, where a value is a number, `true`, `false`, `null` or a word.
+        trust: let a folder name any `"module:attribute"` as its agent. What a checkpoint names is
+            imported and run, so say this only of a folder whose author you trust.
         **kwargs: passed to the class or function, together with the options in the name.
 
     Returns:
@@ -199,7 +203,8 @@ def load_policy(name_or_path: str | os.PathLike[str], **kwargs: Any) -> Policy:
 
     Raises:
         ValueError: if there is no such policy (the message lists those there are), the object
-            found is none, or it takes no such option (the message lists those it takes).
+            found is none, it takes no such option (the message lists those it takes), or a folder
+            names an agent that is not installed.
         ModuleNotFoundError: if it needs an extra; the message says how to install it.
     """
     text = os.fspath(name_or_path)
@@ -207,7 +212,7 @@ def load_policy(name_or_path: str | os.PathLike[str], **kwargs: Any) -> Policy:
     name, options = (text, {}) if Path(text).is_dir() else plugins.split_options(text)
     with plugins.naming_the_extra(name):
         if name not in plugins.available(plugins.POLICIES) and Path(name).is_dir():
-            made = _load_checkpoint(Path(name), options, kwargs)
+            made = _load_checkpoint(Path(name), trust, options, kwargs)
         else:
             made = _make(_find(name), name, options, kwargs)
         return _as_policy(made, name)
@@ -237,22 +242,30 @@ def _make(found: Any, name: str, options: dict[str, Any], kwargs: dict[str, Any]
     return found
 
 
-def _load_checkpoint(folder: Path, options: dict[str, Any], kwargs: dict[str, Any]) -> Any:
-    path = folder / "config.json"
-    if not path.is_file():
-        raise ValueError(f"{folder} is no checkpoint: it has no config.json")
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path} is no JSON: {error}") from None
-    agent = config.get("agent") if isinstance(config, dict) else None
-    if not isinstance(agent, str):
-        raise ValueError(f'{path} must name its agent: "agent": an entry point or module:attribute')
-    found = _find(agent)
+def _load_checkpoint(
+    folder: Path, trust: bool, options: dict[str, Any], kwargs: dict[str, Any]
+) -> Any:
+    agent = agent_of(folder)
+    found = _find_agent(agent, folder / CONFIG, trust)
     load = getattr(found, "load", found)
-    if not callable(load):
-        raise ValueError(f"{path}: its agent {agent!r} is no class or function that loads a folder")
+    if not callable(load) or not plugins.takes_first(load, folder):
+        raise ValueError(f"{folder / CONFIG}: its agent {agent!r} is none that loads a folder")
     return load(folder, **plugins.checked_options(load, str(folder), options, kwargs, 1))
+
+
+def _find_agent(agent: str, path: Path, trust: bool) -> Any:
+    """Find what a checkpoint names; older ones give the value of an entry point."""
+    entries = plugins.available(plugins.POLICIES)
+    for name, entry in entries.items():
+        if agent in (name, entry.value):
+            return plugins.load(plugins.POLICIES, name)
+    if trust or ":" not in agent:
+        return _find(agent)
+    raise ValueError(
+        f"{path} names the agent {agent!r}, and a checkpoint may name installed policies only "
+        f"({plugins.listing(entries)}); if you trust its author, and let it run any code, pass "
+        "trust=True (--trust in the shell)"
+    )
 
 
 def _as_policy(made: Any, name: str) -> Policy:

@@ -18,17 +18,21 @@ ENVIRONMENTS = {
 }
 
 
+ANY_BOARD = "Sudoku-v0"  # plays on whatever boards its source holds
+
+
 def register_all() -> None:
     """Register every environment that is not registered yet.
 
     The environments count their steps themselves, since the reward may be paid at the last one;
     hence no `max_episode_steps` here.
     """
-    for name, bank in ENVIRONMENTS.items():
+    boards: dict[str, str | None] = {**ENVIRONMENTS, ANY_BOARD: None}
+    for name, bank in boards.items():
         if name not in gym.registry:
             gym.register(
                 id=name,
                 entry_point="sudoku_gym.envs.sudoku:SudokuEnv",
                 vector_entry_point="sudoku_gym.envs.vector:SudokuVectorEnv",
-                kwargs={"source": bank, "board": bank},
+                kwargs={"source": bank or "9x9", "board": bank},
             )

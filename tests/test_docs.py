@@ -1,6 +1,7 @@
 """The pages say what the code does: their examples run, their tables are complete."""
 
 import re
+import shlex
 from pathlib import Path
 from unittest.mock import patch
 
@@ -8,8 +9,8 @@ import pytest
 
 from sudoku_curricula import SCHEDULES
 from sudoku_curricula import curves as curve_names
-from sudoku_gym import puzzles
-from sudoku_gym.registration import ENVIRONMENTS
+from sudoku_gym import cli, puzzles
+from sudoku_gym.registration import ANY_BOARD, ENVIRONMENTS
 
 DOCS = Path(__file__).parent.parent / "docs"
 EXAMPLES = [
@@ -37,9 +38,24 @@ def test_every_bank_is_counted(bank):
     assert f"| `{bank}` | {' | '.join(counts)} | {span} |" in page
 
 
+PAGES = [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
+COMMANDS = [
+    command
+    for page in PAGES
+    for block in re.findall(r"```(?:sh|bash|console)\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    for command in block.replace("\\\n", " ").splitlines()
+    if command.startswith("sudoku-gym ")
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_parse(command):
+    cli._parse(shlex.split(command, comments=True)[1:])
+
+
 def test_every_environment_is_listed():
     text = (DOCS / "environments.md").read_text()
-    assert [name for name in ENVIRONMENTS if f"`{name}`" not in text] == []
+    assert [name for name in (*ENVIRONMENTS, ANY_BOARD) if f"`{name}`" not in text] == []
 
 
 def is_curve(value):

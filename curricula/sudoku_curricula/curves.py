@@ -120,12 +120,15 @@ def read_curves(folder: str | os.PathLike[str]) -> Curves:
         `{tag: (steps, values)}`, the steps rising; of several points at one step the last.
 
     Raises:
-        ValueError: if the folder holds no curves.
+        ValueError: if the folder holds no curves, or a pipe or folder in their place.
         ModuleNotFoundError: if tensorboard is not installed.
     """
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     points: dict[str, dict[int, float]] = {}
+    for file in Path(folder).glob("*tfevents*"):  # as TensorBoard finds them
+        if file.exists() and not file.is_file():  # a pipe would be waited for
+            raise ValueError(f"{file} is no regular file, and so holds no curves")
     if Path(folder).is_dir():
         events = EventAccumulator(os.fspath(folder), {"scalars": 0})
         events.Reload()

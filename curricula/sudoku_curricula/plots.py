@@ -7,7 +7,7 @@ Nothing here knows a trainer: the panels come from the groups of the curves that
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, inf, isfinite, log10
 from pathlib import Path
@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, MaxNLocator
 from numpy.typing import NDArray
@@ -86,7 +87,10 @@ def plot_runs(
         handles = [
             Line2D([], [], color=c, linewidth=2) for c, _ in zip(_COLOURS, lines, strict=False)
         ]
-        figure.legend(handles, list(lines), loc="outside upper left", ncols=4, frameon=False)
+        legend = figure.legend(
+            handles, _shown(lines), loc="outside upper left", ncols=4, frameon=False
+        )
+        _spell_out(legend)
     target = Path(path)
     draft = target.with_name(f".{target.name}.draft")
     figure.savefig(draft, dpi=130, format="png")
@@ -222,15 +226,15 @@ def _draw_panel(axes: Axes, panel: Panel, lines: dict[str, Runs]) -> None:
                 axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
         if len(panel.tags) > 1:
             colour = "black" if compare else _COLOURS[number]
-            axes.plot([], [], style, color=colour, label=_label(tag))
-    axes.set_title(panel.title, loc="left")
+            axes.plot([], [], style, color=colour, label=_shown([_label(tag)])[0])
+    axes.set_title(panel.title, loc="left", parse_math=False)
     if len(panel.tags) == 1:
         axes.set_title(panel.group, loc="right", color="#888888", fontsize="small")
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     _set_scales(axes, panel.scale)
     if len(panel.tags) > 1:
-        axes.legend(frameon=False, fontsize="small")
+        _spell_out(axes.legend(frameon=False, fontsize="small"))
 
 
 def _set_scales(axes: Axes, scale: str) -> None:
@@ -246,6 +250,17 @@ def _set_scales(axes: Axes, scale: str) -> None:
         axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
         if high >= 10_000:
             axes.yaxis.set_major_formatter(EngFormatter(sep=""))
+
+
+def _shown(names: Iterable[str]) -> list[str]:
+    """Return names as matplotlib shows them all: what starts with _ it would leave out."""
+    return [f" {name}" if name.startswith("_") else name for name in names]
+
+
+def _spell_out(legend: Legend) -> None:
+    """Keep matplotlib from reading what stands between dollar signs as formulas."""
+    for text in legend.get_texts():
+        text.set_parse_math(False)
 
 
 def _label(tag: str) -> str:

@@ -7,9 +7,11 @@ returns the exit code.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from typing import Any
 
@@ -21,11 +23,15 @@ from sudoku_gym.cli.info import Info
 from sudoku_gym.cli.play import Play
 from sudoku_gym.cli.plot import Plot
 from sudoku_gym.cli.solve import Solve
+from sudoku_gym.cli.terminal import plain, print_anything
 from sudoku_gym.cli.train import Train
+from sudoku_gym.cli.usage import one_line_about_options
 from sudoku_gym.cli.watch import Watch
+from sudoku_gym.plugins import import_from
 
 PROGRAM = "sudoku-gym"
 BAD_INPUT = 2
+TRACEBACK = "SUDOKU_GYM_TRACEBACK"
 COMMANDS: dict[str, Callable[..., Any]] = {
     "train": Train,
     "evaluate": Evaluate,
@@ -50,29 +56,54 @@ def main(argv: Sequence[str] | None = None) -> int:
         solution, say), 2 for bad input, of which one line on standard error tells.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments in (["--version"], ["-V"]):
-        print(f"{PROGRAM} {version(PROGRAM)}")
-        return 0
-    if os.getcwd() not in sys.path:  # module:attribute shall find the user's own file
-        sys.path.append(os.getcwd())
+    print_anything()
     try:
-        return int(_parse(arguments or ["--help"]).run())
-    except SystemExit as end:  # after --help, or an option that does not parse
-        return end.code if isinstance(end.code, int) else BAD_INPUT
-    except (ValueError, ModuleNotFoundError, OSError) as error:
-        if isinstance(error, BrokenPipeError):  # the reader, `head` for example, has seen enough
-            sys.stdout = open(os.devnull, "w", encoding="utf-8")
+        if arguments in (["--version"], ["-V"]):
+            print(f"{PROGRAM} {version(PROGRAM)}")
             return 0
-        print(f"{PROGRAM}: {error}", file=sys.stderr)
-        return BAD_INPUT
+        with suppress(FileNotFoundError):  # the working folder may be gone
+            import_from(os.getcwd())  # module:attribute shall find the user's own file
+        code = int(_parse(arguments or ["--help"]).run())
+        if sys.stdout is not None:
+            sys.stdout.flush()  # a disk may be full
+        return code
+    except SystemExit as end:  # after --help
+        return end.code if isinstance(end.code, int) else BAD_INPUT
+    except BrokenPipeError:  # the reader, `head` for example, has seen enough
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")
+        return 0
+    except OSError as error:
+        if error.errno == errno.ENOSPC:  # what is unwritten will never be
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")
+        return _refuse(f"{error.filename or 'output'}: {error.strerror or error}")
+    except (ValueError, ModuleNotFoundError) as error:
+        return _refuse(str(error))
     except KeyboardInterrupt:
         return 130
+    except Exception as error:  # of somebody's policy, for example, or a bug of ours
+        if TRACEBACK in os.environ:
+            raise
+        return _refuse(
+            f"{type(error).__name__}: {error} ({TRACEBACK}=1 in the environment shows where)"
+        )
+
+
+def _refuse(why: str) -> int:
+    """Say in one line why nothing was done."""
+    print(f"{PROGRAM}: {plain(why)}", file=sys.stderr)
+    return BAD_INPUT
 
 
 def _parse(arguments: list[str]) -> Any:
     """Return the sub-command's dataclass, filled in."""
     if arguments[0] == "train" and not {"-h", "--help"} & set(arguments[1:2]):
         return Train("".join(arguments[1:2]), tuple(arguments[2:]))  # the trainer reads the rest
+    program = f"{PROGRAM} {arguments[0]}" if arguments[0] in COMMANDS else PROGRAM
+    with one_line_about_options(program):
+        return _filled_in(arguments)
+
+
+def _filled_in(arguments: list[str]) -> Any:
     return tyro.extras.subcommand_cli_from_dict(
         COMMANDS,
         prog=PROGRAM,

@@ -9,11 +9,17 @@ from typing import Literal
 import numpy as np
 from tyro.conf import Positional
 
-from sudoku_gym.cli.inputs import parse_blanks
-from sudoku_gym.cli.terminal import console, results_table
+from sudoku_gym.cli.inputs import (
+    BankOrFile,
+    Board,
+    Split,
+    board_called,
+    parse_blanks,
+    read_puzzles,
+)
+from sudoku_gym.cli.terminal import console, progress, results_table
 from sudoku_gym.evaluation import Evaluation, evaluate, to_markdown
 from sudoku_gym.policy import Policy, load_policy
-from sudoku_gym.puzzles import banks, files
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
 
@@ -24,9 +30,9 @@ FLOORS = ("masked-random", "naked-singles", "hidden-singles")
 class _Match:
     """What both commands ask for: which puzzles, and under which rules."""
 
-    puzzles: str = "4x4"
-    """A bank (4x4, 6x6, 9x9, 16x16, 25x25, x9x9, named) or a file (.txt, .csv, .npz)."""
-    split: Literal["train", "validation", "test", "all"] | None = None
+    puzzles: BankOrFile = "4x4"
+    board: Board = ""
+    split: Split | None = None
     """Part of a bank; the test split if the bank has one."""
     count: int | None = None
     """Play so many puzzles, drawn at random without repetition; all if not given."""
@@ -45,10 +51,12 @@ class _Match:
     """Games in lock step."""
     format: Literal["table", "markdown", "json"] = "table"
     """How to print the figures."""
+    trust: bool = False
+    """Let the folder of a checkpoint name any code as its agent, and run it."""
 
     def chosen(self) -> PuzzleSet:
         """Return the puzzles to play."""
-        whole = self._whole()
+        whole = read_puzzles(self.puzzles, self.split, board_called(self.board))
         count = len(whole) if self.count is None else self.count
         if count < 1:
             raise ValueError(f"count must be at least 1, not {count}")
@@ -60,17 +68,22 @@ class _Match:
             raise ValueError(f"count {count}: {whole.name} ({whole.split}) has {len(whole)}")
         return whole[rng.permutation(len(whole))[:count]] if self.count else whole
 
-    def play(self, policy: Policy, puzzles: PuzzleSet) -> Evaluation:
-        """Evaluate one policy under the options."""
-        return evaluate(
-            policy,
-            puzzles,
-            seed=self.seed,
-            actions=self.actions,
-            erase=self.erase,
-            max_steps=self.max_steps,
-            batch_size=self.batch_size,
-        )
+    def play(self, policies: dict[str, Policy], puzzles: PuzzleSet) -> dict[str, Evaluation]:
+        """Evaluate policies under the options."""
+        results = {}
+        with progress(list(policies)) as start:
+            for name, policy in policies.items():
+                results[name] = evaluate(
+                    policy,
+                    puzzles,
+                    seed=self.seed,
+                    actions=self.actions,
+                    erase=self.erase,
+                    max_steps=self.max_steps,
+                    batch_size=self.batch_size,
+                    on_progress=start(name),
+                )
+        return results
 
     def show(self, results: dict[str, Evaluation], puzzles: PuzzleSet) -> None:
         """Print the figures."""
@@ -81,19 +94,6 @@ class _Match:
             print(f"{title}\n\n{to_markdown(results)}")
         else:
             console().print(results_table(results, title))
-
-    def _whole(self) -> PuzzleSet:
-        if self.puzzles in banks.NAMES:
-            default = "all" if self.puzzles == "named" else "test"
-            return banks.load(self.puzzles, self.split or default)
-        if self.split not in (None, "all"):
-            raise ValueError(f"a file has no splits: leave --split {self.split} out")
-        if not self.puzzles.endswith(files.SUFFIXES):
-            raise ValueError(
-                f"no puzzles {self.puzzles!r}: use {', '.join(banks.NAMES)}, or a file that ends "
-                f"in {', '.join(files.SUFFIXES)}"
-            )
-        return files.read(self.puzzles)
 
     def _title(self, puzzles: PuzzleSet) -> str:
         """Name the puzzles, and say what the figure is worth.
@@ -119,9 +119,9 @@ class Evaluate(_Match):
 
     def run(self) -> int:
         """Evaluate and print."""
-        policy = load_policy(self.policy)
+        policy = load_policy(self.policy, trust=self.trust)
         puzzles = self.chosen()
-        self.show({self.policy: self.play(policy, puzzles)}, puzzles)
+        self.show(self.play({self.policy: policy}, puzzles), puzzles)
         return 0
 
 
@@ -135,7 +135,7 @@ class Compare(_Match):
 
     def run(self) -> int:
         """Evaluate each and print."""
-        policies = {name: load_policy(name) for name in self.policies}
+        policies = {name: load_policy(name, trust=self.trust) for name in self.policies}
         puzzles = self.chosen()
-        self.show({name: self.play(policies[name], puzzles) for name in policies}, puzzles)
+        self.show(self.play(policies, puzzles), puzzles)
         return 0

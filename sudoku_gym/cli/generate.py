@@ -8,12 +8,13 @@ from typing import Literal
 import numpy as np
 
 from sudoku_gym import board
-from sudoku_gym.cli.inputs import geometry_of
+from sudoku_gym.cli.inputs import Board, board_called
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles import files, generator
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
+_MOST = 1_000_000  # puzzles; they are kept in memory until they are all made
 _TRIES = 10_000  # puzzles made in search of a difficulty before one is called too rare
 
 
@@ -23,9 +24,7 @@ class Generate:
 
     count: int = 1
     """How many."""
-    size: str = "9x9"
-    """Shape of the boards: 4x4, 6x6, 9x9, 12x12 ... 25x25, x9x9 (Sudoku-X), windows9x9 (Hyper),
-    jigsaw9x9, or latin9x9 (rows and columns alone)."""
+    board: Board = "9x9"
     givens: int = 0
     """Stop digging at so many givens; 0 digs until no given can be taken away."""
     pattern: generator.Pattern = "none"
@@ -41,9 +40,15 @@ class Generate:
 
     def run(self) -> int:
         """Make the puzzles, print or write them."""
-        if self.count < 1:
-            raise ValueError(f"count must be at least 1, not {self.count}")
-        geometry = geometry_of(self.size)
+        if not 1 <= self.count <= _MOST:
+            raise ValueError(
+                f"count must be at least 1 and at most {_MOST:,}, not {self.count} (for more, make "
+                "several files with other seeds)"
+            )
+        if self.out:
+            files.check_target(self.out)
+        geometry = board_called(self.board or "9x9")
+        assert geometry is not None
         rng = np.random.default_rng(self.seed)
         made = self._graded(geometry, rng) if self.difficulty else self._any(geometry, rng)
         if self.out:

@@ -9,10 +9,11 @@ from importlib.util import find_spec
 
 import gymnasium
 import numpy as np
+from rich.text import Text
 from tyro.conf import Positional
 
 from sudoku_gym import plugins
-from sudoku_gym.cli.terminal import console, table
+from sudoku_gym.cli.terminal import console, plain, table
 from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.difficulty import GRADES
 
@@ -63,7 +64,9 @@ def _describe_installation() -> None:
     ]
     width = max(len(name) for name, _ in rows)
     for name, text in rows:
-        console().print(f"[bold]{name.ljust(width)}[/]  {text}", soft_wrap=True)
+        console().print(
+            Text.assemble((name.ljust(width), "bold"), "  ", plain(text)), soft_wrap=True
+        )
 
 
 def _extras() -> list[str]:

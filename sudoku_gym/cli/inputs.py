@@ -1,17 +1,50 @@
-"""What several commands read: puzzles from text, files and banks, and ranges of blanks."""
+"""What several commands read: puzzles from text, files and banks, boards, ranges of blanks."""
 
 from __future__ import annotations
 
+import re
 import sys
+from contextlib import suppress
+from io import TextIOWrapper, UnsupportedOperation
 from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from tyro.conf import arg
 
-from sudoku_gym import board
-from sudoku_gym.geometry import Geometry
-from sudoku_gym.puzzles import banks
-from sudoku_gym.puzzles.sources import Blanks
+from sudoku_gym import board, plugins
+from sudoku_gym.envs.sudoku import SudokuEnv
+from sudoku_gym.geometry import Geometry, geometry_for
+from sudoku_gym.puzzles import banks, files
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.puzzles.sources import BankSource, Blanks, GivenPuzzles
+
+Split: TypeAlias = Literal["train", "validation", "test", "all"]
+BankOrFile: TypeAlias = Annotated[
+    str,
+    arg(
+        help=f"A bank ({', '.join(banks.NAMES)}), a file ({', '.join(files.SUFFIXES)}), or the "
+        "module:attribute of a PuzzleSet."
+    ),
+]
+BankFileOrPuzzle: TypeAlias = Annotated[
+    str,
+    arg(
+        help=f"A bank to draw from ({', '.join(banks.NAMES)}), a file of puzzles "
+        f"({', '.join(files.SUFFIXES)}), or a puzzle row by row."
+    ),
+]
+Board: TypeAlias = Annotated[
+    str,
+    arg(
+        aliases=("--size",),
+        help=f"The boards: 4x4, 6x6, 9x9, 12x12 ... 25x25, a variant ({', '.join(banks.VARIANTS)}),"
+        " or the module:attribute of a Geometry.",
+    ),
+]
+
+_LONGEST = 100_000_000  # characters; a device may never end
 
 
 def read_boards(text: str, geometry: Geometry | None) -> NDArray[np.int8]:
@@ -26,15 +59,87 @@ def read_boards(text: str, geometry: Geometry | None) -> NDArray[np.int8]:
         ValueError: if it is none of these, or a board does not parse.
     """
     if text == "-":
-        return _parse_lines(sys.stdin.read(), "standard input", geometry)
-    if _is_file(text):
-        return _parse_lines(Path(text).read_text(encoding="utf-8"), text, geometry)
+        return _parse_text(_standard_input(), "standard input", geometry)
+    path = Path(text)
+    if _exists(path):
+        if path.is_dir():
+            raise ValueError(f"{text} is a folder: give a file of puzzles")
+        with files.open_text(path) as lines:
+            return _parse_text(_read(lines.read(_LONGEST + 1), text), text, geometry)
     try:
         return board.parse(text, geometry)[None]
     except ValueError as error:
-        if Path(text).suffix and not text.count(".") > 1:
+        if _looks_like_a_file(text):
             raise ValueError(f"there is no file {text!r}") from None
-        raise ValueError(f"{error}") from None
+        raise ValueError(f"{text[:40]!r} is neither a file nor a puzzle: {error}") from None
+
+
+def read_puzzles(name: str, split: Split | None, geometry: Geometry | None) -> PuzzleSet:
+    """Read a bank, a file, or the PuzzleSet called `module:attribute`.
+
+    Args:
+        name: of one of these.
+        split: part of a bank; None takes the test split if the bank has one.
+        geometry: of the boards; None takes a bank's or a set's own, and the standard one for the
+            size of a file's.
+
+    Raises:
+        ValueError: if there is no such thing, or its boards are others.
+    """
+    if name in banks.NAMES:
+        found = banks.load(name, split or ("all" if name == "named" else "test"))
+    elif split not in (None, "all"):
+        raise ValueError(f"a file has no splits: leave --split {split} out")
+    elif name.endswith(files.SUFFIXES):
+        return files.read(name, geometry)
+    elif ":" in name:
+        attribute = plugins.load_attribute(name)
+        found = attribute() if callable(attribute) else attribute
+    else:
+        raise ValueError(
+            f"no puzzles {name!r}: use {', '.join(banks.NAMES)}, a file that ends in "
+            f"{', '.join(files.SUFFIXES)}, or the module:attribute of a PuzzleSet"
+        )
+    if not isinstance(found, PuzzleSet):
+        raise ValueError(f"{name!r} is a {type(found).__name__}, no PuzzleSet")
+    if geometry is not None and found.geometry != geometry:
+        raise ValueError(
+            f"{name!r} holds {found.geometry.name} boards, not {geometry.name}: leave --board out"
+        )
+    return found
+
+
+def environment(
+    puzzle: str, board_name: str, split: Split | None, blanks: str, *, erase: bool, max_steps: int
+) -> tuple[SudokuEnv, dict[str, NDArray[np.int8]]]:
+    """Make the environment to watch or play a puzzle in, and the options of its reset.
+
+    Args:
+        puzzle: a bank, a file, or a puzzle row by row.
+        board_name: as `board_called` takes it.
+        split: part of a bank; None takes the test split if the bank has one.
+        blanks: as `parse_blanks` takes it; for banks and files.
+        erase: whether cells may be cleared.
+        max_steps: moves after which the episode ends.
+
+    Raises:
+        ValueError: if an argument does not read.
+    """
+    geometry = board_called(board_name)
+    if puzzle not in banks.NAMES and not puzzle.endswith(files.SUFFIXES):
+        if blanks:
+            raise ValueError(f"a puzzle has its own blanks: leave --blanks {blanks} out")
+        given = read_boards(puzzle, geometry)[0]
+        source = GivenPuzzles(geometry_for(len(given), geometry))
+        return SudokuEnv(source, erase=erase, max_episode_steps=max_steps), {"puzzle": given}
+    env = SudokuEnv(
+        BankSource(read_puzzles(puzzle, split, geometry)),
+        blanks=parse_blanks(blanks),
+        augment=False,
+        erase=erase,
+        max_episode_steps=max_steps,
+    )
+    return env, {}
 
 
 def parse_blanks(text: str) -> Blanks:
@@ -48,24 +153,24 @@ def parse_blanks(text: str) -> Blanks:
         raise ValueError(f"blanks {text!r}: write a number such as 40, or a range, 30-40") from None
 
 
-def geometry_of(name: str) -> Geometry:
-    """Return the geometry called `9x9`, `9`, `12x12`, or as a bank, such as `x9x9`.
+def board_called(name: str) -> Geometry | None:
+    """Return the geometry of a name such as `9x9` or `x9x9`, or of `module:attribute`.
+
+    Returns:
+        None if the name is empty.
 
     Raises:
         ValueError: if there is none.
     """
-    if name in banks.NAMES:
-        return banks.geometry_of(name)
-    size = name.partition("x")[0]
-    if not size.isdecimal() or name not in (size, f"{size}x{size}"):
-        raise ValueError(
-            f"no board is called {name!r}: use 4x4, 6x6, 9x9 ... 25x25, or one of "
-            f"{', '.join(banks.VARIANTS)}"
-        )
-    return Geometry.standard(int(size))
+    if ":" not in name:
+        return banks.geometry_of(name) if name else None
+    found = plugins.load_attribute(name)
+    if not isinstance(found, Geometry):
+        raise ValueError(f"{name!r} is a {type(found).__name__}, no Geometry")
+    return found
 
 
-def _parse_lines(text: str, where: str, geometry: Geometry | None) -> NDArray[np.int8]:
+def _parse_text(text: str, where: str, geometry: Geometry | None) -> NDArray[np.int8]:
     try:
         return board.parse_many(text.splitlines(), geometry)
     except ValueError as error:
@@ -75,8 +180,30 @@ def _parse_lines(text: str, where: str, geometry: Geometry | None) -> NDArray[np
             raise ValueError(f"{where}: {error}") from None
 
 
-def _is_file(text: str) -> bool:
+def _standard_input() -> str:
+    if sys.stdin is None:
+        raise ValueError("standard input is closed")
+    if isinstance(sys.stdin, TextIOWrapper):
+        with suppress(UnsupportedOperation):  # something was read from it already
+            sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace")
+    return _read(sys.stdin.read(_LONGEST + 1), "standard input")
+
+
+def _read(text: str, where: str) -> str:
+    if len(text) > _LONGEST:
+        raise ValueError(f"{where}: more than {_LONGEST:,} characters; give smaller files")
+    return text
+
+
+def _exists(path: Path) -> bool:
     try:
-        return Path(text).is_file()
+        return path.exists()
     except OSError:  # a puzzle may be longer than a file's name can be
         return False
+
+
+def _looks_like_a_file(text: str) -> bool:
+    """Whether a text that is no puzzle has a slash, or an ending that no puzzle has."""
+    suffix = re.search(r"\.([A-Za-z]{2,5})$", text)
+    is_suffix = suffix is not None and not set(suffix[1].upper()) <= set(board.SYMBOLS)
+    return "/" in text or "\\" in text or is_suffix

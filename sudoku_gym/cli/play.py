@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +10,11 @@ from tyro.conf import Positional
 
 from sudoku_gym import board, solver
 from sudoku_gym.board import SYMBOLS
-from sudoku_gym.cli.inputs import parse_blanks, read_boards
+from sudoku_gym.cli.inputs import BankFileOrPuzzle, Board, Split, environment
 from sudoku_gym.envs.batch import EnvState
 from sudoku_gym.envs.rendering import to_ansi
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.puzzles import banks, files
 
 HELP = """\
   5 3 7    put digit 7 into row 5, column 3 (letters above 9)
@@ -31,10 +29,9 @@ HELP = """\
 class Play:
     """Solve a puzzle by hand in the terminal."""
 
-    puzzle: Positional[str] = "9x9"
-    """A bank to draw from (4x4, 6x6, 9x9, 16x16, 25x25, x9x9), a file of puzzles (.txt, .csv,
-    .npz), or a puzzle row by row."""
-    split: Literal["train", "validation", "test", "all"] = "all"
+    puzzle: Positional[BankFileOrPuzzle] = "9x9"
+    board: Board = ""
+    split: Split = "all"
     """Part of a bank to draw from."""
     blanks: str = ""
     """Reveal cells until so many blanks are left: a number or a range, 30-40."""
@@ -43,16 +40,8 @@ class Play:
 
     def run(self) -> int:
         """Play until the board is solved (exit code 0) or the player leaves (1)."""
-        is_source = self.puzzle in banks.NAMES or self.puzzle.endswith(files.SUFFIXES)
-        given = None if is_source else read_boards(self.puzzle, None)
-        options = {} if given is None else {"puzzle": given[0]}
-        bank = self.puzzle if given is None else f"{given.shape[1]}x{given.shape[1]}"
-        env = SudokuEnv(
-            bank,
-            split=self.split,
-            blanks=parse_blanks(self.blanks) if given is None else None,
-            erase=True,
-            max_episode_steps=2**31,
+        env, options = environment(
+            self.puzzle, self.board, self.split, self.blanks, erase=True, max_steps=2**31
         )
         start, _ = env.reset(seed=self.seed, options=options)
         return 0 if _Game(env, start).play() else 1

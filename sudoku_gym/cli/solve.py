@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tyro.conf import Positional
 
 from sudoku_gym import board, solver
-from sudoku_gym.cli.inputs import geometry_of, read_boards
+from sudoku_gym.cli.inputs import Board, board_called, read_boards
 from sudoku_gym.geometry import Geometry, geometry_for
 
 
@@ -21,8 +21,7 @@ class Solve:
     puzzle: Positional[str]
     """A puzzle row by row (0 or . for a blank, letters above 9), a file, or - for standard input.
     A file holds one puzzle a line, or a single one drawn over several lines."""
-    size: str = ""
-    """Shape of the boards, e.g. x9x9 for Sudoku-X; standard boxes if not given."""
+    board: Board = ""
     format: Literal["auto", "grid", "line"] = "auto"
     """How to print solutions; auto draws a single one and prints several as lines."""
     node_limit: int = solver.NODE_LIMIT
@@ -30,7 +29,9 @@ class Solve:
 
     def run(self) -> int:
         """Solve and print."""
-        wanted = geometry_of(self.size) if self.size else None
+        if not 0 <= self.node_limit < 2**63:
+            raise ValueError(f"--node-limit must be 0 to 2^63 - 1, not {self.node_limit}")
+        wanted = board_called(self.board)
         boards = read_boards(self.puzzle, wanted)
         geometry = geometry_for(boards.shape[1], wanted)
         result = solver.search(boards, 2, geometry, node_limit=self.node_limit)

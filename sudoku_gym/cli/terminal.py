@@ -1,13 +1,41 @@
-"""How results look in the terminal."""
+"""How results look in the terminal, and what is shown while they are waited for.
+
+What a user wrote (names, paths) is never read as markup: rich gets it as `Text`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from io import TextIOWrapper
 
 from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
+from rich.text import Text
 
 from sudoku_gym.evaluation import Evaluation, tabulate
+
+Told = Callable[[float], None]  # is called with the share that is done, 0 to 1
+
+
+def print_anything() -> None:
+    """Let standard output show a ? for what its encoding lacks, in place of an error."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+
+
+def plain(text: str) -> str:
+    """Return a text in one line, with a ? for whatever would move the cursor or colour the line."""
+    return "".join(c if c.isprintable() else "?" for c in " ".join(text.splitlines()))
 
 
 def console() -> Console:
@@ -24,9 +52,44 @@ def results_table(results: Mapping[str, Evaluation], title: str) -> Table:
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Table:
     """Lay out text cells; the first column is a name, the others are figures."""
-    laid_out = Table(title=title or None, title_justify="left", title_style="bold")
+    shown = Text(plain(title), "bold") if title else None
+    laid_out = Table(title=shown, title_justify="left")
     for i, head in enumerate(heads):
-        laid_out.add_column(head, justify="left" if i == 0 else "right", no_wrap=i == 0)
+        laid_out.add_column(Text(head), justify="left" if i == 0 else "right", no_wrap=i == 0)
     for row in rows:
-        laid_out.add_row(*row)
+        laid_out.add_row(*(Text(plain(cell)) for cell in row))
     return laid_out
+
+
+@contextmanager
+def progress(names: Sequence[str]) -> Iterator[Callable[[str], Told]]:
+    """Show on standard error how far each of several tasks is, while it runs.
+
+    Where standard error is no terminal nothing is shown; at the end the line is gone.
+
+    Args:
+        names: of the tasks, in their order.
+
+    Yields:
+        A function to call with a name at the start of its task; it returns the function to call
+        with the share that is done.
+    """
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda name: lambda share: None
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task("", total=1.0, visible=False)
+
+        def start(name: str) -> Told:
+            number = f" ({names.index(name) + 1} of {len(names)})" if len(names) > 1 else ""
+            shown.reset(task, description=f"{plain(name)}{number}", visible=True)
+            return lambda share: shown.update(task, completed=share)
+
+        yield start

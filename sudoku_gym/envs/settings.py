@@ -74,7 +74,7 @@ class Settings:
 
     source: object
     split: str
-    board: str | None
+    board: str | Geometry | None
     blanks: Blanks
     augment: bool
     reward: Reward
@@ -117,12 +117,13 @@ class Settings:
         Raises:
             ValueError: if the source is unknown, or its boards have another geometry than `board`.
         """
-        source = resolve_source(self.source, self.split)
-        if self.board is not None and source.geometry != geometry_of(self.board):
+        wanted = geometry_of(self.board) if isinstance(self.board, str) else self.board
+        source = resolve_source(self.source, self.split, wanted)
+        if wanted is not None and source.geometry != wanted:
             raise ValueError(
                 f"source={self.source!r} holds {source.geometry.name} boards, but this "
-                f"environment's are {geometry_of(self.board).name}: use another source, or the "
-                "environment id for that board"
+                f"environment's are {wanted.name}: use another source, or "
+                "gym.make('Sudoku-v0', source=...), whose boards are its source's"
             )
         return source
 

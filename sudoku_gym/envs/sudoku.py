@@ -24,6 +24,7 @@ from sudoku_gym.envs.settings import (
     custom_rewards,
     read_reset_options,
 )
+from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
 
 
@@ -100,7 +101,9 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
     ```
     - `source`: a bank's name, a file of puzzles, `"module:attribute"`, or a `PuzzleSource`.
     - `split`: the part of a bank to draw from: `"train"`, `"validation"`, `"test"` or `"all"`.
-    - `board`: the bank name of the board that the source must have; the environment ids set it.
+    - `board`: the board that the source must have: a name such as `"x9x9"` or `"12x12"`, or a
+      `Geometry`; None takes the source's. The environment ids set it, all but `Sudoku-v0`. A file
+      of puzzles does not say its board, so there it also says how to read them.
     - `blanks`: None for puzzles as stored (minimal), a number, a (low, high) pair with both ends
       included, or a mapping from numbers to weights.
     - `augment`: whether to move each drawn puzzle by a random symmetry of the board.
@@ -137,7 +140,7 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
         source: str | PuzzleSource = "9x9",
         *,
         split: str = "train",
-        board: str | None = None,
+        board: str | Geometry | None = None,
         blanks: Blanks = None,
         augment: bool = True,
         reward: Reward = "terminal",

@@ -36,6 +36,7 @@ from sudoku_gym.envs.settings import (
 )
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.envs.threads import StepThreads
+from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
 
 Boards = NDArray[np.int8]
@@ -113,7 +114,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
         source: str | PuzzleSource = "9x9",
         *,
         split: str = "train",
-        board: str | None = None,
+        board: str | Geometry | None = None,
         blanks: Blanks = None,
         augment: bool = True,
         reward: Reward = "terminal",

@@ -6,11 +6,11 @@ steps, so that the rows of a comparison differ in nothing but the policy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from sudoku_gym.envs.settings import ResetOptions, Settings
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.policy import Policy
 from sudoku_gym.puzzles.puzzle_set import UNKNOWN, PuzzleSet
-from sudoku_gym.puzzles.sources import Blanks
+from sudoku_gym.puzzles.sources import GivenPuzzles
 from sudoku_gym.statistics import wilson_interval
 
 RESAMPLES = 1000
@@ -131,6 +131,7 @@ def evaluate(
     erase: bool = False,
     max_steps: int | None = None,
     batch_size: int = 1024,
+    on_progress: Callable[[float], None] | None = None,
 ) -> Evaluation:
     """Let a policy play each puzzle once.
 
@@ -147,6 +148,8 @@ def evaluate(
         max_steps: moves after which a game ends; None for the environment's own limit.
         batch_size: games in lock step. A policy that draws random numbers may play otherwise
             with another batch size.
+        on_progress: called after each move with the share of all blanks that are filled or no
+            longer matter, 0 to 1.
 
     Returns:
         The figures.
@@ -159,10 +162,11 @@ def evaluate(
     if batch_size < 1:
         raise ValueError(f"batch_size must be at least 1, not {batch_size}")
     starts = range(0, len(boards), batch_size)
-    games = [
-        _play(policy, boards[i : i + batch_size], geometry, rng, actions, erase, max_steps)
-        for i, rng in zip(starts, np.random.default_rng(seed).spawn(len(starts)), strict=True)
-    ]
+    games = []
+    for i, rng in zip(starts, np.random.default_rng(seed).spawn(len(starts)), strict=True):
+        part = slice(i, i + batch_size)
+        told = _part_of(on_progress, boards, part)
+        games.append(_play(policy, boards[part], geometry, rng, actions, erase, max_steps, told))
     final = np.concatenate([game.boards for game in games])
     lost = np.concatenate([game.lost for game in games])
     kept = ((boards == 0) | (boards == final)).all((1, 2))
@@ -227,11 +231,12 @@ def _play(
     actions: Literal["legal", "blank"],
     erase: bool,
     max_steps: int | None,
+    told: _Told | None,
 ) -> _Games:
     """Play one batch to its end, under the rules of the environments."""
     count = len(puzzles)
     settings = Settings(
-        source=_NoSource(geometry),
+        source=GivenPuzzles(geometry),
         split="all",
         board=None,
         blanks=None,
@@ -264,23 +269,28 @@ def _play(
         games.play(choices, running)
         running &= games.running
         masks = games.masks().view(np.bool_)
+        if told is not None:
+            told(running, games.boards)
     return _Games(games.boards.copy(), lost, seconds)
 
 
-@dataclass(frozen=True)
-class _NoSource:
-    """Tells the environment the geometry; every puzzle is given at reset, and none is drawn."""
+_Told: TypeAlias = Callable[[NDArray[np.bool_], NDArray[np.int8]], None]
 
-    geometry: Geometry
 
-    @property
-    def max_blanks(self) -> int:
-        return self.geometry.num_cells
+def _part_of(
+    on_progress: Callable[[float], None] | None, boards: NDArray[np.int8], part: slice
+) -> _Told | None:
+    """Return what tells how far all games are, while the batch `boards[part]` is played."""
+    if on_progress is None:
+        return None
+    count = len(boards[part])
+    at_first = max(int(np.count_nonzero(boards[part] == 0)), 1)
 
-    def sample(
-        self, count: int, blanks: Blanks, rng: np.random.Generator
-    ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        raise RuntimeError("an evaluation plays the puzzles it was given")
+    def told(running: NDArray[np.bool_], now: NDArray[np.int8]) -> None:
+        blanks = int(np.count_nonzero(now[running] == 0))
+        on_progress((part.start + count * (1 - blanks / at_first)) / len(boards))
+
+    return told
 
 
 def _checked(answer: NDArray[np.int64], count: int) -> NDArray[np.int64]:

@@ -30,6 +30,7 @@ def tabulate(results: Mapping[str, Evaluation]) -> tuple[list[str], list[list[st
 def to_markdown(results: Mapping[str, Evaluation]) -> str:
     """Format a comparison as a Markdown table that also reads well as plain text."""
     heads, rows = tabulate(results)
+    rows = [[" ".join(cell.split()).replace("|", r"\|") for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     rule = ["-" * widths[0]] + ["-" * (width - 1) + ":" for width in widths[1:]]
     lines = [

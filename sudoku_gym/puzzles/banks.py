@@ -72,10 +72,22 @@ def orbits_of(name: str) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np
 
 
 def geometry_of(name: str) -> Geometry:
-    """Return the geometry of a bank without reading it."""
+    """Return the geometry called `9x9`, `9`, `12x12`, or as a bank, such as `x9x9`.
+
+    Raises:
+        ValueError: if there is none of that name.
+    """
     if name in VARIANTS:
         return VARIANTS[name](9)
-    return Geometry.standard(9 if name == "named" else int(name.split("x")[0]))
+    if name == "named":
+        return Geometry.standard(9)
+    size = name.partition("x")[0]
+    if not size.isdecimal() or name not in (size, f"{size}x{size}"):
+        raise ValueError(
+            f"no board is called {name!r}: use 4x4, 6x6, 9x9 ... 25x25, or one of "
+            f"{', '.join(VARIANTS)}"
+        )
+    return Geometry.standard(int(size))
 
 
 class _Bank(NamedTuple):

@@ -7,22 +7,23 @@ headers of the public lists: `quizzes,solutions` and `puzzle,solution` (Kaggle),
 
 from __future__ import annotations
 
+import codecs
 import csv
+import os
 import warnings
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from io import TextIOWrapper
 from itertools import islice
-from math import isqrt
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TextIO, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym import board, solver
-from sudoku_gym.geometry import MAX_SIZE, Geometry, geometry_for
+from sudoku_gym.geometry import Geometry, geometry_for
+from sudoku_gym.puzzles import npz
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.puzzle_set import UNKNOWN, PuzzleSet
 
@@ -33,17 +34,6 @@ _Complain: TypeAlias = Callable[[int, str], None]
 
 _PUZZLE_HEADERS = ("puzzle", "puzzles", "quiz", "quizzes", "question", "sudoku")
 _SOLUTION_HEADERS = ("solution", "solutions", "answer")
-_NPZ_NAMES = _PUZZLE_HEADERS + _SOLUTION_HEADERS
-_UNREADABLE = (
-    ValueError,
-    OSError,
-    EOFError,
-    KeyError,
-    NotImplementedError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
-
 _DIGIT_OF_CODE = np.full(256, -1, np.int8)
 for _digit, _symbol in enumerate(board.SYMBOLS):
     _DIGIT_OF_CODE[[ord(_symbol), ord(_symbol.lower())]] = _digit
@@ -122,8 +112,9 @@ def stream(
         raise ValueError(f"chunk={chunk}: read at least one puzzle at a time")
     skipped: list[str] = []
     complain = _complaint(path, on_bad_row, skipped)
+    hint = "" if geometry else "; if it belongs to a variant, give its geometry (--board)"
     for part in _parts(path, geometry, chunk, complain):
-        proven = _proven(part, complain, check)
+        proven = _proven(part, complain, check, hint)
         if len(proven.lines):
             yield PuzzleSet(proven.puzzles, proven.solutions, proven.geometry, str(path))
     if skipped:
@@ -137,11 +128,10 @@ def write(path: str | Path, puzzle_set: PuzzleSet) -> None:
     orbits, which mean nothing outside their bank.
 
     Raises:
-        ValueError: if the path ends in none of these.
+        ValueError: as `check_target`.
     """
+    check_target(path)
     path = Path(path)
-    if path.suffix not in SUFFIXES:
-        raise ValueError(f"{path}: a list of puzzles ends in {', '.join(SUFFIXES)}")
     unfinished = path.with_name(path.name + ".part")
     if path.suffix == ".npz":
         columns = ("puzzles", "solutions", "grades", "minimal")
@@ -151,6 +141,37 @@ def write(path: str | Path, puzzle_set: PuzzleSet) -> None:
         with unfinished.open("w", encoding="utf-8", newline="\n") as text:
             text.writelines(_lines(puzzle_set, with_solutions=path.suffix == ".csv"))
     unfinished.replace(path)
+
+
+def open_text(path: Path, newline: str | None = None) -> TextIO:
+    """Open a file of UTF-8, with or without a byte order mark, in any locale.
+
+    Raises:
+        ValueError: if it is UTF-16, which some editors and shells write.
+        OSError: if it can't be opened.
+    """
+    binary = path.open("rb")
+    if binary.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        binary.close()
+        raise ValueError(f"{path}: the text is UTF-16; save it as UTF-8")
+    return TextIOWrapper(binary, encoding="utf-8-sig", errors="replace", newline=newline)
+
+
+def check_target(path: str | Path) -> None:
+    """Check that `write` could write a file, before there is anything to write.
+
+    Raises:
+        ValueError: if the path ends in no suffix of ours, is a folder, or lies in none.
+    """
+    path = Path(path)
+    if path.suffix not in SUFFIXES:
+        raise ValueError(f"{path}: a list of puzzles ends in {', '.join(SUFFIXES)}")
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder: give a file")
+    if not path.parent.is_dir():
+        raise ValueError(f"{path}: there is no folder {path.parent}")
+    if not os.access(path.parent, os.W_OK):
+        raise ValueError(f"{path}: the folder {path.parent} can't be written to")
 
 
 def _lines(puzzle_set: PuzzleSet, with_solutions: bool) -> Iterator[str]:
@@ -186,14 +207,7 @@ def _parts(
 ) -> Iterator[_Part]:
     """Read a file in parts, before anything is known of the puzzles in it."""
     if path.suffix == ".npz":
-        whole = _npz_part(path, geometry)
-        for start in range(0, len(whole.lines), chunk):
-            part = whole.take(slice(start, start + chunk))
-            wrong = (part.puzzles < 0) | (part.puzzles > whole.geometry.size)
-            in_range = ~np.logical_or.reduce(wrong, axis=(1, 2))
-            for line in part.lines[~in_range]:
-                complain(int(line), f"a value is no digit of a {whole.geometry.name} board")
-            yield part.take(in_range)
+        yield from _npz_parts(path, geometry, chunk, complain)
         return
     rows = _csv_rows(path, complain) if path.suffix == ".csv" else _text_rows(path)
     while batch := list(islice(rows, chunk)):
@@ -206,14 +220,14 @@ def _parts(
 
 
 def _text_rows(path: Path) -> Iterator[_Row]:
-    with path.open(encoding="utf-8-sig", errors="replace") as lines:
+    with open_text(path) as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip() and not line.lstrip().startswith("#"):
                 yield _Row(number, line.strip(), "")
 
 
 def _csv_rows(path: Path, complain: _Complain) -> Iterator[_Row]:
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
+    with open_text(path, newline="") as lines:
         reader = csv.reader(lines)
         columns: tuple[int, int] | None = None
         while True:
@@ -288,35 +302,28 @@ def _digits(texts: list[str], geometry: Geometry) -> NDArray[np.int8]:
     return digits
 
 
-def _npz_part(path: Path, geometry: Geometry | None) -> _Part:
-    try:
-        with path.open("rb") as binary, np.load(binary, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files if name in _NPZ_NAMES}
-    except FileNotFoundError:
-        raise
-    except _UNREADABLE:
-        raise ValueError(f"{path}: no readable npz file of plain arrays") from None
-    puzzles = next((arrays[name] for name in _PUZZLE_HEADERS if name in arrays), None)
-    if puzzles is None:
-        raise ValueError(f"{path}: holds no array `puzzles`, int8 [M, N, N]")
-    solutions = next((arrays[name] for name in _SOLUTION_HEADERS if name in arrays), None)
-    if solutions is None:
-        solutions = np.zeros_like(puzzles)
-    for array in (puzzles, solutions):
-        if not np.issubdtype(array.dtype, np.integer) or array.shape != puzzles.shape:
-            raise ValueError(f"{path}: puzzles and solutions must be integers of one shape")
-    cells = puzzles.reshape(len(puzzles), -1).shape[1] if puzzles.size else 0
-    size = isqrt(cells)
-    if puzzles.ndim not in (2, 3) or size * size != cells or cells == 0:
-        raise ValueError(f"{path}: puzzles must be [M, N, N] or [M, N**2], not {puzzles.shape}")
-    geometry = geometry_for(size, geometry)
-    boards = [np.clip(a, -1, MAX_SIZE + 1).astype(np.int8) for a in (puzzles, solutions)]
-    shape = (-1, size, size)
-    lines = np.arange(1, len(puzzles) + 1)
-    return _Part(geometry, lines, boards[0].reshape(shape), boards[1].reshape(shape))
+def _npz_parts(
+    path: Path, geometry: Geometry | None, chunk: int, complain: _Complain
+) -> Iterator[_Part]:
+    with npz.Boards(path, _PUZZLE_HEADERS, _SOLUTION_HEADERS) as boards:
+        try:
+            geometry = geometry_for(boards.size, geometry)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+        start = 1
+        while start <= boards.count:
+            puzzles, solutions = boards.take(chunk)
+            lines = np.arange(start, start + len(puzzles))
+            part = _Part(geometry, lines, puzzles, solutions)
+            start += len(puzzles)
+            wrong = (puzzles < 0) | (puzzles > geometry.size)
+            in_range = ~np.logical_or.reduce(wrong, axis=(1, 2))
+            for line in lines[~in_range]:
+                complain(int(line), f"a value is no digit of a {geometry.name} board")
+            yield part.take(in_range)
 
 
-def _proven(part: _Part, complain: _Complain, check: bool) -> _Part:
+def _proven(part: _Part, complain: _Complain, check: bool, hint: str) -> _Part:
     """Complete the missing solutions, and keep the rows that hold what they promise."""
     geometry, puzzles, solutions = part.geometry, part.puzzles, part.solutions
     stored = np.logical_or.reduce(solutions != 0, axis=(1, 2))
@@ -333,7 +340,7 @@ def _proven(part: _Part, complain: _Complain, check: bool) -> _Part:
     for index, found, decided in zip(
         to_solve[~unique], result.found[~unique], result.decided[~unique], strict=True
     ):
-        problem = "no solution" if found == 0 else "several solutions"
+        problem = "no solution" if found == 0 else f"several solutions{hint}"
         complain(
             int(part.lines[index]),
             f"the puzzle has {problem}" if decided else "the solver's node limit was reached",

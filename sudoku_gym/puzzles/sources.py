@@ -9,14 +9,14 @@ as many are left as asked for, and move it by a random symmetry.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
+from typing import Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sudoku_gym import plugins
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.intrinsics import prefetch
@@ -104,6 +104,28 @@ class BankSource:
 
     def __repr__(self) -> str:
         return f"BankSource({self._name}, at most {self.max_blanks} blanks)"
+
+
+class GivenPuzzles:
+    """Holds no puzzle, for boards that are always given one at reset.
+
+    Args:
+        geometry: the shape of the boards.
+
+    Attributes:
+        geometry: as given.
+        max_blanks: all cells.
+    """
+
+    def __init__(self, geometry: Geometry) -> None:
+        self.geometry = geometry
+        self.max_blanks = geometry.num_cells
+
+    def sample(
+        self, count: int, blanks: Blanks, rng: np.random.Generator
+    ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """Raise a RuntimeError: there is nothing to draw."""
+        raise RuntimeError("there is no puzzle to draw: give one at reset")
 
 
 def blanks_cdf(blanks: Blanks, max_blanks: int) -> NDArray[np.float64]:
@@ -239,7 +261,9 @@ def draw_puzzles(stream, bank, cdf, augment, group, puzzles, solutions):
         draw_puzzle(stream, bank, cdf, augment, group, puzzles[b], solutions[b])
 
 
-def resolve_source(source: object, split: str = "train") -> PuzzleSource:
+def resolve_source(
+    source: object, split: str = "train", geometry: Geometry | None = None
+) -> PuzzleSource:
     """Find the source that `source` names.
 
     Args:
@@ -247,13 +271,15 @@ def resolve_source(source: object, split: str = "train") -> PuzzleSource:
             `"module:attribute"` (a source, a PuzzleSet, or a function without arguments that
             returns one), a PuzzleSource, or a PuzzleSet.
         split: which part of a bank; anything else is used whole.
+        geometry: the shape of the boards in a file, which does not say it; None takes the standard
+            one for their size. Everything else carries its own.
 
     Raises:
-        ValueError: if a string names nothing, with the names that exist.
+        ValueError: if a string names nothing, with the names that exist; or from a file.
         TypeError: if an object is no source.
     """
     if isinstance(source, (str, Path)):
-        return _named_source(str(source), split)
+        return _named_source(str(source), split, geometry)
     if isinstance(source, PuzzleSet):
         return BankSource(source)
     if isinstance(source, PuzzleSource):
@@ -264,23 +290,18 @@ def resolve_source(source: object, split: str = "train") -> PuzzleSource:
     )
 
 
-def _named_source(name: str, split: str) -> PuzzleSource:
+def _named_source(name: str, split: str, geometry: Geometry | None) -> PuzzleSource:
     from sudoku_gym.puzzles import banks, files
 
     if name in banks.NAMES:
         return BankSource(banks.load(name, split))
     if Path(name).suffix in files.SUFFIXES:
-        return BankSource(files.read(name))
-    module, colon, attribute = name.partition(":")
-    if not colon:
+        return BankSource(files.read(name, geometry))
+    if ":" not in name:
         raise ValueError(
             f"no source of puzzles is called {name!r}: use one of {', '.join(banks.NAMES)}, a file "
             f"that ends in {', '.join(files.SUFFIXES)}, or 'module:attribute'"
         )
-    found: Any = importlib.import_module(module)
-    for part in attribute.split("."):
-        if not hasattr(found, part):
-            raise ValueError(f"source {name!r}: module {module} has no attribute {attribute}")
-        found = getattr(found, part)
+    found = plugins.load_attribute(name)
     is_factory = callable(found) and (isinstance(found, type) or not hasattr(found, "sample"))
     return resolve_source(found() if is_factory else found, split)

@@ -145,6 +145,7 @@ def plugin(tmp_path, monkeypatch):
     """A module of somebody else's, importable as `their_agents`."""
     source = tmp_path / "their_agents.py"
     source.write_text(
+        "from typing import Literal\n"
         "import numpy as np\n"
         "class Agent:\n"
         "    def __init__(self, greed=1): self.greed = greed\n"
@@ -158,6 +159,8 @@ def plugin(tmp_path, monkeypatch):
         "    def predict(self, boards, geometry): return np.zeros((len(boards), 4, 4, 4))\n"
         "ready = Agent(5)\n"
         "number = 3\n"
+        "def typed(depth: int, width: float | None = None, mode: Literal['fast'] = 'fast'):\n"
+        "    return Agent((depth, width, mode))\n"
         "def takes_all(**kw): return Agent(kw)\n"
         "def needs_depth(depth): return Agent(depth)\n"
         "def takes_none(): return Agent()\n"
@@ -201,6 +204,12 @@ def test_options_of_a_factory_that_takes_all(plugin):
     assert policy.greed == {"depth": 3, "mode": "fast", "width": 2}
 
 
+def test_values_of_the_types_that_the_factory_says(plugin):
+    policy = load_policy("their_agents:typed?depth=3&width=2&mode=fast")
+    assert policy.greed == (3, 2, "fast")
+    assert load_policy("their_agents:typed?depth=3&width=null").greed == (3, None, "fast")
+
+
 @pytest.mark.parametrize(
     "name, kwargs, message",
     [
@@ -216,6 +225,14 @@ def test_options_of_a_factory_that_takes_all(plugin):
         ("their_agents:Agent?=3", {}, "'=3' is no option; write name"),
         ("their_agents:Agent?greed=3&", {}, "'' is no option; write name"),
         ("their_agents:Agent?greed=[1]", {}, r"\[1\] is a list, no single value"),
+        ("their_agents:Agent?greed=NaN", {}, "NaN is no number of 64 bits"),
+        ("their_agents:Agent?greed=-1e999", {}, "-1e999 is no number of 64 bits"),
+        (f"their_agents:Agent?greed={2**63}", {}, "is no number of 64 bits"),
+        ('their_agents:typed?depth="7"', {}, "depth='7' is no int"),
+        ("their_agents:typed?depth=true", {}, "depth=True is no int"),
+        ("their_agents:typed?depth=7.0", {}, "depth=7.0 is no int"),
+        ("their_agents:typed?depth=1&width=wide", {}, r"width='wide' is no float \| None"),
+        ("their_agents:typed?depth=1&mode=slow", {}, r"mode='slow' is no Literal\['fast'\]"),
         ("their_agents:needs_depth", {}, "missing a required argument: 'depth'; write their_ag"),
         ("alphago?depth=3", {}, "no policy 'alphago'"),
     ],
@@ -230,17 +247,17 @@ def test_a_folder_takes_options_and_may_have_a_question_mark_of_its_own(plugin, 
     folder = plugin / name
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps({"agent": "their_agents:load"}))
-    assert load_policy(folder, depth=3).greed == 3
+    assert load_policy(folder, trust=True, depth=3).greed == 3
     if name == "run":
-        assert load_policy(f"{folder}?depth=4").greed == 4
+        assert load_policy(f"{folder}?depth=4", trust=True).greed == 4
         with pytest.raises(ValueError, match="run' has no option folder: use depth"):
-            load_policy(f"{folder}?folder=elsewhere&depth=1")
+            load_policy(f"{folder}?folder=elsewhere&depth=1", trust=True)
 
 
 def test_an_agent_that_loads_nothing_is_named(plugin):
     (plugin / "config.json").write_text(json.dumps({"agent": "their_agents:number"}))
-    with pytest.raises(ValueError, match="'their_agents:number' is no class or function"):
-        load_policy(plugin)
+    with pytest.raises(ValueError, match="'their_agents:number' is none that loads a folder"):
+        load_policy(plugin, trust=True)
 
 
 @pytest.mark.parametrize("agent, greed", [("their_agents:Agent", "9"), ("their_agents:load", 4)])
@@ -250,7 +267,7 @@ def test_a_policy_is_loaded_from_a_checkpoint(plugin, agent, greed):
     (folder / "greed").write_text("9")
     (folder / "config.json").write_text(json.dumps({"agent": agent, "lr": 0.1}))
     kwargs = {"depth": 4} if agent.endswith("load") else {}
-    assert load_policy(folder, **kwargs).greed == greed
+    assert load_policy(folder, trust=True, **kwargs).greed == greed
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import sudoku_gym
+from sudoku_gym import puzzles
 from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
-from sudoku_gym.registration import ENVIRONMENTS, register_all
+from sudoku_gym.puzzles import files
+from sudoku_gym.registration import ANY_BOARD, ENVIRONMENTS, register_all
 
 GEOMETRIES = {
     "Sudoku4x4-v0": Geometry.boxes(2, 2),
@@ -76,6 +78,22 @@ def test_an_id_without_a_version_means_the_latest():
     assert env.spec.id == "Sudoku4x4-v0"
     with pytest.raises(gym.error.VersionNotFound):
         gym.make("Sudoku4x4-v9")
+
+
+def test_one_id_plays_on_the_boards_of_its_source(tmp_path):
+    ours = puzzles.load("jigsaw9x9", "test")[:2]
+    for env in (gym.make(ANY_BOARD, source=ours), gym.make_vec(ANY_BOARD, 2, source=ours)):
+        assert env.unwrapped.geometry == jigsaw(9)
+        env.reset(seed=0)
+    assert gym.make(ANY_BOARD).unwrapped.geometry == Geometry.standard(9)
+    files.write(tmp_path / "x.csv", puzzles.load("x9x9", "test")[:3])
+    for made in (("SudokuX9x9-v0", {}), (ANY_BOARD, {"board": "x9x9"})):
+        env = gym.make(made[0], source=str(tmp_path / "x.csv"), **made[1])
+        assert env.unwrapped.geometry == sudoku_x(9)
+    env = gym.make(ANY_BOARD, source=str(tmp_path / "x.csv"), board=sudoku_x(9))
+    assert env.unwrapped.geometry == sudoku_x(9)
+    with pytest.raises(ValueError, match=r"holds Jigsaw 9x9 .*make\('Sudoku-v0'"):
+        gym.make("Sudoku9x9-v0", source=ours)
 
 
 def test_an_id_with_its_module_imports_by_itself():

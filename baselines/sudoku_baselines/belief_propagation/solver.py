@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_baselines.belief_propagation import engine, messages, passing
-from sudoku_gym import board
+from sudoku_gym import board, plugins
 from sudoku_gym.geometry import Geometry
 
 STATUSES = ("solved", "contradiction", "unsolved")  # by their numbers in `passing`
@@ -118,6 +118,7 @@ class BeliefPropagation:
     """
 
     def __init__(self, settings: Settings | None = None, **changes: Any) -> None:
+        changes = plugins.checked_options(Settings, "belief propagation", changes, {})
         self.settings = replace(settings or Settings(), **changes)
         self.status: NDArray[np.str_] = np.zeros(0, "U13")
         self.iterations: NDArray[np.int64] = np.zeros(0, np.int64)

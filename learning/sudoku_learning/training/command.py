@@ -8,8 +8,8 @@ from typing import TypeVar
 import torch
 import tyro
 from rich.console import Console
-from rich.markup import escape
 
+from sudoku_gym.cli.usage import one_line_about_options
 from sudoku_learning.training.config import TrainingConfig
 from sudoku_learning.training.learner import Learner, Random
 from sudoku_learning.training.loop import Training
@@ -35,12 +35,12 @@ def train_from_the_command_line(
         0, for the shell.
 
     Raises:
-        ValueError: if the run can't be started or resumed.
+        ValueError: if an option does not parse, or the run can't be started or resumed.
     """
-    config = tyro.cli(kind, args=argv, prog=f"sudoku-gym train {name}")
+    program = f"sudoku-gym train {name}"
+    with one_line_about_options(program):
+        config = tyro.cli(kind, args=argv, prog=program)
     torch.set_num_threads(1)
-    console = Console()
-    Training(config, make_learner).run(console)
-    run = escape(str(config.run))
-    console.print(f"The run is in {run}: tensorboard --logdir {run}")
+    Training(config, make_learner).run(Console())
+    print(f"The run is in {config.run}: tensorboard --logdir {config.run}")
     return 0

@@ -44,7 +44,7 @@ def check_env(env: str) -> gym.envs.registration.EnvSpec:
     """
     try:
         spec = gym.spec(env)
-    except gym.error.UnregisteredEnv as error:
+    except gym.error.Error as error:
         raise ValueError(f"env={env!r}: {error}") from None
     if "source" not in spec.kwargs:
         raise ValueError(f"env={env!r} is no Sudoku environment: use e.g. Sudoku9x9-v0")

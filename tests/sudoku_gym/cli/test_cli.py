@@ -3,28 +3,13 @@ import json
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 from sudoku_gym import board, cli, plugins, solver
-from sudoku_gym.cli.play import labelled
-from sudoku_gym.geometry import Geometry, sudoku_x
 from sudoku_gym.puzzles import banks, load
 
 PUZZLE = "1234....21.34..1"  # one solution
 GRID = "1234341221434321"
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command in this process; return its exit code, standard output and error."""
-
-    def call(*arguments):
-        code = cli.main(list(arguments))
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 def refused(result):
@@ -33,6 +18,19 @@ def refused(result):
     assert (code, out) == (2, "")
     assert err.startswith("sudoku-gym: ") and err.count("\n") == 1
     return err
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "watch", "play"])
+def test_help_lists_every_bank(run, command):
+    words = run(command, "--help")[1].replace("│", " ").split()
+    listed = {word.strip("(),.") for word in words}
+    assert set(banks.NAMES) <= listed
+
+
+def test_python_runs_the_package():
+    command = [sys.executable, "-m", "sudoku_gym", "solve", PUZZLE]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith("one solution"), done.stderr
 
 
 @pytest.mark.parametrize("command", ["", *cli.COMMANDS])
@@ -48,7 +46,7 @@ def test_the_version(run):
 
 
 def test_an_unknown_option_fails(run):
-    assert run("compare", "--puzles", "9x9")[0] == 2
+    assert "Unrecognized options: --puzles" in refused(run("compare", "--puzles", "9x9"))
 
 
 @pytest.mark.parametrize(
@@ -87,11 +85,16 @@ def test_solve_reads_files_and_standard_input(run, tmp_path, monkeypatch):
 def test_solve_knows_variants_and_long_puzzles(run):
     test = load("x9x9", "test")
     line = board.to_line(test.puzzles[0])
-    code, out, _ = run("solve", line, "--size", "x9x9", "--format", "line")
+    code, out, _ = run("solve", line, "--board", "x9x9", "--format", "line")
     assert code == 0 and out == f"{board.to_line(test.solutions[0])}  one solution\n"
     assert run("solve", line)[0] == 1  # without the diagonals it has several
     long = board.to_line(load("25x25").puzzles[0])
     assert run("solve", long)[0] == 0
+
+
+def test_solve_still_knows_the_old_name_of_the_option(run):
+    line = board.to_line(load("x9x9", "test").puzzles[0])
+    assert run("solve", line, "--size", "x9x9")[0] == 0
 
 
 def test_solve_admits_what_it_cannot_decide(run):
@@ -184,17 +187,17 @@ def test_evaluate_plays_files_and_policies_of_ones_own(run, tmp_path, monkeypatc
 
 
 def test_generate_prints_puzzles_with_one_solution(run):
-    code, out, _ = run("generate", "--count", "5", "--size", "6x6", "--seed", "1")
+    code, out, _ = run("generate", "--count", "5", "--board", "6x6", "--seed", "1")
     boards = board.parse_many(out.splitlines())
     assert code == 0 and boards.shape == (5, 6, 6)
     assert (solver.count_solutions(boards) == 1).all()
-    assert run("generate", "--count", "5", "--size", "6", "--seed", "1")[1] == out
-    assert run("generate", "--count", "5", "--size", "6", "--seed", "2")[1] != out
+    assert run("generate", "--count", "5", "--board", "6", "--seed", "1")[1] == out
+    assert run("generate", "--count", "5", "--board", "6", "--seed", "2")[1] != out
 
 
 @pytest.mark.parametrize("name", ["9x9", *banks.VARIANTS])
 def test_generate_takes_the_name_of_a_bank(run, name):
-    code, out, _ = run("generate", "--size", name, "--seed", "1")
+    code, out, _ = run("generate", "--board", name, "--seed", "1")
     geometry = banks.geometry_of(name)
     assert code == 0
     assert solver.count_solutions(board.parse_many([out], geometry), 2, geometry).tolist() == [1]
@@ -202,7 +205,7 @@ def test_generate_takes_the_name_of_a_bank(run, name):
 
 def test_generate_names_every_variant(run):
     _, out, _ = run("generate", "--help")
-    error = refused(run("generate", "--size", "hyper"))
+    error = refused(run("generate", "--board", "hyper"))
     assert "no board is called 'hyper'" in error
     assert all(name in out and name in error for name in banks.VARIANTS)
 
@@ -218,7 +221,7 @@ def test_generate_writes_files_of_a_difficulty(run, tmp_path):
 def test_generate_gives_up_on_what_does_not_exist(run, monkeypatch):
     monkeypatch.setattr("sudoku_gym.cli.generate._TRIES", 100)
     assert "0 of 112 puzzles had the difficulty search" in refused(
-        run("generate", "--size", "4x4", "--difficulty", "search")
+        run("generate", "--board", "4x4", "--difficulty", "search")
     )
 
 
@@ -251,64 +254,6 @@ def test_train_names_a_missing_extra(run, monkeypatch):
 
     monkeypatch.setattr(plugins, "available", lambda group: {"mine": Entry()})
     assert "mine needs torch: pip install 'sudoku-gym[agents]'" in refused(run("train", "mine"))
-
-
-def play(run, monkeypatch, moves, *arguments):
-    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(moves)))
-    return run("play", *arguments)
-
-
-def test_play_to_the_end(run, monkeypatch):
-    solution = solver.solve(board.parse(PUZZLE)[None])[0]
-    moves = [f"{r + 1} {c + 1} {solution[r, c]}" for r, c in np.argwhere(board.parse(PUZZLE) == 0)]
-    code, out, _ = play(run, monkeypatch, moves, PUZZLE)
-    assert code == 0 and out.rstrip().endswith("Solved!")
-    code, out, _ = play(run, monkeypatch, moves[:-1], PUZZLE)
-    assert code == 1 and "Solved!" not in out
-
-
-@pytest.mark.parametrize(
-    "moves, said",
-    [
-        (["1 1 2"], "The digit at row 1, column 1 is a given."),
-        (["2 1 1"], "1 stands at row 1, column 1 already."),
-        (["2 1 ."], "The cell at row 2, column 1 is blank already."),
-        (["5 1 1"], "Rows, columns and digits are 1-4."),
-        (["2 1 x"], "Rows, columns and digits are 1-4."),
-        (["undo"], "There is nothing to take back."),
-        (["check"], "Good so far."),
-        (["223", "check"], "No solution any more: take something back."),
-        (["2,2,3", "hint"], "No solution any more: take something back."),
-        (["223", "undo", "check"], "Good so far."),
-        (["223", "22.", "check"], "Good so far."),
-        (["223", "224", "check"], "Good so far."),
-        (["223", "221", "check"], "No solution any more"),  # the refused digit changes nothing
-        (["hint"], "Try 3 at row 2, column 1."),
-        (["what?"], "put digit 7 into row 5"),
-        ([""], "put digit 7 into row 5"),
-    ],
-)
-def test_play_answers(run, monkeypatch, moves, said):
-    code, out, _ = play(run, monkeypatch, [*moves, "quit"], PUZZLE)
-    assert code == 1 and said in out.split("> ")[len(moves)]
-
-
-def test_play_draws_from_banks(run, monkeypatch):
-    first = play(run, monkeypatch, ["quit"], "6x6", "--blanks", "9", "--seed", "1")[1]
-    assert "6x6, 9 blanks." in first
-    assert play(run, monkeypatch, ["quit"], "6x6", "--blanks", "9", "--seed", "1")[1] == first
-    assert play(run, monkeypatch, ["quit"], "6x6", "--blanks", "9", "--seed", "2")[1] != first
-
-
-@pytest.mark.parametrize("geometry", [Geometry.standard(6), sudoku_x(9), Geometry.standard(16)])
-def test_rows_and_columns_are_labelled(geometry):
-    cells = np.zeros((geometry.size, geometry.size), np.int8)
-    cells[-1, -1] = geometry.size
-    lines = labelled(cells, cells > 0, geometry).splitlines()
-    symbols = board.SYMBOLS[1 : geometry.size + 1]
-    assert lines[0].split() == list(symbols)
-    assert [line[0] for line in lines[1:] if line[0] != " "] == list(symbols)
-    assert lines[-1].rindex(symbols[-1]) == lines[0].rindex(symbols[-1])
 
 
 def test_the_command_is_installed_and_keeps_quiet_when_its_reader_leaves():

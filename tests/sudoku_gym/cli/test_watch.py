@@ -32,7 +32,7 @@ class Illegal(FirstLegal):
 @pytest.fixture
 def policy(monkeypatch):
     """Name a policy of this file."""
-    monkeypatch.setattr("sudoku_gym.cli.watch.load_policy", lambda name: globals()[name]())
+    monkeypatch.setattr("sudoku_gym.cli.watch.load_policy", lambda name, trust: globals()[name]())
 
 
 def test_moves_are_listed_where_there_is_no_terminal(policy, capsys):

@@ -218,6 +218,17 @@ def test_bad_options_are_refused():
             evaluate(Scripted(), PUZZLE[None], **option)
 
 
+@pytest.mark.parametrize("batch_size", [1000, 7, 1])
+def test_an_evaluation_tells_how_far_it_is(batch_size):
+    told = []
+    some = puzzles.load("4x4", "test")[:20]
+    heard = evaluate(MaskedRandom(), some, batch_size=batch_size, on_progress=told.append)
+    assert 0 < told[0] < 0.5 and told[-1] == pytest.approx(1) and len(told) > 5
+    assert np.diff(told).min() >= -1e-9
+    quiet = evaluate(MaskedRandom(), some, batch_size=batch_size)
+    assert (heard.solved == quiet.solved).all()
+
+
 def test_a_comparison_is_a_table():
     results = compare(
         {"random": MaskedRandom(), "illegal": Scripted(lambda b, m: np.full(len(b), -1))},

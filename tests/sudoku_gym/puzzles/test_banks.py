@@ -179,3 +179,14 @@ def test_orbits_are_split_by_key_where_they_are_many():
     assert 0.06 < (splits == 2).mean() < 0.14
     few = build_banks.split_orbits(keys[:40], rng)
     assert np.bincount(few).tolist() == [32, 4, 4]
+
+
+@pytest.mark.parametrize("name", ["12x12", "12", "9", "named", *banks.VARIANTS])
+def test_boards_have_names(name):
+    assert banks.geometry_of(name).size == (12 if name.startswith("12") else 9)
+
+
+@pytest.mark.parametrize("name", ["", "x", "9x", "x9", "9x8", "-9", "9x9x9", "09x9", "5", "26x26"])
+def test_other_names_are_refused(name):
+    with pytest.raises(ValueError, match=r"no board is called|no standard board"):
+        banks.geometry_of(name)

@@ -6,12 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudoku_gym import board, puzzles, solver, symmetry
-from sudoku_gym.geometry import windows
+from sudoku_gym.envs.sudoku import SudokuEnv
+from sudoku_gym.geometry import Geometry, windows
 from sudoku_gym.kernels.stream import new_stream
 from sudoku_gym.puzzles import files
 from sudoku_gym.puzzles.generator import generate
 from sudoku_gym.puzzles.sources import (
     BankSource,
+    GivenPuzzles,
     PuzzleSource,
     blanks_cdf,
     draw_puzzle,
@@ -167,6 +169,16 @@ def test_objects():
         resolve_source(7)
 
 
+def test_given_puzzles_are_not_drawn():
+    source = GivenPuzzles(Geometry.standard(12))
+    assert isinstance(source, PuzzleSource) and source.max_blanks == 144
+    env = SudokuEnv(source)
+    with pytest.raises(RuntimeError, match="give one at reset"):
+        env.reset(seed=0)
+    shown, _ = env.reset(options={"puzzle": np.zeros((12, 12), np.int8)})
+    assert shown.shape == (12, 12)
+
+
 def test_files_and_attributes(tmp_path, monkeypatch):
     path = tmp_path / "mine.csv"
     files.write(path, puzzles.load("6x6")[:9])
@@ -180,9 +192,9 @@ def test_files_and_attributes(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     for name, count in (("few", 5), ("make", 2), ("Box.inner", 3)):
         assert len(resolve_source(f"my_boards:{name}").puzzles) == count
-    with pytest.raises(ValueError, match="module my_boards has no attribute many"):
+    with pytest.raises(ValueError, match="module my_boards has no 'many'"):
         resolve_source("my_boards:many")
-    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+    with pytest.raises(ValueError, match="there is no module 'no_such_module'"):
         resolve_source("no_such_module:thing")
     with pytest.raises(ValueError, match=r"is called '5x5': use one of 4x4, .* or 'module:attri"):
         resolve_source("5x5")

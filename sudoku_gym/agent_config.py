@@ -1,0 +1,50 @@
+"""Which agent plays a checkpoint: what is read of a folder before anything is imported.
+
+The folder may be a stranger's, so its `config.json` is data: it is read only if it is a file of a
+sensible size, and the name in it is only looked up.
+"""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+CONFIG = "config.json"
+_LONGEST_FILE = 1_000_000  # bytes; ours have about two thousand
+_LONGEST_NAME = 200
+
+
+def agent_of(folder: Path) -> str:
+    """Return the name that stands as `"agent"` in a checkpoint's configuration.
+
+    Args:
+        folder: of a checkpoint or a run.
+
+    Raises:
+        ValueError: if there is no configuration, it is no JSON, or it names no agent.
+    """
+    path = folder / CONFIG
+    try:
+        config = json.loads(_read(path).decode("utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise ValueError(f"{folder} is no checkpoint: it has no {CONFIG}") from None
+    except OSError as error:
+        raise ValueError(f"{path} can't be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is no JSON: {error}") from None
+    agent = config.get("agent") if isinstance(config, dict) else None
+    if not isinstance(agent, str) or not 0 < len(agent) <= _LONGEST_NAME:
+        raise ValueError(f'{path} must name its agent: "agent": the name of an installed policy')
+    return agent
+
+
+def _read(path: Path) -> bytes:
+    """Read a short file; what is none could be waited for, or read, without end."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ValueError("it is no regular file")
+    with path.open("rb") as file:
+        content = file.read(_LONGEST_FILE + 1)
+    if len(content) > _LONGEST_FILE:
+        raise ValueError(f"it has more than {_LONGEST_FILE:,} bytes")
+    return content

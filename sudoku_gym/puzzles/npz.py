@@ -1,0 +1,186 @@
+"""Read boards from an npz file that anyone may have made.
+
+The header of an array is checked before anything is read, and rows are read as they are asked for,
+so that memory goes with what is taken and never with what a header claims. Nothing is unpickled.
+"""
+
+from __future__ import annotations
+
+import stat
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from math import isqrt, prod
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from sudoku_gym.geometry import MAX_SIZE
+
+_READ_WHOLE = 256 * 2**20  # bytes; an array stored column by column has no rows to read one by one
+
+
+class Boards:
+    """The boards of one or two arrays of a file, read from its start to its end.
+
+    Args:
+        path: of the npz file.
+        puzzle_names: of arrays, the first that is there holds the puzzles.
+        solution_names: of arrays, the first that is there, if any, holds the solutions.
+
+    Attributes:
+        count: M, how many boards the headers promise.
+        size: N.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if it is no npz file, lacks the puzzles, or their shape or type is not that of
+            boards; later, from `take`, if the data is damaged. The message names the file.
+    """
+
+    def __init__(
+        self, path: Path, puzzle_names: Sequence[str], solution_names: Sequence[str]
+    ) -> None:
+        self._path = path
+        self._files = ExitStack()
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
+            raise ValueError(f"{path}: no readable npz file of plain arrays (no regular file)")
+        with _naming(path), ExitStack() as files:
+            archive = files.enter_context(zipfile.ZipFile(path))
+            puzzles = _open_first(archive, puzzle_names, files)
+            solutions = _open_first(archive, solution_names, files)
+            if puzzles is None:
+                raise _Refused("holds no array `puzzles`, int8 [M, N, N]")
+            if solutions is not None and solutions.header.shape != puzzles.header.shape:
+                raise _Refused("puzzles and solutions must be integers of one shape")
+            self._arrays = [puzzles] if solutions is None else [puzzles, solutions]
+            self.count, self.size = puzzles.header.shape[0], puzzles.header.size
+            self._files = files.pop_all()
+
+    def take(self, most: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """Return the next puzzles and solutions, int8 `[<= most, N, N]` each.
+
+        Values outside int8's digits come as -1 or 26; solutions that are not stored as zeros.
+        After the last board the arrays are empty, and the file is closed.
+        """
+        with _naming(self._path):
+            taken = [array.take(most) for array in self._arrays]
+        if not len(taken[0]):
+            self._files.close()
+        return taken[0], taken[1] if len(taken) == 2 else np.zeros_like(taken[0])
+
+    def __enter__(self) -> Boards:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file."""
+        self._files.close()
+
+
+class _Refused(ValueError):
+    """Something that we found wrong ourselves, and have words for."""
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Turn whatever comes out of damaged bytes into a ValueError that names the file."""
+    try:
+        yield
+    except _Refused as error:
+        raise ValueError(f"{path}: {error}") from None
+    except Exception as error:  # zipfile, zlib, numpy and ast have a dozen kinds for it
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ValueError(f"{path}: no readable npz file of plain arrays ({what:.200})") from None
+
+
+class _Header(NamedTuple):
+    """What stands before the data of an array."""
+
+    shape: tuple[int, ...]
+    by_columns: bool
+    dtype: np.dtype[Any]
+
+    @property
+    def size(self) -> int:
+        """N."""
+        return self.shape[1] if len(self.shape) == 3 else isqrt(self.shape[1])
+
+
+class _Array:
+    """One array of the file: checked, and not yet read."""
+
+    def __init__(self, stream: IO[bytes], length: int) -> None:
+        self.header = _read_header(stream)
+        self._stream = stream
+        self._left = self.header.shape[0]
+        self._columns: NDArray[Any] | None = None
+        claimed = prod(self.header.shape) * self.header.dtype.itemsize
+        if claimed != length - stream.tell():
+            raise _Refused(
+                "no readable npz file of plain arrays (a header claims "
+                f"{claimed:,} bytes, and there are {length - stream.tell():,})"
+            )
+        if self.header.by_columns:
+            if claimed > _READ_WHOLE:
+                raise _Refused(
+                    f"holds {claimed:,} bytes column by column: save np.ascontiguousarray(puzzles)"
+                )
+            values = np.frombuffer(self._read(claimed), self.header.dtype)
+            self._columns = values.reshape(self.header.shape, order="F")
+
+    def take(self, most: int) -> NDArray[np.int8]:
+        """Return the next boards, int8 `[<= most, N, N]`."""
+        count, size = min(most, self._left), self.header.size
+        if self._columns is not None:
+            start = len(self._columns) - self._left
+            values = self._columns[start : start + count]
+        else:
+            dtype = self.header.dtype
+            values = np.frombuffer(self._read(count * size**2 * dtype.itemsize), dtype)
+        self._left -= count
+        if not self._left and self._stream.read(1):  # at the end zipfile compares the checksum
+            raise _Refused("no readable npz file of plain arrays (it is longer than it says)")
+        boards = np.clip(values, -1, MAX_SIZE + 1).astype(np.int8)
+        return boards.reshape(count, size, size)
+
+    def _read(self, length: int) -> bytes:
+        data = self._stream.read(length)
+        if len(data) != length:
+            raise _Refused("no readable npz file of plain arrays (it ends too early)")
+        return data
+
+
+def _open_first(archive: zipfile.ZipFile, names: Sequence[str], files: ExitStack) -> _Array | None:
+    for name in names:
+        for member in archive.infolist():
+            if member.filename in (name, f"{name}.npy"):
+                # What savez writes; the others take long to refuse what is no array.
+                if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    raise _Refused("is compressed in a way that numpy's savez does not use")
+                return _Array(files.enter_context(archive.open(member)), member.file_size)
+    return None
+
+
+def _read_header(stream: IO[bytes]) -> _Header:
+    version = npy.read_magic(stream)
+    if version not in ((1, 0), (2, 0)):
+        raise _Refused(f"no readable npz file of plain arrays (header version {version})")
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    header = _Header(*read(stream))
+    shape = header.shape
+    if header.dtype.kind not in "iu":  # numpy calls a time span an integer too
+        raise _Refused(f"puzzles and solutions must be integers of one shape, not {header.dtype}")
+    is_shape = all(type(length) is int and length > 0 for length in shape)  # True is no length
+    if len(shape) not in (2, 3) or not is_shape or shape[1:] != _board_shape(header):
+        raise _Refused(f"puzzles must be [M, N, N] or [M, N**2], not {shape!s:.100}")
+    return header
+
+
+def _board_shape(header: _Header) -> tuple[int, ...]:
+    """Return the shape that a board should have, given its first length."""
+    size = min(header.size, MAX_SIZE)
+    return (size, size) if len(header.shape) == 3 else (size**2,)

@@ -1,0 +1,294 @@
+"""Command lines that can't be done: one line on standard error, exit status 2, no traceback."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from sudoku_gym import cli, plugins
+
+PUZZLE = "1234....21.34..1"  # one solution
+
+# What the working folder holds.
+FILES = {
+    "good.txt": PUZZLE.encode(),
+    "bom.txt": b"\xef\xbb\xbf" + PUZZLE.encode(),
+    "utf16.txt": PUZZLE.encode("utf-16"),
+    "utf16.csv": f"puzzle\n{PUZZLE}\n".encode("utf-16"),
+    "binary.txt": bytes(range(256)),
+    "nul.csv": b"puzzle,solution\n\0\0,\0\n",
+    "quote.csv": b'puzzle\n"' + b"1" * 200_000,
+    "empty.txt": b"",
+    "empty.csv": b"",
+    "header.csv": b"puzzle,solution\n",
+    "text.npz": PUZZLE.encode(),
+    "x.txt": b"." * 81,
+    "broken.py": b"def f(:\n",
+    "fails.py": b"raise RuntimeError('on\\npurpose')\n",
+    "bad_policies.py": b"""
+import numpy as np
+class Base:
+    def reset(self, puzzles, geometry, rng): pass
+    def act(self, boards, action_masks): return action_masks.argmax(1)
+class Raises(Base):
+    def act(self, boards, action_masks): raise KeyError('lost')
+class Fractions(Base):
+    def act(self, boards, action_masks): return np.zeros(len(boards))
+class Short(Base):
+    def act(self, boards, action_masks): return np.zeros(1, int)
+class FailsAtReset(Base):
+    def reset(self, puzzles, geometry, rng): raise MemoryError
+def made(): return 3
+def fails(): raise AttributeError('no such thing')
+""",
+}
+
+# The arguments, and what is said: the next one found is one more line.
+COMMANDS = [
+    ("nonsense", "Unrecognized options: nonsense (see sudoku-gym --help)"),
+    ("compare --puzles x", "Unrecognized options: --puzles, x (see sudoku-gym compare --help)"),
+    ("compare --count abc", "Error parsing --count: "),
+    ("compare --actions all", "invalid choice 'all' for argument '--actions'. Expected one of"),
+    ("evaluate", "Missing from sudoku-gym evaluate: POLICY (see sudoku-gym evaluate --help)"),
+    ("generate --count", "Missing value for argument '--count'"),
+    ("solve one two", "Unrecognized options: two"),
+    ("train calphazero --iterations many", "Error parsing --iterations: "),
+    ("train calphazero --bogus 3", "Unrecognized options: --bogus, 3 (see sudoku-gym train cal"),
+    ("solve ./missing.txt", "there is no file './missing.txt'"),
+    ("solve missing/file", "there is no file 'missing/file'"),
+    ("solve C:\\missing.txt", "there is no file"),
+    ("solve missing.csv", "there is no file 'missing.csv'"),
+    ("solve missing", "'missing' is neither a file nor a puzzle: a board of 7 cells"),
+    ("solve folder", "folder is a folder: give a file of puzzles"),
+    ("solve .", ". is a folder"),
+    ("solve utf16.txt", "utf16.txt: the text is UTF-16; save it as UTF-8"),
+    ("solve binary.txt", "binary.txt: line 1:"),
+    ("solve empty.txt", "empty.txt: no board found"),
+    ("solve good.txt --board 9x9", "good.txt: line 1: a board of 16 cells"),
+    ("solve good.txt --node-limit -1", "--node-limit must be 0 to 2^63 - 1"),
+    ("solve good.txt --node-limit 99999999999999999999", "--node-limit must be 0 to 2^63 - 1"),
+    ("solve good.txt --board hyper", "no board is called 'hyper': use 4x4"),
+    ("solve good.txt --board 99999999999x99999999999", "no standard board has 99999999999 digits"),
+    ("solve good.txt --board os:sep", "os is a module of Python itself"),
+    ("solve good.txt --board bad_policies:Base", "'bad_policies:Base' is a type, no Geometry"),
+    ("solve /dev/zero", "/dev/zero: more than 100,000,000 characters"),
+    ("generate --count 1000000000000000", "at most 1,000,000"),
+    ("generate --count -1", "count must be at least 1"),
+    ("generate --seed -1", "non-negative"),
+    ("generate --givens -1", "givens be 0 to 81"),
+    ("generate --board 5x5", "no standard board has 5 digits"),
+    ("generate --count 900000 --out x.bad", "x.bad: a list of puzzles ends in .txt, .csv, .npz"),
+    ("generate --count 900000 --out folder.txt", "folder.txt is a folder: give a file"),
+    ("generate --count 900000 --out no/x.txt", "there is no folder no"),
+    ("generate --count 900000 --out good.txt/x.txt", "there is no folder good.txt"),
+    ("evaluate os:system", "os is a module of Python itself"),
+    ("evaluate os:system?command=false", "os is a module of Python itself"),
+    ("evaluate sys:exit", "sys is a module of Python itself"),
+    ("evaluate os:abort", "os is a module of Python itself"),
+    ("evaluate builtins:input", "builtins is a module of Python itself"),
+    ("evaluate time:sleep?secs=9", "time is a module of Python itself"),
+    ("evaluate os.path:join", "os.path is a module of Python itself"),
+    ("evaluate numpy:zeros", "missing a required argument: 'shape'"),
+    ("evaluate numpy:pi", "'numpy:pi' is a float, neither a policy nor a class"),
+    ("evaluate numpy:testing", "'numpy:testing' is a module, neither a policy nor a class"),
+    ("evaluate numpy:random.default_rng", "made a Generator, which is no policy"),
+    ("evaluate .relative:x", "write module:attribute"),
+    ("evaluate a..b:c", "write module:attribute"),
+    ("evaluate bad_policies:", "write module:attribute"),
+    ("evaluate bad_policies:made.", "write module:attribute"),
+    ("evaluate bad_policies:Missing", "has no 'Missing'"),
+    ("evaluate bad_policies:made", "made a int, which is no policy"),
+    ("evaluate bad_policies:fails", "AttributeError: no such thing"),
+    ("evaluate bad_policies:Raises", "KeyError: 'lost'"),
+    ("evaluate bad_policies:FailsAtReset", "MemoryError"),
+    ("evaluate bad_policies:Fractions", "act must return one whole number a game"),
+    ("evaluate bad_policies:Short --count 2", "act must return one whole number a game"),
+    ("evaluate broken:x", "SyntaxError"),
+    ("evaluate fails:x", "RuntimeError: on purpose"),
+    ("evaluate ./missing", "no policy './missing'"),
+    ("evaluate folder", "folder is no checkpoint: it has no config.json"),
+    ('evaluate dlx?node_limit="a"', "node_limit='a' is no int"),
+    ("evaluate dlx?node_limit=1.5", "node_limit=1.5 is no int"),
+    ("evaluate dlx?node_limit=-1", "node_limit must be at least 1"),
+    ("evaluate dlx?node_limit=NaN", "NaN is no number of 64 bits"),
+    ("evaluate dlx?node_limit=99999999999999999999", "is no number of 64 bits"),
+    ("evaluate dlx?time_limit=soon", "time_limit='soon' is no float"),
+    ("evaluate hidden-singles?x=1", "has no option x"),
+    ("evaluate fractional-bp?x=1", "has no option x: use rule, "),
+    ("evaluate sum-product?damping=high", "damping='high' is no float"),
+    ("evaluate sum-product?damping=7", "damping"),
+    ("evaluate drawn-marginal?iterations=many", "iterations='many' is no int"),
+    ("evaluate surest-marginal?rule=best", "rule='best' is no Literal"),
+    ("evaluate solver?node_limit=null", "node_limit=None is no int"),
+    ("evaluate calphazero?simulations=many", "simulations='many' is no int"),
+    ("evaluate calphazero?folder=nowhere", "nowhere"),
+    ("evaluate naked-singles --batch-size 0", "batch_size must be at least 1"),
+    ("evaluate naked-singles --max-steps 0", "max_episode_steps=0"),
+    ("evaluate naked-singles --seed -1", "non-negative"),
+    ("evaluate naked-singles --puzzles good.txt --board 9x9", "a board of 16 cells"),
+    ("evaluate naked-singles --puzzles 9x9 --board x9x9", "holds 9x9 boards, not Sudoku-X 9x9"),
+    ("evaluate naked-singles --puzzles numpy:pi", "'numpy:pi' is a float, no PuzzleSet"),
+    ("compare --puzzles x.txt", "give its geometry (--board)"),
+    ("compare --puzzles empty.csv", "empty.csv: no puzzle found"),
+    ("compare --puzzles header.csv", "header.csv: no puzzle found"),
+    ("compare --puzzles nul.csv", "nul.csv, line 2"),
+    ("compare --puzzles quote.csv", "quote.csv, line"),
+    ("compare --puzzles utf16.csv", "utf16.csv: the text is UTF-16; save it as UTF-8"),
+    ("compare --puzzles text.npz", "text.npz: no readable npz file"),
+    ("compare --puzzles folder.txt", "folder.txt: Is a directory"),
+    ("compare --puzzles missing.npz", "missing.npz: No such file or directory"),
+    ("compare --blanks 99999999999999999999999", "1 to 12 blanks"),
+    ("compare --blanks 5-2", "the lower end of the pair comes first"),
+    ("compare --count -3", "count must be at least 1"),
+    ("watch --fps nan", "fps=nan: use a number above 0"),
+    ("watch --out x.bad", "use a name that ends in .gif or .mp4"),
+    ("watch missing.txt", "No such file or directory"),
+    ("watch ./missing", "there is no file './missing'"),
+    (f"watch {PUZZLE} --blanks 3", "a puzzle has its own blanks"),
+    ("play folder", "folder is a folder"),
+    ("play 5x5", "'5x5' is neither a file nor a puzzle"),
+    ("info hyper", "no bank is called 'hyper'"),
+    ("plot folder", "folder"),
+    ("plot missing", "missing"),
+    ("train alphago", "no trainer 'alphago'"),
+    ("train calphazero --env CartPole-v1 --run r", "env='CartPole-v1' is no Sudoku environment"),
+    ("train calphazero --env Nothing-v0 --run r", "env='Nothing-v0'"),
+    ("train calphazero --env os:system --run r", "env='os:system'"),
+    ("train calphazero --env a/b/c-v --run r", "env='a/b/c-v'"),
+    ("train calphazero --run good.txt", "good.txt"),
+    ("train calphazero --resume --run folder", "folder holds no run"),
+]
+
+
+@pytest.fixture
+def work(tmp_path, monkeypatch):
+    """A working folder with the files above."""
+    for name, content in FILES.items():
+        (tmp_path / name).write_bytes(content)
+    for name in ("folder", "folder.txt"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    monkeypatch.setattr(plugins, "_users_folders", set())
+    yield tmp_path
+    for name in ("broken", "fails", "bad_policies"):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("command, said", COMMANDS)
+def test_what_cannot_be_done_takes_one_line(work, capsys, command, said):
+    if not os.path.exists("/dev/zero") and "/dev/zero" in command:
+        pytest.skip("there is no such device here")
+    assert cli.main(command.split(" ")) == 2
+    captured = capsys.readouterr()
+    assert said in captured.err and captured.out == ""
+    assert captured.err.startswith("sudoku-gym: ") and captured.err.count("\n") == 1
+
+
+def test_a_bug_shows_its_traceback_where_it_is_asked_for(work, monkeypatch):
+    monkeypatch.setenv(cli.TRACEBACK, "1")
+    with pytest.raises(KeyError, match="lost"):
+        cli.main(["evaluate", "bad_policies:Raises"])
+
+
+@pytest.mark.parametrize("limit", range(4))
+@pytest.mark.parametrize("blanks", [30, 45, 60])
+def test_solve_stops_anywhere(work, capsys, limit, blanks):
+    """Undecided boards, with a solution found and without, end with a word and not a traceback."""
+    text = "." * blanks + "123456789" * 9
+    code = cli.main(["solve", text[:81], "--node-limit", str(limit)])
+    assert code == 1 and capsys.readouterr().out.splitlines()[0]
+
+
+@pytest.mark.parametrize("name", ["good.txt", "bom.txt"])
+def test_a_byte_order_mark_makes_no_difference(work, capsys, monkeypatch, name):
+    assert cli.main(["solve", name]) == 0
+    assert cli.main(["evaluate", "naked-singles", "--puzzles", name]) == 0
+    with open(name, encoding="ascii") as file, monkeypatch.context() as patched:
+        patched.setattr(sys, "stdin", file)
+        assert cli.main(["solve", "-"]) == 0
+
+
+def shell(command, **environment):
+    """Run the command as a shell does, where it matters who opens the files."""
+    program = f"{sys.executable} -m sudoku_gym"
+    paths = os.pathsep.join(path for path in sys.path if path)
+    return subprocess.run(
+        ["bash", "-c", command.replace("sudoku-gym", program)],
+        env={**os.environ, "PYTHONPATH": paths, **environment},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a POSIX shell")
+@pytest.mark.parametrize(
+    "command, code, out, err",
+    [
+        ("sudoku-gym solve <(cat good.txt)", 0, "one solution", ""),
+        ("sudoku-gym solve /dev/stdin < bom.txt", 0, "one solution", ""),
+        ("sudoku-gym solve - < utf16.txt", 2, "", "standard input: line 1"),
+        ("sudoku-gym solve - <&-", 2, "", "standard input is closed"),
+        ("sudoku-gym info > /dev/full", 2, "", "No space left on device"),
+        ("mkdir gone; cd gone; rmdir ../gone; sudoku-gym solve " + PUZZLE, 0, "one solution", ""),
+    ],
+)
+def test_what_the_shell_does_with_files(work, command, code, out, err):
+    done = shell(command)
+    assert done.returncode == code, done.stderr
+    assert done.stdout.startswith(out) and err in done.stderr
+    assert done.stderr.count("\n") == bool(err)
+
+
+READS = [
+    "info",
+    "info 4x4",
+    f"solve {PUZZLE}",
+    "generate --board 4x4 --seed 1",
+    "compare naked-singles --count 3",
+    "evaluate naked-singles --puzzles good.txt --format json",
+    "watch 4x4 --policy naked-singles",
+    "compare --help",
+]
+
+
+MANY = """
+import shlex, sys
+from sudoku_gym.cli import main
+for line in sys.stdin:
+    sys.stderr.write(f"{main(shlex.split(line))} {ascii(line)}\\n")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locales and rights of POSIX")
+def test_reading_needs_no_locale_no_home_and_no_right_to_write(work):
+    """All that reads, in one process: ASCII only, no home, a read-only folder, a Greek name."""
+    (work / "λ.txt").write_text(f"# ein Rätsel\n{PUZZLE}\n", encoding="utf-8")
+    commands = [*READS, "solve λ.txt", "compare naked-singles --puzzles λ.txt"]
+    paths = os.pathsep.join(path for path in sys.path if path)
+    bare = {"PATH": os.environ["PATH"], "PYTHONPATH": paths}
+    work.chmod(0o555)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", MANY],
+            env={**bare, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+            input="\n".join([*commands, "solve λ2.txt", "evaluate λ"]).encode(),
+            capture_output=True,
+        )
+    finally:
+        work.chmod(0o755)
+    told = done.stderr.decode("ascii").splitlines()
+    assert done.returncode == 0, told
+    assert [line[0] for line in told[: len(commands)]] == ["0"] * len(commands), told
+    assert [line.startswith("sudoku-gym: ") for line in told[len(commands) :: 2]] == [True] * 2
+    assert [line[0] for line in told[len(commands) + 1 :: 2]] == ["2"] * 2
+    assert done.stdout.isascii()
+
+
+def test_figures_are_json_whatever_the_name(work, capsys):
+    (work / "größe.txt").write_text(PUZZLE, encoding="utf-8")
+    assert cli.main("evaluate naked-singles --puzzles größe.txt --format json".split()) == 0
+    assert json.loads(capsys.readouterr().out)["naked-singles"]["solved"] == 1

@@ -1,0 +1,30 @@
+"""What is shown while one waits."""
+
+import io
+import sys
+
+import pytest
+
+
+class Terminal(io.StringIO):
+    """A standard error that says it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("kind", [Terminal, io.StringIO])
+def test_a_terminal_sees_how_far_it_is_and_nobody_else(run, monkeypatch, kind):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", stream := kind())
+    code, out, _ = run("compare", "naked-singles", "runs[/b]", "masked-random", "--count", "50")
+    assert (code, out) == (2, "")
+    stream.truncate(0)
+    code, out, _ = run("compare", "naked-singles", "masked-random", "--count", "50")
+    assert code == 0 and "95 % interval" in out
+    if kind is io.StringIO:
+        assert stream.getvalue() == ""
+    else:
+        shown = stream.getvalue()
+        assert "naked-singles (1 of 2)" in shown and "masked-random (2 of 2)" in shown
+        assert "100%" in shown and shown.rstrip().endswith("\x1b[2K")  # the line is gone
