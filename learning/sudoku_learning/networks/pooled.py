@@ -10,7 +10,6 @@ messages along its edges is equivariant under the whole symmetry group and does 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import torch
@@ -19,65 +18,7 @@ from torch.nn import functional
 
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.configs import registered
-
-
-@dataclass(frozen=True)
-class ExactCoverGraph:
-    """The open part of the exact-cover problems of B boards, packed without padding.
-
-    P is the number of legal placements and C that of open constraints, over all boards.
-
-    Attributes:
-        placements: int64 `[P]`, position of each in the flattened masks `[B * N**3]`.
-        constraints_of: int64 `[P, K]`, the constraints of each placement; C stands for none.
-        placements_of: int64 `[E]`, the placements of each constraint, one after the other.
-        first_edge: int64 `[C + 1]`, where in `placements_of` each constraint's begin; C has none.
-        first_constraint: int64 `[B]`, where the constraints of each board begin.
-        inverse_counts: float32 `[C + 1, 1]`, one over the number of placements of each constraint
-            (1 where there are none).
-    """
-
-    placements: Tensor
-    constraints_of: Tensor
-    placements_of: Tensor
-    first_edge: Tensor
-    first_constraint: Tensor
-    inverse_counts: Tensor
-
-    @staticmethod
-    def of(boards: Tensor, masks: Tensor, geometry: Geometry) -> ExactCoverGraph:
-        """Build the graph of int8 boards `[B, N, N]` and bool masks `[B, N**3]`."""
-        table = _constraint_table(geometry).to(boards.device)
-        per_board = geometry.num_cells + len(geometry.units) * geometry.size
-        batch = len(boards)
-        cells = boards.reshape(batch, geometry.num_cells).long()
-
-        open_ = torch.ones(batch, per_board + 1, dtype=torch.bool, device=boards.device)
-        open_[:, per_board] = False  # the padding unit's digits share one constraint, never open
-        board, cell = cells.nonzero(as_tuple=True)
-        placed = cell * geometry.size + cells[board, cell] - 1
-        open_[board[:, None], table[placed]] = False
-        number = open_.flatten().cumsum(0) - 1
-        num_open = int(number[-1]) + 1 if batch else 0
-
-        placements = masks.flatten().nonzero().squeeze(1)
-        board = placements // geometry.num_placements
-        constraints = board[:, None] * (per_board + 1) + table[placements % geometry.num_placements]
-        constraints_of = torch.where(open_.flatten()[constraints], number[constraints], num_open)
-        by_constraint, order = constraints_of.flatten().sort(stable=True)
-        first_edge = torch.searchsorted(
-            by_constraint, torch.arange(num_open + 1, device=boards.device)
-        )
-        counts = torch.diff(first_edge, append=first_edge[-1:])
-        open_per_board = open_.sum(1)
-        return ExactCoverGraph(
-            placements=placements,
-            constraints_of=constraints_of,
-            placements_of=order[: int(first_edge[-1])] // table.shape[1],
-            first_edge=first_edge,
-            first_constraint=open_per_board.cumsum(0) - open_per_board,
-            inverse_counts=counts.clamp(min=1).unsqueeze(1).float().reciprocal(),
-        )
+from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
 
 
 @registered("pooled")
@@ -145,16 +86,17 @@ class PooledBody(nn.Module):
         self, boards: Tensor, masks: Tensor, geometry: Geometry, every_round: bool = False
     ) -> PooledFeatures:
         """Return the features of boards and masks, see `Body`; there is one round to show."""
-        graph = ExactCoverGraph.of(boards, masks, geometry)
-        placements = self.start.expand(len(graph.placements), -1)
-        constraints = placements.new_zeros(len(graph.first_edge), self.config.channels)
+        graph = ExactCoverGraph.of(boards.cpu().numpy(), masks.cpu().numpy(), geometry)
+        edges = _Edges.of(graph, self.start.device)
+        placements = self.start.expand(len(graph.positions), -1)
+        constraints = placements.new_zeros(len(edges.first_edge), self.config.channels)
         for layer in self.layers:
-            placements, constraints = layer(placements, constraints, graph)
+            placements, constraints = layer(placements, constraints, edges)
         return PooledFeatures(
             placements,
             constraints[:-1],
-            graph.placements,
-            graph.first_constraint,
+            torch.from_numpy(graph.positions).to(self.start.device),
+            torch.from_numpy(graph.first_constraint[:-1]).to(self.start.device),
             (masks.shape[0], masks.shape[1]),
         )
 
@@ -165,6 +107,37 @@ class PooledBody(nn.Module):
     def board_readout(self, width: int) -> nn.Module:
         """Make a small perceptron on mean and maximum of each board's constraints."""
         return _BoardReadout(self.config.channels, width)
+
+
+@dataclass(frozen=True)
+class _Edges:
+    """The graph as `embedding_bag` wants it; constraint C, which nobody has, stands for none.
+
+    Attributes:
+        constraints_of: int64 `[P, K]`, the constraints of each placement.
+        placements_of: int64 `[E]`, the placements of each constraint, one after the other.
+        first_edge: int64 `[C + 1]`, where in `placements_of` each constraint's begin.
+        inverse_counts: float32 `[C + 1, 1]`, one over the number of placements of each constraint
+            (1 where there are none).
+    """
+
+    constraints_of: Tensor
+    placements_of: Tensor
+    first_edge: Tensor
+    inverse_counts: Tensor
+
+    @staticmethod
+    def of(graph: ExactCoverGraph, device: torch.device) -> _Edges:
+        counts = np.append(np.diff(graph.first_seat), 0)
+        none = len(counts) - 1
+        constraint_of_seat = np.append(np.repeat(np.arange(none + 1), counts), [none, none])
+        arrays = (
+            constraint_of_seat[graph.seats_of],
+            graph.occupants.astype(np.int64),
+            graph.first_seat.astype(np.int64),
+            (1 / np.maximum(counts, 1)).astype(np.float32)[:, None],
+        )
+        return _Edges(*(torch.from_numpy(array).to(device) for array in arrays))
 
 
 class _PlacementReadout(nn.Linear):
@@ -198,33 +171,15 @@ class _Layer(nn.Module):
         self.keep = nn.Linear(channels, channels)
 
     def forward(
-        self, placements: Tensor, constraints: Tensor, graph: ExactCoverGraph
+        self, placements: Tensor, constraints: Tensor, edges: _Edges
     ) -> tuple[Tensor, Tensor]:
         pooled = [
-            functional.embedding_bag(graph.placements_of, placements, graph.first_edge, mode=mode)
+            functional.embedding_bag(edges.placements_of, placements, edges.first_edge, mode=mode)
             for mode in ("mean", "max")
         ]
-        features = torch.cat([*pooled, constraints, graph.inverse_counts], 1)
+        features = torch.cat([*pooled, constraints, edges.inverse_counts], 1)
         constraints = functional.relu(self.gather(features))
         messages = functional.embedding_bag(
-            graph.constraints_of, self.spread(constraints), mode="sum"
+            edges.constraints_of, self.spread(constraints), mode="sum"
         )
         return placements + functional.relu(self.keep(placements) + messages), constraints
-
-
-@cache
-def _constraint_table(geometry: Geometry) -> Tensor:
-    """The constraints of each placement, int64 `[N**3, 1 + K]`: its cell's, then its units'.
-
-    Constraint `cell`, then constraint `N**2 + unit * N + digit - 1`; padding units share the
-    number after the last.
-    """
-    size, num_units = geometry.size, len(geometry.units)
-    cell, digit = np.divmod(np.arange(geometry.num_placements), size)
-    units = geometry.cell_units[cell].astype(np.int64)
-    in_units = np.where(
-        units < num_units,
-        geometry.num_cells + units * size + digit[:, None],
-        geometry.num_cells + num_units * size,
-    )
-    return torch.from_numpy(np.concatenate([cell[:, None], in_units], axis=1))

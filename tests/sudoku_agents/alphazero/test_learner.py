@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
@@ -27,6 +28,8 @@ from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig
 from sudoku_learning.training import Training
+
+FIRST_RELEASE = Path(__file__).parents[2] / "data" / "first_release"
 
 
 @pytest.fixture(autouse=True)
@@ -181,12 +184,13 @@ def test_the_trained_agent_is_a_policy_for_every_size(tmp_path):
             check_policy(policy, Geometry.standard(size))
 
 
-def test_the_shipped_network_solves_the_test_orbits_and_9x9_boards():
+@pytest.mark.parametrize("name", ["calphazero", str(FIRST_RELEASE)], ids=["shipped", "first"])
+def test_every_network_ever_shipped_solves_the_test_orbits_and_9x9_boards(name):
     test = puzzles.load("4x4", "test")
     part = test[np.random.default_rng(0).permutation(len(test))[:2000]]
-    assert evaluate(load_policy("calphazero"), part).completion_rate == 1
+    assert evaluate(load_policy(name), part).completion_rate == 1
     nine = BankSource(puzzles.load("9x9", "test")).sample(100, 50, np.random.default_rng(0))[0]
-    assert evaluate(load_policy("calphazero"), nine).completion_rate > 0.9
+    assert evaluate(load_policy(name), nine).completion_rate > 0.9
     assert evaluate(load_policy("naked-singles"), nine).completion_rate < 0.8
 
 

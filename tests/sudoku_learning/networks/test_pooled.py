@@ -8,7 +8,6 @@ from sudoku_gym import board, symmetry
 from sudoku_gym.geometry import Geometry, sudoku_x
 from sudoku_gym.puzzles.generator import generate
 from sudoku_learning.networks import ILLEGAL_LOGIT, POLICY_AND_VALUE, Network, PooledConfig
-from sudoku_learning.networks.pooled import ExactCoverGraph
 
 GEOMETRIES = [Geometry.standard(4), Geometry.standard(6), Geometry.standard(9), sudoku_x(9)]
 
@@ -83,28 +82,6 @@ def test_finished_boards_and_empty_batches_are_no_trouble(network):
     assert (logits == ILLEGAL_LOGIT).all() and np.isfinite(values).all()
     logits, values = answer(network, solved[:0], np.zeros((0, 64), np.bool_), geometry)
     assert logits.shape == (0, 64) and values.shape == (0,)
-
-
-@pytest.mark.parametrize("geometry", GEOMETRIES, ids=repr)
-def test_the_graph_joins_each_placement_with_its_constraints(geometry):
-    boards, masks = positions(geometry)
-    graph = ExactCoverGraph.of(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
-    num_open = len(graph.first_edge) - 1
-    blanks = (boards == 0).sum()
-    missing = sum(
-        geometry.size - np.count_nonzero(flat[unit])
-        for flat in boards.reshape(len(boards), -1)
-        for unit in geometry.units
-    )
-    assert num_open == blanks + missing  # a cell to fill, or a digit a unit lacks
-    of = graph.constraints_of.numpy()
-    units_of_cell = (geometry.cell_units < len(geometry.units)).sum(1)
-    cells = graph.placements.numpy() % geometry.num_placements // geometry.size
-    assert ((of < num_open).sum(1) == 1 + units_of_cell[cells]).all()
-    for constraint in range(num_open):  # both directions hold the same edges
-        first, last = graph.first_edge[constraint : constraint + 2].tolist()
-        ends = graph.placements_of[first:last].numpy()
-        assert set(ends.tolist()) == set(np.nonzero(of == constraint)[0].tolist())
 
 
 def test_gradients_reach_every_weight():
