@@ -24,9 +24,8 @@ from sudoku_agents.alphazero import agent
 from sudoku_agents.alphazero.config import AlphaZeroConfig, read_config
 from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_agents.alphazero.self_play import Games, Player
-from sudoku_learning.training import RayConfig
+from sudoku_learning.training import RayConfig, checkpoint
 from sudoku_learning.training.actors import RaySampler
-from sudoku_learning.training.playing import read_to_play
 from sudoku_learning.training.sampling import make_sampler, split
 
 
@@ -64,7 +63,7 @@ def main(argv=None):
 
 def sampler_of(options, actors):
     """Return what plays so many games, with a network like the shipped one."""
-    shipped, _ = read_to_play(agent.PRETRAINED, read_config)
+    shipped = read_config(checkpoint.read_config(agent.PRETRAINED))
     config = AlphaZeroConfig(
         env=options.env,
         run=Path("not-written"),

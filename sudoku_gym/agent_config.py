@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import stat
 from pathlib import Path
+from typing import Any
 
 CONFIG = "config.json"
-_LONGEST_FILE = 1_000_000  # bytes; ours have about two thousand
+LONGEST_CONFIG = 1_000_000  # bytes; ours have about two thousand
 _LONGEST_NAME = 200
 
 
@@ -26,7 +27,7 @@ def agent_of(folder: Path) -> str:
     """
     path = folder / CONFIG
     try:
-        config = json.loads(_read(path).decode("utf-8"))
+        config = read_json(path)
     except (FileNotFoundError, NotADirectoryError):
         raise ValueError(f"{folder} is no checkpoint: it has no {CONFIG}") from None
     except OSError as error:
@@ -39,12 +40,32 @@ def agent_of(folder: Path) -> str:
     return agent
 
 
-def _read(path: Path) -> bytes:
-    """Read a short file; what is none could be waited for, or read, without end."""
+def read_json(path: Path, longest: int = LONGEST_CONFIG) -> Any:
+    """Return what a JSON file of a stranger holds.
+
+    Args:
+        path: of the file.
+        longest: how many bytes it may have.
+
+    Raises:
+        OSError: if it can't be read.
+        ValueError: if it is no regular file, too long, or no JSON.
+        RecursionError: if it is nested too deeply.
+    """
+    return json.loads(read_short(path, longest).decode("utf-8"))
+
+
+def read_short(path: Path, longest: int) -> bytes:
+    """Read a short file; what is none could be waited for, or read, without end.
+
+    Raises:
+        OSError: if it can't be read.
+        ValueError: if it is no regular file, or longer.
+    """
     if not stat.S_ISREG(path.stat().st_mode):
         raise ValueError("it is no regular file")
     with path.open("rb") as file:
-        content = file.read(_LONGEST_FILE + 1)
-    if len(content) > _LONGEST_FILE:
-        raise ValueError(f"it has more than {_LONGEST_FILE:,} bytes")
+        content = file.read(longest + 1)
+    if len(content) > longest:
+        raise ValueError(f"it has more than {longest:,} bytes")
     return content

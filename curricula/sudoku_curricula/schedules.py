@@ -166,9 +166,15 @@ class SuccessRate(Schedule):
         return {**super().state_dict(), "results": [list(pair) for pair in self._results]}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue from a state that `state_dict` of an equal schedule returned."""
+        """Continue from a state that `state_dict` of an equal schedule returned.
+
+        Raises:
+            ValueError: if it is another schedule's, or no state.
+        """
         super().load_state_dict(state)
         self._results = deque((successes, count) for successes, count in state["results"])
+        if not all(0 <= successes <= count > 0 for successes, count in self._results):
+            raise ValueError("the saved curriculum has results that are no successes and count")
 
     def record(self, successes: int, count: int) -> Literal["success"] | None:
         """End the level when the bound over the window passes the threshold."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from math import isnan
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -163,6 +164,12 @@ def _check_kind(name: str, value: Any, field: Any, hint: Any) -> None:
         if not isinstance(value, kinds) or mistaken:
             kind = type(default).__name__
             raise ValueError(f"{name} must be of type {kind}, not {_shortened(value)}")
+        if isinstance(value, float) and isnan(value):
+            raise ValueError(f"{name} must be a number, not NaN")
+        for each in value if isinstance(value, tuple) else ():
+            if default and type(each) is not type(default[0]):
+                kind = type(default[0]).__name__
+                raise ValueError(f"{name} must hold the type {kind}, not {_shortened(each)}")
 
 
 def _shortened(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Read boards from an npz file that anyone may have made.
+"""Read an npz file that anyone may have made: its boards, row by row, or all its arrays.
 
 The header of an array is checked before anything is read, and rows are read as they are asked for,
 so that memory goes with what is taken and never with what a header claims. Nothing is unpickled.
@@ -46,8 +46,7 @@ class Boards:
     ) -> None:
         self._path = path
         self._files = ExitStack()
-        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
-            raise ValueError(f"{path}: no readable npz file of plain arrays (no regular file)")
+        _check_regular(path)
         with _naming(path), ExitStack() as files:
             archive = files.enter_context(zipfile.ZipFile(path))
             puzzles = _open_first(archive, puzzle_names, files)
@@ -81,6 +80,42 @@ class Boards:
         self._files.close()
 
 
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Return all arrays of a file that `np.savez` wrote, by name; whatever type they have.
+
+    Nothing may be compressed, so memory is no more than the file has bytes.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if it is no such file, or damaged; the message names it.
+    """
+    _check_regular(path)
+    length = path.stat().st_size
+    with _naming(path), zipfile.ZipFile(path) as archive:
+        arrays = {}
+        for member in archive.infolist():
+            if member.compress_type != zipfile.ZIP_STORED or member.file_size > length:
+                raise _Refused(f"{member.filename!r:.80} is not stored as numpy's savez does")
+            with archive.open(member) as stream:
+                arrays[member.filename.removesuffix(".npy")] = _read_array(stream, member.file_size)
+        return arrays
+
+
+def _check_regular(path: Path) -> None:
+    if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
+        raise ValueError(f"{path}: no readable npz file of plain arrays (no regular file)")
+
+
+def _read_array(stream: IO[bytes], length: int) -> NDArray[Any]:
+    header = _read_header(stream)
+    if header.dtype.hasobject:
+        raise _Refused("no readable npz file of plain arrays (it holds pickled objects)")
+    _check_claim(header, length - stream.tell())
+    values = np.frombuffer(_read(stream, header.claimed), header.dtype)
+    _check_end(stream)
+    return values.reshape(header.shape, order="F" if header.by_columns else "C").copy()
+
+
 class _Refused(ValueError):
     """Something that we found wrong ourselves, and have words for."""
 
@@ -105,8 +140,13 @@ class _Header(NamedTuple):
     dtype: np.dtype[Any]
 
     @property
+    def claimed(self) -> int:
+        """How many bytes of data should follow."""
+        return prod(self.shape) * self.dtype.itemsize
+
+    @property
     def size(self) -> int:
-        """N."""
+        """N, of boards."""
         return self.shape[1] if len(self.shape) == 3 else isqrt(self.shape[1])
 
 
@@ -115,21 +155,18 @@ class _Array:
 
     def __init__(self, stream: IO[bytes], length: int) -> None:
         self.header = _read_header(stream)
+        _check_boards(self.header)
+        _check_claim(self.header, length - stream.tell())
         self._stream = stream
         self._left = self.header.shape[0]
         self._columns: NDArray[Any] | None = None
-        claimed = prod(self.header.shape) * self.header.dtype.itemsize
-        if claimed != length - stream.tell():
-            raise _Refused(
-                "no readable npz file of plain arrays (a header claims "
-                f"{claimed:,} bytes, and there are {length - stream.tell():,})"
-            )
         if self.header.by_columns:
+            claimed = self.header.claimed
             if claimed > _READ_WHOLE:
                 raise _Refused(
                     f"holds {claimed:,} bytes column by column: save np.ascontiguousarray(puzzles)"
                 )
-            values = np.frombuffer(self._read(claimed), self.header.dtype)
+            values = np.frombuffer(_read(stream, claimed), self.header.dtype)
             self._columns = values.reshape(self.header.shape, order="F")
 
     def take(self, most: int) -> NDArray[np.int8]:
@@ -140,18 +177,12 @@ class _Array:
             values = self._columns[start : start + count]
         else:
             dtype = self.header.dtype
-            values = np.frombuffer(self._read(count * size**2 * dtype.itemsize), dtype)
+            values = np.frombuffer(_read(self._stream, count * size**2 * dtype.itemsize), dtype)
         self._left -= count
-        if not self._left and self._stream.read(1):  # at the end zipfile compares the checksum
-            raise _Refused("no readable npz file of plain arrays (it is longer than it says)")
+        if not self._left:
+            _check_end(self._stream)
         boards = np.clip(values, -1, MAX_SIZE + 1).astype(np.int8)
         return boards.reshape(count, size, size)
-
-    def _read(self, length: int) -> bytes:
-        data = self._stream.read(length)
-        if len(data) != length:
-            raise _Refused("no readable npz file of plain arrays (it ends too early)")
-        return data
 
 
 def _open_first(archive: zipfile.ZipFile, names: Sequence[str], files: ExitStack) -> _Array | None:
@@ -165,19 +196,43 @@ def _open_first(archive: zipfile.ZipFile, names: Sequence[str], files: ExitStack
     return None
 
 
+def _read(stream: IO[bytes], length: int) -> bytes:
+    data = stream.read(length)
+    if len(data) != length:
+        raise _Refused("no readable npz file of plain arrays (it ends too early)")
+    return data
+
+
+def _check_end(stream: IO[bytes]) -> None:
+    if stream.read(1):  # at the end zipfile compares the checksum
+        raise _Refused("no readable npz file of plain arrays (it is longer than it says)")
+
+
 def _read_header(stream: IO[bytes]) -> _Header:
     version = npy.read_magic(stream)
     if version not in ((1, 0), (2, 0)):
         raise _Refused(f"no readable npz file of plain arrays (header version {version})")
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    header = _Header(*read(stream))
+    return _Header(*read(stream))
+
+
+def _check_claim(header: _Header, left: int) -> None:
+    if not all(type(length) is int and length >= 0 for length in header.shape):
+        raise _Refused(f"no readable npz file of plain arrays (shape {header.shape!s:.100})")
+    if header.claimed != left:
+        raise _Refused(
+            "no readable npz file of plain arrays (a header claims "
+            f"{header.claimed:,} bytes, and there are {left:,})"
+        )
+
+
+def _check_boards(header: _Header) -> None:
     shape = header.shape
     if header.dtype.kind not in "iu":  # numpy calls a time span an integer too
         raise _Refused(f"puzzles and solutions must be integers of one shape, not {header.dtype}")
     is_shape = all(type(length) is int and length > 0 for length in shape)  # True is no length
     if len(shape) not in (2, 3) or not is_shape or shape[1:] != _board_shape(header):
         raise _Refused(f"puzzles must be [M, N, N] or [M, N**2], not {shape!s:.100}")
-    return header
 
 
 def _board_shape(header: _Header) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ from sudoku_learning.networks import (
     evaluate_boards,
 )
 from sudoku_learning.training.environments import held_out_source
-from sudoku_learning.training.playing import load_weights, read_to_play
+from sudoku_learning.training.playing import load_network
 
 PRETRAINED = Path(__file__).parent / "pretrained"
 
@@ -74,12 +74,14 @@ def load(folder: str | os.PathLike[str] = PRETRAINED, simulations: int = 0) -> A
     Raises:
         ValueError: if there is no sound checkpoint in the folder.
     """
-    config, weights = read_to_play(folder, read_config)
-    network = make_network(config, held_out_source(config.env).geometry)
-    load_weights(network, _renamed(weights), folder)
+    config, network = load_network(folder, read_config, _make, _renamed)
     if not simulations:
         return AlphaZeroPolicy(network)
     return AlphaZeroPolicy(network, replace(config.search, simulations=simulations))
+
+
+def _make(config: AlphaZeroConfig) -> Network:
+    return make_network(config, held_out_source(config.env).geometry)
 
 
 _OLD_NAMES = {  # of the first release, whose body and heads were one module

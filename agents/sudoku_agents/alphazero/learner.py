@@ -99,7 +99,7 @@ class AlphaZeroLearner:
     def restore(self, state: State) -> None:
         """Continue from a state of an equal learner."""
         self.optimiser.restore(state)
-        self.replay.restore(state.arrays)
+        self.replay.restore(state.arrays, self._geometry.size)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

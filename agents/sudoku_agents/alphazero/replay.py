@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sudoku_learning.training.checkpoint import REPLAY
 
 
 @dataclass(frozen=True)
@@ -69,8 +72,47 @@ class Replay:
         whole = self.all()
         return {"sizes": sizes, **{c.name: getattr(whole, c.name) for c in fields(Positions)}}
 
-    def restore(self, arrays: Mapping[str, NDArray[np.generic]]) -> None:
-        """Take over the arrays of another replay."""
+    def restore(self, arrays: Mapping[str, NDArray[Any]], size: int) -> None:
+        """Take over the arrays of another replay.
+
+        Args:
+            arrays: what `arrays` returned.
+            size: N of the boards.
+
+        Raises:
+            ValueError: if they are none, or do not fit each other.
+        """
+        _check(arrays, size, self._iterations)
         ends = np.cumsum(arrays["sizes"])[:-1]
         columns = [np.split(arrays[column.name], ends) for column in fields(Positions)]
         self._parts = [Positions(*part) for part in zip(*columns, strict=True)]
+
+
+def _check(arrays: Mapping[str, NDArray[Any]], size: int, iterations: int) -> None:
+    length, parts = (len(np.atleast_1d(arrays.get(name, ()))) for name in ("boards", "sizes"))
+    wanted = {
+        "sizes": ((parts,), np.int64),
+        "boards": ((length, size, size), np.int8),
+        "visit_counts": ((length, size**3), np.uint16),
+        "returns": ((length,), np.float32),
+    }
+    if arrays.keys() != wanted.keys():
+        raise ValueError(f"{REPLAY}: it must hold {', '.join(wanted)}")
+    for name, (shape, dtype) in wanted.items():
+        array = arrays[name]
+        if array.shape != shape or array.dtype != dtype:
+            raise ValueError(
+                f"{REPLAY}: {name} must be {np.dtype(dtype)} {list(shape)}, not {array.dtype} "
+                f"{list(array.shape)}"
+            )
+    sizes, boards = arrays["sizes"], arrays["boards"]
+    if not 1 <= parts <= iterations or ((sizes < 0) | (sizes > length)).any():
+        raise ValueError(f"{REPLAY}: sizes are not those of 1 to {iterations} iterations")
+    if sizes.sum() != length:
+        raise ValueError(f"{REPLAY}: sizes add up to {sizes.sum()}, and there are {length} boards")
+    if ((boards < 0) | (boards > size)).any():
+        raise ValueError(f"{REPLAY}: boards hold something else than digits from 0 to {size}")
+    if not arrays["visit_counts"].any(1).all():
+        raise ValueError(f"{REPLAY}: visit_counts has a position that was never visited")
+    if not np.isfinite(arrays["returns"]).all():
+        raise ValueError(f"{REPLAY}: the numbers of returns are not all finite")

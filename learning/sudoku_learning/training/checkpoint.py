@@ -6,38 +6,41 @@
     replay.npz              arrays in numpy
     state.json              counters, curriculum, generators
     timing.json             processor time spent: all that differs between equal runs
+    SHA256SUMS              of all the others, as `sha256sum --check` reads it
 
-Nothing is pickled, and whatever is wrong with a file is a ValueError that names it.
+Playing takes the first two alone. Where the sums are missing (the two were copied, or an earlier
+release wrote them) nothing is compared. Nothing is pickled, and whatever is wrong with a file is a
+ValueError that names it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
-from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from sudoku_gym.agent_config import CONFIG as CONFIG
+from sudoku_gym.agent_config import LONGEST_CONFIG, read_json, read_short
+from sudoku_gym.puzzles.npz import read_arrays
 from sudoku_learning.training.learner import State
 
-CONFIG = "config.json"
 WEIGHTS = "weights.safetensors"
-_OPTIMISER, _REPLAY = "optimiser.safetensors", "replay.npz"
-_STATE, _TIMING = "state.json", "timing.json"
-FILES = (CONFIG, WEIGHTS, _OPTIMISER, _REPLAY, _STATE, _TIMING)
-
-_DAMAGE = (
-    *(OSError, EOFError, ValueError, KeyError, TypeError, RecursionError, MemoryError),
-    *(BadZipFile, SafetensorError),
-)
+OPTIMISER, REPLAY = "optimiser.safetensors", "replay.npz"
+STATE, TIMING = "state.json", "timing.json"
+SUMS = "SHA256SUMS"
+FILES = (CONFIG, WEIGHTS, OPTIMISER, REPLAY, STATE, TIMING)
+_LONGEST_STATE = 16 * 2**20  # bytes; ours have a few thousand
 
 
 @dataclass(frozen=True)
@@ -61,12 +64,14 @@ def write(folder: Path, checkpoint: Checkpoint) -> None:
     """Write a checkpoint into an existing folder, and wait until it is on disk."""
     learner = checkpoint.learner
     write_json(folder / CONFIG, checkpoint.config)
-    write_json(folder / _STATE, {**checkpoint.progress, "learner": learner.numbers})
-    write_json(folder / _TIMING, {"seconds": checkpoint.seconds})
+    write_json(folder / STATE, {**checkpoint.progress, "learner": learner.numbers})
+    write_json(folder / TIMING, {"seconds": checkpoint.seconds})
     _save_tensors(folder / WEIGHTS, learner.weights)
-    _save_tensors(folder / _OPTIMISER, learner.tensors)
-    np.savez(folder / _REPLAY, allow_pickle=False, **learner.arrays)
-    for path in (*(folder / name for name in FILES), folder):
+    _save_tensors(folder / OPTIMISER, learner.tensors)
+    np.savez(folder / REPLAY, allow_pickle=False, **learner.arrays)
+    sums = "".join(f"{_sum_of(folder / name)}  {name}\n" for name in FILES)
+    (folder / SUMS).write_bytes(sums.encode())
+    for path in (*(folder / name for name in (*FILES, SUMS)), folder):
         to_disk(path)
 
 
@@ -76,20 +81,19 @@ def read(folder: Path) -> Checkpoint:
     Raises:
         ValueError: if a file is missing or damaged; the message names it.
     """
-    with _naming(folder / _STATE):
-        progress = _read_json(folder / _STATE)
+    _check_files(folder, FILES)
+    with naming(folder / STATE):
+        progress = _object(read_json(folder / STATE, _LONGEST_STATE))
         numbers = _object(progress.pop("learner"))
-    with _naming(folder / _TIMING):
-        seconds = float(_read_json(folder / _TIMING)["seconds"])
-    config, weights = read_to_play(folder)
-    with _naming(folder / _OPTIMISER):
-        tensors = load_file(folder / _OPTIMISER)
-    with (
-        _naming(folder / _REPLAY),
-        open(folder / _REPLAY, "rb") as file,
-        np.load(file, allow_pickle=False) as npz,
-    ):
-        arrays = {name: npz[name] for name in npz.files}
+    with naming(folder / TIMING):
+        seconds = _object(read_json(folder / TIMING))["seconds"]
+        if not isinstance(seconds, float) or not isfinite(seconds) or seconds < 0:
+            raise ValueError(f"no number of seconds: {seconds!r:.60}")
+    config, weights = _config_and_weights(folder)
+    with naming(folder / OPTIMISER):
+        tensors = load_file(folder / OPTIMISER)
+    with naming(folder / REPLAY):
+        arrays = read_arrays(folder / REPLAY)
     return Checkpoint(config, State(weights, tensors, arrays, numbers), progress, seconds)
 
 
@@ -99,9 +103,8 @@ def read_to_play(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     Raises:
         ValueError: as `read`.
     """
-    config = read_config(folder)
-    with _naming(folder / WEIGHTS):
-        return config, load_file(folder / WEIGHTS)
+    _check_files(folder, (CONFIG, WEIGHTS))
+    return _config_and_weights(folder)
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -110,13 +113,29 @@ def read_config(folder: Path) -> dict[str, Any]:
     Raises:
         ValueError: if it is missing or damaged.
     """
-    with _naming(folder / CONFIG):
-        return _read_json(folder / CONFIG)
+    with naming(folder / CONFIG):
+        return _object(read_json(folder / CONFIG))
+
+
+@contextmanager
+def naming(path: Path, problem: str = "the file is damaged") -> Iterator[None]:
+    """Turn whatever goes wrong with what a path holds into a ValueError of one line that names it.
+
+    Anything may come out of a stranger's bytes, so every kind of error is taken.
+    """
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise ValueError(f"{path}: the file is missing") from error
+    except Exception as error:
+        kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
+        what = " ".join(f"{kind}{error}".split())
+        raise ValueError(f"{path}: {problem} ({what:.400})") from error
 
 
 def remove(folder: Path) -> None:
     """Remove a checkpoint's files, and the folder if it holds nothing else."""
-    for name in FILES:
+    for name in (*FILES, SUMS):
         (folder / name).unlink(missing_ok=True)
         (folder / f".{name}.draft").unlink(missing_ok=True)
     if not any(folder.iterdir()):
@@ -146,23 +165,39 @@ def _save_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path)
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    return _object(json.loads(path.read_text(encoding="utf-8")))
+def _config_and_weights(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    config = read_config(folder)
+    with naming(folder / WEIGHTS):
+        return config, load_file(folder / WEIGHTS)
+
+
+def _check_files(folder: Path, names: Iterable[str]) -> None:
+    """Hold files to be files, which a pipe is not, and to have their sums, where there are any."""
+    for name in names:
+        with naming(folder / name):
+            if not S_ISREG((folder / name).stat().st_mode):
+                raise ValueError("it is no regular file")
+    if not os.path.lexists(folder / SUMS):
+        return
+    with naming(folder / SUMS):
+        lines = read_short(folder / SUMS, LONGEST_CONFIG).decode("ascii").splitlines()
+        sums = {name: digest for digest, name in (line.split("  ") for line in lines)}
+        if missing := [name for name in names if name not in sums]:
+            raise ValueError(f"it has no sum of {missing[0]}")
+    for name in names:
+        if _sum_of(folder / name) != sums[name]:
+            raise ValueError(
+                f"{folder / name}: the file is damaged (its sum is not the one in {SUMS}; if you "
+                f"changed it yourself, remove {SUMS})"
+            )
+
+
+def _sum_of(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _object(content: Any) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ValueError(f"it holds a {type(content).__name__}, not an object")
     return content
-
-
-@contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Turn whatever goes wrong in reading a file into a ValueError that names it."""
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise ValueError(f"{path}: the file is missing") from error
-    except _DAMAGE as error:
-        kind = type(error).__name__
-        raise ValueError(f"{path}: the file is damaged ({kind}: {error})") from error

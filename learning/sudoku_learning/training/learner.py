@@ -40,15 +40,26 @@ class Random:
         """Return the state of torch's generator."""
         return {_GENERATOR: self.torch.get_state()}
 
-    def split(self, tensors: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-        """Tell what `tensors` returned from the tensors of others that it was kept with."""
-        others = {name: tensor for name, tensor in tensors.items() if name != _GENERATOR}
-        return {_GENERATOR: tensors[_GENERATOR]}, others
+    def restore_numbers(self, numbers: Mapping[str, Any]) -> None:
+        """Continue from what `numbers` returned.
 
-    def restore(self, numbers: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
-        """Continue from what `numbers` and `tensors` returned."""
+        Raises:
+            ValueError: if it is another generator's, or none's.
+        """
         self.numpy.bit_generator.state = dict(numbers)
-        self.torch.set_state(tensors[_GENERATOR])
+        if self.numbers() != numbers:  # numpy cuts what is too large
+            raise ValueError("it holds no state of numpy's generator")
+
+    def restore_tensors(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Continue from what `tensors` returned; return the others that it was kept with.
+
+        Raises:
+            KeyError: if it is not among them.
+            RuntimeError, TypeError: if it is no generator's.
+        """
+        others = dict(tensors)
+        self.torch.set_state(others.pop(_GENERATOR))
+        return others
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,12 @@ from sudoku_curricula import curves
 from sudoku_curricula.curriculum import Curriculum
 from sudoku_learning.configs import from_json
 from sudoku_learning.training import checkpoint
-from sudoku_learning.training.checkpoint import Checkpoint
+from sudoku_learning.training.checkpoint import Checkpoint, naming
 from sudoku_learning.training.config import TrainingConfig
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.held_out import HeldOut
 from sudoku_learning.training.learner import Learner, Random, Report
+from sudoku_learning.training.progress import check_form
 from sudoku_learning.training.run_folder import RunFolder
 
 Config = TypeVar("Config", bound=TrainingConfig)
@@ -191,14 +192,16 @@ class Training(Generic[Config]):
     def _checkpoint(self) -> Checkpoint:
         learner = self.learner.state()
         learner = replace(learner, tensors={**learner.tensors, **self.random.tensors()})
-        progress = {
+        return Checkpoint(self.config.to_json(), learner, self._progress(), self.seconds)
+
+    def _progress(self) -> dict[str, Any]:
+        return {
             "iteration": self.iteration,
             "steps": self.steps,
             "iterations_after_the_end": self._iterations_after_the_end,
             "curriculum": self.curriculum.state_dict(),
             "rng": self.random.numbers(),
         }
-        return Checkpoint(self.config.to_json(), learner, progress, self.seconds)
 
     def _resume(self) -> None:
         self._check_config(checkpoint.read_config(self.config.run))
@@ -207,26 +210,28 @@ class Training(Generic[Config]):
             return
         saved = checkpoint.read(folder)
         self.seconds = saved.seconds
-        try:
+        unfit = "it does not fit this run"
+        with naming(folder / checkpoint.STATE, unfit):
             self._restore(saved.progress)
-            ours, theirs = self.random.split(saved.learner.tensors)
-            self.random.restore(saved.progress["rng"], ours)
-            self.learner.restore(replace(saved.learner, tensors=theirs))
-        except (KeyError, TypeError, AttributeError, RuntimeError, ValueError) as error:
-            raise ValueError(
-                f"{folder} does not fit this run ({type(error).__name__}: {error})"
-            ) from error
+        with naming(folder / checkpoint.OPTIMISER, unfit):
+            tensors = self.random.restore_tensors(saved.learner.tensors)
+        with naming(folder, unfit):
+            self.learner.restore(replace(saved.learner, tensors=tensors))
 
     def _restore(self, progress: Mapping[str, Any]) -> None:
+        self.random.restore_numbers(progress["rng"])
+        check_form({**progress, "rng": {}}, {**self._progress(), "rng": {}})
         self.iteration = progress["iteration"]
         self.steps = progress["steps"]
         self._iterations_after_the_end = progress["iterations_after_the_end"]
         self.curriculum.load_state_dict(progress["curriculum"])
 
     def _check_config(self, found: dict[str, Any]) -> None:
-        saved: TrainingConfig = from_json(
-            {name: value for name, value in found.items() if name != "agent"}, type(self.config)
-        )
+        with naming(self.config.run / checkpoint.CONFIG, "it can't be used"):
+            saved: TrainingConfig = from_json(
+                {name: value for name, value in found.items() if name != "agent"},
+                type(self.config),
+            )
         for name in self.config.fixed:
             was, wanted = getattr(saved, name), getattr(self.config, name)
             if was != wanted:

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
+from sudoku_learning.training.checkpoint import OPTIMISER
 from sudoku_learning.training.learner import State
+from sudoku_learning.training.weights import check_tensors, load_weights
 
 
 class Optimiser:
@@ -44,10 +46,10 @@ class Optimiser:
         """Put weights and tensors of a state back.
 
         Raises:
-            ValueError: if the tensors are those of other parameters.
-            RuntimeError: if the weights are another network's.
+            ValueError: if the weights are another network's, or the tensors those of other
+                parameters.
         """
-        self._network.load_state_dict(state.weights)
+        load_weights(self._network, state.weights)
         restore_optimiser(self.adam, state.tensors)
 
 
@@ -60,22 +62,30 @@ def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
     }
 
 
-def restore_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+def restore_optimiser(optimiser: torch.optim.Adam, tensors: Mapping[str, Tensor]) -> None:
     """Put the tensors of `optimiser_tensors` back into an optimiser of the same parameters.
 
     Raises:
         ValueError: if they are no such tensors, or those of other parameters.
     """
     parameters = [each for group in optimiser.param_groups for each in group["params"]]
+    moved = {name.partition(".")[0] for name in tensors}  # no step has moved the others yet
+    wanted = {
+        f"{index}.{quantity}": like
+        for index, parameter in enumerate(parameters)
+        if str(index) in moved
+        for quantity, like in _adams(parameter).items()
+    }
+    check_tensors(OPTIMISER, tensors, wanted)
     state: dict[int, dict[str, Tensor]] = {}
     for name, value in tensors.items():
-        index, dot, quantity = name.partition(".")
-        if not dot or not index.isdecimal() or int(index) >= len(parameters):
-            raise ValueError(f"{name!r} is no tensor of this optimiser")
-        if value.dim() and value.shape != parameters[int(index)].shape:
-            raise ValueError(
-                f"{name!r} has shape {list(value.shape)}, its parameter "
-                f"{list(parameters[int(index)].shape)}"
-            )
+        index, _, quantity = name.partition(".")
+        if quantity != "exp_avg" and (value < 0).any():
+            raise ValueError(f"{OPTIMISER}: {name} has negative numbers")
         state.setdefault(int(index), {})[quantity] = value
     optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
+
+
+def _adams(parameter: Tensor) -> dict[str, Tensor]:
+    """Return what Adam keeps of a parameter, in shape and type."""
+    return {"step": torch.zeros(()), "exp_avg": parameter, "exp_avg_sq": parameter}

@@ -3,53 +3,42 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from torch import Tensor, nn
 
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.run_folder import checkpoint_in
+from sudoku_learning.training.weights import make_network
 
 Config = TypeVar("Config")
+Network = TypeVar("Network", bound=nn.Module)
 
 
-def read_to_play(
-    folder: str | os.PathLike[str], read_config: Callable[[dict[str, Any]], Config]
-) -> tuple[Config, dict[str, Tensor]]:
-    """Read what playing needs from a checkpoint, or from the latest checkpoint of a run.
+def load_network(
+    folder: str | os.PathLike[str],
+    read_config: Callable[[dict[str, Any]], Config],
+    make: Callable[[Config], Network],
+    rename: Callable[[dict[str, Tensor]], dict[str, Tensor]] = dict,
+) -> tuple[Config, Network]:
+    """Make the network of a checkpoint, or of the latest checkpoint of a run.
 
     Args:
         folder: of the checkpoint or the run.
         read_config: makes the family's configuration of the JSON's content.
+        make: makes the network of a configuration, with whatever weights.
+        rename: gives the weights of an earlier release the names that they have today.
 
     Returns:
-        The configuration, and the weights by name.
+        The configuration, and the network with its weights.
 
     Raises:
         ValueError: if there is no checkpoint, or it is damaged; the message names the file.
     """
     path = checkpoint_in(folder)
     data, weights = checkpoint.read_to_play(path)
-    try:
-        return read_config(data), weights
-    except ValueError as error:
-        raise ValueError(f"{path / checkpoint.CONFIG}: {error}") from error
-
-
-def load_weights(
-    network: nn.Module, weights: Mapping[str, Tensor], folder: str | os.PathLike[str]
-) -> None:
-    """Put weights into a network.
-
-    Raises:
-        ValueError: if they are another network's, or not finite; the message names the folder.
-    """
-    unsound = [name for name, tensor in weights.items() if not tensor.isfinite().all()]
-    if unsound:
-        raise ValueError(f"{os.fspath(folder)}: the weights {unsound[0]} are not all finite")
-    try:
-        network.load_state_dict(dict(weights))
-    except RuntimeError as error:
-        reason = " ".join(str(error).split())
-        raise ValueError(f"{os.fspath(folder)}: the weights do not fit: {reason}") from error
+    with checkpoint.naming(path / checkpoint.CONFIG, "it can't be used"):
+        config = read_config(data)
+    with checkpoint.naming(path, "it can't be played"):
+        return config, make_network(lambda: make(config), rename(weights))

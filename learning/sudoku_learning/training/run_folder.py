@@ -90,7 +90,7 @@ class RunFolder:
         draft = folder.with_name(f"{folder.name}{_DRAFT}")
         draft.mkdir(parents=True, exist_ok=True)
         checkpoint.write(draft, content)
-        others = complete_checkpoints(self.path)
+        others = [path for path in complete_checkpoints(self.path) if not path.is_symlink()]
         if folder in others:
             others.remove(folder)
             _remove(folder)
@@ -103,15 +103,20 @@ class RunFolder:
             _remove(old)
 
     def latest(self) -> Path | None:
-        """Return the folder of the latest checkpoint, None before the first."""
-        return next(reversed(complete_checkpoints(self.path)), None)
+        """Return the folder of the latest checkpoint, None before the first.
+
+        One that lacks a file counts: it was complete once, and to go on without it in silence
+        would lose what it holds.
+        """
+        return next(reversed(_checkpoints(self.path)), None)
 
     def _seen(self) -> tuple[bool, Path | None]:
         return (self.path / CONFIG).exists(), self.latest()
 
     def _with_ending(self, ending: str) -> list[Path]:
         parts = (self.path / _CHECKPOINTS).glob(f"*{ending}")
-        return [part for part in parts if _is_number(part.name.removesuffix(ending))]
+        ours = (part for part in parts if _is_number(part.name.removesuffix(ending)))
+        return [part for part in ours if part.is_dir() and not part.is_symlink()]
 
 
 def free_folder(path: Path) -> Path:
@@ -121,10 +126,8 @@ def free_folder(path: Path) -> Path:
 
 
 def complete_checkpoints(run: Path) -> list[Path]:
-    """Return the folders of a run's checkpoints, oldest first."""
-    found = (path for path in (run / _CHECKPOINTS).glob("*") if _is_number(path.name))
-    complete = (path for path in found if all((path / name).is_file() for name in FILES))
-    return sorted(complete, key=lambda path: int(path.name))
+    """Return the folders of a run's complete checkpoints, oldest first."""
+    return [path for path in _checkpoints(run) if all((path / name).is_file() for name in FILES)]
 
 
 def checkpoint_in(folder: str | os.PathLike[str]) -> Path:
@@ -134,12 +137,21 @@ def checkpoint_in(folder: str | os.PathLike[str]) -> Path:
         ValueError: if there is no checkpoint.
     """
     path = Path(folder)
-    if (path / WEIGHTS).is_file():
+    if os.path.lexists(path / WEIGHTS):
         return path
-    found = complete_checkpoints(path)
+    found = _checkpoints(path)
     if not found:
-        raise ValueError(f"{path} holds no checkpoint: give the folder of a run")
+        raise ValueError(
+            f"{path} holds no checkpoint, for it has no {WEIGHTS}: give the folder of a run"
+        )
     return found[-1]
+
+
+def _checkpoints(run: Path) -> list[Path]:
+    """Return the folders that are, or were, checkpoints of a run, oldest first."""
+    found = (path for path in (run / _CHECKPOINTS).glob("*") if _is_number(path.name))
+    ours = (path for path in found if any(os.path.lexists(path / name) for name in FILES))
+    return sorted(ours, key=lambda path: int(path.name))
 
 
 def _remove(folder: Path) -> None:

@@ -178,7 +178,7 @@ def test_what_does_not_fit_is_named(tmp_path):
     train(small(tmp_path)).run()
     state = checkpoint_in(tmp_path) / "state.json"
     state.write_text(state.read_text().replace('"steps": 60,', ""))
-    with pytest.raises(ValueError, match=r"000006 does not fit this run \(KeyError: 'steps'\)"):
+    with pytest.raises(ValueError, match=r"state\.json: it does not fit this run \(it must hold"):
         train(small(tmp_path, resume=True))
 
 

@@ -53,6 +53,8 @@ from sudoku_learning.networks.exact_cover.features import (
 )
 from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
 
+MOST_ROUNDS = 10_000  # no weights tell their number, so a file could ask for any
+
 
 @registered("exact-cover")
 @dataclass(frozen=True)
@@ -74,6 +76,8 @@ class ExactCoverConfig:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} must be at least 1, not {value}")
+            if value is not None and value > MOST_ROUNDS and name != "channels":
+                raise ValueError(f"{name} must be at most {MOST_ROUNDS:,}, not {value}")
 
     def build(self, geometry: Geometry) -> ExactCoverBody:
         """Make the body; it plays boards of any geometry."""
