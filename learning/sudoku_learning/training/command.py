@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import torch
@@ -10,7 +11,8 @@ import tyro
 from rich.console import Console
 
 from sudoku_gym.cli.usage import one_line_about_options
-from sudoku_learning.training.config import TrainingConfig
+from sudoku_learning.training.checkpoint import CONFIG
+from sudoku_learning.training.config import TrainingConfig, saved_config
 from sudoku_learning.training.learner import Learner, Random
 from sudoku_learning.training.loop import Training
 
@@ -23,7 +25,7 @@ def train_from_the_command_line(
     name: str,
     argv: Sequence[str] | None = None,
 ) -> int:
-    """Train from the command line, on one thread.
+    """Train from the command line, on one thread; `--resume` takes the saved options up again.
 
     Args:
         kind: the family's configuration.
@@ -40,6 +42,10 @@ def train_from_the_command_line(
     program = f"sudoku-gym train {name}"
     with one_line_about_options(program):
         config = tyro.cli(kind, args=argv, prog=program)
+        if config.resume and (config.run / CONFIG).exists():
+            # What is not said again stays as it was.
+            saved = replace(saved_config(config.run, kind), run=config.run, resume=True)
+            config = tyro.cli(kind, args=argv, prog=program, default=saved)
     torch.set_num_threads(1)
     Training(config, make_learner).run(Console())
     print(f"The run is in {config.run}: tensorboard --logdir {config.run}")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, Union
 
 from tyro.conf import subcommand
 
 from sudoku_curricula.schedules import SCHEDULES, ScheduleConfig, SuccessRateConfig
-from sudoku_learning.configs import registered, to_json
+from sudoku_learning.configs import from_json, registered, to_json
 from sudoku_learning.networks import BODIES, BodyConfig
+from sudoku_learning.training import checkpoint
+
+Config = TypeVar("Config", bound="TrainingConfig")
 
 for _name, _schedule in SCHEDULES.items():
     registered(f"schedule/{_name}")(_schedule)
@@ -97,3 +100,14 @@ class TrainingConfig:
     def to_json(self) -> dict[str, Any]:
         """Return the configuration fit for JSON, with the name of the agent it makes."""
         return {"agent": self.agent, **to_json(self)}
+
+
+def saved_config(run: Path, kind: type[Config]) -> Config:
+    """Read the configuration that a run was started with, or resumed with since.
+
+    Raises:
+        ValueError: if it is missing, damaged, or another family's; the message names the file.
+    """
+    data = checkpoint.read_config(run)
+    with checkpoint.naming(run / checkpoint.CONFIG, "it can't be used"):
+        return from_json({name: data[name] for name in data if name != "agent"}, kind)

@@ -15,10 +15,9 @@ from rich.console import Console
 
 from sudoku_curricula import curves
 from sudoku_curricula.curriculum import Curriculum
-from sudoku_learning.configs import from_json
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.checkpoint import Checkpoint, naming
-from sudoku_learning.training.config import TrainingConfig
+from sudoku_learning.training.config import TrainingConfig, saved_config
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.held_out import HeldOut
 from sudoku_learning.training.learner import Learner, Random, Report
@@ -111,6 +110,7 @@ class Training(Generic[Config]):
             self._set_blanks,
             episodes_per_update=1,
             metrics=("completion", *self.learner.metrics),
+            owner=type(self.learner).__name__,
         )
         self.iteration = self.steps = 0
         self.seconds = 0.0
@@ -204,7 +204,7 @@ class Training(Generic[Config]):
         }
 
     def _resume(self) -> None:
-        self._check_config(checkpoint.read_config(self.config.run))
+        self._check_config()
         folder = self._folder.latest()
         if folder is None:
             return
@@ -226,12 +226,8 @@ class Training(Generic[Config]):
         self._iterations_after_the_end = progress["iterations_after_the_end"]
         self.curriculum.load_state_dict(progress["curriculum"])
 
-    def _check_config(self, found: dict[str, Any]) -> None:
-        with naming(self.config.run / checkpoint.CONFIG, "it can't be used"):
-            saved: TrainingConfig = from_json(
-                {name: value for name, value in found.items() if name != "agent"},
-                type(self.config),
-            )
+    def _check_config(self) -> None:
+        saved = saved_config(self.config.run, type(self.config))
         for name in self.config.fixed:
             was, wanted = getattr(saved, name), getattr(self.config, name)
             if was != wanted:

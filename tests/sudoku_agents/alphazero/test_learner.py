@@ -184,6 +184,20 @@ def test_the_trained_agent_is_a_policy_for_every_size(tmp_path):
             check_policy(policy, Geometry.standard(size))
 
 
+def test_resuming_takes_the_saved_options_up_again(tmp_path):
+    run = ["--run", str(tmp_path / "run")]
+    small = ["--iterations", "1", "--games", "8", "--validation-games", "8"]
+    parts = ["network:pooled", "--network.channels", "8", "curriculum:constant"]
+    main([*run, *small, "--search.simulations", "4", *parts])
+    with pytest.raises(ValueError, match="already holds a run"):
+        main([*run, *small])
+    main([*run, "--resume", "--iterations", "2"])
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert (config["games"], config["iterations"]) == (8, 2)
+    assert config["network"]["channels"] == 8 and config["curriculum"]["blanks"] == 8
+    assert read_curves(tmp_path / "run")[ITERATION][1] == [1, 2]
+
+
 @pytest.mark.parametrize("name", ["calphazero", str(FIRST_RELEASE)], ids=["shipped", "first"])
 def test_every_network_ever_shipped_solves_the_test_orbits_and_9x9_boards(name):
     test = puzzles.load("4x4", "test")
