@@ -6,6 +6,7 @@ import os
 import shutil
 import zipfile
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.learner import AlphaZeroLearner
 from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_curricula.schedules import SuccessRateConfig
-from sudoku_gym import board, cli, load_policy, puzzles
+from sudoku_gym import board, cli, load_policy, plugins, puzzles
 from sudoku_learning.networks import ExactCoverConfig, evaluate_boards
 from sudoku_learning.training import Training
 
@@ -51,7 +52,9 @@ def run(tmp_path_factory):
         curriculum=SuccessRateConfig(start=2, stop=4, threshold=0.3, window=8, min_count=4),
     )
     Training(config, AlphaZeroLearner).run()
-    yield config
+    with pytest.MonkeyPatch.context() as patch:  # reading what is installed takes most of a load
+        patch.setattr(plugins, "available", cache(plugins.available))
+        yield config
     torch.set_num_threads(threads)
 
 
@@ -163,7 +166,11 @@ PLAYING = [
     ("config.json", in_json("network", to={"type": "mlp", "hidden": [1] * 99999}), "more tensors"),
     ("config.json", in_json("network", to={"type": "mlp", "hidden": [1.5]}), "the type int"),
     ("config.json", in_json("network", to={"type": "pooled", "layers": 10**9}), "more tensors"),
-    ("config.json", in_json("network", to={"type": "attention", "width": 2**40}), "is missing"),
+    (
+        "config.json",
+        in_json("network", to={"type": "attention", "width": 2**40}),
+        "no such network",
+    ),
     ("config.json", in_json("network", to="exact-cover"), "no place here"),
     ("config.json", in_json("network", to=[[[[]]]]), "no place here"),
     ("config.json", in_json("temperature", to=NAN), "not NaN"),
@@ -180,7 +187,7 @@ PLAYING = [
     ("weights.safetensors", to(START, lambda each: each.double()), "it is float64"),
     ("weights.safetensors", to(START, lambda each: each.to(torch.int8)), "it is int8"),
     ("weights.safetensors", in_tensors(lambda each: each.pop(START)), "'body.start' is missing"),
-    ("weights.safetensors", in_tensors(dict.clear), "more tensors"),
+    ("weights.safetensors", in_tensors(dict.clear), "is missing"),
     ("weights.safetensors", in_tensors(lambda each: each.update(y=torch.ones(1))), "'y' is none"),
     *((name, special, name) for name in FILES[:1] + FILES[3:4] for special in SPECIAL),
 ]
@@ -189,16 +196,28 @@ RESUMING = [
     *(("state.json", in_json("iteration", to=value), "iteration must be") for value in VALUES[:3]),
     *(("state.json", in_json("steps", to=value), "steps must be") for value in VALUES[5:12]),
     ("state.json", in_json("learner", to=[]), "a list, not an object"),
-    ("state.json", in_json("curriculum", "level", to=5), "5 blanks is none of 2, 3, 4"),
-    ("state.json", in_json("curriculum", "level", to=3.0), "level must be of type int"),
-    ("state.json", in_json("curriculum", "finished", to="no"), "finished must be of type bool"),
-    ("state.json", in_json("curriculum", "schedule", to="Linear"), "is a Linear"),
-    ("state.json", in_json("curriculum", "results", to=[[3, 2]]), "no successes and count"),
-    ("state.json", in_json("curriculum", "results", to=[[0, 0]]), "no successes and count"),
-    ("state.json", in_json("curriculum", "results", to=[[1]]), "state.json"),
-    ("state.json", in_json("curriculum", "results", to=[[NAN, 2]]), "must be a count"),
-    ("state.json", in_json("curriculum", "rate", to=-INF), "rate must be a count"),
-    ("state.json", in_json("curriculum", "history", to=[{}]), "state.json"),
+    ("state.json", in_json("curriculum", "schedule", "level", to=5), "5 blanks is none of 2, 3, 4"),
+    ("state.json", in_json("curriculum", "schedule", "level", to=3.0), "level must be of type int"),
+    (
+        "state.json",
+        in_json("curriculum", "schedule", "finished", to="no"),
+        "finished must be of type bool",
+    ),
+    ("state.json", in_json("curriculum", "schedule", "schedule", to="Linear"), "is a Linear"),
+    (
+        "state.json",
+        in_json("curriculum", "schedule", "results", to=[[3, 2]]),
+        "no successes and count",
+    ),
+    (
+        "state.json",
+        in_json("curriculum", "schedule", "results", to=[[0, 0]]),
+        "no successes and count",
+    ),
+    ("state.json", in_json("curriculum", "schedule", "results", to=[[1]]), "state.json"),
+    ("state.json", in_json("curriculum", "schedule", "results", to=[[NAN, 2]]), "must be a count"),
+    ("state.json", in_json("curriculum", "schedule", "rate", to=-INF), "rate must be a count"),
+    ("state.json", in_json("curriculum", "schedule", "history", to=[{}]), "state.json"),
     ("state.json", in_json("rng", to={}), "state.json"),
     ("state.json", in_json("rng", "bit_generator", to="MT19937"), "state.json"),
     ("state.json", in_json("rng", "state", "state", to=-1), "state.json"),
@@ -213,8 +232,16 @@ RESUMING = [
     ("optimiser.safetensors", to("0.exp_avg_sq", lambda each: each - 9), "negative"),
     ("optimiser.safetensors", to("0.step", lambda each: each - 9), "negative"),
     ("optimiser.safetensors", in_tensors(lambda each: each.pop("0.step")), "'0.step' is missing"),
-    ("optimiser.safetensors", in_tensors(lambda e: e.update({"99.step": e["0.step"]})), "is none"),
-    ("optimiser.safetensors", in_tensors(lambda e: e.update({"0.more": e["0.step"]})), "is none"),
+    (
+        "optimiser.safetensors",
+        in_tensors(lambda e: e.update({"99.step": torch.ones(())})),
+        "is none",
+    ),
+    (
+        "optimiser.safetensors",
+        in_tensors(lambda e: e.update({"0.more": torch.ones(())})),
+        "is none",
+    ),
     ("optimiser.safetensors", to("torch_generator", lambda each: each[:-1]), "optimiser.safet"),
     ("optimiser.safetensors", to("torch_generator", lambda each: each.float()), "optimiser.safet"),
     ("optimiser.safetensors", to("torch_generator", lambda each: each * 0 + 255), "optimiser.saf"),
