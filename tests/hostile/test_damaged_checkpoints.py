@@ -158,11 +158,12 @@ SPECIAL = [fifo, link("/dev/zero"), link("/etc/hostname"), link("."), link("nowh
 START, MOMENT = "body.start", "0.exp_avg"
 # A file, what is done to it, and what is said: the next one found is one line more.
 PLAYING = [
-    ("config.json", in_json("network", "channels", to=10**9), "float32 [1000000000]"),
+    ("config.json", in_json("network", "channels", to=10**6), "float32 [1000000]"),
+    ("config.json", in_json("network", "channels", to=10**9), "no such network"),
     ("config.json", in_json("network", "channels", to=10**30), "no such network"),
     ("config.json", in_json("network", "channels", to=-1), "must be at least 1"),
     ("config.json", in_json("network", "rounds", to=10**9), "at most 10,000"),
-    ("config.json", in_json("network", to={"type": "mlp", "hidden": [10**6] * 2}), "is missing"),
+    ("config.json", in_json("network", to={"type": "mlp", "hidden": [10**6] * 2}), "none of this"),
     ("config.json", in_json("network", to={"type": "mlp", "hidden": [1] * 99999}), "more tensors"),
     ("config.json", in_json("network", to={"type": "mlp", "hidden": [1.5]}), "the type int"),
     ("config.json", in_json("network", to={"type": "pooled", "layers": 10**9}), "more tensors"),
