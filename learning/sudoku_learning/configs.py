@@ -99,7 +99,9 @@ def from_json(data: Any, expected: type[T] | tuple[type[Any], ...] | None = None
     values = {str(name): value for name, value in data.items()}
     tag, version = values.pop("type"), values.pop("version", 1)
     if tag not in _KINDS:
-        raise ValueError(f"a configuration of type {tag!r} is unknown: use {', '.join(_KINDS)}")
+        raise ValueError(
+            f"a configuration of type {_shortened(tag)} is unknown: use {', '.join(_KINDS)}"
+        )
     kind = _KINDS[tag]
     if not isinstance(version, int) or not 1 <= version <= kind.version:
         raise ValueError(

@@ -12,6 +12,7 @@ pytest.importorskip("tensorboard")
 
 CURVES = "events.out.tfevents.1"
 CALPHAZERO = b'{"agent": "calphazero"}'
+DEPTH = b"[" * 900 + b"]" * 900
 # What the folder holds: bytes for a file, None for a folder, a text for a link, "|" for a pipe.
 RUNS = {
     "nothing": {},
@@ -25,6 +26,19 @@ RUNS = {
     "no checkpoint": {"config.json": CALPHAZERO},
     "a checkpoint that is a file": {"config.json": CALPHAZERO, "checkpoints/000001": b"x"},
     "checkpoints that are a file": {"config.json": CALPHAZERO, "checkpoints": b"x"},
+    "a checkpoint of a pipe": {"config.json": CALPHAZERO, "checkpoints/000001/config.json": "|"},
+    "a checkpoint of links": {
+        "config.json": CALPHAZERO,
+        "checkpoints/000001/config.json": "/dev/zero",
+        "checkpoints/000001/weights.safetensors": "/dev/zero",
+    },
+    "a checkpoint that loops": {"config.json": CALPHAZERO, "checkpoints/000001": "../checkpoints"},
+    "weights that are a pipe": {"config.json": CALPHAZERO, "weights.safetensors": "|"},
+    "a configuration without end": {"config.json": "/dev/zero"},
+    "a configuration that is a pipe": {"config.json": "|"},
+    "a configuration of great depth": {
+        "config.json": b'{"agent": "calphazero", "a": ' + b"[" * 900
+    },
     "weights alone": {"config.json": CALPHAZERO, "weights.safetensors": b"x"},
     "no agent": {"config.json": b"{}"},
     "no JSON": {"config.json": b"\xff"},
@@ -46,7 +60,7 @@ def test_a_folder_that_is_no_run_takes_one_line(tmp_path, monkeypatch, capsys, c
     (tmp_path / "run").mkdir()
     for name, content in RUNS[run].items():
         path = tmp_path / "run" / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(exist_ok=True, parents=True)
         if content is None:
             path.mkdir()
         elif content == "|":

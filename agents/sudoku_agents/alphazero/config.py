@@ -11,6 +11,7 @@ from sudoku_learning.configs import from_json, registered
 from sudoku_learning.networks import ExactCoverConfig
 from sudoku_learning.training import TrainingConfig
 from sudoku_learning.training.config import NetworkConfig
+from sudoku_learning.training.environments import check_env
 
 registered("alphazero/search")(SearchConfig)
 
@@ -112,7 +113,9 @@ def read_config(data: dict[str, Any]) -> AlphaZeroConfig:
     """Read the configuration of a checkpoint, of this release or an earlier one.
 
     Raises:
-        ValueError: if it is no configuration of cAlphaZero.
+        ValueError: if it is no configuration of cAlphaZero, or its environment is unknown.
     """
     fields = {name: value for name, value in data.items() if name != "agent"}
-    return from_json({"type": "calphazero", **fields}, AlphaZeroConfig)
+    config = from_json({"type": "calphazero", **fields}, AlphaZeroConfig)
+    check_env(config.env)
+    return config

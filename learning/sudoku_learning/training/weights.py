@@ -15,6 +15,8 @@ from sudoku_learning.training.checkpoint import CONFIG, WEIGHTS
 
 Network = TypeVar("Network", bound=nn.Module)
 
+_MISSING = 100  # tensors that a file may lack, and be told which
+
 
 def make_network(make: Callable[[], Network], weights: Mapping[str, Tensor]) -> Network:
     """Make a network and give it weights; nothing is allocated before both are seen to fit.
@@ -27,7 +29,7 @@ def make_network(make: Callable[[], Network], weights: Mapping[str, Tensor]) -> 
         ValueError: as `load_weights`, or if no such network can be made.
     """
     try:
-        with torch.device("meta"), _at_most(len(weights)):
+        with torch.device("meta"), _at_most(len(weights) + _MISSING):
             wanted = make().state_dict()
     except (RuntimeError, TypeError, OverflowError) as error:  # torch's words for absurd sizes
         raise ValueError(f"{CONFIG}: there is no such network ({error})") from None
@@ -85,7 +87,7 @@ def _at_most(count: int) -> Iterator[None]:
         nonlocal made
         made += threading.get_ident() == thread
         if made > count:
-            raise ValueError(f"{WEIGHTS}: {CONFIG} asks for more tensors than its {count}")
+            raise ValueError(f"{WEIGHTS}: {CONFIG} asks for more tensors than there are")
 
     handle = register_module_parameter_registration_hook(register)
     try:

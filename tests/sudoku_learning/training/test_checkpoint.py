@@ -1,6 +1,7 @@
 """Checkpoints come back as they were, or with one clear error."""
 
 import json
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -88,6 +89,35 @@ def test_what_a_run_did_not_write_is_never_removed(tmp_path):
     (tmp_path / "checkpoints" / "000009").mkdir()
     with pytest.raises(ValueError, match=r"000009 is in the way"):
         saved(tmp_path, 9)
+
+
+def test_a_linked_checkpoint_is_read_and_left_alone(tmp_path):
+    saved(tmp_path / "other", 1)
+    saved(tmp_path / "run", 2)
+    link = tmp_path / "run" / "checkpoints" / "000001"
+    link.symlink_to(checkpoint_in(tmp_path / "other"), target_is_directory=True)
+    left = link.with_name("000003.old")
+    left.symlink_to(link, target_is_directory=True)
+    saved(tmp_path / "run", 3, 4)
+    assert names_in(tmp_path / "run") == ["000001", "000003", "000003.old", "000004"]
+    assert checkpoint.read(link).progress["iteration"] == 1
+
+
+def test_a_checkpoint_that_lacks_a_file_is_not_passed_over(tmp_path):
+    saved(tmp_path, 1, 2)
+    (checkpoint_in(tmp_path) / "replay.npz").unlink()
+    with RunFolder(tmp_path, resume=True) as folder:
+        assert folder.latest() == checkpoint_in(tmp_path)
+    with pytest.raises(ValueError, match=r"000002/replay\.npz: the file is missing"):
+        checkpoint.read(checkpoint_in(tmp_path))
+
+
+def test_the_sums_are_those_of_the_shell(tmp_path):
+    saved(tmp_path, 1)
+    folder = checkpoint_in(tmp_path)
+    lines = (folder / "SHA256SUMS").read_text().splitlines()
+    sums = [f"{sha256((folder / name).read_bytes()).hexdigest()}  {name}" for name in NAMES]
+    assert sorted(lines) == sorted(sums)
 
 
 def test_a_checkpoint_is_replaced_whole(tmp_path, monkeypatch):
