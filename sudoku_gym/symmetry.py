@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.compiler import njit
+from sudoku_gym.kernels.compiler import inlined, njit
 from sudoku_gym.kernels.stream import new_stream, next_below, skip
 
 _Value = TypeVar("_Value", bound=np.generic)
@@ -213,7 +213,7 @@ def _canonical_forms(boards, sources, size, smallest):  # type: ignore[no-untype
                 best[place] = digit
 
 
-@njit(cache=True, inline="always")
+@inlined
 def draw_symmetry(stream, group, rows, columns, digits):  # type: ignore[no-untyped-def]
     """Draw one symmetry into `rows [N]`, `columns [N]`, `digits [N + 1]`; return `transpose`."""
     row_block, column_block, can_transpose, listed = group
@@ -239,7 +239,7 @@ def draw_symmetry(stream, group, rows, columns, digits):  # type: ignore[no-unty
     return transpose
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _draw_lines(stream, block, lines):  # type: ignore[no-untyped-def]
     """Permute the blocks of `block` lines each, and the lines within each block."""
     size = len(lines)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from sudoku_gym.kernels import layout
-from sudoku_gym.kernels.compiler import njit
+from sudoku_gym.kernels.compiler import inlined, njit
 from sudoku_gym.kernels.endings import DENSE, HIDDEN_SINGLES, NOTHING, end_value, is_over
 from sudoku_gym.kernels.layout import BLANKS, SATISFIED
 from sudoku_gym.kernels.positions import (
@@ -28,7 +28,7 @@ LEVEL, STEPS, PHASE, LAST_CELL, NUM_COUNTS = range(layout.NUM_COUNTS, layout.NUM
 RUNNING, TERMINATED, TRUNCATED, RENEWED, UNUSED = range(5)  # RENEWED: ignores the next action
 
 
-@njit(cache=True, inline="always")
+@inlined
 def start_episode(state, b, phase, sizes, tables, scratch):
     """Begin an episode on the board in `rows[b, :N**2]`."""
     counts = state.counts
@@ -39,7 +39,7 @@ def start_episode(state, b, phase, sizes, tables, scratch):
     counts[b, LAST_CELL] = -1
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _play(state, b, action, any_digit, sizes, tables):
     """Place or erase if the action is legal; return whether it was."""
     rows, _, counts = state
@@ -93,7 +93,7 @@ def _fill_hidden_singles(state, b, sizes, tables):
     return found
 
 
-@njit(cache=True, inline="always")
+@inlined
 def step_board(state, b, action, sizes, tables, rules):
     """Play one action on running board b.
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym.envs.episodes import LEVEL, PHASE, TERMINATED, UNUSED
-from sudoku_gym.kernels.compiler import njit
+from sudoku_gym.kernels.compiler import inlined, njit
 from sudoku_gym.kernels.endings import constraint_fraction, is_solved
 from sudoku_gym.kernels.intrinsics import borrowed
 from sudoku_gym.kernels.layout import BLANKS, STUCK, Sizes, borrowed_state
@@ -66,7 +66,7 @@ def read_info(arrays: OutcomeArrays) -> dict[str, NDArray[Any]]:
     )
 
 
-@njit(cache=True, inline="always")
+@inlined
 def info_of(counts, b, illegal, num_units):
     """Return the info of board b, in the order of `name_info`."""
     return (
@@ -79,7 +79,7 @@ def info_of(counts, b, illegal, num_units):
     )
 
 
-@njit(cache=True, inline="always")
+@inlined
 def write_info(counts, b, illegal, num_units, arrays):
     """Write the info of board b."""
     flags, integers, floats = arrays
@@ -89,14 +89,14 @@ def write_info(counts, b, illegal, num_units, arrays):
     floats[CONSTRAINT_FRACTION, b] = fraction
 
 
-@njit(cache=True, inline="always")
+@inlined
 def borrowed_arrays(arrays):
     """Return the same arrays without counts of references; the caller must hold the originals."""
     flags, integers, floats = arrays
     return borrowed(flags), borrowed(integers), borrowed(floats)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def show(state, b, any_digit, sizes, boards, masks):
     """Write what the agent sees into `boards[b]` and `masks[b]`."""
     copy_row(state.rows, b, sizes.num_cells, boards, b)
@@ -104,7 +104,7 @@ def show(state, b, any_digit, sizes, boards, masks):
         _write_mask(state, b, any_digit, sizes, masks)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _write_mask(state, b, any_digit, sizes, masks):
     """Write the mask, which allows nothing once the episode has terminated or before a reset."""
     phase = state.counts[b, PHASE]

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from sudoku_gym.envs.episodes import start_episode
-from sudoku_gym.kernels.compiler import njit
+from sudoku_gym.kernels.compiler import inlined, njit
 from sudoku_gym.kernels.intrinsics import borrowed
 from sudoku_gym.kernels.layout import Sizes, borrowed_state, borrowed_tables
 from sudoku_gym.kernels.positions import copy_row
@@ -36,7 +36,7 @@ def draw_from(state, first, chosen, phase, sizes, tables, drawn):
             _draw_board(state, streams, b, phase, sizes, tables, drawing, scratch)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _draw_board(state, streams, b, phase, sizes, tables, drawing, scratch):
     """Begin an episode on a puzzle from the bank."""
     bank, cdf, augment, group = drawing
@@ -59,7 +59,7 @@ def new_scratch(sizes):
     )
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _borrowed_drawn(drawn):
     streams, ((puzzles, solutions, enough_blanks), cdf, augment, group), scratch = drawn
     (order, used), (lines, columns, digits) = scratch

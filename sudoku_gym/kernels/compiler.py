@@ -44,6 +44,12 @@ def njit(
     return dispatcher
 
 
+def inlined(function: Callable[..., Any]) -> Any:
+    """Decorate a function that compiled code calls, so that LLVM puts it into its callers."""
+    wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return njit(function, cache=True, forceinline=True, **wrappers)
+
+
 class _KernelCache(FunctionCache):
     """Numba's cache of a function, in a folder of the sources that it is compiled from."""
 

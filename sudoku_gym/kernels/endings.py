@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sudoku_gym.kernels.compiler import njit
+from sudoku_gym.kernels.compiler import inlined
 from sudoku_gym.kernels.layout import BLANKS, CANDIDATES, SATISFIED, STUCK
 
 TERMINAL, DENSE, SPARSE, CUSTOM = range(4)  # the kinds of reward
@@ -35,19 +35,19 @@ class Rules(NamedTuple):
     max_steps: int = 2**62
 
 
-@njit(cache=True, inline="always")
+@inlined
 def is_solved(counts, b, num_units):
     """Return whether every unit of board b holds every digit."""
     return counts[b, SATISFIED] == num_units
 
 
-@njit(cache=True, inline="always")
+@inlined
 def constraint_fraction(counts, b, num_units):
     """Return the share of units of board b that hold every digit (cAlphaZero, equation 4)."""
     return counts[b, SATISFIED] / num_units
 
 
-@njit(cache=True, inline="always")
+@inlined
 def is_over(counts, b, num_units, rules):
     """Return whether no move is left on board b, or it is solved, or a dead end that counts."""
     if rules.can_erase:
@@ -57,7 +57,7 @@ def is_over(counts, b, num_units, rules):
     return over | (rules.end_at_dead_end and counts[b, STUCK] > 0)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def end_value(counts, b, num_units, reward):
     """Return the reward for the way a game ended: 0 where only moves are rewarded."""
     if reward == TERMINAL:

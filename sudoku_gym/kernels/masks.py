@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudoku_gym.kernels.compiler import njit
+from sudoku_gym.kernels.compiler import inlined
 from sudoku_gym.kernels.intrinsics import spread_bits
 from sudoku_gym.kernels.positions import all_digits, may_erase
 
 
-@njit(cache=True, inline="always")
+@inlined
 def write_mask(state, b, any_digit, sizes, masks, t):
     """Write the action mask of board b into `masks[t]`, int8 `[*, A]`.
 
@@ -26,7 +26,7 @@ def write_mask(state, b, any_digit, sizes, masks, t):
         masks[target, placements + cell] = may_erase(state, b, cell, sizes)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _write_placements(state, row, any_digit, sizes, masks, target):
     """Write which placements are legal into `masks[target, :N**3]`, 64 bytes at a time."""
     candidates, whole = state.candidates, sizes.whole_words
@@ -53,7 +53,7 @@ def _write_placements(state, row, any_digit, sizes, masks, target):
             masks[target, i] = (word >> i) & np.uint64(1)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _legal_placements(state, row, k, any_digit, sizes):
     """Return the legal placements into the cells of word k, one bit each."""
     if not any_digit:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.compiler import njit
+from sudoku_gym.kernels.compiler import inlined, njit
 from sudoku_gym.kernels.intrinsics import prefetch
 from sudoku_gym.kernels.stream import new_stream, next_below, next_unit
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
@@ -178,7 +178,7 @@ def draw_puzzle(stream, bank, cdf, augment, group, puzzle, solution):
     write_puzzle(stream, bank, index, wanted, augment, group, scratch, one, its_solution, 0)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def choose_puzzle(stream, bank, cdf):
     """Draw the index of a puzzle, and how many cells shall stay blank (-1: all that are)."""
     puzzles, _, enough_blanks = bank
@@ -190,7 +190,7 @@ def choose_puzzle(stream, bank, cdf):
     return next_below(stream, choices), wanted
 
 
-@njit(cache=True, inline="always")
+@inlined
 def write_puzzle(stream, bank, index, wanted, augment, group, scratch, boards, solved, b):
     """Write puzzle `index` into `boards[b]` and `solved[b]`, int8 `[B, >= N**2]`.
 
