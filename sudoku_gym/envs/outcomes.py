@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym.envs.episodes import LEVEL, PHASE, TERMINATED, UNUSED
-from sudoku_gym.kernels.compiler import inlined, njit
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.endings import constraint_fraction, is_solved
-from sudoku_gym.kernels.intrinsics import borrowed
+from sudoku_gym.kernels.intrinsics import borrowed, borrowed_rows
 from sudoku_gym.kernels.layout import BLANKS, STUCK, Sizes, borrowed_state
 from sudoku_gym.kernels.masks import write_mask
 from sudoku_gym.kernels.positions import copy_row, fill_row
@@ -66,7 +66,7 @@ def read_info(arrays: OutcomeArrays) -> dict[str, NDArray[Any]]:
     )
 
 
-@inlined
+@njit(cache=True, inline="always")
 def info_of(counts, b, illegal, num_units):
     """Return the info of board b, in the order of `name_info`."""
     return (
@@ -79,7 +79,7 @@ def info_of(counts, b, illegal, num_units):
     )
 
 
-@inlined
+@njit(cache=True, inline="always")
 def write_info(counts, b, illegal, num_units, arrays):
     """Write the info of board b."""
     flags, integers, floats = arrays
@@ -89,14 +89,14 @@ def write_info(counts, b, illegal, num_units, arrays):
     floats[CONSTRAINT_FRACTION, b] = fraction
 
 
-@inlined
+@njit(cache=True, inline="always")
 def borrowed_arrays(arrays):
     """Return the same arrays without counts of references; the caller must hold the originals."""
     flags, integers, floats = arrays
     return borrowed(flags), borrowed(integers), borrowed(floats)
 
 
-@inlined
+@njit(cache=True, inline="always")
 def show(state, b, any_digit, sizes, boards, masks):
     """Write what the agent sees into `boards[b]` and `masks[b]`."""
     copy_row(state.rows, b, sizes.num_cells, boards, b)
@@ -104,7 +104,7 @@ def show(state, b, any_digit, sizes, boards, masks):
         _write_mask(state, b, any_digit, sizes, masks)
 
 
-@inlined
+@njit(cache=True, inline="always")
 def _write_mask(state, b, any_digit, sizes, masks):
     """Write the mask, which allows nothing once the episode has terminated or before a reset."""
     phase = state.counts[b, PHASE]
@@ -118,8 +118,8 @@ def _write_mask(state, b, any_digit, sizes, masks):
 def show_boards(state, chosen, sizes, any_digit, observations, masks, arrays):
     """Write what the boards with `chosen [B]` are like after a reset; leave the others' output."""
     state, sizes, arrays = borrowed_state(state), Sizes(*sizes), borrowed_arrays(arrays)
-    masks, boards = borrowed(masks), borrowed(observations.reshape(len(chosen), -1))
-    for b in range(len(chosen)):
+    masks, boards = borrowed(masks), borrowed_rows(observations, len(chosen))
+    for b in range(np.uint64(len(chosen))):
         if chosen[b]:
             write_info(state.counts, b, False, sizes.num_units, arrays)
             show(state, b, any_digit, sizes, boards, masks)
@@ -129,5 +129,5 @@ def show_boards(state, chosen, sizes, any_digit, observations, masks, arrays):
 def write_masks(state, sizes, any_digit, masks):
     """Write the action mask of every board into int8 `masks [B, A]`; zero after its end."""
     state, sizes, masks = borrowed_state(state), Sizes(*sizes), borrowed(masks)
-    for b in range(len(masks)):
+    for b in range(np.uint64(len(masks))):
         _write_mask(state, b, any_digit, sizes, masks)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.compiler import inlined
+from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.intrinsics import borrowed
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
@@ -154,14 +154,14 @@ def new_state(count: int, geometry: Geometry, counted: bool, num_counts: int = N
     )
 
 
-@inlined
+@njit(cache=True, inline="always")
 def borrowed_state(state):
     """Return a `State` without counts of references; the caller must hold the original."""
     rows, candidates, counts = state
     return State(borrowed(rows), borrowed(candidates), borrowed(counts))
 
 
-@inlined
+@njit(cache=True, inline="always")
 def borrowed_tables(tables):
     """Return `UnitTables` without counts of references; the caller must hold the originals."""
     cell_units, peers, units, peer_bits, first_bits = tables

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudoku_gym.kernels.compiler import inlined
+from sudoku_gym.kernels.compiler import inlined, njit
 from sudoku_gym.kernels.intrinsics import spread_bits
 from sudoku_gym.kernels.positions import all_digits, may_erase
 
 
-@inlined
+@njit(cache=True, inline="always")
 def write_mask(state, b, any_digit, sizes, masks, t):
     """Write the action mask of board b into `masks[t]`, int8 `[*, A]`.
 

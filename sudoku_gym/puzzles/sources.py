@@ -178,16 +178,29 @@ def draw_puzzle(stream, bank, cdf, augment, group, puzzle, solution):
     write_puzzle(stream, bank, index, wanted, augment, group, scratch, one, its_solution, 0)
 
 
-@inlined
+@njit(cache=True, inline="always")
 def choose_puzzle(stream, bank, cdf):
     """Draw the index of a puzzle, and how many cells shall stay blank (-1: all that are)."""
     puzzles, _, enough_blanks = bank
     choices = len(puzzles)
     wanted = -1
     if len(cdf) > 0:
-        wanted = np.searchsorted(cdf, next_unit(stream), side="right")
+        wanted = _first_above(cdf, next_unit(stream))
         choices = enough_blanks[wanted]
     return next_below(stream, choices), wanted
+
+
+@inlined
+def _first_above(cdf, chance):
+    """Return the first place where `cdf` exceeds `chance`; numba's `searchsorted` compiles long."""
+    low, high = 0, len(cdf)
+    while low < high:
+        middle = (low + high) // 2
+        if cdf[middle] > chance:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 @inlined
