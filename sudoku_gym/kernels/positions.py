@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudoku_gym.kernels.compiler import inlined
+from sudoku_gym.kernels.compiler import inlined, njit
 from sudoku_gym.kernels.intrinsics import lowest_bit, popcount
 from sudoku_gym.kernels.layout import BLANKS, CANDIDATES, SATISFIED, STUCK
 
@@ -57,7 +57,7 @@ def _count(state, b, sizes):
     counts[b, STUCK] = counts[b, BLANKS] - num_open
 
 
-@inlined
+@njit(cache=True, inline="always")
 def set_up(state, b, sizes, tables, scratch):
     """Fill in all that follows from the board in `rows[b, :N**2]`; its digits are the givens.
 
