@@ -45,9 +45,24 @@ def njit(
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """Decorate a function that compiled code calls, so that LLVM puts it into its callers."""
-    wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return njit(function, cache=True, forceinline=True, **wrappers)
+    """Decorate a function that compiled code calls, so that it becomes a part of its callers.
+
+    LLVM does that, which costs nothing at run time. Numba's own `inline="always"` would find the
+    types of the function again in each caller, which is most of what compiling costs; so it is for
+    functions that have one caller in a kernel and do little but call others.
+    """
+    options = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    dispatcher = njit(function, cache=True, **options)
+    # There is no way from Python into the machine code, and numba would crash on the way. So it is
+    # shown none, and asked to compile the function it is given another one, which has a way in.
+    dispatcher._insert = lambda *_, **__: None
+    dispatcher._compile_for_args = lambda *_, **__: _with_a_way_in(function)
+    return dispatcher
+
+
+@functools.cache
+def _with_a_way_in(function: Callable[..., Any]) -> Any:
+    return numba.njit(function)
 
 
 class _KernelCache(FunctionCache):
