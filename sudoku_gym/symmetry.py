@@ -124,11 +124,8 @@ def identity(geometry: Geometry, count: int = 1) -> Symmetry:
 def sample(geometry: Geometry, count: int, rng: np.random.Generator) -> Symmetry:
     """Draw `count` symmetries uniformly from the whole group of `geometry`."""
     drawn = identity(geometry, count)
-    stream = new_stream(rng)
-    for i in range(count):
-        drawn.transpose[i] = draw_symmetry(
-            stream, group_of(geometry), drawn.rows[i], drawn.columns[i], drawn.digits[i]
-        )
+    arrays = (drawn.rows, drawn.columns, drawn.transpose, drawn.digits)
+    _draw_symmetries(new_stream(rng), group_of(geometry), *arrays)
     return drawn
 
 
@@ -211,6 +208,13 @@ def _canonical_forms(boards, sources, size, smallest):  # type: ignore[no-untype
                     break
                 tied = tied and digit == best[place]
                 best[place] = digit
+
+
+@njit(cache=True)
+def _draw_symmetries(stream, group, rows, columns, transpose, digits):  # type: ignore[no-untyped-def]
+    """Draw a symmetry into each row of the arrays."""
+    for i in range(len(rows)):
+        transpose[i] = draw_symmetry(stream, group, rows[i], columns[i], digits[i])
 
 
 @inlined

@@ -182,7 +182,10 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
 
         Raises:
             ValueError: if there is no such option, or a value does not fit.
+            ClosedEnvironmentError: after `close`.
         """
+        if self.closed:
+            raise self._closed_error()
         start = read_reset_options(options, self.num_envs, self.geometry)
         self._seed(seed, start.chosen)
         self._batch.begin(start)
@@ -207,7 +210,10 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
             InvalidAction: if an action is no action of its board.
             ResetNeeded: if there was no reset yet, or a board's episode is over and nothing resets
                 it (`AutoresetMode.DISABLED`).
+            ClosedEnvironmentError: after `close`.
         """
+        if self.closed:
+            raise self._closed_error()
         chosen = self._as_actions(actions)
         batch = self._batch
         may_renew = self._autoreset_mode is AutoresetMode.NEXT_STEP
