@@ -18,6 +18,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from time import perf_counter
 
 import tyro
@@ -95,7 +96,7 @@ def first_step(make: str, cache: str) -> list[float]:
     )
     wall = perf_counter() - start
     seconds: list[float] = json.loads(done.stdout)
-    phases = [b - a for a, b in zip(seconds, seconds[1:], strict=False)]
+    phases = [b - a for a, b in pairwise(seconds)]
     return [*phases, seconds[-1], wall]
 
 

@@ -17,7 +17,6 @@ from sudoku_gym.kernels.positions import copy_row
 from sudoku_gym.puzzles.sources import choose_puzzle, write_puzzle
 from sudoku_gym.symmetry import draw_symmetry
 
-
 Scratch: TypeAlias = tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]
 
 
