@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,7 @@ class BoardBatch:
         sizes = layout.sizes_of(geometry, settings.erase)
         self.sizes, self.tables = tuple(sizes), tuple(layout.unit_tables(geometry))
         self.num_actions = sizes.num_actions
+        self._named_sizes = sizes
         self._scratch = starts.new_scratch(sizes)
         counted = settings.erase or settings.actions == "blank"
         self.rows, self.candidates, self.counts = layout.new_state(
@@ -210,6 +212,13 @@ class BoardBatch:
             f"board {index}: the episode is over; with autoreset_mode=Disabled call "
             'reset(options={"reset_mask": terminations | truncations})'
         )
+
+    def parts(self, number: int) -> list[steps.Part]:
+        """Return at most so many parts of about the same number of boards, for `steps`."""
+        count = len(self.rows)
+        number = min(number, count)
+        ends = [count * i // number for i in range(number + 1)]
+        return [steps.new_part(*span, self._named_sizes) for span in pairwise(ends)]
 
     @property
     def running(self) -> NDArray[np.bool_]:

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,6 +32,8 @@ from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.endings import Rules
 from sudoku_gym.kernels.intrinsics import borrowed, borrowed_rows
 from sudoku_gym.kernels.layout import Sizes, borrowed_state, borrowed_tables
+
+Part: TypeAlias = tuple[int, int, NDArray[np.bool_], Scratch]
 
 
 @njit(cache=True)
@@ -72,7 +76,7 @@ def first_refused(counts, actions, may_renew, num_actions):
     return -1
 
 
-def new_part(first: int, last: int, sizes: Sizes) -> tuple[int, int, NDArray[np.bool_], Scratch]:
+def new_part(first: int, last: int, sizes: Sizes) -> Part:
     """Return which boards a thread steps, `last` not included, and what is overwritten for it."""
     return first, last, np.empty(last - first, np.bool_), new_scratch(sizes)
 

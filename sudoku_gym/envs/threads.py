@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from sudoku_gym.envs.steps import new_part, step_boards
-from sudoku_gym.kernels.layout import Sizes
+from sudoku_gym.envs.steps import Part, step_boards
 
 
 class StepThreads:
     """Splits the steps of B boards over threads, which start at the first step.
 
     Args:
-        count: B.
-        num_threads: how many; what happens does not depend on it.
-        sizes: of the boards' geometry.
+        parts: of the batch, one for each thread.
     """
 
-    def __init__(self, count: int, num_threads: int, sizes: Sizes) -> None:
-        number = min(num_threads, count)
-        ends = [count * i // number for i in range(number + 1)]
-        self._parts = [new_part(ends[i], ends[i + 1], sizes) for i in range(number)]
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self._parts = tuple(parts)
         self._pool: ThreadPoolExecutor | None = None
         self._process = 0  # whose threads they are
 

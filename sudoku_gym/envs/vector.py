@@ -36,7 +36,6 @@ from sudoku_gym.envs.settings import (
 )
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.envs.threads import StepThreads
-from sudoku_gym.kernels import layout
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
 
 Boards = NDArray[np.int8]
@@ -106,7 +105,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
         "render_modes": ["ansi", "rgb_array"],
         "render_fps": SudokuEnv.metadata["render_fps"],
     }
-    _threads: StepThreads | None = None  # what `close` finds if the arguments were refused
+    _threads = StepThreads(())  # what `close` finds if the arguments were refused
 
     def __init__(
         self,
@@ -158,7 +157,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
         self._board_shape = batch.boards.shape
         self._every_board = np.ones(num_envs, np.bool_)
         self._mask_shape = (num_envs, batch.num_actions if with_mask else 0)
-        self._threads = StepThreads(num_envs, num_threads, layout.Sizes(*batch.sizes))
+        self._threads = StepThreads(batch.parts(num_threads))
         self.num_envs = num_envs
         self.single_observation_space = batch.observation_space
         self.single_action_space = batch.action_space
@@ -288,8 +287,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
 
     def close_extras(self, **kwargs: Any) -> None:
         """Let the threads end; `close` calls it."""
-        if self._threads is not None:
-            self._threads.close()
+        self._threads.close()
 
     def _as_actions(self, actions: ArrayLike) -> NDArray[np.int64]:
         array = np.asarray(actions)

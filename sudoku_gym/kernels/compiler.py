@@ -98,4 +98,4 @@ class _Patience(event.Listener):
 
 @functools.cache
 def _tell_who_waits() -> None:
-    event.register("numba:compile", _Patience())
+    event.register("numba:compile", _Patience())  # type: ignore[no-untyped-call]

@@ -25,7 +25,7 @@ from typing import Any
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-# mypy: disable-error-code="no-untyped-call"
+# mypy: disable-error-code="no-untyped-call,attr-defined"
 
 _OURS = "sudoku_"  # how the names of our packages begin
 # Imports inside functions, or for type checkers alone, bring nothing that is compiled.
