@@ -14,7 +14,7 @@ from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.intrinsics import borrowed
 from sudoku_gym.kernels.layout import Sizes, borrowed_state, borrowed_tables
 from sudoku_gym.kernels.positions import copy_row
-from sudoku_gym.puzzles.sources import choose_puzzle, write_puzzle
+from sudoku_gym.puzzles.sources import borrowed_drawing, choose_puzzle, write_puzzle
 from sudoku_gym.symmetry import draw_symmetry
 
 Scratch: TypeAlias = tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]
@@ -57,18 +57,10 @@ def _draw_board(state, streams, b, phase, sizes, tables, drawing, scratch):
 
 @njit(cache=True, inline="always")
 def _borrowed_drawn(drawn):
-    streams, ((puzzles, solutions, enough_blanks), cdf, augment, group), scratch = drawn
-    (order, used), (lines, columns, digits) = scratch
-    row_block, column_block, can_transpose, listed = group
-    drawing = (
-        (borrowed(puzzles), borrowed(solutions), borrowed(enough_blanks)),
-        borrowed(cdf),
-        augment,
-        (row_block, column_block, can_transpose, borrowed(listed)),
-    )
+    streams, drawing, ((order, used), (lines, columns, digits)) = drawn
     for_board = borrowed(order), borrowed(used)
     for_puzzle = borrowed(lines), borrowed(columns), borrowed(digits)
-    return borrowed(streams), drawing, (for_board, for_puzzle)
+    return borrowed(streams), borrowed_drawing(drawing), (for_board, for_puzzle)
 
 
 @njit(cache=True)
@@ -79,7 +71,8 @@ def load_boards(state, streams, chosen, phase, sizes, tables, augment, group, pu
     """
     state, sizes, tables = borrowed_state(state), Sizes(*sizes), borrowed_tables(tables)
     rows, size = state.rows, sizes.size
-    for_board, (lines, columns, digits) = scratch
+    (order, used), (lines, columns, digits) = scratch
+    for_board = borrowed(order), borrowed(used)
     for b in range(np.uint64(len(chosen))):
         if chosen[b]:
             copy_row(puzzles, b, sizes.num_cells, rows, b)

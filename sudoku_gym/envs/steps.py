@@ -95,7 +95,7 @@ def step_boards(
         sizes: see `layout.Sizes`.
         tables: see `layout.UnitTables`.
         rules: see `endings.Rules`.
-        drawing: (bank, cdf, augment, group), see `sudoku_gym.puzzles.sources.draw_puzzle`.
+        drawing: (bank, cdf, augment, group), see `sudoku_gym.puzzles.sources.draw_puzzles`.
         observations: int8 `[B, N, N]`, written.
         masks: int8 `[B, A]`, written, or `[B, 0]`.
         arrays: `outcomes.outcome_arrays(B)`, written.
