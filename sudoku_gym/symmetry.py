@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.compiler import njit
+from sudoku_gym.kernels.compiler import inlined, njit
 from sudoku_gym.kernels.stream import new_stream, next_below, skip
 
 _Value = TypeVar("_Value", bound=np.generic)
@@ -124,11 +124,8 @@ def identity(geometry: Geometry, count: int = 1) -> Symmetry:
 def sample(geometry: Geometry, count: int, rng: np.random.Generator) -> Symmetry:
     """Draw `count` symmetries uniformly from the whole group of `geometry`."""
     drawn = identity(geometry, count)
-    stream = new_stream(rng)
-    for i in range(count):
-        drawn.transpose[i] = draw_symmetry(
-            stream, group_of(geometry), drawn.rows[i], drawn.columns[i], drawn.digits[i]
-        )
+    arrays = (drawn.rows, drawn.columns, drawn.transpose, drawn.digits)
+    _draw_symmetries(new_stream(rng), group_of(geometry), *arrays)
     return drawn
 
 
@@ -213,7 +210,14 @@ def _canonical_forms(boards, sources, size, smallest):  # type: ignore[no-untype
                 best[place] = digit
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
+def _draw_symmetries(stream, group, rows, columns, transpose, digits):  # type: ignore[no-untyped-def]
+    """Draw a symmetry into each row of the arrays."""
+    for i in range(len(rows)):
+        transpose[i] = draw_symmetry(stream, group, rows[i], columns[i], digits[i])
+
+
+@inlined
 def draw_symmetry(stream, group, rows, columns, digits):  # type: ignore[no-untyped-def]
     """Draw one symmetry into `rows [N]`, `columns [N]`, `digits [N + 1]`; return `transpose`."""
     row_block, column_block, can_transpose, listed = group
@@ -239,7 +243,7 @@ def draw_symmetry(stream, group, rows, columns, digits):  # type: ignore[no-unty
     return transpose
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _draw_lines(stream, block, lines):  # type: ignore[no-untyped-def]
     """Permute the blocks of `block` lines each, and the lines within each block."""
     size = len(lines)

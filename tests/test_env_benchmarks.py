@@ -40,6 +40,13 @@ def test_throughput_is_measured(capsys):
     assert "with choosing" in out and "Sudoku25x25-v0" in out
 
 
+@pytest.mark.slow
+def test_the_first_step_is_measured(capsys):
+    load("first_step").main(["--smoke", "--env", "Sudoku4x4-v0"])
+    out = capsys.readouterr().out
+    assert "cold" in out and "warm" in out
+
+
 def test_a_jumanji_that_cannot_be_installed_is_left_out(monkeypatch, capsys):
     throughput = load("env_throughput")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,8 @@ class BoardBatch:
         sizes = layout.sizes_of(geometry, settings.erase)
         self.sizes, self.tables = tuple(sizes), tuple(layout.unit_tables(geometry))
         self.num_actions = sizes.num_actions
+        self._named_sizes = sizes
+        self._scratch = starts.new_scratch(sizes)
         counted = settings.erase or settings.actions == "blank"
         self.rows, self.candidates, self.counts = layout.new_state(
             count, geometry, counted, episodes.NUM_COUNTS
@@ -158,11 +161,11 @@ class BoardBatch:
 
     def begin(self, reset: ResetOptions, phase: int = episodes.RUNNING) -> None:
         """Begin an episode on the chosen boards, on the given puzzles or on drawn ones."""
-        batch = (self.state, self.streams, reset.chosen, phase, self.sizes, self.tables)
         blanks = self._blanks if reset.blanks == "as set" else reset.blanks
         drawing = self.drawing if reset.blanks == "as set" else self._drawing(blanks)
         if reset.puzzles is None and self.draws_compiled:
-            starts.draw_boards(*batch, drawing)
+            drawn = (self.streams, drawing, self._scratch)
+            starts.draw_boards(self.state, 0, reset.chosen, phase, self.sizes, self.tables, drawn)
             return
         augment = self._augment and reset.puzzles is None
         puzzles = reset.puzzles
@@ -170,7 +173,8 @@ class BoardBatch:
             puzzles = self._sample(np.flatnonzero(reset.chosen).tolist(), blanks)
         flat = np.array(puzzles, np.int8, order="C")  # a copy may be written to, as numba likes it
         flat = flat.reshape(len(flat), -1)
-        starts.load_boards(*batch, augment, self._group, flat)
+        batch = (self.state, self.streams, reset.chosen, phase, self.sizes, self.tables)
+        starts.load_boards(*batch, augment, self._group, flat, self._scratch)
 
     def renew(self, chosen: NDArray[np.bool_], phase: int) -> None:
         """Begin an episode on drawn puzzles on the chosen boards."""
@@ -208,6 +212,13 @@ class BoardBatch:
             f"board {index}: the episode is over; with autoreset_mode=Disabled call "
             'reset(options={"reset_mask": terminations | truncations})'
         )
+
+    def parts(self, number: int) -> list[steps.Part]:
+        """Return at most so many parts of about the same number of boards, for `steps`."""
+        count = len(self.rows)
+        number = min(number, count)
+        ends = [count * i // number for i in range(number + 1)]
+        return [steps.new_part(*span, self._named_sizes) for span in pairwise(ends)]
 
     @property
     def running(self) -> NDArray[np.bool_]:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.error import ClosedEnvironmentError
+
 from sudoku_gym.envs.batch import BoardBatch, EnvState
 from sudoku_gym.envs.settings import Propagation
 from sudoku_gym.geometry import Geometry
@@ -12,6 +17,16 @@ class BoardControls:
     """What `SudokuEnv` and `SudokuVectorEnv` have in common: the state and settings of a batch."""
 
     _batch: BoardBatch
+    _spec: EnvSpec | None = None
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """What Gymnasium made this environment of, with `max_episode_steps` as it is now."""
+        return self._spec and replace(self._spec, max_episode_steps=self.max_episode_steps)
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        self._spec = spec
 
     @property
     def geometry(self) -> Geometry:
@@ -51,3 +66,6 @@ class BoardControls:
     def get_state(self) -> EnvState:
         """Return a copy of everything that decides what happens next, for `set_state`."""
         return self._batch.get_state()
+
+    def _closed_error(self) -> ClosedEnvironmentError:
+        return ClosedEnvironmentError("the environment is closed: make a new one")

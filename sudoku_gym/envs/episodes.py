@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from sudoku_gym.kernels import layout
-from sudoku_gym.kernels.compiler import njit
-from sudoku_gym.kernels.endings import DENSE, HIDDEN_SINGLES, NOTHING, end_value, is_over
+from sudoku_gym.kernels.compiler import inlined, njit
+from sudoku_gym.kernels.endings import DENSE, HIDDEN_SINGLES, end_value, is_over
 from sudoku_gym.kernels.layout import BLANKS, SATISFIED
 from sudoku_gym.kernels.positions import (
     erase,
@@ -39,25 +39,39 @@ def start_episode(state, b, phase, sizes, tables, scratch):
     counts[b, LAST_CELL] = -1
 
 
-@njit(cache=True, inline="always")
-def _play(state, b, action, any_digit, sizes, tables):
+@inlined
+def _play(state, b, action, any_digit, can_erase, sizes, tables):
     """Place or erase if the action is legal; return whether it was."""
     rows, _, counts = state
     size = sizes.size
-    if action >= size**3:
-        cell = action - size**3
-        if not may_erase(state, b, cell, sizes):
-            return False
-        erase(state, b, cell, sizes, tables)
-    else:
-        cell = np.int64(np.uint64(action) // np.uint64(size))  # a signed division takes longer
-        digit = action - cell * size + 1
-        is_legal = rows[b, cell] == 0 if any_digit else is_candidate(state, b, cell, digit, tables)
-        if not is_legal:
-            return False
-        place(state, b, cell, digit, sizes, tables)
+    if can_erase is not None:
+        if action >= size**3:
+            return _erase(state, b, action - size**3, sizes, tables)
+    cell = np.int64(np.uint64(action) // np.uint64(size))  # a signed division takes longer
+    digit = action - cell * size + 1
+    is_legal = rows[b, cell] == 0 if any_digit else is_candidate(state, b, cell, digit, tables)
+    if not is_legal:
+        return False
+    place(state, b, cell, digit, sizes, tables)
     counts[b, LAST_CELL] = cell
     return True
+
+
+@njit(cache=True)
+def _erase(state, b, cell, sizes, tables):
+    """Clear the cell if that is legal; return whether it was."""
+    if not may_erase(state, b, cell, sizes):
+        return False
+    erase(state, b, cell, sizes, tables)
+    state.counts[b, LAST_CELL] = cell
+    return True
+
+
+@inlined
+def _fill_in(state, b, filled_in, sizes, tables):
+    """Place singles for the agent, if it is to be done."""
+    if filled_in is not None:
+        _fill_singles(state, b, filled_in == HIDDEN_SINGLES, sizes, tables)
 
 
 @njit(cache=True)
@@ -110,10 +124,9 @@ def step_board(state, b, action, sizes, tables, rules):
     """
     counts, num_units = state.counts, sizes.num_units
     satisfied = counts[b, SATISFIED]
-    is_legal = _play(state, b, action, rules.any_digit, sizes, tables)
-    if rules.filled_in != NOTHING and is_legal:
-        hidden = rules.filled_in == HIDDEN_SINGLES
-        _fill_singles(state, b, hidden, sizes, tables)
+    is_legal = _play(state, b, action, rules.any_digit, rules.can_erase, sizes, tables)
+    if is_legal:
+        _fill_in(state, b, rules.filled_in, sizes, tables)
     counts[b, STEPS] += 1
     if is_over(counts, b, num_units, rules):
         counts[b, PHASE] = TERMINATED

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sudoku_gym.envs.episodes import LEVEL, PHASE, TERMINATED, UNUSED
 from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.endings import constraint_fraction, is_solved
-from sudoku_gym.kernels.intrinsics import borrowed
+from sudoku_gym.kernels.intrinsics import borrowed, borrowed_rows
 from sudoku_gym.kernels.layout import BLANKS, STUCK, Sizes, borrowed_state
 from sudoku_gym.kernels.masks import write_mask
 from sudoku_gym.kernels.positions import copy_row, fill_row
@@ -118,8 +118,8 @@ def _write_mask(state, b, any_digit, sizes, masks):
 def show_boards(state, chosen, sizes, any_digit, observations, masks, arrays):
     """Write what the boards with `chosen [B]` are like after a reset; leave the others' output."""
     state, sizes, arrays = borrowed_state(state), Sizes(*sizes), borrowed_arrays(arrays)
-    masks, boards = borrowed(masks), borrowed(observations.reshape(len(chosen), -1))
-    for b in range(len(chosen)):
+    masks, boards = borrowed(masks), borrowed_rows(observations, len(chosen))
+    for b in range(np.uint64(len(chosen))):
         if chosen[b]:
             write_info(state.counts, b, False, sizes.num_units, arrays)
             show(state, b, any_digit, sizes, boards, masks)
@@ -129,5 +129,5 @@ def show_boards(state, chosen, sizes, any_digit, observations, masks, arrays):
 def write_masks(state, sizes, any_digit, masks):
     """Write the action mask of every board into int8 `masks [B, A]`; zero after its end."""
     state, sizes, masks = borrowed_state(state), Sizes(*sizes), borrowed(masks)
-    for b in range(len(masks)):
+    for b in range(np.uint64(len(masks))):
         _write_mask(state, b, any_digit, sizes, masks)

@@ -17,7 +17,6 @@ from sudoku_gym.kernels.endings import (
     DENSE,
     HIDDEN_SINGLES,
     NAKED_SINGLES,
-    NOTHING,
     SPARSE,
     TERMINAL,
     Rules,
@@ -57,7 +56,7 @@ Propagation: TypeAlias = Literal["naked singles", "hidden singles"] | None
 
 _REWARDS = {"terminal": TERMINAL, "dense": DENSE, "sparse": SPARSE}
 _PROPAGATIONS = {
-    None: NOTHING,
+    None: None,
     "naked singles": NAKED_SINGLES,
     "hidden singles": HIDDEN_SINGLES,
 }
@@ -134,7 +133,7 @@ class Settings:
         return Rules(
             reward=kind,
             any_digit=self.actions == "blank",
-            can_erase=bool(self.erase),
+            can_erase=True if self.erase else None,
             end_at_dead_end=bool(self.end_at_dead_end),
             illegal_reward=float(self.illegal_reward),
             filled_in=_PROPAGATIONS[self.propagation],

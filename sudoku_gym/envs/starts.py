@@ -4,26 +4,33 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sudoku_gym.envs.episodes import start_episode
 from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.intrinsics import borrowed
 from sudoku_gym.kernels.layout import Sizes, borrowed_state, borrowed_tables
 from sudoku_gym.kernels.positions import copy_row
-from sudoku_gym.puzzles.sources import choose_puzzle, write_puzzle
+from sudoku_gym.puzzles.sources import borrowed_drawing, choose_puzzle, write_puzzle
 from sudoku_gym.symmetry import draw_symmetry
 
+Scratch: TypeAlias = tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]
 
-@njit(cache=True)
-def draw_boards(state, streams, chosen, phase, sizes, tables, drawing):
-    """Begin an episode on a puzzle from the bank for every board with `chosen [B]`."""
-    drawn = (streams, drawing, new_scratch(sizes))
-    draw_from(state, np.int64(0), chosen, phase, sizes, tables, drawn)
+
+def new_scratch(sizes: Sizes) -> Scratch:
+    """Return what `set_up` and what `write_puzzle` overwrite, for one thread."""
+    size = sizes.size
+    return (
+        (np.empty(sizes.num_cells, np.int32), np.empty(sizes.num_units + 1, np.uint64)),
+        (np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size + 1, np.int8)),
+    )
 
 
 @njit(cache=True, nogil=True)
-def draw_from(state, first, chosen, phase, sizes, tables, drawn):
+def draw_boards(state, first, chosen, phase, sizes, tables, drawn):
     """Begin an episode on every board `first + i` with `chosen[i]`.
 
     The caller holds all arrays, so that they can be `borrowed`.
@@ -48,43 +55,25 @@ def _draw_board(state, streams, b, phase, sizes, tables, drawing, scratch):
     start_episode(state, b, phase, sizes, tables, for_board)
 
 
-@njit(cache=True)
-def new_scratch(sizes):
-    """Return what `set_up` and what `write_puzzle` overwrite."""
-    sizes = Sizes(*sizes)
-    size = sizes.size
-    return (
-        (np.empty(sizes.num_cells, np.int32), np.empty(sizes.num_units + 1, np.uint64)),
-        (np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size + 1, np.int8)),
-    )
-
-
 @njit(cache=True, inline="always")
 def _borrowed_drawn(drawn):
-    streams, ((puzzles, solutions, enough_blanks), cdf, augment, group), scratch = drawn
-    (order, used), (lines, columns, digits) = scratch
-    row_block, column_block, can_transpose, listed = group
-    drawing = (
-        (borrowed(puzzles), borrowed(solutions), borrowed(enough_blanks)),
-        borrowed(cdf),
-        augment,
-        (row_block, column_block, can_transpose, borrowed(listed)),
-    )
+    streams, drawing, ((order, used), (lines, columns, digits)) = drawn
     for_board = borrowed(order), borrowed(used)
     for_puzzle = borrowed(lines), borrowed(columns), borrowed(digits)
-    return borrowed(streams), drawing, (for_board, for_puzzle)
+    return borrowed(streams), borrowed_drawing(drawing), (for_board, for_puzzle)
 
 
 @njit(cache=True)
-def load_boards(state, streams, chosen, phase, sizes, tables, augment, group, puzzles):
+def load_boards(state, streams, chosen, phase, sizes, tables, augment, group, puzzles, scratch):
     """Begin an episode on `puzzles[i]`, int8 `[B, N**2]`, for every board i with `chosen [B]`.
 
     With `augment` each puzzle is moved by a symmetry drawn from the board's own stream.
     """
     state, sizes, tables = borrowed_state(state), Sizes(*sizes), borrowed_tables(tables)
     rows, size = state.rows, sizes.size
-    for_board, (lines, columns, digits) = new_scratch(sizes)
-    for b in range(len(chosen)):
+    (order, used), (lines, columns, digits) = scratch
+    for_board = borrowed(order), borrowed(used)
+    for b in range(np.uint64(len(chosen))):
         if chosen[b]:
             copy_row(puzzles, b, sizes.num_cells, rows, b)
             if augment:

@@ -4,7 +4,10 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sudoku_gym.envs.episodes import (
     PHASE,
@@ -24,11 +27,13 @@ from sudoku_gym.envs.outcomes import (
     show,
     write_info,
 )
-from sudoku_gym.envs.starts import draw_from, new_scratch
+from sudoku_gym.envs.starts import Scratch, draw_boards, new_scratch
 from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.endings import Rules
-from sudoku_gym.kernels.intrinsics import borrowed
+from sudoku_gym.kernels.intrinsics import borrowed, borrowed_rows
 from sudoku_gym.kernels.layout import Sizes, borrowed_state, borrowed_tables
+
+Part: TypeAlias = tuple[int, int, NDArray[np.bool_], Scratch]
 
 
 @njit(cache=True)
@@ -45,7 +50,7 @@ def step_one(state, action, sizes, tables, rules, observation, mask):
     b = np.uint64(0)  # a constant would have functions compiled for it alone
     if counts[0, PHASE] == RUNNING and 0 <= action < sizes.num_actions:
         reward, illegal = step_board(state, b, action, sizes, tables, rules)
-    boards, masks = borrowed(observation.reshape(1, -1)), borrowed(mask.reshape(1, -1))
+    boards, masks = borrowed_rows(observation, 1), borrowed_rows(mask, 1)
     show(state, b, rules.any_digit, sizes, boards, masks)
     return (
         reward,
@@ -71,6 +76,11 @@ def first_refused(counts, actions, may_renew, num_actions):
     return -1
 
 
+def new_part(first: int, last: int, sizes: Sizes) -> Part:
+    """Return which boards a thread steps, `last` not included, and what is overwritten for it."""
+    return first, last, np.empty(last - first, np.bool_), new_scratch(sizes)
+
+
 @njit(cache=True, nogil=True)
 def step_boards(
     part, state, streams, actions, sizes, tables, rules, drawing, observations, masks, arrays
@@ -78,30 +88,29 @@ def step_boards(
     """Step boards that `first_refused` allows; one whose episode is over gets a new puzzle instead.
 
     Args:
-        part: (first, last), the boards to step, `last` not included; threads take a part each.
+        part: the boards to step, see `new_part`; threads take a part each.
         state: of the batch.
         streams: uint64 `[B, 2]`.
         actions: int64 `[B]`.
         sizes: see `layout.Sizes`.
         tables: see `layout.UnitTables`.
         rules: see `endings.Rules`.
-        drawing: (bank, cdf, augment, group), see `sudoku_gym.puzzles.sources.draw_puzzle`.
+        drawing: (bank, cdf, augment, group), see `sudoku_gym.puzzles.sources.draw_puzzles`.
         observations: int8 `[B, N, N]`, written.
         masks: int8 `[B, A]`, written, or `[B, 0]`.
         arrays: `outcomes.outcome_arrays(B)`, written.
     """
-    first, last = part
+    first, last, over, scratch = part
     _, _, counts = state
-    over = np.empty(last - first, np.bool_)
     for i in range(np.uint64(last - first)):
         phase = counts[np.uint64(first) + i, PHASE]
         over[i] = phase == TERMINATED or phase == TRUNCATED
     renewed = np.int64(RENEWED)  # a constant would have functions compiled for it alone
-    drawn = (streams, drawing, new_scratch(sizes))
-    draw_from(state, first, over, renewed, sizes, tables, drawn)
+    drawn = (streams, drawing, scratch)
+    draw_boards(state, first, over, renewed, sizes, tables, drawn)
     state, sizes, tables = borrowed_state(state), Sizes(*sizes), borrowed_tables(tables)
     rules, counts, actions = Rules(*rules), state.counts, borrowed(actions)
-    boards, masks = borrowed(observations.reshape(len(counts), -1)), borrowed(masks)
+    boards, masks = borrowed_rows(observations, len(counts)), borrowed(masks)
     arrays = borrowed_arrays(arrays)
     flags, _, floats = arrays
     for b in range(np.uint64(first), np.uint64(last)):

@@ -82,7 +82,8 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
     Truncation: after `max_episode_steps` steps, by default `2 * N**2`, or `8 * N**2` with
     `erase=True`. The environment counts them itself. `gym.make(..., max_episode_steps=n)` adds
     Gymnasium's `TimeLimit` around it, of which the environment knows nothing, so `"terminal"` pays
-    nothing there; set `env.unwrapped.max_episode_steps = n` where it should.
+    nothing there; set `env.unwrapped.max_episode_steps = n` where it should. The limit stands in
+    `env.unwrapped.spec`, for wrappers such as `TimeAwareObservation`.
 
     ## Information
     | key | type | meaning |
@@ -134,6 +135,7 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
     }
 
     _window: window.Window | None = None
+    _is_closed = False
 
     def __init__(
         self,
@@ -192,7 +194,10 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
 
         Raises:
             ValueError: if there is no such option, or its value does not fit.
+            ClosedEnvironmentError: after `close`.
         """
+        if self._is_closed:
+            raise self._closed_error()
         super().reset(seed=seed)
         start = read_reset_options(options, 1, self.geometry)
         self._seed_stream(anew=seed is not None)
@@ -225,7 +230,10 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
         Raises:
             InvalidAction: if the action is no action of this board.
             ResetNeeded: if there was no reset yet, or the episode is over.
+            ClosedEnvironmentError: after `close`.
         """
+        if self._is_closed:
+            raise self._closed_error()
         action = whole_number(action)
         batch = self._batch
         before = batch.boards.copy() if self._reward else None
@@ -291,7 +299,8 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
         return None
 
     def close(self) -> None:
-        """Close the window, if there is one."""
+        """Close the window, if there is one; no reset or step can follow."""
+        self._is_closed = True
         if self._window is not None:
             self._window.close()
             self._window = None

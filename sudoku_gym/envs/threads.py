@@ -2,44 +2,46 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from sudoku_gym.envs.steps import step_boards
+from sudoku_gym.envs.steps import Part, step_boards
 
 
 class StepThreads:
     """Splits the steps of B boards over threads, which start at the first step.
 
     Args:
-        count: B.
-        num_threads: how many; what happens does not depend on it.
+        parts: of the batch, one for each thread.
     """
 
-    def __init__(self, count: int, num_threads: int) -> None:
-        number = min(num_threads, count)
-        self._parts = [(count * i // number, count * (i + 1) // number) for i in range(number)]
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self._parts = tuple(parts)
         self._pool: ThreadPoolExecutor | None = None
+        self._process = 0  # whose threads they are
 
     def step(self, *arguments: Any) -> None:
         """Call `step_boards` for every part; the first one's thread is the caller's."""
         first, *rest = self._parts
-        if rest and self._pool is None:
-            self._pool = ThreadPoolExecutor(len(rest), "sudoku-step")
-        others = [
-            self._pool.submit(step_boards, part, *arguments)
-            for part in rest
-            if self._pool is not None
-        ]
+        others = [self._threads().submit(step_boards, part, *arguments) for part in rest]
         step_boards(first, *arguments)
         for other in others:
             other.result()
 
+    def _threads(self) -> ThreadPoolExecutor:
+        """Return the threads of this process; a fork has none of its parent's."""
+        if self._pool is None or self._process != os.getpid():
+            self._pool = ThreadPoolExecutor(len(self._parts) - 1, "sudoku-step")
+            self._process = os.getpid()
+        return self._pool
+
     def close(self) -> None:
-        """Let the threads end; a further step starts new ones."""
-        if self._pool is not None:
+        """Let the threads end."""
+        if self._pool is not None and self._process == os.getpid():
             self._pool.shutdown()
-            self._pool = None
+        self._pool = None
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_pool": None}  # threads can be neither copied nor pickled

@@ -106,7 +106,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
         "render_modes": ["ansi", "rgb_array"],
         "render_fps": SudokuEnv.metadata["render_fps"],
     }
-    _threads = StepThreads(1, 1)  # what `close` finds if the arguments were refused
+    _threads = StepThreads(())  # what `close` finds if the arguments were refused
 
     def __init__(
         self,
@@ -158,7 +158,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
         self._board_shape = batch.boards.shape
         self._every_board = np.ones(num_envs, np.bool_)
         self._mask_shape = (num_envs, batch.num_actions if with_mask else 0)
-        self._threads = StepThreads(num_envs, num_threads)
+        self._threads = StepThreads(batch.parts(num_threads))
         self.num_envs = num_envs
         self.single_observation_space = batch.observation_space
         self.single_action_space = batch.action_space
@@ -182,7 +182,10 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
 
         Raises:
             ValueError: if there is no such option, or a value does not fit.
+            ClosedEnvironmentError: after `close`.
         """
+        if self.closed:
+            raise self._closed_error()
         start = read_reset_options(options, self.num_envs, self.geometry)
         self._seed(seed, start.chosen)
         self._batch.begin(start)
@@ -207,7 +210,10 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
             InvalidAction: if an action is no action of its board.
             ResetNeeded: if there was no reset yet, or a board's episode is over and nothing resets
                 it (`AutoresetMode.DISABLED`).
+            ClosedEnvironmentError: after `close`.
         """
+        if self.closed:
+            raise self._closed_error()
         chosen = self._as_actions(actions)
         batch = self._batch
         may_renew = self._autoreset_mode is AutoresetMode.NEXT_STEP

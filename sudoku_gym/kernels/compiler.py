@@ -1,29 +1,21 @@
-"""Numba's `njit`, with a cache that no change of a source can leave stale.
-
-Numba compiles what a function calls into the function, and keeps the machine code until the
-function's own file changes. So after an edit elsewhere, or an upgrade, an old callee would run on.
-Here the machine code of a file lies in a folder named by a hash of that file and of all files that
-it imports from our packages, directly or not. The folder is where numba would have put the code: in
-`__pycache__` beside the source, or below `NUMBA_CACHE_DIR` where that is set.
-"""
+"""Numba's `njit`, with machine code that is kept well and a word for those who wait for it."""
 
 from __future__ import annotations
 
 import functools
 import os
-import re
 import sys
-from collections.abc import Callable, Iterator
-from hashlib import sha256
-from pathlib import Path
+import threading
+from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core import event
 
-_OURS = "sudoku_"  # how the names of our packages begin
-# Imports inside functions, or for type checkers alone, bring nothing that is compiled.
-_IMPORT = re.compile(r"^(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|.*)|import\s+([\w.]+))", re.M)
+from sudoku_gym.kernels.machine_code import cache_of
+
+PATIENCE = 2.0  # seconds of compiling before a word is said
 
 
 def njit(
@@ -33,68 +25,77 @@ def njit(
 
     Args:
         function: what is compiled when it is first called.
-        cache: keep the machine code for other processes, as told above.
+        cache: keep the machine code for other processes, see `machine_code`.
         **options: numba's.
     """
     if function is None:
         return functools.partial(njit, cache=cache, **options)
     dispatcher = numba.njit(**options)(function)
-    if cache:
-        dispatcher._cache = _KernelCache(function)  # as numba's own `enable_caching` does
+    found = cache_of(function) if cache else None
+    if found is not None:
+        dispatcher._cache = found  # as numba's own `enable_caching` does
+    _tell_who_waits()
     return dispatcher
 
 
-class _KernelCache(FunctionCache):
-    """Numba's cache of a function, in a folder of the sources that it is compiled from."""
+def inlined(function: Callable[..., Any]) -> Any:
+    """Decorate a function that compiled code calls, so that it becomes a part of its callers.
 
-    def __init__(self, function: Any) -> None:
-        super().__init__(function)  # type: ignore[no-untyped-call]
-        source = Path(function.__code__.co_filename)
-        key = _hash_of_sources(source, function.__module__.partition(".")[0])
-        folder = os.path.join(self._cache_path, f"{source.stem}-{key}")
-        os.makedirs(folder, exist_ok=True)
-        self._cache_path = folder
-        self._cache_file = IndexDataCacheFile(  # type: ignore[no-untyped-call]
-            folder, self._impl.filename_base, self._impl.locator.get_source_stamp()
-        )
-
-
-@functools.cache
-def _hash_of_sources(source: Path, package: str) -> str:
-    """Hash a file and all that it imports from its own package and from ours."""
-    found, waiting = {source}, [source]
-    while waiting:
-        new = _imported_files(waiting.pop(), package) - found
-        found |= new
-        waiting += new
-    digest = sha256()
-    for path in sorted(found):
-        digest.update(sha256(path.read_bytes()).digest())
-    return digest.hexdigest()[:16]
+    LLVM does that, which costs nothing at run time. Numba's own `inline="always"` would find the
+    types of the function again in each caller, which is most of what compiling costs; so it is for
+    functions that have one caller in a kernel and do little but call others.
+    """
+    options = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    dispatcher = njit(function, cache=True, **options)
+    # There is no way from Python into the machine code, and numba would crash on the way. So it is
+    # shown none, and asked to compile the function it is given another one, which has a way in.
+    dispatcher._insert = lambda *_, **__: None
+    dispatcher._compile_for_args = lambda *_, **__: _with_a_way_in(function)
+    return dispatcher
 
 
 @functools.cache
-def _imported_files(source: Path, package: str) -> set[Path]:
-    return {
-        file
-        for module in _imported_modules(source.read_text(encoding="utf-8"))
-        if module.startswith((f"{package}.", _OURS))
-        for file in _files_of(module)
-    }
+def _with_a_way_in(function: Callable[..., Any]) -> Any:
+    return numba.njit(function)
 
 
-def _imported_modules(text: str) -> Iterator[str]:
-    """Name what a source imports; `from a import b` may mean `a.b`, or something in `a`."""
-    for origin, names, module in _IMPORT.findall(text):
-        yield module or origin
-        for name in re.findall(r"\w+", names):
-            yield f"{origin}.{name}"
+class _Patience(event.Listener):
+    """Says, once a process, that kernels of ours are compiled, when it has taken a while.
+
+    Compiling a kernel compiles what it calls, so these events come nested; numba's lock lets only
+    one thread compile at a time.
+    """
+
+    def __init__(self) -> None:
+        self._nested = 0
+        self._left = PATIENCE
+        self._start = 0.0
+        self._timer: threading.Timer | None = None
+
+    def on_start(self, event: Any) -> None:
+        """Begin to wait, if nothing was being compiled."""
+        dispatcher = event.data["dispatcher"]
+        if self._nested == 0 and self._left > 0 and dispatcher.__module__.startswith("sudoku_"):
+            self._timer = threading.Timer(self._left, self._tell, [dispatcher._cache.cache_path])
+            self._timer.daemon = True
+            self._timer.start()
+            self._start = monotonic()
+        self._nested += 1
+
+    def on_end(self, event: Any) -> None:
+        """Stop waiting, if nothing is compiled any more."""
+        self._nested -= 1
+        if self._nested == 0 and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            self._left -= monotonic() - self._start
+
+    def _tell(self, folder: str | None) -> None:
+        self._left = 0.0
+        where = f"they are kept in {os.path.dirname(folder)}" if folder else "they are not kept"
+        print(f"sudoku-gym: compiling kernels for the first time; {where}", file=sys.stderr)
 
 
-def _files_of(module: str) -> Iterator[Path]:
-    """Yield the source of a module or package; nothing if the name is another thing's."""
-    root, *rest = module.split(".")
-    start = getattr(sys.modules.get(root), "__file__", None)
-    if start is not None:
-        path = Path(start).parent.joinpath(*rest)
-        yield from filter(Path.is_file, (path.with_suffix(".py"), path / "__init__.py"))
+@functools.cache
+def _tell_who_waits() -> None:
+    event.register("numba:compile", _Patience())  # type: ignore[no-untyped-call]

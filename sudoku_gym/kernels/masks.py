@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudoku_gym.kernels.compiler import njit
+from sudoku_gym.kernels.compiler import inlined, njit
 from sudoku_gym.kernels.intrinsics import spread_bits
 from sudoku_gym.kernels.positions import all_digits, may_erase
 
@@ -26,7 +26,7 @@ def write_mask(state, b, any_digit, sizes, masks, t):
         masks[target, placements + cell] = may_erase(state, b, cell, sizes)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _write_placements(state, row, any_digit, sizes, masks, target):
     """Write which placements are legal into `masks[target, :N**3]`, 64 bytes at a time."""
     candidates, whole = state.candidates, sizes.whole_words
@@ -35,7 +35,7 @@ def _write_placements(state, row, any_digit, sizes, masks, target):
     # takes half as long again.
     if any_digit:
         for k in range(np.uint64(whole)):
-            word = _legal_placements(state, row, k, True, sizes)
+            word = _any_placements(state, row, k, sizes)
             spread_bits(word, masks, target, k * np.uint64(step))
     else:
         for k in range(np.uint64(whole)):
@@ -56,8 +56,14 @@ def _write_placements(state, row, any_digit, sizes, masks, target):
 @njit(cache=True, inline="always")
 def _legal_placements(state, row, k, any_digit, sizes):
     """Return the legal placements into the cells of word k, one bit each."""
-    if not any_digit:
-        return state.candidates[row, k]
+    if any_digit:
+        return _any_placements(state, row, k, sizes)
+    return state.candidates[row, k]
+
+
+@inlined
+def _any_placements(state, row, k, sizes):
+    """Return the placements of any digits into the blank cells of word k, one bit each."""
     word, first, cell = np.uint64(0), np.uint64(0), k * np.uint64(sizes.cells_a_word)
     for _ in range(min(sizes.cells_a_word, sizes.num_cells - np.int64(cell))):
         word |= (all_digits(sizes) if state.rows[row, cell] == 0 else np.uint64(0)) << first

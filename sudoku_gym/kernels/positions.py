@@ -11,32 +11,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudoku_gym.kernels.compiler import njit
+from sudoku_gym.kernels.compiler import inlined, njit
 from sudoku_gym.kernels.intrinsics import lowest_bit, popcount
 from sudoku_gym.kernels.layout import BLANKS, CANDIDATES, SATISFIED, STUCK
 
 
-@njit(cache=True, inline="always")
+@inlined
 def place_of(cell, tables):
     """Return in which word the candidates of a cell are, and from which bit on."""
     first = tables.first_bits[np.uint64(cell)]
     return first >> np.uint64(6), first & np.uint64(63)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def candidates_of(candidates, b, cell, sizes, tables):
     """Return the candidates of a cell, a set of digits."""
     word, first = place_of(cell, tables)
     return (candidates[b, word] >> first) & all_digits(sizes)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def all_digits(sizes):
     """Return the set of all digits, uint64."""
     return (np.uint64(1) << np.uint64(sizes.size)) - np.uint64(1)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _open_cells(word, sizes):
     """Count the cells with a candidate among those of one word."""
     tops = sizes.top_bits
@@ -45,7 +45,7 @@ def _open_cells(word, sizes):
     return popcount((((word & below) + below) | word) & tops)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _count(state, b, sizes):
     """Count the candidates and the blank cells without one."""
     _, candidates, counts = state
@@ -79,7 +79,7 @@ def set_up(state, b, sizes, tables, scratch):
     _count(state, b, sizes)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _list_givens(rows, b, sizes, order):
     """Mark the givens, list their cells in `order`, and return how many there are.
 
@@ -94,7 +94,7 @@ def _list_givens(rows, b, sizes, order):
     return num_givens
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _close_peers(state, b, num_givens, sizes, tables, order):
     """Take each given from the candidates of its peers; count it in `distinct` and `seen`.
 
@@ -126,7 +126,7 @@ def _close_peers(state, b, num_givens, sizes, tables, order):
     return satisfied
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _note_givens(rows, b, num_givens, sizes, tables, order, used):
     """Note which digits each unit holds, in `used`, `distinct` and `seen`.
 
@@ -156,7 +156,7 @@ def _note_givens(rows, b, num_givens, sizes, tables, order, used):
     return satisfied
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _open_rest(state, b, sizes, tables, used):
     """Give each blank cell the digits that its units have not used."""
     rows, candidates, _ = state
@@ -175,7 +175,7 @@ def _open_rest(state, b, sizes, tables, used):
         candidates[row, k] = word
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _open_all(candidates, b, sizes):
     """Make every digit a candidate of every cell."""
     size, a_word = sizes.size, sizes.cells_a_word
@@ -187,7 +187,7 @@ def _open_all(candidates, b, sizes):
     candidates[row, last] = full >> np.uint64(64 - in_last * size)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def place(state, b, cell, digit, sizes, tables):
     """Put `digit` into the blank `cell`. Without `seen` the digit must be a candidate."""
     rows, candidates, counts = state
@@ -222,7 +222,7 @@ def place(state, b, cell, digit, sizes, tables):
     counts[b, SATISFIED] += satisfied
 
 
-@njit(cache=True, inline="always")
+@inlined
 def erase(state, b, cell, sizes, tables):
     """Clear a filled `cell` that is no given; the row must have `seen`."""
     rows, _, counts = state
@@ -249,7 +249,7 @@ def erase(state, b, cell, sizes, tables):
     _count(state, row, sizes)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _return_candidate(state, row, cell, digit, sizes, tables):
     """Make `digit` a candidate of the blank `cell` if no unit holds it; both indices uint64."""
     rows, candidates, _ = state
@@ -261,28 +261,28 @@ def _return_candidate(state, row, cell, digit, sizes, tables):
     candidates[row, word] |= np.uint64(1) << (first + np.uint64(digit - 1))
 
 
-@njit(cache=True, inline="always")
+@inlined
 def is_candidate(state, b, cell, digit, tables):
     """Return whether `digit` is a candidate of the blank `cell`."""
     word, first = place_of(cell, tables)
     return (state.candidates[b, word] >> (first + np.uint64(digit - 1))) & np.uint64(1) != 0
 
 
-@njit(cache=True, inline="always")
+@inlined
 def may_erase(state, b, cell, sizes):
     """Return whether `cell` holds a digit that is no given."""
     rows, row, at = state.rows, np.uint64(b), np.uint64(cell)
     return (rows[row, at] > 0) & (rows[row, np.uint64(sizes.num_cells) + at] == 0)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def only_candidate(state, b, cell, sizes, tables):
     """Return the digit of a naked single, else 0."""
     digits = candidates_of(state.candidates, b, cell, sizes, tables)
     return 1 + lowest_bit(digits) if popcount(digits) == 1 else 0
 
 
-@njit(cache=True, inline="always")
+@inlined
 def copy_row(rows, b, length, target, t):
     """Copy `rows[b, :length]` to the beginning of `target[t]`."""
     row, target_row = np.uint64(b), np.uint64(t)
@@ -290,7 +290,7 @@ def copy_row(rows, b, length, target, t):
         target[target_row, i] = rows[row, i]
 
 
-@njit(cache=True, inline="always")
+@inlined
 def copy_position(state, b, t):
     """Make position t the same as position b."""
     rows, candidates, counts = state
@@ -299,7 +299,7 @@ def copy_position(state, b, t):
     copy_row(counts, b, counts.shape[1], counts, t)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def fill_row(rows, b, start, length, value):
     """Set `rows[b, start : start + length]`."""
     row, first = np.uint64(b), np.uint64(start)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.kernels.compiler import njit
+from sudoku_gym.kernels.compiler import inlined
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -36,7 +36,7 @@ def new_stream(rng: np.random.Generator) -> NDArray[np.uint64]:
     return stream
 
 
-@njit(cache=True, inline="always")
+@inlined
 def next_uint64(stream):  # type: ignore[no-untyped-def]
     """Advance the stream and return its next uint64."""
     stream[COUNTER] += np.uint64(1)
@@ -46,13 +46,13 @@ def next_uint64(stream):  # type: ignore[no-untyped-def]
     return z ^ (z >> np.uint64(31))
 
 
-@njit(cache=True, inline="always")
+@inlined
 def skip(stream):  # type: ignore[no-untyped-def]
     """Advance the stream by a draw whose value does not matter."""
     stream[COUNTER] += np.uint64(1)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def next_below(stream, bound):  # type: ignore[no-untyped-def]
     """Return an integer in `[0, bound)`, `0 < bound < 2**31`.
 
@@ -61,7 +61,7 @@ def next_below(stream, bound):  # type: ignore[no-untyped-def]
     return np.int64(((next_uint64(stream) >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
 
 
-@njit(cache=True, inline="always")
+@inlined
 def next_unit(stream):  # type: ignore[no-untyped-def]
     """Return a float64 in `[0, 1)` with 53 random bits."""
     return np.float64(next_uint64(stream) >> np.uint64(11)) * _TO_UNIT

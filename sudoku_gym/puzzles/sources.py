@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from sudoku_gym import plugins
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.compiler import njit
-from sudoku_gym.kernels.intrinsics import prefetch
+from sudoku_gym.kernels.compiler import inlined, njit
+from sudoku_gym.kernels.intrinsics import borrowed, prefetch
 from sudoku_gym.kernels.stream import new_stream, next_below, next_unit
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.symmetry import draw_symmetry
@@ -83,7 +83,7 @@ class BankSource:
 
     @property
     def bank(self) -> Bank:
-        """The arrays that `draw_puzzle` reads: puzzles, solutions, enough_blanks."""
+        """The arrays that `draw_puzzles` reads: puzzles, solutions, enough_blanks."""
         return self.puzzles, self.solutions, self.enough_blanks
 
     def sample(
@@ -181,23 +181,39 @@ def _weights(blanks: Blanks) -> dict[int, float]:
 
 
 @njit(cache=True)
-def draw_puzzle(stream, bank, cdf, augment, group, puzzle, solution):
-    """Draw one puzzle into `puzzle [N**2]` and `solution [N**2]`, both int8.
+def draw_puzzles(stream, bank, cdf, augment, group, puzzles, solutions):
+    """Draw a puzzle into each row of `puzzles` and `solutions`, int8 `[B, N**2]`.
 
     Args:
         stream: uint64 `[2]`, see `sudoku_gym.kernels.stream`.
         bank: `BankSource.bank`.
         cdf: `blanks_cdf(...)`.
-        augment: True to move the puzzle by a symmetry drawn from the whole group.
+        augment: True to move each puzzle by a symmetry drawn from the whole group.
         group: `symmetry.group_of(geometry)`.
-        puzzle: is overwritten.
-        solution: is overwritten.
+        puzzles: is overwritten.
+        solutions: is overwritten.
     """
-    size = int(np.sqrt(len(puzzle)))
-    scratch = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size + 1, np.int8)
-    index, wanted = choose_puzzle(stream, bank, cdf)
-    one, its_solution = puzzle.reshape(1, -1), solution.reshape(1, -1)
-    write_puzzle(stream, bank, index, wanted, augment, group, scratch, one, its_solution, 0)
+    size = int(np.sqrt(puzzles.shape[1]))
+    rows, columns, digits = (
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(size + 1, np.int8),
+    )
+    scratch = borrowed(rows), borrowed(columns), borrowed(digits)
+    bank, cdf, augment, group = borrowed_drawing((bank, cdf, augment, group))
+    stream, boards, solved = borrowed(stream), borrowed(puzzles), borrowed(solutions)
+    for b in range(np.uint64(len(boards))):
+        index, wanted = choose_puzzle(stream, bank, cdf)
+        write_puzzle(stream, bank, index, wanted, augment, group, scratch, boards, solved, b)
+
+
+@njit(cache=True, inline="always")
+def borrowed_drawing(drawing):
+    """Return (bank, cdf, augment, group) without counts of references, see `borrowed`."""
+    (puzzles, solutions, enough_blanks), cdf, augment, group = drawing
+    row_block, column_block, can_transpose, listed = group
+    bank = borrowed(puzzles), borrowed(solutions), borrowed(enough_blanks)
+    return bank, borrowed(cdf), augment, (row_block, column_block, can_transpose, borrowed(listed))
 
 
 @njit(cache=True, inline="always")
@@ -207,12 +223,25 @@ def choose_puzzle(stream, bank, cdf):
     choices = len(puzzles)
     wanted = -1
     if len(cdf) > 0:
-        wanted = np.searchsorted(cdf, next_unit(stream), side="right")
+        wanted = _first_above(cdf, next_unit(stream))
         choices = enough_blanks[wanted]
     return next_below(stream, choices), wanted
 
 
-@njit(cache=True, inline="always")
+@inlined
+def _first_above(cdf, chance):
+    """Return the first place where `cdf` exceeds `chance`; numba's `searchsorted` compiles long."""
+    low, high = 0, len(cdf)
+    while low < high:
+        middle = (low + high) // 2
+        if cdf[middle] > chance:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@inlined
 def write_puzzle(stream, bank, index, wanted, augment, group, scratch, boards, solved, b):
     """Write puzzle `index` into `boards[b]` and `solved[b]`, int8 `[B, >= N**2]`.
 
@@ -252,13 +281,6 @@ def write_puzzle(stream, bank, index, wanted, augment, group, scratch, boards, s
             image = np.uint64(start + columns[column] * column_step)
             boards[target, image] = digits[digit]
             solved[target, image] = digits[answer]
-
-
-@njit(cache=True)
-def draw_puzzles(stream, bank, cdf, augment, group, puzzles, solutions):
-    """Draw a puzzle into each row of `puzzles` and `solutions`, int8 `[B, N**2]`."""
-    for b in range(len(puzzles)):
-        draw_puzzle(stream, bank, cdf, augment, group, puzzles[b], solutions[b])
 
 
 def resolve_source(

@@ -115,7 +115,9 @@ def new_trees(
 @njit(cache=True)
 def _set_up_roots(state, nodes, sizes, tables):
     """Fill in what follows from the board of every `nodes`-th position."""
-    scratch = np.empty(sizes.num_cells, np.int32), np.empty(sizes.num_units + 1, np.uint64)
+    order, used = np.empty(sizes.num_cells, np.int32), np.empty(sizes.num_units + 1, np.uint64)
+    state, tables = borrowed_state(state), borrowed_tables(tables)
+    scratch = borrowed(order), borrowed(used)
     for b in range(0, len(state.rows), nodes):
         set_up(state, b, sizes, tables, scratch)
 

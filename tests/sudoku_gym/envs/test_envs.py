@@ -5,7 +5,7 @@ import pickle
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.error import InvalidAction, ResetNeeded
+from gymnasium.error import ClosedEnvironmentError, InvalidAction, ResetNeeded
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv
 from hypothesis import given, settings
@@ -350,6 +350,49 @@ def test_it_pickles_and_its_spec_survives_json():
     np.testing.assert_array_equal(env.reset()[0], copy.reset()[0])
     again = gym.make(gym.envs.registration.EnvSpec.from_json(env.spec.to_json()))
     np.testing.assert_array_equal(env.reset(seed=9)[0], again.reset(seed=9)[0])
+
+
+def test_a_closed_environment_refuses_to_go_on():
+    env = gym.make("Sudoku4x4-v0")
+    _, info = env.reset(seed=0)
+    env.close()
+    env.close()
+    with pytest.raises(ClosedEnvironmentError, match="make a new one"):
+        env.step(info["action_mask"].argmax())
+    with pytest.raises(ClosedEnvironmentError, match="make a new one"):
+        env.reset()
+
+
+@pytest.mark.parametrize(("options", "limit"), [({}, 32), ({"erase": True}, 128)])
+def test_its_spec_knows_the_limit_and_nothing_else_enforces_it(options, limit):
+    env = gym.make("Sudoku4x4-v0", **options)
+    assert env.spec.max_episode_steps == limit
+    assert gym.spec("Sudoku4x4-v0").max_episode_steps is None  # for erasing it is another one
+    env.unwrapped.max_episode_steps = limit + 3
+    assert env.unwrapped.spec.max_episode_steps == limit + 3
+    _, info = env.reset(seed=0)
+    illegal = info["action_mask"].argmin()
+    steps = 1
+    while not env.step(illegal)[3]:
+        steps += 1
+    assert steps == limit + 3
+    envs = gym.make_vec(env.spec, num_envs=2)
+    assert envs.unwrapped.max_episode_steps == envs.spec.max_episode_steps == limit
+
+
+def test_time_can_be_observed_and_an_environment_made_again_from_its_spec():
+    env = gym.wrappers.TimeAwareObservation(gym.make("Sudoku4x4-v0"), flatten=False)
+    observation, info = env.reset(seed=0)
+    assert observation["time"] == 0
+    assert env.step(info["action_mask"].argmax())[0]["time"] == 1
+    again, plain = gym.make(gym.make("Sudoku4x4-v0").spec), gym.make("Sudoku4x4-v0")
+    again.reset(seed=0)
+    _, info = plain.reset(seed=0)
+    illegal, over = info["action_mask"].argmin(), False
+    while not over:
+        ours, others = plain.step(illegal), again.step(illegal)
+        assert ours[1:4] == others[1:4]
+        over = ours[3]
 
 
 def test_the_seed_of_sync_vector_env_leaves_the_class_alone():

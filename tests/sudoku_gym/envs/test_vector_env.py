@@ -1,11 +1,14 @@
 """The native vector environment against `SyncVectorEnv` over single ones, array for array."""
 
+import os
 import pickle
+import subprocess
+import sys
 
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.error import InvalidAction, ResetNeeded
+from gymnasium.error import ClosedEnvironmentError, InvalidAction, ResetNeeded
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -131,6 +134,46 @@ def test_threads_change_nothing():
     four.close()
     with pytest.raises(ValueError, match="num_threads=0"):
         SudokuVectorEnv(2, "4x4", num_threads=0)
+
+
+FORK = """
+import os, signal
+from sudoku_gym.envs import SudokuVectorEnv
+envs = SudokuVectorEnv(4, "4x4", num_threads=2)
+_, infos = envs.reset(seed=0)
+first = infos["action_mask"].argmax(1)
+boards, *_, infos = envs.step(first)
+child = os.fork()
+if not child:
+    signal.alarm(60)  # a child that hangs is killed
+    envs.step(infos["action_mask"].argmax(1))
+    envs.close()
+    os._exit(0)
+status = os.waitpid(child, 0)[1]
+envs.step(infos["action_mask"].argmax(1))
+envs.close()
+print(status)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks there")
+def test_threads_step_on_in_a_fork():
+    command = [sys.executable, "-W", "ignore", "-c", FORK]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
+
+
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_a_closed_environment_refuses_to_go_on(num_threads):
+    envs = SudokuVectorEnv(2, "4x4", num_threads=num_threads)
+    _, infos = envs.reset(seed=0)
+    envs.step(infos["action_mask"].argmax(1))
+    envs.close()
+    envs.close()
+    with pytest.raises(ClosedEnvironmentError, match="make a new one"):
+        envs.step(infos["action_mask"].argmax(1))
+    with pytest.raises(ClosedEnvironmentError, match="make a new one"):
+        envs.reset(seed=0)
 
 
 def test_a_refused_step_changes_nothing():

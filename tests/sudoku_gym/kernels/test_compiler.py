@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import sudoku_gym
+from sudoku_gym.kernels.compiler import inlined, njit
 
 SOURCES = {
     "__init__.py": "",
@@ -94,3 +95,21 @@ def test_numbas_own_cache_would_run_the_old_callee(tiny):
     assert tiny() == (2, 0)
     tiny.write("callee.py", SOURCES["callee.py"].replace("x + STEP", "x + 10 * STEP"))
     assert tiny() == (2, 1)
+
+
+@inlined
+def add(x, y):
+    return x + y
+
+
+@njit
+def add_three(x, y, z):
+    return add(add(x, y), z)
+
+
+def test_what_becomes_part_of_its_callers_can_be_called_from_python_too():
+    """Before and after it was compiled for them; numba would crash where there is no way in."""
+    assert add(1, 2) == 3
+    assert add_three(1, 2, 3) == 6
+    assert add(1, 2) == 3
+    assert add(0.5, 1) == 1.5

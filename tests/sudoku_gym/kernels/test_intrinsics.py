@@ -1,6 +1,7 @@
 """A few instructions of the machine, against the same in plain Python."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
@@ -31,6 +32,24 @@ def spread_and_gather(word, array, row, column):
     intrinsics.spread_bits(word, array, row, column)
     intrinsics.prefetch(array, row, column)
     return intrinsics.nonzero_bits(array, row, column)
+
+
+@njit
+def fill_as_rows(array, count):
+    rows = intrinsics.borrowed_rows(array, count)
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            rows[i, j] = 100 * i + j
+    return rows.shape
+
+
+@pytest.mark.parametrize("shape", [(6, 4), (2, 3, 4), (24,), (2, 0)])
+@pytest.mark.parametrize("count", [1, 2])
+def test_rows_are_those_of_reshape(shape, count):
+    array = np.zeros(shape, np.int16)
+    assert fill_as_rows(array, count) == array.reshape(count, -1 if array.size else 0).shape
+    wanted = 100 * np.arange(count)[:, None] + np.arange(array.size // count)
+    np.testing.assert_array_equal(array.ravel(), wanted.ravel())
 
 
 @settings(deadline=None)

@@ -16,7 +16,6 @@ from sudoku_gym.puzzles.sources import (
     GivenPuzzles,
     PuzzleSource,
     blanks_cdf,
-    draw_puzzle,
     draw_puzzles,
     resolve_source,
 )
@@ -104,7 +103,7 @@ def test_one_at_a_time_is_the_same_as_many():
     cdf = blanks_cdf(30, source.max_blanks)
     for puzzle, solution in zip(many, many_solutions, strict=True):
         one, its_solution = np.empty(81, np.int8), np.empty(81, np.int8)
-        draw_puzzle(stream, source.bank, cdf, True, group, one, its_solution)
+        draw_puzzles(stream, source.bank, cdf, True, group, one[None], its_solution[None])
         assert (one == puzzle.ravel()).all()
         assert (its_solution == solution.ravel()).all()
 

@@ -1,0 +1,104 @@
+"""How long a fresh process takes to its first step: on a new machine, and on one that knows us.
+
+Each row is a process of its own, which imports the package, makes an environment, resets it and
+steps it once. A cold one begins with an empty `NUMBA_CACHE_DIR`, a warm one finds what the cold one
+left there. Figures are processor seconds, which other work on the machine changes least, and the
+fastest of several rounds; "wall" is what a person waits, Python's own start included.
+
+    python benchmarks/first_step.py
+    python benchmarks/first_step.py --env Sudoku4x4-v0 --rounds 1
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from time import perf_counter
+
+import tyro
+from rich.console import Console
+from rich.table import Table
+
+PHASES = ("import", "make", "reset", "step", "all")
+MAKE = {"gym.make": "gym.make({0!r})", "gym.make_vec": "gym.make_vec({0!r}, num_envs={1})"}
+PROGRAM = """
+import json
+from time import process_time
+seconds = [process_time()]
+import gymnasium as gym
+import sudoku_gym
+from sudoku_gym.envs import SudokuEnv, SudokuVectorEnv
+seconds.append(process_time())
+env = MAKE
+seconds.append(process_time())
+_, info = env.reset(seed=0)
+seconds.append(process_time())
+env.step(info["action_mask"].argmax(-1))
+seconds.append(process_time())
+print(json.dumps(seconds))
+"""
+
+
+@dataclass(frozen=True)
+class Config:
+    """What to measure.
+
+    Attributes:
+        env: the id of the environment.
+        num_envs: boards in the vector environment.
+        rounds: how often each process is run.
+        smoke: measure one cold and one warm process only, to see that the script runs.
+    """
+
+    env: str = "Sudoku9x9-v0"
+    num_envs: int = 64
+    rounds: int = 3
+    smoke: bool = False
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    config = tyro.cli(Config, description=__doc__, args=argv)
+    table = Table(title=f"{config.env}: processor seconds to the first step")
+    for name in ("", "cache", *PHASES, "wall"):
+        table.add_column(name, justify="right" if name in (*PHASES, "wall") else "left")
+    for name in list(MAKE)[: 1 if config.smoke else None]:
+        for cache, seconds in measure(MAKE[name], config).items():
+            table.add_row(name, cache, *(f"{s:.2f}" for s in seconds))
+    Console().print(table)
+
+
+def measure(make: str, config: Config) -> dict[str, list[float]]:
+    """Return the seconds of each phase, of all and of the clock, cold and warm."""
+    best: dict[str, list[float]] = {}
+    for _ in range(1 if config.smoke else config.rounds):
+        with tempfile.TemporaryDirectory() as cache:
+            for state in ("cold", "warm"):
+                seconds = first_step(make.format(config.env, config.num_envs), cache)
+                best[state] = min(best.get(state, seconds), seconds, key=lambda s: s[-2])
+    return best
+
+
+def first_step(make: str, cache: str) -> list[float]:
+    """Run one process and return its seconds."""
+    start = perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM.replace("MAKE", make)],
+        env=os.environ | {"NUMBA_CACHE_DIR": cache},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    wall = perf_counter() - start
+    seconds: list[float] = json.loads(done.stdout)
+    phases = [b - a for a, b in pairwise(seconds)]
+    return [*phases, seconds[-1], wall]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,175 @@
+"""Where the kernels' machine code is kept, so that no process compiles what another one has.
+
+Numba compiles what a function calls into the function, and keeps the machine code until the
+function's own file changes. So after an edit elsewhere, or an upgrade, an old callee would run on.
+Here the machine code of a file lies in a folder named by a hash of that file and of all files that
+it imports from our packages, directly or not. The folder is where numba would have put the code:
+below `NUMBA_CACHE_DIR` where that is set, else in `__pycache__` beside the source, else in the
+user's cache directory. Where none of them can be written to, it is below the directory for
+temporary files, in a folder that nobody else can write to either: machine code is run unread.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+# mypy: disable-error-code="no-untyped-call,attr-defined"
+
+_OURS = "sudoku_"  # how the names of our packages begin
+# Imports inside functions, or for type checkers alone, bring nothing that is compiled.
+_IMPORT = re.compile(r"^(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|.*)|import\s+([\w.]+))", re.M)
+
+
+def cache_of(function: Any) -> FunctionCache | None:
+    """Return the cache of a function's machine code, or None where nothing can be kept."""
+    try:
+        return KernelCache(function)
+    except (OSError, RuntimeError):  # RuntimeError: numba found no folder
+        folder = _temporary_folder()
+    if folder is None:
+        return None
+    usual, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
+    try:
+        return KernelCache(function)
+    except (OSError, RuntimeError):
+        return None
+    finally:
+        numba.config.CACHE_DIR = usual
+
+
+class KernelCache(FunctionCache):
+    """Numba's cache of a function, in a folder of the sources that it is compiled from.
+
+    Raises:
+        OSError: if the folder can't be made.
+        RuntimeError: if numba finds no place for it.
+    """
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        source = Path(function.__code__.co_filename)
+        key = _hash_of_sources(source, function.__module__.partition(".")[0])
+        folder = os.path.join(self._cache_path, f"{source.stem}-{key}")
+        os.makedirs(folder, exist_ok=True)
+        self._cache_path = folder
+        self._cache_file = _Entries(folder, self._impl.filename_base, key)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep machine code; where that fails, as on a full disk, this process alone has it."""
+        try:
+            super().save_overload(sig, data)
+        except OSError:
+            pass
+
+
+class _Entries(IndexDataCacheFile):
+    """One file for each signature, named by it, which is written whole or not at all.
+
+    Numba's own index is read, changed and written back by each process, and names files by number:
+    of two processes that compile at once, one might find the other's code under its signature.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Write the code for a signature."""
+        with self._open_for_write(self._path(key)) as file:
+            file.write(self._dump((key, data)))
+
+    def load(self, key: Any) -> Any:
+        """Return the code for a signature, or None if there is none that can be read."""
+        try:
+            whose, data = super()._load_data(self._path(key))
+        except Exception:  # a damaged file raises whatever its bytes lead to, and is written anew
+            return None
+        return data if whose == key else None
+
+    def _path(self, key: Any) -> str:
+        name = sha256(repr((self._version, key)).encode()).hexdigest()[:16]
+        return os.path.join(self._cache_path, self._data_name(int(name, 16)))
+
+
+@functools.cache
+def _temporary_folder() -> str | None:
+    """Return a folder of ours below the one for temporary files, and say so; None if it is unsafe.
+
+    Somebody else may have made a folder of that name, with machine code in it for us to run.
+    """
+    folder = os.path.join(tempfile.gettempdir(), f"sudoku-gym-{_user()}")
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        is_kept = _is_private(folder)
+    except OSError:
+        is_kept = False
+    told = f"is kept in {folder}" if is_kept else "is compiled anew by every process"
+    print(
+        f"sudoku-gym: no usual folder can be written to, so machine code {told}; "
+        "set NUMBA_CACHE_DIR to a folder that you can write to",
+        file=sys.stderr,
+    )
+    return folder if is_kept else None
+
+
+def _user() -> int:
+    return os.getuid() if hasattr(os, "getuid") else 0
+
+
+def _is_private(folder: str) -> bool:
+    """Return whether nobody else can write to the folder, or put another one in its place."""
+    if not hasattr(os, "getuid"):  # Windows: each user has a directory for temporary files
+        return True
+    own, parent = os.lstat(folder), os.stat(os.path.dirname(folder))
+    is_ours = stat.S_ISDIR(own.st_mode) and own.st_uid == _user() and not own.st_mode & 0o077
+    others_write = parent.st_mode & 0o022 and not parent.st_mode & stat.S_ISVTX
+    return is_ours and parent.st_uid in (0, _user()) and not others_write
+
+
+@functools.cache
+def _hash_of_sources(source: Path, package: str) -> str:
+    """Hash a file and all that it imports from its own package and from ours."""
+    found, waiting = {source}, [source]
+    while waiting:
+        new = _imported_files(waiting.pop(), package) - found
+        found |= new
+        waiting += new
+    digest = sha256()
+    for path in sorted(found):
+        digest.update(sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+@functools.cache
+def _imported_files(source: Path, package: str) -> set[Path]:
+    return {
+        file
+        for module in _imported_modules(source.read_text(encoding="utf-8"))
+        if module.startswith((f"{package}.", _OURS))
+        for file in _files_of(module)
+    }
+
+
+def _imported_modules(text: str) -> Iterator[str]:
+    """Name what a source imports; `from a import b` may mean `a.b`, or something in `a`."""
+    for origin, names, module in _IMPORT.findall(text):
+        yield module or origin
+        for name in re.findall(r"\w+", names):
+            yield f"{origin}.{name}"
+
+
+def _files_of(module: str) -> Iterator[Path]:
+    """Yield the source of a module or package; nothing if the name is another thing's."""
+    root, *rest = module.split(".")
+    start = getattr(sys.modules.get(root), "__file__", None)
+    if start is not None:
+        path = Path(start).parent.joinpath(*rest)
+        yield from filter(Path.is_file, (path.with_suffix(".py"), path / "__init__.py"))
