@@ -281,6 +281,7 @@ def test_reading_needs_no_locale_no_home_and_no_right_to_write(work):
     finally:
         work.chmod(0o755)
     told = done.stderr.decode("ascii").splitlines()
+    told = [line for line in told if "compiling kernels" not in line]  # said where it takes long
     assert done.returncode == 0, told
     assert [line[0] for line in told[: len(commands)]] == ["0"] * len(commands), told
     assert [line.startswith("sudoku-gym: ") for line in told[len(commands) :: 2]] == [True] * 2
