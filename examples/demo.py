@@ -40,7 +40,7 @@ def main(argv=None):
         default=Path("runs/demo"),
         help="folder to write to; if it is taken, another one beside it",
     )
-    parser.add_argument("--smoke", action="store_true", help="few iterations and puzzles")
+    parser.add_argument("--smoke", action="store_true", help="two iterations and few puzzles")
     options = parser.parse_args(argv)
     run, smoke = free_folder(options.run), options.smoke
     torch.set_num_threads(1)  # more threads on a small network are slower
@@ -48,7 +48,7 @@ def main(argv=None):
     start = time.perf_counter()
 
     console.rule("1. Train on Sudoku4x4-v0, training orbits only")
-    config = AlphaZeroConfig(run=run, seed=SEED, iterations=4 if smoke else 30)
+    config = AlphaZeroConfig(run=run, seed=SEED, iterations=2 if smoke else 30)
     training = Training(config, AlphaZeroLearner)
     before = AlphaZeroPolicy(deepcopy(training.learner.network))
     training.run(console)
