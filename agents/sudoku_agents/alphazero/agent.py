@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sudoku_agents.alphazero.config import AlphaZeroConfig, read_config
+from sudoku_agents.alphazero.expert_iteration.config import ExpertIterationConfig
+from sudoku_agents.alphazero.retry import Ratings, RetryConfig, RetryResult, retry_search
 from sudoku_agents.alphazero.search import Evaluator, SearchConfig, search
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import (
@@ -20,6 +23,8 @@ from sudoku_learning.networks import (
     NetworkPolicy,
     evaluate_boards,
 )
+from sudoku_learning.networks.exact_cover import ExactCoverBody
+from sudoku_learning.networks.policy import BOARDS_AT_ONCE
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.playing import load_network
 
@@ -46,6 +51,28 @@ class AlphaZeroPolicy(NetworkPolicy):
         return search(boards, masks, self.geometry, evaluate, self.search_config).best_actions()
 
 
+class RetrySolver:
+    """Solves boards by the retry search with a network's policy: a `sudoku_gym.Solver`.
+
+    Args:
+        network: with the head `policy`; put in evaluation mode.
+        config: the settings of the search.
+    """
+
+    def __init__(self, network: Network, config: RetryConfig) -> None:
+        self.network = network.eval()
+        self.config = config
+
+    def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
+        """Return completed boards, int8 `[B, N, N]`, all zeros where it found none."""
+        return self.search(puzzles, geometry).solutions
+
+    def search(self, puzzles: NDArray[np.int8], geometry: Geometry, limit: int = 1) -> RetryResult:
+        """Search for up to `limit` solutions, see `retry_search`."""
+        rate = ratings(self.network, geometry)
+        return retry_search(puzzles, geometry, rate, self.config, limit)
+
+
 def evaluator(network: Network, geometry: Geometry) -> Evaluator:
     """Return what a search asks: boards and masks in numpy in, priors and values out."""
 
@@ -58,29 +85,66 @@ def evaluator(network: Network, geometry: Geometry) -> Evaluator:
     return evaluate
 
 
-def make_network(config: AlphaZeroConfig, geometry: Geometry) -> Network:
+def ratings(network: Network, geometry: Geometry) -> Ratings:
+    """Return what a retry search asks: boards and masks in numpy in, logits out."""
+
+    def rate(boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+        parts = [
+            evaluate_boards(network, boards[part], masks[part], geometry)["policy"]
+            for part in (
+                slice(start, start + BOARDS_AT_ONCE)
+                for start in range(0, len(boards), BOARDS_AT_ONCE)
+            )
+        ]
+        return np.concatenate(parts)
+
+    return rate
+
+
+def make_network(config: AlphaZeroConfig | ExpertIterationConfig, geometry: Geometry) -> Network:
     """Make the network of a configuration, with random weights."""
     return Network(config.network, POLICY_AND_VALUE, geometry)
 
 
-def load(folder: str | os.PathLike[str] = PRETRAINED, simulations: int = 0) -> AlphaZeroPolicy:
+def load(
+    folder: str | os.PathLike[str] = PRETRAINED,
+    simulations: int = 0,
+    search: Literal["retry"] | None = None,
+    evaluations: int = RetryConfig.evaluations,
+    rounds: int | None = None,
+) -> AlphaZeroPolicy | RetrySolver:
     """Make a policy of a checkpoint, or of the latest checkpoint of a run.
 
     Args:
-        folder: of the checkpoint or the run; by default the network that comes with the package,
-            trained on 4x4 boards only.
+        folder: of the checkpoint or the run; by default the network that comes with the package.
         simulations: of the tree search before each move; 0 plays greedily without one.
+        search: `"retry"` makes a solver: it searches until the puzzle is solved.
+        evaluations: that the retry search may spend on a puzzle.
+        rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint.
 
     Raises:
-        ValueError: if there is no sound checkpoint in the folder.
+        ValueError: if there is no sound checkpoint in the folder, or the options exclude each
+            other or suit no such network.
     """
+    if search not in (None, "retry"):
+        raise ValueError(f"search must be 'retry', not {search!r}")
+    if search and simulations:
+        raise ValueError("give simulations, for the tree search, or search='retry', not both")
     config, network = load_network(folder, read_config, _make, _renamed)
+    if rounds is not None:
+        if not isinstance(network.body, ExactCoverBody):
+            raise ValueError(f"rounds={rounds}: the network in {folder} has none to choose")
+        network.body.rounds = rounds
+    if search == "retry":
+        return RetrySolver(network, RetryConfig(evaluations))
     if not simulations:
         return AlphaZeroPolicy(network)
-    return AlphaZeroPolicy(network, replace(config.search, simulations=simulations))
+    if isinstance(config, AlphaZeroConfig):
+        return AlphaZeroPolicy(network, replace(config.search, simulations=simulations))
+    return AlphaZeroPolicy(network, SearchConfig(simulations=simulations, reward="sparse"))
 
 
-def _make(config: AlphaZeroConfig) -> Network:
+def _make(config: AlphaZeroConfig | ExpertIterationConfig) -> Network:
     return make_network(config, held_out_source(config.env).geometry)
 
 

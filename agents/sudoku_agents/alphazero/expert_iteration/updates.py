@@ -1,0 +1,168 @@
+"""The updates of the network on labelled boards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from sudoku_agents.alphazero.expert_iteration.config import UpdatesConfig
+from sudoku_agents.alphazero.expert_iteration.thinking import Thinking
+from sudoku_gym import board
+from sudoku_gym.geometry import Geometry
+from sudoku_learning.networks import Network
+from sudoku_learning.networks.exact_cover import ExactCoverFeatures
+from sudoku_learning.training import Optimiser
+
+SPOILED = 6  # one board in so many is spoiled for the value to tell
+LATEST = 0.7  # share of the updates that go to the environment that joined last
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Means over an iteration's updates.
+
+    Attributes:
+        placements: binary cross entropy of the legal placements, nats a board, divided by 100.
+        policy: cross entropy of the policy, nats.
+        value: squared error of the value.
+        read: share of the boards of the latest environment that were read right as a whole after a
+            segment.
+        boards: how many boards were trained, each segment counted.
+    """
+
+    placements: float
+    policy: float
+    value: float
+    read: float
+    boards: int
+
+
+def update(
+    network: Network,
+    optimiser: Optimiser,
+    streams: Sequence[tuple[Geometry, Thinking]],
+    config: UpdatesConfig,
+    rng: np.random.Generator,
+) -> Losses:
+    """Update the network, on one environment's boards at a time.
+
+    Args:
+        network: with an exact-cover body and the heads `policy` and `value`.
+        optimiser: of the network's parameters.
+        streams: the boards of each environment, the latest last.
+        config: how many updates, and the weights of the loss.
+        rng: draws the environments.
+
+    Returns:
+        Means over the updates.
+    """
+    network.train()
+    sums, boards, read = np.zeros(3), 0, []
+    for _ in range(config.count):
+        latest = len(streams) - 1
+        which = latest
+        if latest and rng.random() >= LATEST:
+            which = int(rng.integers(latest))
+        geometry, thinking = streams[which]
+        losses, share = _update_once(network, optimiser, geometry, thinking, config, rng)
+        sums += losses
+        boards += len(thinking.boards)
+        if which == latest:
+            read.append(share)
+    network.eval()
+    placements, policy, value = (sums / config.count).tolist()
+    return Losses(placements, policy, value, float(np.mean(read)) if read else 0.0, boards)
+
+
+def _update_once(
+    network: Network,
+    optimiser: Optimiser,
+    geometry: Geometry,
+    thinking: Thinking,
+    config: UpdatesConfig,
+    rng: np.random.Generator,
+) -> tuple[tuple[float, float, float], float]:
+    boards, masks = torch.from_numpy(thinking.boards), torch.from_numpy(thinking.masks)
+    features = network.body(boards, masks, geometry, every_round=True, memories=thinking.memories)
+    logits: Tensor = network.heads["policy"](features)
+    right = torch.from_numpy(thinking.right)
+    placements, policy = placement_losses(logits, masks, right)
+    value = _value_loss(network, geometry, thinking, features, rng)
+    optimiser.step(placements + config.policy_weight * policy + value)
+    last = logits[-1].detach().numpy()
+    share = thinking.advance(last, features.memories)
+    return (placements.item(), policy.item(), value.item()), share
+
+
+def placement_losses(logits: Tensor, masks: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the two parts of the loss, averaged over rounds and boards.
+
+    Args:
+        logits: float32 `[R, B, N**3]`, far below the others where illegal.
+        masks: bool `[B, N**3]`, the legal placements.
+        right: bool `[B, N**3]`, those of the solution; at least one a board.
+
+    Returns:
+        The binary cross entropy of the legal placements, summed over a board and divided by 100,
+        and the cross entropy of the policy, minus the log of the softmax mass on right placements.
+    """
+    single = functional.binary_cross_entropy_with_logits(
+        logits, right.to(logits.dtype).expand_as(logits), reduction="none"
+    )
+    single = (single * masks).sum(-1) / 100
+    mass = torch.logsumexp(logits.masked_fill(~right, -torch.inf), -1)
+    policy = torch.logsumexp(logits, -1) - mass
+    return single.mean(), policy.mean()
+
+
+def _value_loss(
+    network: Network,
+    geometry: Geometry,
+    thinking: Thinking,
+    features: ExactCoverFeatures,
+    rng: np.random.Generator,
+) -> Tensor:
+    """The squared error of the value: 1 for boards under training, 0 for spoiled ones.
+
+    The value only looks on: no derivative goes back into the body.
+    """
+    head = network.heads["value"]
+    good = (1 - head(_last_round(features))).square().mean()
+    boards = spoiled(thinking, max(1, len(thinking.boards) // SPOILED), rng)
+    if not len(boards):
+        return good
+    masks = board.candidates(boards, geometry).reshape(len(boards), -1)
+    with torch.no_grad():
+        lost = network.body(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
+    return (good + head(_last_round(lost)).square().mean()) / 2
+
+
+def spoiled(thinking: Thinking, count: int, rng: np.random.Generator) -> NDArray[np.int8]:
+    """Return some of the boards with a wrong digit, which has cost them their solution.
+
+    Returns:
+        int8 `[count, N, N]`; none, where no board has a wrong placement that is legal.
+    """
+    wrong = thinking.masks & ~thinking.right
+    rows = np.flatnonzero(wrong.any(1))
+    rows = rng.choice(rows, count if len(rows) else 0)
+    placements = (rng.random(wrong[rows].shape) * wrong[rows]).argmax(1)
+    boards = thinking.boards[rows]
+    size = boards.shape[1]
+    boards.reshape(len(rows), -1)[np.arange(len(rows)), placements // size] = placements % size + 1
+    return boards
+
+
+def _last_round(features: ExactCoverFeatures) -> ExactCoverFeatures:
+    """Return the features of the last round alone, detached."""
+    return replace(
+        features,
+        placements=features.placements[-1:].detach(),
+        constraints=features.constraints[-1:].detach(),
+    )
