@@ -26,6 +26,9 @@ class UpdatesConfig:
     segments: int = 16
     """how often the network may go on thinking about a board, so many rounds each time, before
     the board moves on without it"""
+    linger: float = 0.5
+    """chance that a board which is read right is thought about for another segment all the same:
+    without it the network never learns to stay with what it has found"""
     learning_rate: float = 4e-3
     """of Adam, until `constant_share` of the iterations are done; from there it falls to 0"""
     constant_share: float = 0.4
@@ -43,6 +46,8 @@ class UpdatesConfig:
         for name in ("learning_rate", "max_gradient_norm"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
+        if not 0 <= self.linger <= 1:
+            raise ValueError(f"linger must lie in [0, 1], not {self.linger}")
         if not 0 <= self.constant_share < 1:
             raise ValueError(f"constant_share must lie in [0, 1), not {self.constant_share}")
         if self.policy_weight < 0:
@@ -79,7 +84,9 @@ class ExpertIterationConfig(TrainingConfig):
     updates: UpdatesConfig = field(default_factory=UpdatesConfig)
     """how the network is updated"""
     network: ExactCoverConfig = field(
-        default_factory=lambda: ExactCoverConfig(16, 16, test_rounds=64, intersections=True)
+        default_factory=lambda: ExactCoverConfig(
+            16, 16, test_rounds=128, intersections=True, settled=1.0
+        )
     )
     """the body of the network; `rounds` are those of one segment"""
     curriculum: CurriculumConfig = field(default_factory=ConstantConfig)

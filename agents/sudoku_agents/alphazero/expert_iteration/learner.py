@@ -170,7 +170,8 @@ class ExpertIterationLearner:
     def _boards(self, env: str, rng: np.random.Generator) -> Thinking:
         pool, updates = self._pools[env], self.config.updates
         count = max(1, round(updates.boards * min(1.5, 81 / pool.geometry.num_cells)))
-        return Thinking(pool, count, updates.segments, self.config.revealed, rng)
+        revealed = self.config.revealed
+        return Thinking(pool, count, updates.segments, updates.linger, revealed, rng)
 
     def _set_learning_rate(self) -> None:
         """Let the learning rate fall evenly, once its constant share is over."""

@@ -3,8 +3,8 @@
 A recurrent network learns to think for longer than it is trained at once: each update runs a
 segment of rounds on every board, from where the last one stopped, and no gradient goes further
 back (truncated backpropagation through time; deep supervision, since every round has its loss).
-A board that the network now reads as its whole solution moves on, and so does one that has had
-all its segments; hard boards stay, and are trained at every stage of thinking about them.
+A board whose whole solution the network reads soon moves on, and so does one that has had all its
+segments; hard boards stay, and are trained at every stage of thinking about them.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class Thinking:
         pool: the labelled puzzles, at least one.
         count: how many boards.
         segments: how often a board may be thought about.
+        linger: chance that a board that is read right stays for another segment.
         revealed: share of the boards that get some more cells of the solution at first.
         rng: draws them.
 
@@ -38,10 +39,17 @@ class Thinking:
     """
 
     def __init__(
-        self, pool: Pool, count: int, segments: int, revealed: float, rng: np.random.Generator
+        self,
+        pool: Pool,
+        count: int,
+        segments: int,
+        linger: float,
+        revealed: float,
+        rng: np.random.Generator,
     ) -> None:
         self._pool = pool
         self._segments = segments
+        self._linger = linger
         self._revealed = revealed
         self._rng = rng
         size = pool.geometry.size
@@ -65,7 +73,8 @@ class Thinking:
         """
         self._age += 1
         is_read = ((logits > 0) == self.right).all(1, where=self.masks)
-        moves_on = is_read | (self._age >= self._segments)
+        is_done = is_read & (self._rng.random(len(is_read)) >= self._linger)
+        moves_on = is_done | (self._age >= self._segments)
         self.memories = [
             None if moves else memory for moves, memory in zip(moves_on, memories, strict=True)
         ]

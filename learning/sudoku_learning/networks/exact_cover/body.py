@@ -68,9 +68,12 @@ class ExactCoverConfig:
     rounds: int = 16
     """rounds of messages while training"""
     test_rounds: int | None = None
-    """rounds while evaluating; without it as many as in training"""
+    """rounds while evaluating, at most; without it as many as in training"""
     intersections: bool = False
     """give the intersections of two units states of their own"""
+    settled: float | None = None
+    """a board that is played needs no more rounds once no logit is closer to 0 than this; for
+    networks that learn to judge each placement for itself"""
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -80,6 +83,9 @@ class ExactCoverConfig:
                 raise ValueError(f"{name} must be at least 1, not {value}")
             if value is not None and value > MOST_ROUNDS and name != "channels":
                 raise ValueError(f"{name} must be at most {MOST_ROUNDS:,}, not {value}")
+
+        if self.settled is not None and not self.settled > 0:
+            raise ValueError(f"settled must be positive, not {self.settled}")
 
     def build(self, geometry: Geometry) -> ExactCoverBody:
         """Make the body; it plays boards of any geometry."""
@@ -124,6 +130,11 @@ class ExactCoverBody(nn.Module):
             raise ValueError(f"rounds must be at least 1, not {rounds}")
         self._rounds = rounds
 
+    def segments(self) -> list[int]:
+        """The rounds of the next call, in segments as long as those of training."""
+        full, rest = divmod(self.rounds, self.config.rounds)
+        return [self.config.rounds] * full + [rest] * (rest > 0)
+
     def forward(
         self,
         boards: Tensor,
@@ -131,6 +142,7 @@ class ExactCoverBody(nn.Module):
         geometry: Geometry,
         every_round: bool = False,
         memories: Sequence[Memory | None] | None = None,
+        rounds: int | None = None,
     ) -> ExactCoverFeatures:
         """Compute the features of boards of one geometry.
 
@@ -143,6 +155,7 @@ class ExactCoverBody(nn.Module):
             every_round: keep the features after every round, not only after the last.
             memories: for each board what an earlier call left of it (no gradient goes back
                 there), or None to begin anew; then the features hold memories too.
+            rounds: how many; None takes `self.rounds`.
 
         Returns:
             The features; none, where a board has no legal placement or no open constraint.
@@ -158,7 +171,7 @@ class ExactCoverBody(nn.Module):
         compiled = self.start.device.type == "cpu" and self.start.dtype == torch.float32
         run_rounds = function.run_rounds if compiled else reference.run_rounds
         placements, constraints, memories = run_rounds(
-            weights, graph, self.rounds, every_round, memories
+            weights, graph, rounds or self.rounds, every_round, memories
         )
         return ExactCoverFeatures(
             placements=placements,
