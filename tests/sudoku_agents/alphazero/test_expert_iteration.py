@@ -45,6 +45,7 @@ def small(run, **changes):
     config = ExpertIterationConfig(
         run=run,
         env="Sudoku6x6-v0",
+        envs=("Sudoku4x4-v0", "Sudoku6x6-v0"),
         iterations=3,
         games=12,
         validation_games=8,
@@ -247,8 +248,14 @@ def test_damaged_pools(tmp_path, damage, message):
 
 
 def test_a_search_that_solves_nothing_is_an_error(tmp_path):
-    config = small(tmp_path, first=(), env="Sudoku9x9-v0", search=RetryConfig(evaluations=1))
-    with pytest.raises(ValueError, match=r"solved none of 24 puzzles of Sudoku9x9-v0: begin with"):
+    config = small(
+        tmp_path,
+        env="Sudoku9x9-v0",
+        envs=("Sudoku9x9-v0",),
+        shares=(1.0,),
+        search=RetryConfig(evaluations=1),
+    )
+    with pytest.raises(ValueError, match=r"solved no puzzle of Sudoku9x9-v0: begin with"):
         train(config).run()
 
 
@@ -256,8 +263,13 @@ def test_a_search_that_solves_nothing_is_an_error(tmp_path):
     ("changes", "message"),
     [
         ({"games": 0}, "games must be at least 1"),
+        ({"pool": 0}, "pool must be at least 1"),
+        ({"envs": ("Sudoku4x4-v0", "Sudoku9x9-v0")}, "envs must hold Sudoku6x6-v0"),
+        ({"envs": ("Sudoku6x6-v0", "Sudoku6x6-v0")}, "and each once"),
+        ({"shares": (1.0,)}, "shares must be positive, one for each of the 2"),
+        ({"shares": (1.0, 0.0)}, "shares must be positive"),
         ({"join_at": 1.5}, "join_at must lie in"),
-        ({"first": ("Sudoku5x5-v0",)}, "Sudoku5x5-v0"),
+        ({"envs": ("Sudoku6x6-v0", "Sudoku5x5-v0")}, "Sudoku5x5-v0"),
         ({"updates": {"segments": 0}}, "segments must be at least 1"),
         ({"updates": {"linger": 2.0}}, "linger must lie in"),
         ({"updates": {"learning_rate": 0.0}}, "learning_rate must be positive"),
@@ -296,7 +308,17 @@ def test_the_command_line_and_the_solver(tmp_path, capsys):
     main(
         [
             *("--run", str(run), "--iterations", "2", "--games", "16", "--validation-games", "4"),
-            *("--env", "Sudoku6x6-v0", "--updates.count", "5", "--search.evaluations", "50"),
+            *(
+                "--env",
+                "Sudoku6x6-v0",
+                "--envs",
+                "Sudoku4x4-v0",
+                "Sudoku6x6-v0",
+                "--updates.count",
+                "5",
+                "--search.evaluations",
+                "50",
+            ),
             *("--network.channels", "8", "--network.rounds", "4", "--network.test-rounds", "8"),
         ]
     )

@@ -60,19 +60,24 @@ class ExpertIterationConfig(TrainingConfig):
     """Train cAlphaZero by expert iteration: the retry search labels, the network learns."""
 
     agent: ClassVar[str] = "calphazero"
-    fixed: ClassVar[tuple[str, ...]] = (*TrainingConfig.fixed, "first", "network", "updates")
+    fixed: ClassVar[tuple[str, ...]] = (*TrainingConfig.fixed, "envs", "network", "updates")
 
     env: str = "Sudoku9x9-v0"
-    """id of the environment; training draws from its training puzzles only, and never looks at
-    their solutions"""
-    first: tuple[str, ...] = ("Sudoku4x4-v0",)
-    """environments to begin with, in this order; they are trained on to the end"""
+    """id of the environment that held-out games are played in"""
+    envs: tuple[str, ...] = ("Sudoku4x4-v0", "Sudoku9x9-v0")
+    """environments to train in, in the order in which they join; all stay to the end. Only their
+    training puzzles are used, without a look at the solutions"""
+    shares: tuple[float, ...] = (0.1, 0.9)
+    """how the updates are divided among them, of those that have joined"""
     join_at: float = 0.8
     """the next environment joins when the search solves this share of the latest one's puzzles"""
     run: Path = Path("runs/expert-iteration")
     """folder for checkpoints and curves"""
     games: int = 128
-    """puzzles that the search is given in an iteration, of each environment so far"""
+    """puzzles of 81 cells that the search is given in an iteration, of each environment so far;
+    more of smaller ones, fewer of larger ones"""
+    pool: int = 4096
+    """an environment whose search has solved so many puzzles gets no more of them"""
     validation_games: int = 128
     """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
     evaluate_every: int = 5
@@ -95,10 +100,18 @@ class ExpertIterationConfig(TrainingConfig):
     def __post_init__(self) -> None:
         """Check the values."""
         super().__post_init__()
-        if self.games < 1:
-            raise ValueError(f"games must be at least 1, not {self.games}")
+        for name in ("games", "pool"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         for name in ("join_at", "revealed"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must lie in [0, 1], not {getattr(self, name)}")
-        for env in self.first:
+        if self.env not in self.envs or len(set(self.envs)) < len(self.envs):
+            raise ValueError(f"envs must hold {self.env}, and each once, not {self.envs}")
+        if len(self.shares) != len(self.envs) or not all(share > 0 for share in self.shares):
+            raise ValueError(
+                f"shares must be positive, one for each of the {len(self.envs)} environments, "
+                f"not {self.shares}"
+            )
+        for env in self.envs:
             check_env(env)

@@ -40,6 +40,11 @@ class Labels:
     tried: int
     evaluations: int
 
+    @property
+    def solved(self) -> int:
+        """How many it solved."""
+        return len(self.puzzles)
+
     @classmethod
     def concatenate(cls, parts: Sequence[Labels]) -> Labels:
         """Return the labels of all parts, one after the other; there is at least one part."""
@@ -51,6 +56,9 @@ class Labels:
         )
 
 
+NO_LABELS = Labels(np.zeros((0, 0, 0), np.int8), np.zeros((0, 0, 0), np.int8), 0, 0)
+
+
 class Labeller:
     """Searches with a network of its own; a `sudoku_learning.training.sampling.Worker`.
 
@@ -60,7 +68,7 @@ class Labeller:
 
     def __init__(self, config: ExpertIterationConfig) -> None:
         self._config = config
-        self._sources = {env: training_source(env) for env in (*config.first, config.env)}
+        self._sources = {env: training_source(env) for env in config.envs}
         self._network = make_network(config, self._sources[config.env].geometry).eval()
 
     def sample(self, weights: Mapping[str, Tensor], task: Task) -> Labels:

@@ -16,14 +16,16 @@ import numpy as np
 from sudoku_agents.alphazero.agent import AlphaZeroPolicy, make_network
 from sudoku_agents.alphazero.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.alphazero.expert_iteration.labels import (
+    NO_LABELS,
     Labeller,
     Labels,
     Pool,
     training_source,
 )
 from sudoku_agents.alphazero.expert_iteration.thinking import Thinking
-from sudoku_agents.alphazero.expert_iteration.updates import update
+from sudoku_agents.alphazero.expert_iteration.updates import Losses, Stream, update
 from sudoku_curricula import curves
+from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.training import (
@@ -47,8 +49,8 @@ class ExpertIterationLearner:
     """Learns from what its own search solves; a `sudoku_learning.training.Learner`.
 
     An iteration gives the search new puzzles of each environment that has joined, as stored, and
-    of the last one also with as many blanks as the curriculum says. What it solves goes into a pool
-    an environment, and the network is trained on boards from there.
+    of the one it is evaluated in also with as many blanks as the curriculum says. What it solves
+    goes into a pool for each environment, and the network is trained on boards from there.
 
     Args:
         config: the run's.
@@ -63,7 +65,7 @@ class ExpertIterationLearner:
 
     def __init__(self, config: ExpertIterationConfig, random: Random) -> None:
         self.config = config
-        self._envs = tuple(dict.fromkeys((*config.first, config.env)))
+        self._envs = config.envs
         self._pools = {env: Pool(training_source(env).geometry) for env in self._envs}
         make = partial(make_network, config, self._pools[config.env].geometry)
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
@@ -86,46 +88,24 @@ class ExpertIterationLearner:
         labels = self._label(blanks, random.numpy)
         for env, part in labels.items():
             self._pools[env].add(part)
-        latest = labels[self._joined[-1]]
-        solved, tried = len(latest.puzzles), latest.tried
-        known = [env for env in self._joined if len(self._pools[env])]
-        if not known:
+        streams = [
+            Stream(self._pools[env].geometry, self._boards(env, random.numpy), share)
+            for env, share in zip(self._joined, self.config.shares, strict=False)
+            if len(self._pools[env])
+        ]
+        if not streams:
             raise ValueError(
-                f"the search solved none of {tried} puzzles of {self._joined[-1]}: begin with "
-                "smaller boards, fewer blanks or more evaluations"
+                f"the search solved no puzzle of {self._joined[0]}: begin with smaller boards, or "
+                "give it more evaluations"
             )
         self._set_learning_rate()
-        means = update(
-            self.network,
-            self.optimiser,
-            [(self._pools[env].geometry, self._boards(env, random.numpy)) for env in known],
-            self.config.updates,
-            random.numpy,
-        )
+        means = update(self.network, self.optimiser, streams, self.config.updates, random.numpy)
         self._iterations += 1
-        if len(self._joined) < len(self._envs) and solved >= self.config.join_at * tried:
+        latest = labels.get(self._joined[-1], NO_LABELS)
+        report = self._report(means, latest)
+        if latest.solved >= self.config.join_at * latest.tried:
             self._joined = self._envs[: len(self._joined) + 1]
-        return Report(
-            steps=means.boards,
-            curves={
-                curves.POLICY_LOSS: means.policy,
-                curves.VALUE_LOSS: means.value,
-                curves.LEARNING_RATE: self.optimiser.learning_rate,
-                PLACEMENT_LOSS: means.placements,
-                READ: means.read,
-                SEARCHED: solved / tried,
-                EVALUATIONS: latest.evaluations / tried,
-            },
-            columns={
-                "sizes": str(len(known)),
-                "known": f"{sum(map(len, self._pools.values())):,}",
-                "searched": f"{solved / tried:.1%}",
-                "evaluations": f"{latest.evaluations / tried:.1f}",
-                "loss": f"{means.placements:.3f}",
-                "read": f"{means.read:.1%}",
-            },
-            metrics={"searched": (solved, tried)},
-        )
+        return report
 
     def policy(self) -> AlphaZeroPolicy:
         """Return the policy without search."""
@@ -156,20 +136,49 @@ class ExpertIterationLearner:
             kept = {kind: state.arrays[f"{env}.{kind}"] for kind in Pool.KINDS}
             self._pools[env].restore(kept, env)
 
+    def _report(self, means: Losses, latest: Labels) -> Report:
+        known = sum(len(pool) for pool in self._pools.values())
+        points = {
+            curves.POLICY_LOSS: means.policy,
+            curves.VALUE_LOSS: means.value,
+            curves.LEARNING_RATE: self.optimiser.learning_rate,
+            PLACEMENT_LOSS: means.placements,
+            READ: means.read,
+        }
+        columns = {"sizes": str(len(self._joined)), "known": f"{known:,}"}
+        if latest.tried:
+            points[SEARCHED] = latest.solved / latest.tried
+            points[EVALUATIONS] = latest.evaluations / latest.tried
+        return Report(
+            steps=means.boards,
+            curves=points,
+            columns={
+                **columns,
+                "searched": f"{points[SEARCHED]:.1%}" if latest.tried else "",
+                "loss": f"{means.placements:.3f}",
+                "read": f"{means.read:.1%}",
+            },
+            metrics={"searched": (latest.solved, latest.tried)},
+        )
+
     def _label(self, blanks: Blanks, rng: np.random.Generator) -> dict[str, Labels]:
-        """Let new puzzles of each environment be searched."""
+        """Let new puzzles be searched, of each environment that has not enough of them."""
         config, labels = self.config, {}
         for env in self._joined:
-            tasks = split(config.games, None, config.ray, rng, env)
+            pool = self._pools[env]
+            if len(pool) >= config.pool:
+                continue
+            games = _scaled(config.games, pool.geometry)
+            tasks = split(games, None, config.ray, rng, env)
             if env == config.env:
-                tasks += split(config.games, blanks, config.ray, rng, env)
+                tasks += split(games, blanks, config.ray, rng, env)
             found = self.sampler.sample(self.network.state_dict(), tasks)
             labels[env] = Labels.concatenate(found)
         return labels
 
     def _boards(self, env: str, rng: np.random.Generator) -> Thinking:
         pool, updates = self._pools[env], self.config.updates
-        count = max(1, round(updates.boards * min(1.5, 81 / pool.geometry.num_cells)))
+        count = _scaled(updates.boards, pool.geometry)
         revealed = self.config.revealed
         return Thinking(pool, count, updates.segments, updates.linger, revealed, rng)
 
@@ -178,6 +187,11 @@ class ExpertIterationLearner:
         updates, done = self.config.updates, self._iterations / self.config.iterations
         left = (1 - done) / (1 - updates.constant_share)
         self.optimiser.learning_rate = updates.learning_rate * min(1.0, max(left, 0.02))
+
+
+def _scaled(boards: int, geometry: Geometry) -> int:
+    """Turn a number of boards of 81 cells into one of other boards, at most twice as many."""
+    return max(1, round(boards * min(2.0, 81 / geometry.num_cells)))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -20,7 +21,6 @@ from sudoku_learning.networks.exact_cover import ExactCoverFeatures
 from sudoku_learning.training import Optimiser
 
 SPOILED = 6  # one board in so many is spoiled for the value to tell
-LATEST = 0.7  # share of the updates that go to the environment that joined last
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,7 @@ class Losses:
         placements: binary cross entropy of the legal placements, nats a board, divided by 100.
         policy: cross entropy of the policy, nats.
         value: squared error of the value.
-        read: share of the boards of the latest environment that were read right as a whole after a
-            segment.
+        read: share of the boards that were read right as a whole after a segment.
         boards: how many boards were trained, each segment counted.
     """
 
@@ -43,10 +42,18 @@ class Losses:
     boards: int
 
 
+class Stream(NamedTuple):
+    """The boards of an environment under training, and its share of the updates."""
+
+    geometry: Geometry
+    thinking: Thinking
+    share: float
+
+
 def update(
     network: Network,
     optimiser: Optimiser,
-    streams: Sequence[tuple[Geometry, Thinking]],
+    streams: Sequence[Stream],
     config: UpdatesConfig,
     rng: np.random.Generator,
 ) -> Losses:
@@ -55,7 +62,7 @@ def update(
     Args:
         network: with an exact-cover body and the heads `policy` and `value`.
         optimiser: of the network's parameters.
-        streams: the boards of each environment, the latest last.
+        streams: the boards of each environment.
         config: how many updates, and the weights of the loss.
         rng: draws the environments.
 
@@ -63,31 +70,25 @@ def update(
         Means over the updates.
     """
     network.train()
-    sums, boards, read = np.zeros(3), 0, []
-    for _ in range(config.count):
-        latest = len(streams) - 1
-        which = latest
-        if latest and rng.random() >= LATEST:
-            which = int(rng.integers(latest))
-        geometry, thinking = streams[which]
-        losses, share = _update_once(network, optimiser, geometry, thinking, config, rng)
-        sums += losses
-        boards += len(thinking.boards)
-        if which == latest:
-            read.append(share)
+    shares = np.array([stream.share for stream in streams])
+    sums, boards = np.zeros(4), 0
+    for which in rng.choice(len(streams), config.count, p=shares / shares.sum()):
+        stream = streams[which]
+        sums += _update_once(network, optimiser, stream, config, rng)
+        boards += len(stream.thinking.boards)
     network.eval()
-    placements, policy, value = (sums / config.count).tolist()
-    return Losses(placements, policy, value, float(np.mean(read)) if read else 0.0, boards)
+    placements, policy, value, read = (sums / config.count).tolist()
+    return Losses(placements, policy, value, read, boards)
 
 
 def _update_once(
     network: Network,
     optimiser: Optimiser,
-    geometry: Geometry,
-    thinking: Thinking,
+    stream: Stream,
     config: UpdatesConfig,
     rng: np.random.Generator,
-) -> tuple[tuple[float, float, float], float]:
+) -> tuple[float, float, float, float]:
+    geometry, thinking = stream.geometry, stream.thinking
     boards, masks = torch.from_numpy(thinking.boards), torch.from_numpy(thinking.masks)
     features = network.body(boards, masks, geometry, every_round=True, memories=thinking.memories)
     logits: Tensor = network.heads["policy"](features)
@@ -96,8 +97,8 @@ def _update_once(
     value = _value_loss(network, geometry, thinking, features, rng)
     optimiser.step(placements + config.policy_weight * policy + value)
     last = logits[-1].detach().numpy()
-    share = thinking.advance(last, features.memories)
-    return (placements.item(), policy.item(), value.item()), share
+    read = thinking.advance(last, features.memories)
+    return placements.item(), policy.item(), value.item(), read
 
 
 def placement_losses(logits: Tensor, masks: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
