@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.generator import generate
-from sudoku_gym.puzzles.harden import harden
+from sudoku_gym.puzzles.hardening import harden
 from sudoku_gym.puzzles.orbits import canonical_keys
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.solver.sat import clauses_of, literals_of

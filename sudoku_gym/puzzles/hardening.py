@@ -49,8 +49,8 @@ def harden(
     Args:
         parents: puzzles with exactly one solution each. Those that are not minimal are dug out.
         rng: decides everything.
-        steps: changes to try on each puzzle; 0 only digs out. From 9x9 random minimal puzzles with
-            1 guess in the median, 200 steps (20 ms each) lead to 12 and 1,000 to 17.
+        steps: changes to try on each puzzle; 0 only digs out. Random minimal 9x9 puzzles have a
+            median rating of 1; 200 steps lead to 10, 1,000 (0.1 s) to 16, and 2,000 to 19.
         node_limit: candidates to try in one search. None stands for 100,000 up to 9 digits, and
             for 2,000 above.
         on_progress: called with the share that is done, 0 to 1.
@@ -167,8 +167,10 @@ def _exchange(stream, space, removed, order, node_limit, tables, puzzle, solutio
             found = rivals(space, order[i : i + 1], node_limit, tables, puzzle, solution, scratch)
             if found == 0:
                 break
+            if found < 0:
+                return 0
             cell = _wrong_cell(stream, order[:removed], scratch[1], solution)
-            if found < 0 or cell < 0:
+            if cell < 0:
                 return 0
             puzzle[cell] = solution[cell]
             order[total, 0] = order[total, 1] = cell
