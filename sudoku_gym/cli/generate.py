@@ -36,7 +36,9 @@ class Generate:
     ) = None
     """Only puzzles whose hardest step is of this kind; any if not given."""
     hard: bool = False
-    """Exchange givens for others until the puzzle takes many guesses; a tenth of a second each."""
+    """Exchange givens for others of the solution until the puzzle takes many guesses."""
+    steps: int = 1_000
+    """Exchanges to try on each puzzle with --hard; a step takes 0.1 ms at 9x9, 0.2 s at 16x16."""
     seed: int | None = None
     """The same seed gives the same puzzles; a new draw each time if not given."""
     out: str = ""
@@ -62,7 +64,7 @@ class Generate:
         made = self._graded(geometry, rng) if self.difficulty else self._any(geometry, rng)
         if self.hard:
             with progress(["harden"]) as start:
-                made = harden(made, rng, on_progress=start("harden"))
+                made = harden(made, rng, steps=self.steps, on_progress=start("harden"))
         if self.out:
             files.write(self.out, made)
             print(f"{self.out}: {len(made)} puzzles with {_span(made)} givens")

@@ -35,7 +35,7 @@ def rate(
     """Return the rating of each puzzle: guesses in the median over random symmetries.
 
     All boards are turned by the same symmetries, so a rating does not depend on the boards beside
-    it. With 31 its standard deviation is some 5 % to 10 % of it, with 15 half as much again.
+    it. With 31 its standard deviation is some 8 % of it, with 15 half as much again.
 
     Args:
         boards: int `[B, N, N]`, each with exactly one solution.

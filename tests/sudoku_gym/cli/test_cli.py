@@ -127,6 +127,7 @@ def test_solve_admits_what_it_cannot_decide(run):
         (["generate", "--givens", "82"], "givens be 0 to 81"),
         (["generate", "--out", "puzzles.doc"], "puzzles.doc"),
         (["generate", "--hard", "--givens", "30"], "leave --givens, --pattern and --difficulty"),
+        (["generate", "--hard", "--steps", "-1"], "steps must not be negative"),
         (["generate", "--hard", "--board", "4x4"], "singles solve every 4x4 puzzle"),
         (["play", "9x8"], "a board of 3 cells"),
         (["info", "5x5"], "no bank is called '5x5'"),
@@ -226,10 +227,12 @@ def test_generate_makes_hard_puzzles(run):
     arguments = ["generate", "--count", "3", "--seed", "1"]
     ratings = [
         rate(board.parse_many(run(*arguments, *more)[1].splitlines()), np.random.default_rng(0))
-        for more in ([], ["--hard"])
+        for more in ([], ["--hard", "--steps", "300"])
     ]
-    assert ratings[0].max() < 5 < 9 < np.median(ratings[1])
-    assert run(*arguments, "--hard")[1] == run(*arguments, "--hard")[1]
+    assert ratings[0].max() < 5 < 8 < np.median(ratings[1])
+    assert (
+        run(*arguments, "--hard", "--steps", "9")[1] == run(*arguments, "--hard", "--steps", "9")[1]
+    )
 
 
 def test_generate_gives_up_on_what_does_not_exist(run, monkeypatch):

@@ -116,7 +116,7 @@ def test_the_hard_bank_is_hard_and_varied():
         for name in ("9x9", "9x9-hard")
     }
     assert np.median(ratings["9x9-hard"]) > 2 * np.quantile(ratings["9x9"], 0.95)
-    assert (ratings["9x9-hard"] > ratings["9x9"].max()).mean() > 0.5
+    assert (ratings["9x9-hard"] > ratings["9x9"].max()).mean() > 0.3
 
 
 def test_another_solver_agrees_about_the_hard_bank():
