@@ -7,14 +7,16 @@ goes back no further than that proof reaches, strikes out what was refuted, and 
 
 1. The network rates the placements that are still allowed. Those with a logit above `sure` are
    assumed together, or, if there are none, the best one alone.
-2. If a constraint has no placement left, the latest assumption is refuted. An assumption of one
-   placement is struck out where it was made (the network sees the narrower mask); of one of more
-   only its surer half is assumed next.
-3. Go on until the board is full, or nothing is left to refute: then there is no solution.
+2. If a constraint has no placement left, the latest assumption is refuted: not all of its
+   placements are right. The least sure of them is struck out where the assumption was made, the
+   others are assumed once more; if that is refuted too, the next one is struck out instead. The
+   network sees the narrower mask.
+3. Go on until the board is full, or nothing is left to take back: then there is no solution.
 
-Every board below an assumption is covered by what is tried later, so with enough evaluations the
-search is complete: it solves each board that has a solution and proves where there is none or, on
-request, that there is no second. No other solver takes part.
+The boards with placements 1 to k are those with all of 1 to k, those with 1 to k - 1 without k,
+..., and those without 1. So nothing is left out and nothing is searched twice: with enough
+evaluations the search is complete. It solves each board that has a solution and proves where there
+is none or, on request, that there is no second. No other solver takes part.
 """
 
 from __future__ import annotations
@@ -207,8 +209,8 @@ class _Search:
             return
         latest = self._assumptions.pop()
         self.board, self.mask = latest.board, latest.mask
-        if len(latest.placements) > 1:
-            self._assume(latest.placements[: (len(latest.placements) + 1) // 2])
-        else:
-            self.mask = self.mask.copy()
-            self.mask[latest.placements] = False
+        *others, struck_out = latest.placements
+        if others:
+            self._assume(np.array(others))
+        self.mask = self.mask.copy()
+        self.mask[struck_out] = False

@@ -142,6 +142,13 @@ def test_spoiled_boards_have_no_solution():
     assert (solver.count_solutions(found, 1, pool.geometry) == 0).all()
 
 
+def test_where_nothing_can_be_spoiled():
+    pool = pool_of("4x4", 1)
+    boards = thinking(pool, count=3)
+    boards.masks = boards.right.copy()
+    assert updates.spoiled(boards, 2, np.random.default_rng(0)).shape == (0, 4, 4)
+
+
 def test_the_losses():
     right = torch.tensor([[True, False, False, False]])
     masks = torch.tensor([[True, True, False, False]])

@@ -152,11 +152,13 @@ def spoiled(thinking: Thinking, count: int, rng: np.random.Generator) -> NDArray
     """
     wrong = thinking.masks & ~thinking.right
     rows = np.flatnonzero(wrong.any(1))
-    rows = rng.choice(rows, count if len(rows) else 0)
+    if not len(rows):
+        return thinking.boards[:0]
+    rows = rng.choice(rows, count)
     placements = (rng.random(wrong[rows].shape) * wrong[rows]).argmax(1)
     boards = thinking.boards[rows]
     size = boards.shape[1]
-    boards.reshape(len(rows), -1)[np.arange(len(rows)), placements // size] = placements % size + 1
+    boards.reshape(count, -1)[np.arange(count), placements // size] = placements % size + 1
     return boards
 
 
