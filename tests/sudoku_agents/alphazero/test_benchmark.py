@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import sys
 from pathlib import Path
 
 import torch
@@ -12,6 +13,7 @@ BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "calphazero.py"
 def benchmark():
     spec = importlib.util.spec_from_file_location("calphazero_benchmark", BENCHMARK)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look there
     spec.loader.exec_module(module)
     return module
 
