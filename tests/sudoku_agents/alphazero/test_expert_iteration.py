@@ -270,6 +270,7 @@ def test_a_search_that_solves_nothing_is_an_error(tmp_path):
     ("changes", "message"),
     [
         ({"games": 0}, "games must be at least 1"),
+        ({"search_rounds": 0}, "search_rounds must be at least 1"),
         ({"pool": 0}, "pool must be at least 1"),
         ({"envs": ("Sudoku4x4-v0", "Sudoku9x9-v0")}, "envs must hold Sudoku6x6-v0"),
         ({"envs": ("Sudoku6x6-v0", "Sudoku6x6-v0")}, "and each once"),

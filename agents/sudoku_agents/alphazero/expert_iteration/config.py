@@ -86,6 +86,9 @@ class ExpertIterationConfig(TrainingConfig):
     """share of the trained boards that get some more cells of the solution at first"""
     search: RetryConfig = field(default_factory=lambda: RetryConfig(evaluations=300))
     """the search that labels"""
+    search_rounds: int | None = 32
+    """rounds of the network in each of the search's evaluations, at most: to be corrected is
+    cheaper than to think for long. None takes those of play"""
     updates: UpdatesConfig = field(default_factory=UpdatesConfig)
     """how the network is updated"""
     network: ExactCoverConfig = field(
@@ -100,8 +103,8 @@ class ExpertIterationConfig(TrainingConfig):
     def __post_init__(self) -> None:
         """Check the values."""
         super().__post_init__()
-        for name in ("games", "pool"):
-            if getattr(self, name) < 1:
+        for name in ("games", "pool", "search_rounds"):
+            if getattr(self, name) is not None and getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         for name in ("join_at", "revealed"):
             if not 0 <= getattr(self, name) <= 1:

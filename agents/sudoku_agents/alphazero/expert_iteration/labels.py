@@ -70,6 +70,7 @@ class Labeller:
         self._config = config
         self._sources = {env: training_source(env) for env in config.envs}
         self._network = make_network(config, self._sources[config.env].geometry).eval()
+        self._network.body.rounds = config.search_rounds
 
     def sample(self, weights: Mapping[str, Tensor], task: Task) -> Labels:
         """Search a task's puzzles with these weights."""
