@@ -1,13 +1,14 @@
-"""Kill cAlphaZero's training again and again, and compare its end with that of a run left alone.
+"""Kill a training again and again, and compare its end with that of a run left alone.
 
-The training is `sudoku-gym train calphazero` in a process of its own, one thread, a checkpoint
-after every iteration. SIGKILL comes at a random moment of a random iteration, or while a checkpoint
+The training is `sudoku-gym train` in a process of its own, one thread, a checkpoint after every
+iteration. SIGKILL comes at a random moment of a random iteration, or while a checkpoint
 is being written, or while the process still starts; each time the run is resumed. In the end
 weights, optimiser, replay and state must be those of the other run, byte by byte, and so must the
 curves.
 
     python benchmarks/kill_training.py
     python benchmarks/kill_training.py --kills 3 --iterations 8 --seed 1
+    python benchmarks/kill_training.py --trainer expert-iteration
 """
 
 import argparse
@@ -24,18 +25,20 @@ import numpy as np
 
 from sudoku_curricula.curves import STEPS_PER_SECOND, read_curves
 
-TRAIN = [
-    *(str(Path(sysconfig.get_path("scripts")) / "sudoku-gym"), "train", "calphazero"),
-    *("--games", "32", "--validation-games", "32", "--checkpoint-every", "1"),
-    *(
-        "--search.simulations",
-        "16",
+TRAINERS = {  # options, and the parts that follow them
+    "calphazero": (
+        *("--games", "32", "--validation-games", "32", "--search.simulations", "16"),
+        *("network:exact-cover", "--network.channels", "8", "--network.rounds", "4"),
+        *("curriculum:success-rate", "--curriculum.threshold", "0.5"),
     ),
-]
-PARTS = [
-    *("network:exact-cover", "--network.channels", "8", "--network.rounds", "4"),
-    *("curriculum:success-rate", "--curriculum.threshold", "0.5"),
-]
+    "expert-iteration": (
+        *("--env", "Sudoku6x6-v0", "--envs", "Sudoku4x4-v0", "Sudoku6x6-v0"),
+        *("--games", "8", "--validation-games", "8", "--evaluate-every", "1"),
+        *("--updates.count", "6", "--updates.boards", "8", "--search.evaluations", "50"),
+        *("--network.channels", "8", "--network.rounds", "4", "--network.test-rounds", "8"),
+        *("curriculum:success-rate", "--curriculum.threshold", "0.5"),
+    ),
+}
 FILES = ("weights.safetensors", "optimiser.safetensors", "replay.npz", "state.json")
 WRITING = 0.01  # seconds that a checkpoint takes, about
 LINE = re.compile(r"^ *(\d+)  ", re.MULTILINE)  # the console's line of an iteration
@@ -43,6 +46,7 @@ LINE = re.compile(r"^ *(\d+)  ", re.MULTILINE)  # the console's line of an itera
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--trainer", choices=TRAINERS, default="calphazero")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--iterations", type=int, default=80)
     parser.add_argument("--seed", type=int, default=0, help="of the training and of the moments")
@@ -116,8 +120,13 @@ def training(run, options):
     """Start the training; resume if there is something to resume."""
     resume = ["--resume"] if (run / "config.json").exists() else []
     counts = [f"--{name}={options.iterations}" for name in ("iterations", "extra-iterations")]
+    program = Path(sysconfig.get_path("scripts")) / "sudoku-gym"
+    common = ["--run", str(run), "--seed", str(options.seed), "--checkpoint-every", "1"]
     return subprocess.Popen(
-        [*TRAIN, "--run", str(run), "--seed", str(options.seed), *counts, *resume, *PARTS],
+        [
+            *(str(program), "train", options.trainer),
+            *(*common, *counts, *resume, *TRAINERS[options.trainer]),
+        ],
         env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -1,4 +1,4 @@
-"""cAlphaZero's training survives kill -9, and nobody can tell afterwards."""
+"""A training survives kill -9, and nobody can tell afterwards."""
 
 import importlib.util
 from pathlib import Path
@@ -16,8 +16,9 @@ def load():
 
 
 @pytest.mark.slow
-def test_a_run_killed_three_times_ends_as_one_left_alone():
-    kinds = load().main(["--kills", "3", "--iterations", "8"])
+@pytest.mark.parametrize("trainer", ["calphazero", "expert-iteration"])
+def test_a_run_killed_three_times_ends_as_one_left_alone(trainer):
+    kinds = load().main(["--trainer", trainer, "--kills", "3", "--iterations", "8"])
     assert kinds.total() == 3
 
 
