@@ -276,6 +276,7 @@ def test_a_search_that_solves_nothing_is_an_error(tmp_path):
         ({"envs": ("Sudoku6x6-v0", "Sudoku6x6-v0")}, "and each once"),
         ({"shares": (1.0,)}, "shares must be positive, one for each of the 2"),
         ({"shares": (1.0, 0.0)}, "shares must be positive"),
+        ({"as_stored": -0.5}, "as_stored must lie in"),
         ({"join_at": 1.5}, "join_at must lie in"),
         ({"envs": ("Sudoku6x6-v0", "Sudoku5x5-v0")}, "Sudoku5x5-v0"),
         ({"updates": {"segments": 0}}, "segments must be at least 1"),
@@ -294,9 +295,12 @@ def test_settings_that_make_no_sense(tmp_path, changes, message):
 
 def test_the_curriculum_moves(tmp_path):
     schedule = SuccessRateConfig(start=2, stop=6, step=2, threshold=0.1, window=8, min_count=8)
-    training = train(small(tmp_path, curriculum=schedule))
+    training = train(small(tmp_path, curriculum=schedule, as_stored=0.5))
     training.run()
     assert training.curriculum.schedule.level > 2
+    learned = training.learner._pools["Sudoku6x6-v0"].puzzles
+    blanks = set((learned == 0).sum((1, 2)).tolist())
+    assert blanks & {2, 4} and max(blanks) > 12
 
 
 @pytest.mark.slow

@@ -76,6 +76,9 @@ class ExpertIterationConfig(TrainingConfig):
     games: int = 128
     """puzzles of 81 cells that the search is given in an iteration, of each environment so far;
     more of smaller ones, fewer of larger ones"""
+    as_stored: float = 1.0
+    """share of the puzzles of `env` that are searched as stored; the others have as many blanks as
+    the curriculum says"""
     pool: int = 4096
     """an environment whose search has solved so many puzzles gets no more of them"""
     validation_games: int = 128
@@ -98,7 +101,7 @@ class ExpertIterationConfig(TrainingConfig):
     )
     """the body of the network; `rounds` are those of one segment"""
     curriculum: CurriculumConfig = field(default_factory=ConstantConfig)
-    """how the number of blanks moves"""
+    """how the number of blanks moves, see `as_stored`"""
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -106,7 +109,7 @@ class ExpertIterationConfig(TrainingConfig):
         for name in ("games", "pool", "search_rounds"):
             if getattr(self, name) is not None and getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("join_at", "revealed"):
+        for name in ("join_at", "as_stored", "revealed"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must lie in [0, 1], not {getattr(self, name)}")
         if self.env not in self.envs or len(set(self.envs)) < len(self.envs):

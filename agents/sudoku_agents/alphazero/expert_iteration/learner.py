@@ -48,8 +48,7 @@ PLACEMENT_LOSS = "losses/placement_loss"
 class ExpertIterationLearner:
     """Learns from what its own search solves; a `sudoku_learning.training.Learner`.
 
-    An iteration gives the search new puzzles of each environment that has joined, as stored, and
-    of the one it is evaluated in also with as many blanks as the curriculum says. What it solves
+    An iteration gives the search new puzzles of each environment that has joined. What it solves
     goes into a pool for each environment, and the network is trained on boards from there.
 
     Args:
@@ -169,9 +168,9 @@ class ExpertIterationLearner:
             if len(pool) >= config.pool:
                 continue
             games = _scaled(config.games, pool.geometry)
-            tasks = split(games, None, config.ray, rng, env)
-            if env == config.env:
-                tasks += split(games, blanks, config.ray, rng, env)
+            stored = round(config.as_stored * games) if env == config.env else games
+            tasks = split(stored, None, config.ray, rng, env)
+            tasks += split(games - stored, blanks, config.ray, rng, env)
             found = self.sampler.sample(self.network.state_dict(), tasks)
             labels[env] = Labels.concatenate(found)
         return labels
