@@ -13,7 +13,7 @@ from sudoku_agents.alphazero.proofs import (
     settle_won,
 )
 from sudoku_agents.alphazero.selection import Scoring, select_gumbel, select_puct
-from sudoku_agents.alphazero.tree import Trees, bring_next, new_node, try_edge
+from sudoku_agents.alphazero.tree import borrowed_trees, bring_next, new_node, try_edge
 from sudoku_gym.kernels.compiler import inlined, njit
 from sudoku_gym.kernels.endings import SPARSE, Rules, end_value, is_over, is_solved
 from sudoku_gym.kernels.intrinsics import borrowed
@@ -41,7 +41,7 @@ def descend(trees, sizes, tables, rules, scoring, leaf_boards, leaf_masks):
         leaves int32 `[G]`, values float32 `[G]` (where they are settled), is_open bool `[G]`:
         whether the leaf must be evaluated.
     """
-    trees, sizes, rules, scoring = Trees(*trees), Sizes(*sizes), Rules(*rules), Scoring(*scoring)
+    trees, sizes, rules, scoring = borrowed_trees(trees), Sizes(*sizes), Rules(*rules), Scoring(*scoring)
     games = len(trees.left)
     leaves = np.zeros(games, np.int32)
     values = np.zeros(games, np.float32)

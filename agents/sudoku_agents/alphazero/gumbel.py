@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from sudoku_agents.alphazero.selection import Scoring, counts_at, mixed_value, value_of
-from sudoku_agents.alphazero.tree import Trees
+from sudoku_agents.alphazero.tree import borrowed_trees
 from sudoku_gym.kernels.compiler import inlined, njit
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
@@ -146,6 +146,6 @@ def start(trees, games, noise, scoring):
         noise: float64 `[n, N**3]`, the Gumbel variables.
         scoring: see `selection.Scoring`.
     """
-    trees, scoring = Trees(*trees), Scoring(*scoring)
+    trees, scoring = borrowed_trees(trees), Scoring(*scoring)
     for i in range(len(games)):
         start_halving(trees, games[i], noise, i, scoring)

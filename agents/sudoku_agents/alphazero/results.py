@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sudoku_agents.alphazero import gumbel
 from sudoku_agents.alphazero.proofs import LOST, UNDECIDED, WON
 from sudoku_agents.alphazero.selection import Scoring, best_value, counts_at
-from sudoku_agents.alphazero.tree import Trees
+from sudoku_agents.alphazero.tree import borrowed_trees
 from sudoku_gym.kernels.compiler import inlined, njit
 from sudoku_gym.kernels.endings import SPARSE, Rules
 from sudoku_gym.kernels.layout import Sizes
@@ -76,7 +76,7 @@ def read(trees, games, priors, masks, sizes, rules, scoring):
     Returns:
         The arrays of a `SearchResult`, in its order, the boards flat.
     """
-    trees, sizes, rules, scoring = Trees(*trees), Sizes(*sizes), Rules(*rules), Scoring(*scoring)
+    trees, sizes, rules, scoring = borrowed_trees(trees), Sizes(*sizes), Rules(*rules), Scoring(*scoring)
     count, num_actions = masks.shape
     visit_counts = np.zeros((count, num_actions), np.int32)
     values = np.zeros(count, np.float32)

@@ -11,7 +11,7 @@ import numpy as np
 
 from sudoku_agents.alphazero.proofs import LOST, UNDECIDED, WON, is_refuted, settle_lost
 from sudoku_agents.alphazero.selection import Scoring
-from sudoku_agents.alphazero.tree import EDGES, NODES, Trees, bring_next, new_node
+from sudoku_agents.alphazero.tree import EDGES, NODES, borrowed_trees, bring_next, new_node
 from sudoku_gym.kernels.compiler import inlined, njit
 from sudoku_gym.kernels.endings import SPARSE, Rules
 from sudoku_gym.kernels.layout import Sizes, UnitTables
@@ -38,7 +38,7 @@ def follow(trees, games, boards, masks, sizes, tables, rules, keeps_trees, keeps
     Returns:
         bool `[n]`, whether the root must be evaluated and expanded.
     """
-    trees, sizes, rules, tables = Trees(*trees), Sizes(*sizes), Rules(*rules), UnitTables(*tables)
+    trees, sizes, rules, tables = borrowed_trees(trees), Sizes(*sizes), Rules(*rules), UnitTables(*tables)
     nodes, words = trees.end_value.shape[1], trees.state[1].shape[1]
     is_fresh = np.ones(len(games), np.bool_)
     above = np.empty(words, np.uint64)
@@ -217,7 +217,7 @@ def _drop_edges(trees, game, masks, i, sizes):
 @njit(cache=True)
 def priors_of(trees, games, num_actions):
     """Return the priors of the roots' edges, float32 `[n, A]`, 0 where there is no edge."""
-    trees = Trees(*trees)
+    trees = borrowed_trees(trees)
     priors = np.zeros((len(games), num_actions), np.float32)
     for i in range(len(games)):
         game = games[i]
@@ -230,7 +230,7 @@ def priors_of(trees, games, num_actions):
 @njit(cache=True)
 def set_priors(trees, games, priors):
     """Give the roots' edges the priors float32 `[n, A]`, such as those with noise."""
-    trees = Trees(*trees)
+    trees = borrowed_trees(trees)
     for i in range(len(games)):
         game = games[i]
         first = trees.first_edge[game, 0]
@@ -242,7 +242,7 @@ def set_priors(trees, games, priors):
 @njit(cache=True)
 def set_budgets(trees, games, rules, scoring):
     """Give some games the simulations that their roots lack, unless a proof settles them."""
-    trees, rules, scoring = Trees(*trees), Rules(*rules), Scoring(*scoring)
+    trees, rules, scoring = borrowed_trees(trees), Rules(*rules), Scoring(*scoring)
     trees.left[:] = 0
     for game in games:
         verdict, visits = trees.verdict[game], 0

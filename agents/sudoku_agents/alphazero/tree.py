@@ -20,8 +20,8 @@ from sudoku_agents.alphazero.proofs import UNDECIDED
 from sudoku_agents.alphazero.selection import Scoring, best_value
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.compiler import inlined, njit
-from sudoku_gym.kernels.intrinsics import lowest_bit
-from sudoku_gym.kernels.layout import Sizes, new_state
+from sudoku_gym.kernels.intrinsics import borrowed, lowest_bit
+from sudoku_gym.kernels.layout import Sizes, borrowed_state, new_state
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
 
@@ -135,6 +135,37 @@ def new_trees(
     )
 
 
+@njit(cache=True, inline="always")
+def borrowed_trees(trees):
+    """Return `Trees` without counts of references; the caller must hold the originals."""
+    trees = Trees(*trees)
+    return Trees(
+        borrowed_state(trees.state),
+        borrowed(trees.open),
+        borrowed(trees.first_edge),
+        borrowed(trees.num_edges),
+        borrowed(trees.num_tried),
+        borrowed(trees.end_value),
+        borrowed(trees.value),
+        borrowed(trees.mass),
+        borrowed(trees.lost),
+        borrowed(trees.action),
+        borrowed(trees.prior),
+        borrowed(trees.visits),
+        borrowed(trees.total),
+        borrowed(trees.child),
+        borrowed(trees.status),
+        borrowed(trees.used),
+        borrowed(trees.path),
+        borrowed(trees.depth),
+        borrowed(trees.left),
+        borrowed(trees.verdict),
+        borrowed(trees.solution),
+        borrowed(trees.root_score),
+        borrowed(trees.halving),
+    )
+
+
 @inlined
 def new_node(trees, game):
     """Return a node that is not expanded; the caller fills in its position."""
@@ -163,7 +194,7 @@ def expand(trees, games, nodes, priors, values, masks, sizes, any_digit):
         sizes: see `sudoku_gym.kernels.layout.Sizes`.
         any_digit: whether any digit may be placed in any blank cell.
     """
-    trees, sizes = Trees(*trees), Sizes(*sizes)
+    trees, sizes = borrowed_trees(trees), Sizes(*sizes)
     step = sizes.cells_a_word * sizes.size
     for i in range(len(games)):
         game, node = games[i], nodes[i]
@@ -234,7 +265,7 @@ def try_edge(trees, game, node, edge):
 @njit(cache=True)
 def back_up(trees, values, scoring):
     """Bring the value of each game's leaf, float32 `[G]`, to every edge of its path."""
-    trees, scoring = Trees(*trees), Scoring(*scoring)
+    trees, scoring = borrowed_trees(trees), Scoring(*scoring)
     for game in range(len(values)):
         value = values[game]
         for step in range(trees.depth[game] - 1, -1, -1):

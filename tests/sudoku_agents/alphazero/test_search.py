@@ -100,6 +100,7 @@ def test_equals_the_plain_search(reward, end_at_dead_end, bonus):
         unvisited_bonus=bonus,
         reward=reward,
         end_at_dead_end=end_at_dead_end,
+        proofs=False,
     )
     boards, _, masks = roots(6, (3, 9))
     found = search(boards, masks, FOUR, arbitrary, config)
@@ -175,7 +176,7 @@ def test_the_games_are_those_of_the_environment(name, many, end_at_dead_end, rew
     rules = {"actions": actions, "reward": reward, "end_at_dead_end": end_at_dead_end}
     blanks = {1: 2, 2: 1, many: 2}  # so that some games are won and some lost
     envs = gym.make_vec(name, num_envs=64, blanks=blanks, **rules)
-    config = SearchConfig(simulations=1, **rules)
+    config = SearchConfig(simulations=1, proofs=False, **rules)
     rng = np.random.default_rng(5)
     boards, info = envs.reset(seed=2)
     running, ends = np.ones(64, np.bool_), []
