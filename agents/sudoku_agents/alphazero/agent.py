@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -37,13 +38,51 @@ class AlphaZeroPolicy(NetworkPolicy):
     def __init__(self, network: Network, search_config: SearchConfig | None = None) -> None:
         super().__init__(network)
         self.search_config = search_config
+        self._solutions = np.zeros((0, 0, 0), np.int8)
+        self._met: list[NDArray[np.int8]] = []
+
+    def reset(
+        self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
+    ) -> None:
+        """Start a batch of games; nothing is drawn from `rng`."""
+        super().reset(puzzles, geometry, rng)
+        self._solutions = np.zeros_like(puzzles)
+
+    def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Choose a placement for each board; see `BatchedPolicy.act`.
+
+        Where a search has met a solved board, the moves after it follow that board and ask neither
+        the network nor another search.
+        """
+        if self.search_config is None:
+            return super().act(boards, action_masks)
+        masks = action_masks[:, : self.geometry.num_placements]
+        wins = self._placements_that_win(boards) & masks
+        is_known = wins.any(1)
+        self._met = []
+        choices = super().act(boards, masks & ~is_known[:, None])
+        searched = np.flatnonzero(masks.any(1) & ~is_known)
+        if self._met:
+            self._solutions[searched] = np.concatenate(self._met)
+        choices[is_known] = wins[is_known].argmax(1)
+        return choices
 
     def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Choose the network's first choice, or the search's."""
         if self.search_config is None:
             return super().choose(boards, masks)
         evaluate = evaluator(self.network, self.geometry)
-        return search(boards, masks, self.geometry, evaluate, self.search_config).best_actions()
+        found = search(boards, masks, self.geometry, evaluate, self.search_config)
+        self._met.append(found.solutions)
+        return found.best_actions()
+
+    def _placements_that_win(self, boards: NDArray[np.int8]) -> NDArray[np.bool_]:
+        """Return what leads to the solved boards that were met, bool `[B, N**3]`."""
+        solutions, digits = self._solutions, np.arange(1, boards.shape[1] + 1)
+        is_missing = (boards == 0) & (solutions > 0)
+        agrees = (is_missing | (boards == solutions)).all((1, 2), keepdims=True)
+        wins = (is_missing & agrees)[..., None] & (solutions[..., None] == digits)
+        return wins.reshape(len(boards), -1)
 
 
 def evaluator(network: Network, geometry: Geometry) -> Evaluator:
@@ -63,21 +102,32 @@ def make_network(config: AlphaZeroConfig, geometry: Geometry) -> Network:
     return Network(config.network, POLICY_AND_VALUE, geometry)
 
 
-def load(folder: str | os.PathLike[str] = PRETRAINED, simulations: int = 0) -> AlphaZeroPolicy:
+def load(
+    folder: str | os.PathLike[str] = PRETRAINED,
+    simulations: int = 0,
+    root: Literal["puct", "gumbel"] | None = None,
+    backup: Literal["mean", "max"] | None = None,
+    proofs: bool | None = None,
+) -> AlphaZeroPolicy:
     """Make a policy of a checkpoint, or of the latest checkpoint of a run.
 
     Args:
         folder: of the checkpoint or the run; by default the network that comes with the package,
             trained on 4x4 boards only.
         simulations: of the tree search before each move; 0 plays greedily without one.
+        root: see `SearchConfig`, as for what follows; None takes what the network was trained with.
+        backup: likewise.
+        proofs: likewise.
 
     Raises:
-        ValueError: if there is no sound checkpoint in the folder.
+        ValueError: if there is no sound checkpoint in the folder, or no such search.
     """
     config, network = load_network(folder, read_config, _make, _renamed)
     if not simulations:
         return AlphaZeroPolicy(network)
-    return AlphaZeroPolicy(network, replace(config.search, simulations=simulations))
+    options: dict[str, Any] = {"root": root, "backup": backup, "proofs": proofs}
+    chosen = {name: option for name, option in options.items() if option is not None}
+    return AlphaZeroPolicy(network, replace(config.search, simulations=simulations, **chosen))
 
 
 def _make(config: AlphaZeroConfig) -> Network:

@@ -76,7 +76,7 @@ class SearchConfig:
             raise ValueError(f"considered must be at least 1, not {self.considered}")
         for name in ("c_puct", "c_visit", "c_scale"):
             if not 0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"{name} must be at least 0, not {getattr(self, name)}")
+                raise ValueError(f"{name} must be at least 0 and finite, not {getattr(self, name)}")
         choices = {
             "root": ("puct", "gumbel"),
             "backup": ("mean", "max"),
@@ -117,28 +117,27 @@ class Forest:
     """The trees of G games, for a search before each of their moves.
 
     Args:
-        masks: bool `[G, N**3]`, the legal placements of the first boards; later boards of a game
-            have no more of them than the largest of these.
+        boards: int8 `[G, N, N]`, the first ones; later boards of a game hold more digits.
         geometry: the boards' units.
         config: settings of the search.
     """
 
-    def __init__(self, masks: NDArray[np.bool_], geometry: Geometry, config: SearchConfig) -> None:
+    def __init__(self, boards: NDArray[np.int8], geometry: Geometry, config: SearchConfig) -> None:
         self._config = config
-        self._size = geometry.size
         rules = config.rules
         self._geometry = tuple(sizes_of(geometry)), tuple(unit_tables(geometry))
         self._rules, self._scoring = tuple(rules), tuple(config.scoring)
+        legal = legal_placements(boards, geometry, config.actions)
         self._trees = tree.new_trees(
-            len(masks),
+            len(boards),
             geometry,
             rules.any_digit,
             config.proofs,
             config.simulations,
-            int(masks.sum(1).max()),
+            int(legal.sum(1).max()),
         )
-        self._leaf_boards = np.empty((len(masks), self._size, self._size), np.int8)
-        self._leaf_masks = np.empty((len(masks), self._size**3), np.bool_)
+        self._leaf_boards = np.empty(boards.shape, np.int8)
+        self._leaf_masks = np.empty(legal.shape, np.bool_)
 
     def search(
         self,
@@ -266,7 +265,7 @@ def search(
     Returns:
         A `SearchResult` for the B roots.
     """
-    forest = Forest(masks, geometry, config)
+    forest = Forest(boards, geometry, config)
     return forest.search(np.arange(len(boards)), boards, masks, evaluate, root_noise, rng)
 
 

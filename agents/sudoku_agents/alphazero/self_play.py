@@ -104,7 +104,7 @@ def play_games(
     moves: list[tuple[NDArray[np.int64], NDArray[np.int8], SparsePolicies]] = []
     noise = (config.noise_alpha, config.noise_fraction, rng) if config.noise_fraction else None
     temperature = config.temperature if config.search.root == "puct" else 0.0
-    forest = Forest(info["action_mask"].astype(np.bool_), envs.geometry, config.search)
+    forest = Forest(boards, envs.geometry, config.search)
     while running.any():
         games = np.flatnonzero(running)
         masks = info["action_mask"].astype(np.bool_)

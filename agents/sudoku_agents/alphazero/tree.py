@@ -104,7 +104,7 @@ def new_trees(
         any_digit: whether any digit may be placed in any blank cell, so that digits may clash.
         proofs: whether to keep what is refuted.
         simulations: how many there will be at a root.
-        max_legal: the most placements that a root has.
+        max_legal: the most placements that are legal at a root.
     """
     nodes, edges = simulations + 1, (simulations + 1) * max_legal
     state = new_state(games * nodes, geometry, counted=any_digit)
