@@ -88,9 +88,7 @@ def make_search(evaluate, step, policy, simulations):
         return found, after
 
     if policy == "gumbel":
-        transform = functools.partial(
-            mctx.qtransform_completed_by_mix_value, rescale_values=False
-        )
+        transform = functools.partial(mctx.qtransform_completed_by_mix_value, rescale_values=False)
         search = functools.partial(mctx.gumbel_muzero_policy, qtransform=transform)
     else:
         search = functools.partial(mctx.muzero_policy, dirichlet_fraction=0.0)

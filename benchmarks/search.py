@@ -17,6 +17,7 @@ With proofs a search is over when its root is proven, so its simulations are cou
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -158,9 +159,7 @@ def rows(boards, masks, geometry, weights, name, simulations, path, config):
             settings = SearchConfig(
                 simulations=simulations, root=root, proofs=proofs, reward="sparse"
             )
-            ours, found = measure(
-                boards, masks, geometry, weights, name, settings, repeats, noise
-            )
+            ours, found = measure(boards, masks, geometry, weights, name, settings, repeats, noise)
             same = None
             if noise is not None and not proofs:
                 same = float((found.visit_counts == visits).all(1).mean())
@@ -182,32 +181,30 @@ def main(argv=None):
         source = BankSource(puzzles.load(bank, "train"))
         geometry, rng = source.geometry, np.random.default_rng(config.seed)
         weights = networks(geometry.size, rng)
-        table = Table(title=f"{bank}, {blanks} blanks: simulations a second on one core")
-        for head in ("network", "boards", "simulations", "search", "a second", "times mctx", "same"):
-            table.add_column(head, justify="left" if head in ("network", "search") else "right")
-        for batch in batches:
-            boards, _ = source.sample(batch, blanks, rng)
-            masks = board.candidates(boards, geometry).reshape(batch, -1)
-            with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder) / "boards.npz" if installed else None
-                if path is not None:
-                    height = geometry.row_block  # of the boxes
-                    np.savez(path, boards=boards, masks=masks, height=height, **weights)
-                for name in config.networks:
-                    for simulations in counts:
-                        case = boards, masks, geometry, weights, name, simulations, path, config
-                        for label, rate, factor, same in rows(*case):
-                            times[bank, name, batch, simulations, label] = factor
-                            table.add_row(
-                                name,
-                                str(batch),
-                                str(simulations),
-                                label,
-                                f"{rate:,.0f}",
-                                "" if factor is None else f"{factor:.1f}",
-                                "" if same is None else f"{same:.1%}",
-                            )
-        console.print(table)
+        drawn = [source.sample(batch, blanks, rng)[0] for batch in batches]
+        for name in config.networks:
+            table = Table(title=f"{bank}, {blanks} blanks, {name}: simulations a second, one core")
+            for head in ("boards", "simulations", "search", "a second", "times mctx", "same"):
+                table.add_column(head, justify="left" if head == "search" else "right")
+            for boards, simulations in itertools.product(drawn, counts):
+                masks = board.candidates(boards, geometry).reshape(len(boards), -1)
+                with tempfile.TemporaryDirectory() as folder:
+                    path = Path(folder) / "boards.npz" if installed else None
+                    if path is not None:
+                        height = geometry.row_block  # of the boxes
+                        np.savez(path, boards=boards, masks=masks, height=height, **weights)
+                    case = boards, masks, geometry, weights, name, simulations, path, config
+                    for label, rate, factor, same in rows(*case):
+                        times[bank, name, len(boards), simulations, label] = factor
+                        table.add_row(
+                            str(len(boards)),
+                            str(simulations),
+                            label,
+                            f"{rate:,.0f}",
+                            "" if factor is None else f"{factor:.1f}",
+                            "" if same is None else f"{same:.1%}",
+                        )
+            console.print(table)
     return times
 
 

@@ -41,7 +41,12 @@ def descend(trees, sizes, tables, rules, scoring, leaf_boards, leaf_masks):
         leaves int32 `[G]`, values float32 `[G]` (where they are settled), is_open bool `[G]`:
         whether the leaf must be evaluated.
     """
-    trees, sizes, rules, scoring = borrowed_trees(trees), Sizes(*sizes), Rules(*rules), Scoring(*scoring)
+    trees, sizes, rules, scoring = (
+        borrowed_trees(trees),
+        Sizes(*sizes),
+        Rules(*rules),
+        Scoring(*scoring),
+    )
     games = len(trees.left)
     leaves = np.zeros(games, np.int32)
     values = np.zeros(games, np.float32)

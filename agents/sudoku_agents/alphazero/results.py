@@ -76,7 +76,12 @@ def read(trees, games, priors, masks, sizes, rules, scoring):
     Returns:
         The arrays of a `SearchResult`, in its order, the boards flat.
     """
-    trees, sizes, rules, scoring = borrowed_trees(trees), Sizes(*sizes), Rules(*rules), Scoring(*scoring)
+    trees, sizes, rules, scoring = (
+        borrowed_trees(trees),
+        Sizes(*sizes),
+        Rules(*rules),
+        Scoring(*scoring),
+    )
     count, num_actions = masks.shape
     visit_counts = np.zeros((count, num_actions), np.int32)
     values = np.zeros(count, np.float32)

@@ -38,7 +38,12 @@ def follow(trees, games, boards, masks, sizes, tables, rules, keeps_trees, keeps
     Returns:
         bool `[n]`, whether the root must be evaluated and expanded.
     """
-    trees, sizes, rules, tables = borrowed_trees(trees), Sizes(*sizes), Rules(*rules), UnitTables(*tables)
+    trees, sizes, rules, tables = (
+        borrowed_trees(trees),
+        Sizes(*sizes),
+        Rules(*rules),
+        UnitTables(*tables),
+    )
     nodes, words = trees.end_value.shape[1], trees.state[1].shape[1]
     is_fresh = np.ones(len(games), np.bool_)
     above = np.empty(words, np.uint64)

@@ -202,7 +202,9 @@ class Forest:
         )
         if fresh.any():
             priors, values = evaluate(boards[fresh], masks[fresh])
-            self._expand(games[fresh], np.zeros(len(values), np.int32), priors, values, masks[fresh])
+            self._expand(
+                games[fresh], np.zeros(len(values), np.int32), priors, values, masks[fresh]
+            )
         return roots.priors_of(trees, games, masks.shape[1])
 
     def _simulate(self, evaluate: Evaluator) -> None:
