@@ -4,11 +4,11 @@
     python benchmarks/search.py --mctx build/mctx/bin/python
 
 Both search the same boards, in the same batches, with as many simulations, and ask the same
-network: a table (next to nothing; sums over what is on the board) or a perceptron with two hidden
-layers of 256, which each computes in its own way. Everything runs on one core: XLA and BLAS are
-told to use one thread. Compiling is not counted; the fastest of several searches is, in processor
-seconds. mctx searches a Sudoku of its own, compiled together with the search
-(`mctx_search.py`), on positions that end at dead ends and pay 1 for a solved board.
+network: a table (next to nothing: sums over what is on the board) or a perceptron with two hidden
+layers of 256, in torch here and in jax there. Everything runs on one core, XLA and torch with one
+thread. Compiling is not counted; the fastest of several searches is, in processor seconds. mctx
+searches a Sudoku of its own, compiled together with the search (`mctx_search.py`), that ends at
+dead ends and pays 1 for a solved board.
 
 Gumbel is the same algorithm on both sides, so the last column says in how many games both counted
 the same visits (values near a tie may be rounded apart); mctx's PUCT is MuZero's, which differs.
@@ -27,10 +27,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_threads] = "1"  # before numpy is imported
-
 import numpy as np
+import torch
 import tyro
 from rich.console import Console
 from rich.table import Table
@@ -75,6 +73,7 @@ class Given:
         self._noise = noise
 
     def gumbel(self, size):
+        """Return the noise."""
         assert self._noise.shape == size
         return self._noise
 
@@ -94,19 +93,23 @@ def networks(size, rng):
 def evaluator(weights, name):
     """Return the network in numpy, as a search asks it."""
     cells = np.arange(len(weights["digits"]))
-    digits = np.arange(1, weights["digits"].shape[1], dtype=np.int8)
+    digits = torch.arange(1, weights["digits"].shape[1], dtype=torch.int8)
+    layers = [torch.from_numpy(weights[layer]) for layer in ("first", "second", "last")]
 
-    def evaluate(boards, masks):
+    def table(boards, masks):
         flat = boards.reshape(len(boards), -1)
-        if name == "table":
-            return shares(weights["logits"], masks), weights["digits"][cells, flat].mean(1)
-        hidden = (flat[:, :, None] == digits).reshape(len(flat), -1).astype(np.float32)
-        for layer in ("first", "second"):
-            hidden = np.maximum(hidden @ weights[layer], 0)
-        out = hidden @ weights["last"]
-        return shares(out[:, :-1], masks), 1 / (1 + np.exp(-out[:, -1]))
+        return shares(weights["logits"], masks), weights["digits"][cells, flat].mean(1)
 
-    return evaluate
+    @torch.inference_mode()
+    def perceptron(boards, masks):
+        flat = torch.from_numpy(boards.reshape(len(boards), -1, 1))
+        hidden = (flat == digits).flatten(1).float()
+        for layer in layers[:2]:
+            hidden = torch.relu(hidden @ layer)
+        out = hidden @ layers[2]
+        return shares(out[:, :-1].numpy(), masks), torch.sigmoid(out[:, -1]).numpy()
+
+    return {"table": table, "perceptron": perceptron}[name]
 
 
 def shares(logits, masks):
@@ -169,6 +172,7 @@ def rows(boards, masks, geometry, weights, name, simulations, path, config):
 
 def main(argv=None):
     config = tyro.cli(Config, description=__doc__, args=argv)
+    torch.set_num_threads(1)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     console, times = Console(), {}

@@ -80,7 +80,7 @@ class AlphaZeroPolicy(NetworkPolicy):
         """Return what leads to the solved boards that were met, bool `[B, N**3]`."""
         solutions, digits = self._solutions, np.arange(1, boards.shape[1] + 1)
         is_missing = (boards == 0) & (solutions > 0)
-        agrees = (is_missing | (boards == solutions)).all((1, 2), keepdims=True)
+        agrees = np.logical_and.reduce(is_missing | (boards == solutions), (1, 2), keepdims=True)
         wins = (is_missing & agrees)[..., None] & (solutions[..., None] == digits)
         return wins.reshape(len(boards), -1)
 

@@ -34,7 +34,7 @@ from sudoku_gym.kernels.compiler import inlined
 from sudoku_gym.kernels.intrinsics import popcount
 from sudoku_gym.kernels.positions import candidates_of, copy_row, place_of
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
 
 UNDECIDED, WON, LOST = range(3)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_agents.alphazero import gumbel
-from sudoku_agents.alphazero.proofs import LOST, UNDECIDED, WON
+from sudoku_agents.alphazero.proofs import LOST, WON
 from sudoku_agents.alphazero.selection import Scoring, best_value, counts_at
 from sudoku_agents.alphazero.tree import borrowed_trees
 from sudoku_gym.kernels.compiler import inlined, njit

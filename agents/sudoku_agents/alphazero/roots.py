@@ -1,8 +1,8 @@
 """The roots of the trees: where a search begins, and what it starts from after a move.
 
 What a search found out below the move that was played stays true: its subtree, moved to the front
-of the arrays, is the new tree. Also where there is none, what is refuted above a board is refuted at
-it, and a solved board that it agrees with can still be reached.
+of the arrays, is the new tree. Where there is none, what is refuted above a board still is refuted
+at it, and a solved board that it agrees with can still be reached.
 """
 
 from __future__ import annotations

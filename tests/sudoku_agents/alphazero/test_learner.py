@@ -211,7 +211,7 @@ def test_a_search_of_an_earlier_release_is_played_as_it_was():
         assert agent.load(folder, simulations=9).search_config == before
     policy = load_policy("calphazero?simulations=9&root=gumbel&backup=max&proofs=true")
     assert policy.search_config == replace(before, root="gumbel", backup="max", proofs=True)
-    with pytest.raises(ValueError, match="root='uct' is no .*'gumbel'"):
+    with pytest.raises(ValueError, match=r"root='uct' is no .*'gumbel'"):
         load_policy("calphazero?simulations=9&root=uct")
 
 
