@@ -57,7 +57,7 @@ class AlphaZeroPolicy(NetworkPolicy):
         if self.search_config is None:
             return super().act(boards, action_masks)
         masks = action_masks[:, : self.geometry.num_placements]
-        wins = self._placements_that_win(boards) & masks
+        wins = np.logical_and(self._placements_that_win(boards), masks)
         is_known = wins.any(1)
         self._met = []
         choices = super().act(boards, masks & ~is_known[:, None])
@@ -79,9 +79,9 @@ class AlphaZeroPolicy(NetworkPolicy):
     def _placements_that_win(self, boards: NDArray[np.int8]) -> NDArray[np.bool_]:
         """Return what leads to the solved boards that were met, bool `[B, N**3]`."""
         solutions, digits = self._solutions, np.arange(1, boards.shape[1] + 1)
-        is_missing = (boards == 0) & (solutions > 0)
-        agrees = np.logical_and.reduce(is_missing | (boards == solutions), (1, 2), keepdims=True)
-        wins = (is_missing & agrees)[..., None] & (solutions[..., None] == digits)
+        strays = np.logical_and(boards != 0, boards != solutions).any((1, 2), keepdims=True)
+        is_missing = np.logical_and(boards == 0, ~strays)
+        wins = is_missing[..., None] & (solutions[..., None] == digits)
         return wins.reshape(len(boards), -1)
 
 
