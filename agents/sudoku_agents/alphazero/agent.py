@@ -56,15 +56,15 @@ class AlphaZeroPolicy(NetworkPolicy):
         """
         if self.search_config is None:
             return super().act(boards, action_masks)
-        masks = action_masks[:, : self.geometry.num_placements]
-        wins = np.logical_and(self._placements_that_win(boards), masks)
-        is_known = wins.any(1)
+        masks = action_masks[:, : self.geometry.num_placements].copy()
+        wins = self._placements_that_win(boards) & masks
+        known = np.flatnonzero(wins.any(1))
+        masks[known] = False
         self._met = []
-        choices = super().act(boards, masks & ~is_known[:, None])
-        searched = np.flatnonzero(masks.any(1) & ~is_known)
+        choices = super().act(boards, masks)
         if self._met:
-            self._solutions[searched] = np.concatenate(self._met)
-        choices[is_known] = wins[is_known].argmax(1)
+            self._solutions[masks.any(1)] = np.concatenate(self._met)
+        choices[known] = wins[known].argmax(1)
         return choices
 
     def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -112,10 +112,10 @@ def select_at_root(trees, game, scoring):
 
 
 @inlined
-def read_root(trees, game, priors, i, scoring, improved, scores):
+def read_root(trees, game, priors, i, scoring, solved, improved, scores):
     """Write the improved policy, not yet divided by its sum, and what the move is chosen by.
 
-    A move can be chosen if no other one was simulated more often (Algorithm 2).
+    A move can be chosen if no other one was simulated more often (Algorithm 2), or if it wins.
     """
     first, tried = trees.first_edge[game, 0], trees.num_tried[game, 0]
     mixed, _, most = mixed_value(trees, game, 0, scoring)
@@ -132,7 +132,7 @@ def read_root(trees, game, priors, i, scoring, improved, scores):
             value, visits = value_of(trees, game, edge, scoring), trees.visits[game, edge]
         action = trees.action[game, edge]
         improved[i, action] = priors[i, action] * np.exp(scale * (value - top))
-        if visits == most:
+        if visits == most or solved[i, action]:
             scores[i, action] = trees.root_score[game, j] + scale * value
 
 

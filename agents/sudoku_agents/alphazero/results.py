@@ -110,7 +110,7 @@ def read(trees, games, priors, masks, sizes, rules, scoring):
             refuted[i, action] = verdict == LOST or (is_tried and trees.status[game, edge] == LOST)
         values[i] = _value(trees, game, verdict, rules, scoring)
         if scoring.gumbel:
-            gumbel.read_root(trees, game, priors, i, scoring, improved, scores)
+            gumbel.read_root(trees, game, priors, i, scoring, solved, improved, scores)
         else:
             for edge in range(first, first + tried):
                 if counts_at(trees, game, 0, edge):

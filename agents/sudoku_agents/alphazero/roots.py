@@ -56,9 +56,11 @@ def follow(trees, games, boards, masks, sizes, tables, rules, keeps_trees, keeps
         goes_on = moves >= 0 and proves and keeps_proofs
         if goes_on:
             above[:] = trees.open[root]
-        else:
+            if trees.verdict[game] == LOST and is_refuted(trees, root, sizes, tables):
+                above[:] = 0  # what is below is lost, whichever cell was played
+        if not goes_on or trees.verdict[game] == LOST:
             trees.verdict[game] = UNDECIDED
-        if trees.verdict[game] == WON and not _agrees(trees.solution, game, boards, i):
+        elif trees.verdict[game] == WON and not _may_win(trees, game, boards, masks, i, sizes):
             trees.verdict[game] = UNDECIDED
         child = _child_of(trees, game, action) if keeps_trees and moves == 1 else -1
         if child >= 0 and trees.num_edges[game, child] > 0:
@@ -75,8 +77,8 @@ def follow(trees, games, boards, masks, sizes, tables, rules, keeps_trees, keeps
             for k in range(words):
                 trees.open[root, k] &= above[k]
         if proves:
-            lost = trees.verdict[game] == LOST or trees.lost[game, 0]
-            if lost or is_refuted(trees, root, sizes, tables):
+            if trees.lost[game, 0] or is_refuted(trees, root, sizes, tables):
+                trees.open[root] = 0
                 settle_lost(trees, game, 0, rules.reward == SPARSE)
             elif not _leaves_a_move(trees, root, masks, i, sizes):
                 settle_lost(trees, game, 0, rules.reward == SPARSE)
@@ -105,11 +107,16 @@ def _moves_since(trees, game, boards, i, sizes):
 
 
 @inlined
-def _agrees(solution, game, boards, i):
-    for cell in range(solution.shape[1]):
-        if boards[i, cell] != 0 and boards[i, cell] != solution[game, cell]:
+def _may_win(trees, game, boards, masks, i, sizes):
+    """Return whether a board agrees with the solved one, and a move to it may be played."""
+    may = False
+    for cell in range(sizes.num_cells):
+        digit = trees.solution[game, cell]
+        if boards[i, cell] == 0:
+            may |= masks[i, cell * sizes.size + digit - 1]
+        elif boards[i, cell] != digit:
             return False
-    return True
+    return may
 
 
 @inlined

@@ -208,3 +208,21 @@ def test_a_board_off_the_solved_one_is_searched_again():
     again = forest.search(games, boards[games], masks[games], uniform)
     assert not again.solved.any() and not solvable(boards[games], geometry).any()
     assert (again.refuted == masks[games]).all()
+
+
+@pytest.mark.parametrize("root", ["puct", "gumbel"])
+def test_a_solved_board_is_played_only_where_that_is_allowed(root):
+    boards, masks, geometry = wrong_or_right("4x4", 300, 3, 0, 9)
+    config = SearchConfig(simulations=100, root=root, reward="sparse")
+    forest, games = Forest(boards, geometry, config), np.arange(len(boards))
+    found = forest.search(games, boards, masks, uniform, rng=np.random.default_rng(0))
+    assert found.solved.any(1).all()
+    assert found.solved[games, found.best_actions()].all()
+    wrong = masks & ~found.solved
+    some = np.flatnonzero(wrong.any(1))
+    assert len(some) > 5
+    narrow = forest.search(some, boards[some], wrong[some], uniform)
+    np.testing.assert_allclose(narrow.policy().sum(1), 1, rtol=1e-5)
+    assert not narrow.policy()[~wrong[some]].any() and not narrow.solved.any()
+    again = forest.search(some, boards[some], masks[some], uniform)
+    assert again.solved.any(1).all()  # that all moves allowed were bad says nothing of the others
