@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sudoku_gym import solver
+from sudoku_gym import board, puzzles, solver
 
 ROOT = Path(__file__).parent.parent
 
@@ -49,3 +49,14 @@ def test_resets_are_measured(capsys):
     load("reset").main(["--smoke", "--name", "Sudoku9x9-v0", "--num-envs", "4", "--blanks", "20"])
     out = capsys.readouterr().out
     assert "reset of Sudoku9x9-v0, 4 boards" in out and "as stored" in out
+
+
+def test_ratings_are_tabulated(capsys, tmp_path):
+    path = tmp_path / "mine.txt"
+    named = puzzles.load("named").puzzles
+    path.write_text("\n".join(board.to_line(puzzle) for puzzle in named))
+    load("ratings").main(["--smoke", "--banks", "named", "6x6", "--lists", str(path)])
+    rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()]
+    assert [len(row) for row in rows[2:]] == [len(rows[0])] * 3
+    assert rows[2][1:-1] == rows[4][1:-1]
+    assert rows[4][0] == "| mine.txt" and rows[3][1] == "10"

@@ -9,9 +9,11 @@ import numpy as np
 
 from sudoku_gym import board
 from sudoku_gym.cli.inputs import Board, board_called
+from sudoku_gym.cli.terminal import progress
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles import files, generator
 from sudoku_gym.puzzles.difficulty import GRADES
+from sudoku_gym.puzzles.hardening import harden
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
 _MOST = 1_000_000  # puzzles; they are kept in memory until they are all made
@@ -33,6 +35,10 @@ class Generate:
         Literal["naked-singles", "hidden-singles", "locked-candidates", "pairs", "search"] | None
     ) = None
     """Only puzzles whose hardest step is of this kind; any if not given."""
+    hard: bool = False
+    """Exchange givens for others of the solution until the puzzle takes many guesses."""
+    steps: int = 1_000
+    """Exchanges to try on each puzzle with --hard; a step takes 0.1 ms at 9x9, 0.2 s at 16x16."""
     seed: int | None = None
     """The same seed gives the same puzzles; a new draw each time if not given."""
     out: str = ""
@@ -47,10 +53,18 @@ class Generate:
             )
         if self.out:
             files.check_target(self.out)
+        if self.hard and (self.givens or self.pattern != "none" or self.difficulty):
+            raise ValueError(
+                "--hard makes minimal puzzles that need search: leave --givens, --pattern and "
+                "--difficulty out"
+            )
         geometry = board_called(self.board or "9x9")
         assert geometry is not None
         rng = np.random.default_rng(self.seed)
         made = self._graded(geometry, rng) if self.difficulty else self._any(geometry, rng)
+        if self.hard:
+            with progress(["harden"]) as start:
+                made = harden(made, rng, steps=self.steps, on_progress=start("harden"))
         if self.out:
             files.write(self.out, made)
             print(f"{self.out}: {len(made)} puzzles with {_span(made)} givens")

@@ -3,8 +3,10 @@
 from sudoku_gym.puzzles.banks import NAMES, SPLITS, load
 from sudoku_gym.puzzles.difficulty import GRADES, candidates_after, grade
 from sudoku_gym.puzzles.generator import generate, random_grids
+from sudoku_gym.puzzles.hardening import harden
 from sudoku_gym.puzzles.orbits import find_in_splits, same_orbit
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.puzzles.rating import rate
 
 __all__ = [
     "GRADES",
@@ -15,7 +17,9 @@ __all__ = [
     "find_in_splits",
     "generate",
     "grade",
+    "harden",
     "load",
     "random_grids",
+    "rate",
     "same_orbit",
 ]

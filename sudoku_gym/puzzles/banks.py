@@ -23,7 +23,7 @@ from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 SPLITS = ("train", "validation", "test")
 SPLIT_BY_SOLUTION = 9  # from this many digits on, orbits are those of the solution grids
 VARIANTS = {"x9x9": sudoku_x, "windows9x9": windows, "jigsaw9x9": jigsaw, "latin9x9": latin_square}
-NAMES = ("4x4", "6x6", "9x9", "16x16", "25x25", *VARIANTS, "named")
+NAMES = ("4x4", "6x6", "9x9", "9x9-hard", "16x16", "25x25", *VARIANTS, "named")
 
 
 def load(name: str, split: str = "all") -> PuzzleSet:
@@ -79,7 +79,7 @@ def geometry_of(name: str) -> Geometry:
     """
     if name in VARIANTS:
         return VARIANTS[name](9)
-    if name == "named":
+    if name in ("9x9-hard", "named"):
         return Geometry.standard(9)
     size = name.partition("x")[0]
     if not size.isdecimal() or name not in (size, f"{size}x{size}"):

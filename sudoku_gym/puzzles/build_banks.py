@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.generator import generate
+from sudoku_gym.puzzles.hardening import harden
 from sudoku_gym.puzzles.orbits import canonical_keys
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.solver.sat import clauses_of, literals_of
@@ -29,16 +30,25 @@ SHARES = {"train": 0.8, "validation": 0.1, "test": 0.1}
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a bank is made: how many puzzles, the seed, and the generator's node limit."""
+    """How a bank is made.
+
+    Attributes:
+        count: how many puzzles.
+        seed: decides everything.
+        node_limit: the generator's.
+        steps: changes that `harden` tries on each puzzle.
+    """
 
     count: int
     seed: int
     node_limit: int | None = None
+    steps: int = 0
 
 
 RECIPES = {
     "6x6": Recipe(2_000, seed=6),
     "9x9": Recipe(24_000, seed=9),
+    "9x9-hard": Recipe(6_000, seed=909, steps=2_000),
     "16x16": Recipe(1_500, seed=16, node_limit=5_000),
     "25x25": Recipe(120, seed=25, node_limit=1_000),
     "x9x9": Recipe(2_000, seed=109),
@@ -56,6 +66,8 @@ def build(name: str, recipe: Recipe) -> tuple[PuzzleSet, NDArray[np.int8], NDArr
     """
     rng = np.random.default_rng(recipe.seed)
     made = generate(recipe.count, banks.geometry_of(name), rng, node_limit=recipe.node_limit)
+    if recipe.steps:
+        made = harden(made, rng, steps=recipe.steps)
     by_solution = made.geometry.size >= banks.SPLIT_BY_SOLUTION
     boards = made.solutions if by_solution else made.puzzles
     keys, first, orbits = np.unique(

@@ -25,6 +25,7 @@ from sudoku_gym.solver.exact_cover import (
     INNER,
     candidate_of,
     cover_tables,
+    forget,
     load_board,
     new_space,
 )
@@ -133,8 +134,9 @@ def _generate(stream, groups, givens, node_limit, tables, puzzles, solutions, mi
             for k in range(2):
                 order[i, k], order[j, k] = order[j, k], order[i, k]
         puzzles[b] = solutions[b]
-        minimal[b] = _dig(
-            space, order, givens, node_limit, tables, puzzles[b], solutions[b], scratch
+        chunk = max(1, len(order) // 4)
+        minimal[b] = dig(
+            space, order, chunk, givens, node_limit, tables, puzzles[b], solutions[b], scratch
         )
     return len(puzzles)
 
@@ -182,13 +184,27 @@ def _random_item(stream, items):
 
 
 @njit(**INNER)
-def _dig(space, order, givens, node_limit, tables, puzzle, solution, scratch):
-    """Take groups of cells out of `puzzle` in turn; return whether it is proven minimal."""
-    weights = space[-1]
-    for item in range(len(weights)):
-        weights[item] = np.float32(1)  # what made the last puzzle's branches fail is of no use here
-    left = len(puzzle)
-    chunk = max(1, len(order) // 4)
+def dig(space, order, chunk, givens, node_limit, tables, puzzle, solution, scratch):
+    """Take groups of cells out of `puzzle` in turn, where it stays unique.
+
+    Args:
+        space: `new_space(tables)`.
+        order: int64 `[G, 2]`, the groups, a single cell twice.
+        chunk: how many groups to try to take at once; halved each time that is too many.
+        givens: stop at so many.
+        node_limit: candidates to try in one proof of uniqueness.
+        tables: `cover_tables(geometry)`.
+        puzzle: int8 `[N**2]`, with one solution, changed in place.
+        solution: int8 `[N**2]`.
+        scratch: int8 `[3, N**2]`, the last row zeros.
+
+    Returns:
+        Whether each group had its turn, and none can be taken out of what is left.
+    """
+    forget(space)
+    left = 0
+    for cell in range(len(puzzle)):
+        left += puzzle[cell] != 0
     proven = True
     i = 0
     while i < len(order) and left > givens:
@@ -201,7 +217,7 @@ def _dig(space, order, givens, node_limit, tables, puzzle, solution, scratch):
         allowed = left - removed >= givens
         found = 2
         if allowed:
-            found = _rivals(space, order[i:stop], node_limit, tables, puzzle, solution, scratch)
+            found = rivals(space, order[i:stop], node_limit, tables, puzzle, solution, scratch)
         if found == 0:
             left -= removed
             i = stop
@@ -218,11 +234,12 @@ def _dig(space, order, givens, node_limit, tables, puzzle, solution, scratch):
 
 
 @njit(**INNER)
-def _rivals(space, removed, node_limit, tables, puzzle, solution, scratch):
+def rivals(space, removed, node_limit, tables, puzzle, solution, scratch):
     """Count solutions besides the known one, up to 1; negative if the node limit came first.
 
     A rival differs in a cell just removed, as the puzzle was unique before. For a single cell the
-    known digit is banned there, and the first contradiction ends the search.
+    known digit is banned there, and the first contradiction ends the search; a rival that is found
+    is then left in `scratch[1]`.
     """
     work, other, banned = scratch[0], scratch[1], scratch[2]
     is_single = len(removed) == 1 and removed[0, 0] == removed[0, 1]

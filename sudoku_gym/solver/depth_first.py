@@ -23,6 +23,7 @@ from sudoku_gym.solver.exact_cover import (
     INNER,
     SHIFT,
     candidate_of,
+    forget,
     load_board,
     new_space,
     remove,
@@ -163,10 +164,9 @@ def search_boards(boards, limit, node_limit, tables, solutions, counts, nodes):
         nodes: int64 `[B]`, written: candidates tried.
     """
     space = new_space(tables)
-    weights = space[-1]
     work, nothing = np.empty(boards.shape[1], np.int8), np.zeros(boards.shape[1], np.int8)
     for b in range(len(boards)):
         counts[b], nodes[b] = 0, 0
         if load_board(space, boards[b], nothing, work, tables) >= 0:
-            weights[:] = 1
+            forget(space)
             counts[b], nodes[b] = explore(space, limit, node_limit, work, solutions[b], tables)

@@ -174,6 +174,14 @@ def new_space(tables):
 
 
 @njit(**INNER)
+def forget(space):
+    """Set the weights of a search to 1: what made branches fail so far counts no more."""
+    weights = space[-1]
+    for item in range(len(weights)):
+        weights[item] = np.float32(1)
+
+
+@njit(**INNER)
 def load_board(space, board, banned, work, tables):
     """Make a board the root of the search.
 

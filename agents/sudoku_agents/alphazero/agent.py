@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sudoku_agents.alphazero.config import AlphaZeroConfig, read_config
+from sudoku_agents.alphazero.expert_iteration.config import ExpertIterationConfig
+from sudoku_agents.alphazero.retry import Ratings, RetryConfig, RetryResult, retry_search
 from sudoku_agents.alphazero.search import Evaluator, SearchConfig, search
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import (
@@ -21,6 +23,8 @@ from sudoku_learning.networks import (
     NetworkPolicy,
     evaluate_boards,
 )
+from sudoku_learning.networks.exact_cover import ExactCoverBody
+from sudoku_learning.networks.policy import BOARDS_AT_ONCE
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.playing import load_network
 
@@ -85,6 +89,28 @@ class AlphaZeroPolicy(NetworkPolicy):
         return wins.reshape(len(boards), -1)
 
 
+class RetrySolver:
+    """Solves boards by the retry search with a network's policy: a `sudoku_gym.Solver`.
+
+    Args:
+        network: with the head `policy`; put in evaluation mode.
+        config: the settings of the search.
+    """
+
+    def __init__(self, network: Network, config: RetryConfig) -> None:
+        self.network = network.eval()
+        self.config = config
+
+    def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
+        """Return completed boards, int8 `[B, N, N]`, all zeros where it found none."""
+        return self.search(puzzles, geometry).solutions
+
+    def search(self, puzzles: NDArray[np.int8], geometry: Geometry, limit: int = 1) -> RetryResult:
+        """Search for up to `limit` solutions, see `retry_search`."""
+        rate = ratings(self.network, geometry)
+        return retry_search(puzzles, geometry, rate, self.config, limit)
+
+
 def evaluator(network: Network, geometry: Geometry) -> Evaluator:
     """Return what a search asks: boards and masks in numpy in, priors and values out."""
 
@@ -97,7 +123,23 @@ def evaluator(network: Network, geometry: Geometry) -> Evaluator:
     return evaluate
 
 
-def make_network(config: AlphaZeroConfig, geometry: Geometry) -> Network:
+def ratings(network: Network, geometry: Geometry) -> Ratings:
+    """Return what a retry search asks: boards and masks in numpy in, logits out."""
+
+    def rate(boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+        parts = [
+            evaluate_boards(network, boards[part], masks[part], geometry)["policy"]
+            for part in (
+                slice(start, start + BOARDS_AT_ONCE)
+                for start in range(0, len(boards), BOARDS_AT_ONCE)
+            )
+        ]
+        return np.concatenate(parts)
+
+    return rate
+
+
+def make_network(config: AlphaZeroConfig | ExpertIterationConfig, geometry: Geometry) -> Network:
     """Make the network of a configuration, with random weights."""
     return Network(config.network, POLICY_AND_VALUE, geometry)
 
@@ -108,29 +150,48 @@ def load(
     root: Literal["puct", "gumbel"] | None = None,
     backup: Literal["mean", "max"] | None = None,
     proofs: bool | None = None,
-) -> AlphaZeroPolicy:
+    search: Literal["retry"] | None = None,
+    evaluations: int = RetryConfig.evaluations,
+    rounds: int | None = None,
+) -> AlphaZeroPolicy | RetrySolver:
     """Make a policy of a checkpoint, or of the latest checkpoint of a run.
 
     Args:
-        folder: of the checkpoint or the run; by default the network that comes with the package,
-            trained on 4x4 boards only.
+        folder: of the checkpoint or the run; by default the network that comes with the package.
         simulations: of the tree search before each move; 0 plays greedily without one.
         root: see `SearchConfig`, as for what follows; None takes what the network was trained with.
         backup: likewise.
         proofs: likewise.
+        search: `"retry"` makes a solver: it searches until the puzzle is solved.
+        evaluations: that the retry search may spend on a puzzle.
+        rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint.
 
     Raises:
-        ValueError: if there is no sound checkpoint in the folder, or no such search.
+        ValueError: if there is no sound checkpoint in the folder, or the options exclude each
+            other or suit no such network.
     """
+    if search not in (None, "retry"):
+        raise ValueError(f"search must be 'retry', not {search!r}")
+    if search and simulations:
+        raise ValueError("give simulations, for the tree search, or search='retry', not both")
     config, network = load_network(folder, read_config, _make, _renamed)
+    if rounds is not None:
+        if not isinstance(network.body, ExactCoverBody):
+            raise ValueError(f"rounds={rounds}: the network in {folder} has none to choose")
+        network.body.rounds = rounds
+    if search == "retry":
+        return RetrySolver(network, RetryConfig(evaluations))
     if not simulations:
         return AlphaZeroPolicy(network)
+    trained_with = SearchConfig(reward="sparse")
+    if isinstance(config, AlphaZeroConfig):
+        trained_with = config.search
     options: dict[str, Any] = {"root": root, "backup": backup, "proofs": proofs}
     chosen = {name: option for name, option in options.items() if option is not None}
-    return AlphaZeroPolicy(network, replace(config.search, simulations=simulations, **chosen))
+    return AlphaZeroPolicy(network, replace(trained_with, simulations=simulations, **chosen))
 
 
-def _make(config: AlphaZeroConfig) -> Network:
+def _make(config: AlphaZeroConfig | ExpertIterationConfig) -> Network:
     return make_network(config, held_out_source(config.env).geometry)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from sudoku_agents.alphazero.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_learning.configs import from_json, registered
 from sudoku_learning.networks import ExactCoverConfig
@@ -115,13 +116,17 @@ class AlphaZeroConfig(TrainingConfig):
             raise ValueError(f"noise_alpha must be positive, not {self.noise_alpha}")
 
 
-def read_config(data: dict[str, Any]) -> AlphaZeroConfig:
+def read_config(data: dict[str, Any]) -> AlphaZeroConfig | ExpertIterationConfig:
     """Read the configuration of a checkpoint, of this release or an earlier one.
 
     Raises:
         ValueError: if it is no configuration of cAlphaZero, or its environment is unknown.
     """
-    fields = {name: value for name, value in data.items() if name != "agent"}
-    config = from_json({"type": "calphazero", **fields}, AlphaZeroConfig)
+    fields = {"type": "calphazero"} | {name: data[name] for name in data if name != "agent"}
+    config: AlphaZeroConfig | ExpertIterationConfig
+    if fields["type"] == "expert-iteration":
+        config = from_json(fields, ExpertIterationConfig)
+    else:
+        config = from_json(fields, AlphaZeroConfig)
     check_env(config.env)
     return config

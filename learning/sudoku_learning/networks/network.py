@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks.attention import AttentionConfig
 from sudoku_learning.networks.bodies import BodyConfig
-from sudoku_learning.networks.exact_cover import ExactCoverConfig
+from sudoku_learning.networks.exact_cover import ExactCoverBody, ExactCoverConfig, Memory
 from sudoku_learning.networks.heads import HeadConfig, PolicyConfig, ValueConfig
 from sudoku_learning.networks.mlp import MLPConfig
 from sudoku_learning.networks.pooled import PooledConfig
@@ -58,6 +58,35 @@ class Network(nn.Module):
         """
         features = self.body(boards, masks, geometry)
         return {name: head(features)[-1] for name, head in self.heads.items()}
+
+    def think(self, boards: Tensor, masks: Tensor, geometry: Geometry) -> dict[str, Tensor]:
+        """Evaluate boards as `forward` does, but no longer than each of them needs.
+
+        With `ExactCoverConfig.settled` the body runs `rounds` of its rounds at a time, and a board
+        is done when no number that the head `policy` gives to a legal placement lies closer to 0
+        than that. Other networks answer as `forward`.
+        """
+        body = self.body
+        can_settle = isinstance(body, ExactCoverBody) and body.config.settled is not None
+        if not can_settle or "policy" not in self.heads:
+            answer: dict[str, Tensor] = self(boards, masks, geometry)
+            return answer
+        found: dict[str, Tensor] = {}
+        rows = torch.arange(len(boards))
+        memories: list[Memory | None] = [None] * len(boards)
+        for rounds in body.segments():
+            features = body(boards[rows], masks[rows], geometry, memories=memories, rounds=rounds)
+            for name, head in self.heads.items():
+                numbers = head(features)[-1]
+                if name not in found:
+                    found[name] = numbers.new_empty(len(boards), *numbers.shape[1:])
+                found[name][rows] = numbers
+            is_open = ((found["policy"][rows].abs() < body.config.settled) & masks[rows]).any(1)
+            memories = [features.memories[row] for row in torch.nonzero(is_open)[:, 0].tolist()]
+            rows = rows[is_open]
+            if not len(rows):
+                break
+        return found
 
     def every_round(self, boards: Tensor, masks: Tensor, geometry: Geometry) -> dict[str, Tensor]:
         """Evaluate boards after each of the body's R rounds: as `forward`, each `[R, B, ...]`.

@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks.network import Network
@@ -101,9 +100,7 @@ def evaluate_boards(
     masks: NDArray[np.bool_],
     geometry: Geometry,
 ) -> dict[str, NDArray[np.float32]]:
-    """Evaluate boards in numpy, without gradients: see `Network.forward`."""
+    """Evaluate boards in numpy, without gradients: see `Network.think`."""
     with torch.inference_mode():
-        outputs: dict[str, Tensor] = network(
-            torch.from_numpy(boards), torch.from_numpy(masks), geometry
-        )
+        outputs = network.think(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
     return {name: output.numpy() for name, output in outputs.items()}

@@ -21,7 +21,7 @@ class Optimiser:
         max_gradient_norm: gradients longer than this are shortened to it.
 
     Attributes:
-        adam: torch's optimiser, whose learning rate a learner may change.
+        adam: torch's optimiser.
     """
 
     def __init__(
@@ -30,6 +30,16 @@ class Optimiser:
         self.adam = torch.optim.Adam(network.parameters(), learning_rate)
         self._network = network
         self._max_norm = max_gradient_norm
+
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate of the next steps; a learner may change it."""
+        return float(self.adam.param_groups[0]["lr"])
+
+    @learning_rate.setter
+    def learning_rate(self, rate: float) -> None:
+        for group in self.adam.param_groups:
+            group["lr"] = rate
 
     def step(self, loss: Tensor) -> None:
         """Move the parameters against the gradient of a loss, a tensor of one number."""

@@ -30,11 +30,13 @@ class Task:
         games: how many.
         blanks: of their puzzles.
         seed: of everything random in them.
+        env: another environment than the run's, for learners that draw from several.
     """
 
     games: int
     blanks: Blanks
     seed: tuple[int, int]
+    env: str | None = None
 
 
 class Worker(Protocol[Sample_co]):
@@ -97,10 +99,12 @@ def make_sampler(make_worker: Callable[[], Worker[Sample]], ray: RayConfig) -> S
     return RaySampler(make_worker, ray)
 
 
-def split(games: int, blanks: Blanks, ray: RayConfig, rng: np.random.Generator) -> list[Task]:
+def split(
+    games: int, blanks: Blanks, ray: RayConfig, rng: np.random.Generator, env: str | None = None
+) -> list[Task]:
     """Split an iteration's games into tasks; their seeds come from one number of `rng`."""
     entropy, most = int(rng.integers(2**63)), ray.games_per_task
     return [
-        Task(min(most, games - start), blanks, (entropy, number))
+        Task(min(most, games - start), blanks, (entropy, number), env)
         for number, start in enumerate(range(0, games, most))
     ]

@@ -3,10 +3,12 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from sudoku_gym import board, cli, plugins, solver
 from sudoku_gym.puzzles import banks, load
+from sudoku_gym.puzzles.rating import rate
 
 PUZZLE = "1234....21.34..1"  # one solution
 GRID = "1234341221434321"
@@ -124,6 +126,9 @@ def test_solve_admits_what_it_cannot_decide(run):
         (["generate", "--count", "0"], "count must be at least 1"),
         (["generate", "--givens", "82"], "givens be 0 to 81"),
         (["generate", "--out", "puzzles.doc"], "puzzles.doc"),
+        (["generate", "--hard", "--givens", "30"], "leave --givens, --pattern and --difficulty"),
+        (["generate", "--hard", "--steps", "-1"], "steps must not be negative"),
+        (["generate", "--hard", "--board", "4x4"], "singles solve every 4x4 puzzle"),
         (["play", "9x8"], "a board of 3 cells"),
         (["info", "5x5"], "no bank is called '5x5'"),
         (["train", "alphago"], "no trainer 'alphago': use calphazero"),
@@ -216,6 +221,18 @@ def test_generate_writes_files_of_a_difficulty(run, tmp_path):
     code, out, _ = run(*arguments, "--difficulty", "hidden-singles", "--givens", "30")
     assert code == 0 and "20 puzzles with 30 givens" in out
     assert path.read_text().count("hidden singles") == 20
+
+
+def test_generate_makes_hard_puzzles(run):
+    arguments = ["generate", "--count", "3", "--seed", "1"]
+    ratings = [
+        rate(board.parse_many(run(*arguments, *more)[1].splitlines()), np.random.default_rng(0))
+        for more in ([], ["--hard", "--steps", "300"])
+    ]
+    assert ratings[0].max() < 5 < 8 < np.median(ratings[1])
+    assert (
+        run(*arguments, "--hard", "--steps", "9")[1] == run(*arguments, "--hard", "--steps", "9")[1]
+    )
 
 
 def test_generate_gives_up_on_what_does_not_exist(run, monkeypatch):

@@ -9,6 +9,7 @@ from sudoku_gym.geometry import sudoku_x
 from sudoku_gym.puzzles import banks, build_banks
 from sudoku_gym.puzzles.difficulty import grade
 from sudoku_gym.puzzles.orbits import canonical_keys
+from sudoku_gym.puzzles.rating import rate
 
 STORED = [name for name in puzzles.NAMES if name not in ("4x4", "named")]
 WITH_SPLITS = ["4x4", *STORED]
@@ -96,6 +97,32 @@ def test_same_orbit_wants_one_size():
         puzzles.same_orbit(np.zeros((4, 4), int), np.zeros((9, 9), int))
 
 
+def test_no_solved_grid_is_in_different_splits_of_two_banks():
+    """Both banks split by the key of the solved grid alone, and their keys can be compared."""
+    easy, hard = banks.orbits_of("9x9"), banks.orbits_of("9x9-hard")
+    for _, splits, keys in (easy, hard):
+        rule = build_banks.split_orbits(keys, np.random.default_rng(0))
+        assert len(keys) > 1_000 and (rule == splits).all()
+    # Another igraph may label otherwise than the one that built the banks, but then both of them.
+    labelled = [(canonical_keys(boards[::500]) == keys[::500]) for boards, _, keys in (easy, hard)]
+    assert all(map(np.all, labelled)) or not any(map(np.any, labelled))
+
+
+def test_the_hard_bank_is_hard_and_varied():
+    hard = puzzles.load("9x9-hard")
+    assert len(hard) >= 5_000 and len(np.unique(hard.orbits)) == len(hard)
+    ratings = {
+        name: rate(puzzles.load(name, "test").puzzles, np.random.default_rng(0))
+        for name in ("9x9", "9x9-hard")
+    }
+    assert np.median(ratings["9x9-hard"]) > 2 * np.quantile(ratings["9x9"], 0.95)
+    assert (ratings["9x9-hard"] > ratings["9x9"].max()).mean() > 0.3
+
+
+def test_another_solver_agrees_about_the_hard_bank():
+    assert not len(build_banks.disagreements(puzzles.load("9x9-hard")[::10]))
+
+
 def test_loading_gives_arrays_of_your_own():
     first = puzzles.load("6x6", "test")
     first.puzzles[:] = 0
@@ -145,7 +172,7 @@ def test_columns_must_fit():
 
 def test_a_bank_is_built_the_same_again(tmp_path, monkeypatch):
     monkeypatch.setattr(build_banks, "DATA", tmp_path)
-    recipe = build_banks.Recipe(60, seed=3)
+    recipe = build_banks.Recipe(60, seed=3, steps=5)
     monkeypatch.setattr(build_banks, "RECIPES", {"6x6": recipe})
     digests = set()
     for _ in range(2):

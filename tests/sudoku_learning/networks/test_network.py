@@ -9,6 +9,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import (
     ILLEGAL_LOGIT,
+    POLICY_AND_VALUE,
     AttentionConfig,
     CellDigitsConfig,
     ExactCoverConfig,
@@ -180,3 +181,41 @@ def test_many_boards_are_played_some_at_a_time_and_erasures_never():
         policy.act(bank.puzzles, masks), policy.act(bank.puzzles, with_erasures)
     )
     assert evaluate(policy, bank).illegal == 0
+
+
+def thoughtful(settled, test_rounds=12, seed=0):
+    config = ExactCoverConfig(8, 4, test_rounds=test_rounds, intersections=True, settled=settled)
+    return seeded(seed, lambda: Network(config, POLICY_AND_VALUE, Geometry.standard(4))).eval()
+
+
+def test_thinking_to_the_end_is_forward(positions):
+    geometry = Geometry.standard(6)
+    boards, masks = (torch.from_numpy(x) for x in positions(geometry, count=6))
+    network = thoughtful(settled=1e6, test_rounds=11)
+    with torch.no_grad():
+        found, wanted = network.think(boards, masks, geometry), network(boards, masks, geometry)
+    assert found.keys() == wanted.keys()
+    for name in wanted:
+        torch.testing.assert_close(found[name], wanted[name], rtol=0, atol=0)
+
+
+def test_a_settled_board_stops_thinking(positions):
+    geometry = Geometry.standard(4)
+    boards, masks = (torch.from_numpy(x) for x in positions(geometry, count=40))
+    network = thoughtful(settled=0.1)
+    network.heads["policy"].readout.linear.weight.data.mul_(2)
+    with torch.no_grad():
+        found = network.think(boards, masks, geometry)
+        stops = []
+        for rounds in (4, 8, 12):
+            network.body.rounds = rounds
+            after = network(boards, masks, geometry)
+            is_open = ((after["policy"].abs() < 0.1) & masks).any(1)
+            stops.append((rounds, after, is_open))
+    seen = set()
+    for row in range(len(boards)):
+        rounds, after, _ = next((stop for stop in stops if not stop[2][row]), stops[-1])
+        seen.add(rounds)
+        for name in after:
+            torch.testing.assert_close(found[name][row], after[name][row], rtol=0, atol=0)
+    assert len(seen) > 1  # some stop sooner than others

@@ -3,7 +3,7 @@
 Files: `graph` (with `crossings`) builds the open part of a board's exact-cover problem. `reference`
 runs the rounds in plain torch; `forward` and `backward` run them compiled, out of `messages`,
 `intersections` and `gates`, which stand on `products` and `vectors`; `function` makes them one
-function that torch can differentiate.
+function that torch can differentiate. `memory` keeps where rounds stopped.
 """
 
 from sudoku_learning.networks.exact_cover.body import ExactCoverBody, ExactCoverConfig
@@ -12,11 +12,13 @@ from sudoku_learning.networks.exact_cover.features import (
     ExactCoverFeatures,
     PlacementReadout,
 )
+from sudoku_learning.networks.exact_cover.memory import Memory
 
 __all__ = [
     "BoardReadout",
     "ExactCoverBody",
     "ExactCoverConfig",
     "ExactCoverFeatures",
+    "Memory",
     "PlacementReadout",
 ]

@@ -55,12 +55,15 @@ class _Slopes(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def backward(graph, weights, transposed, rounds, every_round, placements, constraints, grads):
+def backward(
+    graph, weights, transposed, beginning, rounds, every_round, placements, constraints, grads
+):
     """Add the derivatives of the loss by the weights to `grads`.
 
     They are given by the results of `forward`: `placements [R, P H]` and `constraints [R, C H]`,
     or `[R, 0]` where the loss does not depend on them. `transposed` holds the matrices of
-    `weights` with a row for each output.
+    `weights` with a row for each output. Where the rounds of a board begin with a memory, the
+    derivatives end there.
     """
     width, x_width = len(weights.start), row_width(weights)
     trace = new_trace(graph, weights, rounds + 1)
@@ -73,7 +76,7 @@ def backward(graph, weights, transposed, rounds, every_round, placements, constr
     )
     for board in range(len(graph.first_placement) - 1):
         span = span_of(graph, board)
-        set_out(span, weights, trace)
+        set_out(span, weights, beginning, board, trace)
         for step in range(rounds):
             speak(graph, span, weights, trace, step)
             advance(graph, span, weights, trace, step, step + 1)
@@ -92,10 +95,11 @@ def backward(graph, weights, transposed, rounds, every_round, placements, constr
                     slope = constraints[kept]
                     add_up_back(graph, span, trace.messages[step], slope, slopes.messages, width)
             _speak_back(graph, span, weights, transposed, trace, step, slopes, grads)
-        rows = padded(span.last_placement - span.placement)
-        _add_starts(slopes.x, x_width, grads.start, rows)
-        rows = padded(span.last_intersection - span.intersection)
-        _add_starts(slopes.views, 3 * width, grads.view_start, rows)
+        if len(beginning[0]) == 0 or beginning[0][board]:
+            rows = padded(span.last_placement - span.placement)
+            _add_starts(slopes.x, x_width, grads.start, rows)
+            rows = padded(span.last_intersection - span.intersection)
+            _add_starts(slopes.views, 3 * width, grads.view_start, rows)
 
 
 @inner

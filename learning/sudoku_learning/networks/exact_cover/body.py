@@ -38,6 +38,7 @@ between them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -52,6 +53,7 @@ from sudoku_learning.networks.exact_cover.features import (
     PlacementReadout,
 )
 from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
+from sudoku_learning.networks.exact_cover.memory import Memory
 
 MOST_ROUNDS = 10_000  # no weights tell their number, so a file could ask for any
 
@@ -66,9 +68,12 @@ class ExactCoverConfig:
     rounds: int = 16
     """rounds of messages while training"""
     test_rounds: int | None = None
-    """rounds while evaluating; without it as many as in training"""
+    """rounds while evaluating, at most; without it as many as in training"""
     intersections: bool = False
     """give the intersections of two units states of their own"""
+    settled: float | None = None
+    """a board that is played needs no more rounds once no logit is closer to 0 than this; for
+    networks that learn to judge each placement for itself"""
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -78,6 +83,9 @@ class ExactCoverConfig:
                 raise ValueError(f"{name} must be at least 1, not {value}")
             if value is not None and value > MOST_ROUNDS and name != "channels":
                 raise ValueError(f"{name} must be at most {MOST_ROUNDS:,}, not {value}")
+
+        if self.settled is not None and not self.settled > 0:
+            raise ValueError(f"settled must be positive, not {self.settled}")
 
     def build(self, geometry: Geometry) -> ExactCoverBody:
         """Make the body; it plays boards of any geometry."""
@@ -122,8 +130,19 @@ class ExactCoverBody(nn.Module):
             raise ValueError(f"rounds must be at least 1, not {rounds}")
         self._rounds = rounds
 
+    def segments(self) -> list[int]:
+        """The rounds of the next call, in segments as long as those of training."""
+        full, rest = divmod(self.rounds, self.config.rounds)
+        return [self.config.rounds] * full + [rest] * (rest > 0)
+
     def forward(
-        self, boards: Tensor, masks: Tensor, geometry: Geometry, every_round: bool = False
+        self,
+        boards: Tensor,
+        masks: Tensor,
+        geometry: Geometry,
+        every_round: bool = False,
+        memories: Sequence[Memory | None] | None = None,
+        rounds: int | None = None,
     ) -> ExactCoverFeatures:
         """Compute the features of boards of one geometry.
 
@@ -134,12 +153,16 @@ class ExactCoverBody(nn.Module):
                 meet a constraint that is fulfilled already, and hears so.
             geometry: the boards' units.
             every_round: keep the features after every round, not only after the last.
+            memories: for each board what an earlier call left of it (no gradient goes back
+                there), or None to begin anew; then the features hold memories too.
+            rounds: how many; None takes `self.rounds`.
 
         Returns:
             The features; none, where a board has no legal placement or no open constraint.
 
         Raises:
-            ValueError: if boards, masks and geometry do not fit each other.
+            ValueError: if boards, masks and geometry do not fit each other, or a memory is
+                another board's.
         """
         graph = ExactCoverGraph.of(
             boards.cpu().numpy(), masks.cpu().numpy(), geometry, self.config.intersections
@@ -147,13 +170,16 @@ class ExactCoverBody(nn.Module):
         weights = self._weights()
         compiled = self.start.device.type == "cpu" and self.start.dtype == torch.float32
         run_rounds = function.run_rounds if compiled else reference.run_rounds
-        placements, constraints = run_rounds(weights, graph, self.rounds, every_round)
+        placements, constraints, memories = run_rounds(
+            weights, graph, rounds or self.rounds, every_round, memories
+        )
         return ExactCoverFeatures(
             placements=placements,
             constraints=constraints,
             index=torch.from_numpy(graph.positions).to(placements.device),
             first_constraint=torch.from_numpy(graph.first_constraint[:-1]).to(placements.device),
             shape=(masks.shape[0], masks.shape[1]),
+            memories=memories,
         )
 
     def placement_readout(self, width: int) -> PlacementReadout:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+
+from sudoku_learning.networks.exact_cover.memory import Memory
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class ExactCoverFeatures:
         index: int64 `[P]`, each placement's position in the flattened masks `[B * N**3]`.
         first_constraint: int64 `[B]`, where the constraints of each board begin.
         shape: `(B, N**3)`.
+        memories: of each board, where its rounds stopped; empty if they were not asked for.
     """
 
     placements: Tensor
@@ -30,6 +33,7 @@ class ExactCoverFeatures:
     index: Tensor
     first_constraint: Tensor
     shape: tuple[int, int]
+    memories: list[Memory] = field(default_factory=list)
 
 
 class PlacementReadout(nn.Module):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sudoku_gym.kernels.compiler import njit
 from sudoku_learning.networks.exact_cover.gates import turn
 from sudoku_learning.networks.exact_cover.intersections import add_up_parts, read, see
+from sudoku_learning.networks.exact_cover.memory import recall, remember
 from sudoku_learning.networks.exact_cover.messages import add_up, hear, reply, send, span_of
 from sudoku_learning.networks.exact_cover.products import ROWS, add_product, fill_rows
 from sudoku_learning.networks.exact_cover.reference import LARGEST_MESSAGE
@@ -67,14 +68,18 @@ class Trace(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def forward(graph, weights, rounds, every_round, placements, constraints):
-    """Write the states of placements `[R, P H]` and constraints `[R, C H]`, R = 1 or `rounds`."""
+def forward(graph, weights, beginning, rounds, every_round, placements, constraints, memory):
+    """Write the states of placements `[R, P H]` and constraints `[R, C H]`, R = 1 or `rounds`.
+
+    Where the rounds begin, and where to keep the memory of their end (if there is room at all),
+    are tuples of flat arrays, see `memory`.
+    """
     width = len(weights.start)
     x_width = row_width(weights)
     trace = new_trace(graph, weights, 1)
     for board in range(len(graph.first_placement) - 1):
         span = span_of(graph, board)
-        set_out(span, weights, trace)
+        set_out(span, weights, beginning, board, trace)
         speak(graph, span, weights, trace, 0)
         for step in range(rounds):
             advance(graph, span, weights, trace, 0, 0)
@@ -87,6 +92,8 @@ def forward(graph, weights, rounds, every_round, placements, constraints):
                     for j in range(0, width, LANES):
                         state = load(trace.x[0], row * x_width + j)
                         store(states, (first + row) * width + j, state)
+        if len(memory[0]):
+            remember(memory, span, trace.x[0], x_width, trace.replies[0], trace.views[0], width)
 
 
 @inner
@@ -124,7 +131,7 @@ def new_trace(graph, weights, depth):
 
 
 @inner
-def set_out(span, weights, trace):
+def set_out(span, weights, beginning, board, trace):
     """Write the states before the first round, and the two rows of replies beyond the seats."""
     width, x_width = len(weights.start), row_width(weights)
     for j in range(0, width, LANES):
@@ -134,6 +141,7 @@ def set_out(span, weights, trace):
             store(trace.views[0], 3 * row * width + j, load(weights.view_start, j))
     end = (span.last_seat - span.seat) * width
     trace.replies[0, :end] = 0
+    recall(beginning, board, span, trace.x[0], x_width, trace.replies[0], trace.views[0], width)
     for step in range(len(trace.replies)):
         trace.replies[step, end : end + width] = 0
         trace.replies[step, end + width : end + 2 * width] = LARGEST_MESSAGE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,14 @@ from torch.autograd.function import once_differentiable
 from sudoku_learning.networks.exact_cover.backward import backward
 from sudoku_learning.networks.exact_cover.forward import Arrays, forward
 from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
+from sudoku_learning.networks.exact_cover.memory import (
+    Beginning,
+    Memory,
+    empty,
+    join,
+    nothing,
+    split,
+)
 from sudoku_learning.networks.exact_cover.reference import Weights
 from sudoku_learning.networks.exact_cover.vectors import LANES
 
@@ -20,27 +29,53 @@ from sudoku_learning.networks.exact_cover.vectors import LANES
 
 
 def run_rounds(
-    weights: Weights, graph: ExactCoverGraph, rounds: int, every_round: bool
-) -> tuple[Tensor, Tensor]:
+    weights: Weights,
+    graph: ExactCoverGraph,
+    rounds: int,
+    every_round: bool,
+    parts: Sequence[Memory | None] | None = None,
+) -> tuple[Tensor, Tensor, list[Memory]]:
     """Return what `reference.run_rounds` returns, for float32 weights on the CPU."""
-    placements, constraints = _Rounds.apply(graph, rounds, every_round, *weights)
-    return placements, constraints
+    channels = len(weights.start)
+    beginning = join(parts, graph, channels)
+    kept = nothing(channels) if parts is None else empty(graph, channels)
+    placements, constraints = _Rounds.apply(graph, beginning, kept, rounds, every_round, *weights)
+    return placements, constraints, [] if parts is None else split(kept, graph)
 
 
 class _Rounds(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, graph: ExactCoverGraph, rounds: int, every_round: bool, *tensors: Tensor
+        ctx: Any,
+        graph: ExactCoverGraph,
+        beginning: Beginning,
+        kept: Memory,
+        rounds: int,
+        every_round: bool,
+        *tensors: Tensor,
     ) -> tuple[Tensor, Tensor]:
         ctx.graph, ctx.rounds, ctx.every_round = graph, rounds, every_round
         ctx.save_for_backward(*tensors)
         ctx.set_materialize_grads(False)
         channels = len(tensors[0])
         arrays = _pack(Weights(*tensors))
-        kept, width = rounds if every_round else 1, len(arrays.start)
-        sizes = (kept, len(graph.positions), width), (kept, len(graph.first_seat) - 1, width)
+        depth, width = rounds if every_round else 1, len(arrays.start)
+        sizes = (depth, len(graph.positions), width), (depth, len(graph.first_seat) - 1, width)
         placements, constraints = (torch.empty(size, dtype=torch.float32) for size in sizes)
-        forward(graph, arrays, rounds, every_round, _rows(placements), _rows(constraints))
+        ctx.beginning = beginning.is_fresh, _flat(beginning.memory, width)
+        memory = _flat(kept, width)
+        forward(
+            graph,
+            arrays,
+            ctx.beginning,
+            rounds,
+            every_round,
+            _rows(placements),
+            _rows(constraints),
+            memory,
+        )
+        for array, flat in zip(kept, memory, strict=True):
+            array[:] = flat.reshape(-1, width)[:, :channels]
         return placements[..., :channels], constraints[..., :channels]
 
     @staticmethod
@@ -51,30 +86,39 @@ class _Rounds(torch.autograd.Function):
         weights = Weights(*ctx.saved_tensors)
         arrays = _pack(weights)
         grads = Arrays(*(np.zeros_like(array) for array in arrays))
-        width, kept = len(arrays.start), ctx.rounds if ctx.every_round else 1
+        width, depth = len(arrays.start), ctx.rounds if ctx.every_round else 1
         backward(
             ctx.graph,
             arrays,
             _transpose(arrays),
+            ctx.beginning,
             ctx.rounds,
             ctx.every_round,
-            _grad_rows(of_placements, kept, width),
-            _grad_rows(of_constraints, kept, width),
+            _grad_rows(of_placements, depth, width),
+            _grad_rows(of_constraints, depth, width),
             grads,
         )
-        return None, None, None, *_unpack(grads, weights)
+        return None, None, None, None, None, *_unpack(grads, weights)
 
 
 def _rows(tensor: Tensor) -> NDArray[np.float32]:
     return tensor.detach().flatten(1).numpy()
 
 
-def _grad_rows(grad: Tensor | None, kept: int, width: int) -> NDArray[np.float32]:
+def _grad_rows(grad: Tensor | None, depth: int, width: int) -> NDArray[np.float32]:
     """The derivatives as flat rows of padded width, `[R, count * H]`; `[R, 0]` for none."""
     if grad is None:
-        return np.empty((kept, 0), np.float32)
+        return np.empty((depth, 0), np.float32)
     padded = torch.nn.functional.pad(grad, (0, width - grad.shape[-1]))
     return _rows(padded.contiguous())
+
+
+def _flat(memory: Memory, width: int) -> tuple[NDArray[np.float32], ...]:
+    """Return the arrays of a memory as the kernels want them, flat and of padded width."""
+    spare = width - memory.states.shape[1]
+    if not spare:
+        return tuple(array.ravel() for array in memory)
+    return tuple(np.pad(array, ((0, 0), (0, spare))).ravel() for array in memory)
 
 
 def _pack(weights: Weights) -> Arrays:

@@ -5,6 +5,7 @@ This is the definition that the kernels are held against; `body` states the equa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,6 +15,13 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
+from sudoku_learning.networks.exact_cover.memory import (
+    Beginning,
+    Memory,
+    first_rows,
+    join,
+    split,
+)
 
 LARGEST_MESSAGE = 7.0
 FLOOR = 1e-3
@@ -111,17 +119,30 @@ class _Seats:
 
 
 def run_rounds(
-    weights: Weights, graph: ExactCoverGraph, rounds: int, every_round: bool
-) -> tuple[Tensor, Tensor]:
-    """Return the states of placements `[R, P, H]` and of constraints `[R, C, H]`.
+    weights: Weights,
+    graph: ExactCoverGraph,
+    rounds: int,
+    every_round: bool,
+    parts: Sequence[Memory | None] | None = None,
+) -> tuple[Tensor, Tensor, list[Memory]]:
+    """Return the states of placements `[R, P, H]` and of constraints `[R, C, H]`, and memories.
 
-    R is the number of rounds if `every_round`, else 1: the last.
+    R is the number of rounds if `every_round`, else 1: the last. With `parts`, the rounds of each
+    board begin with its memory (None: anew), and the memory of their end comes back, one a board.
+
+    Raises:
+        ValueError: if there is not a part for each board, or one belongs to another board.
     """
     seats = _Seats.of(graph, weights.start)
     intersections = _Intersections(graph, weights.start) if len(weights.view_start) else None
     states = weights.start.expand(len(graph.positions), -1)
-    views = weights.view_start.expand(len(graph.first_part) // 4, -1)
+    view_start = weights.view_start if intersections else weights.start
+    views = view_start.expand(len(graph.first_part) // 4, -1)
     replies = states.new_zeros(len(graph.occupants), states.shape[1])
+    if parts is not None:
+        beginning = join(parts, graph, states.shape[1])
+        firsts = states, replies, views
+        states, replies, views = _recalled(firsts, beginning, graph)
     messages = _messages(weights, states, replies, seats)
     kept: list[tuple[Tensor, Tensor]] = []
     for step in range(rounds):
@@ -138,7 +159,23 @@ def run_rounds(
         if every_round or step == rounds - 1:
             constraints = torch.log(_totals(messages, seats).to(states.dtype) + FLOOR)
             kept.append((states, constraints))
-    return torch.stack([s for s, _ in kept]), torch.stack([c for _, c in kept])
+    memories = []
+    if parts is not None:
+        ends = (x.detach().float().cpu().numpy() for x in (states, replies, views))
+        memories = split(Memory(*ends), graph)
+    return torch.stack([s for s, _ in kept]), torch.stack([c for _, c in kept]), memories
+
+
+def _recalled(
+    firsts: tuple[Tensor, ...], beginning: Beginning, graph: ExactCoverGraph
+) -> list[Tensor]:
+    """Replace the first states, replies and views of boards that go on by what they remember."""
+    recalled = []
+    for first, memory, start in zip(firsts, beginning.memory, first_rows(graph), strict=True):
+        is_fresh = torch.from_numpy(beginning.is_fresh.repeat(start[1:] - start[:-1])[:, None])
+        old = torch.from_numpy(memory).to(first)
+        recalled.append(torch.where(is_fresh.to(first.device), first, old))
+    return recalled
 
 
 def _turn(states: Tensor, gates: Tensor) -> Tensor:

@@ -1,0 +1,120 @@
+"""The configuration of expert iteration: one frozen dataclass, which is the command line too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from sudoku_agents.alphazero.retry import RetryConfig
+from sudoku_curricula.schedules import ConstantConfig
+from sudoku_learning.configs import registered
+from sudoku_learning.networks import ExactCoverConfig
+from sudoku_learning.training import CurriculumConfig, TrainingConfig
+from sudoku_learning.training.environments import check_env
+
+
+@registered("expert-iteration/updates")
+@dataclass(frozen=True)
+class UpdatesConfig:
+    """The updates of an iteration."""
+
+    count: int = 100
+    """updates an iteration"""
+    boards: int = 48
+    """boards of 81 cells trained at once; more of smaller ones, fewer of larger ones"""
+    segments: int = 16
+    """how often the network may go on thinking about a board, so many rounds each time, before
+    the board moves on without it"""
+    linger: float = 0.5
+    """chance that a board which is read right is thought about for another segment all the same:
+    without it the network never learns to stay with what it has found"""
+    learning_rate: float = 4e-3
+    """of Adam, until `constant_share` of the iterations are done; from there it falls to 0"""
+    constant_share: float = 0.4
+    """share of the iterations before the learning rate begins to fall"""
+    policy_weight: float = 0.4
+    """weight of the policy's loss beside that of the single placements"""
+    max_gradient_norm: float = 1.0
+    """gradients longer than this are shortened to it"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        for name in ("count", "boards", "segments"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("learning_rate", "max_gradient_norm"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
+        if not 0 <= self.linger <= 1:
+            raise ValueError(f"linger must lie in [0, 1], not {self.linger}")
+        if not 0 <= self.constant_share < 1:
+            raise ValueError(f"constant_share must lie in [0, 1), not {self.constant_share}")
+        if self.policy_weight < 0:
+            raise ValueError(f"policy_weight must not be negative, but is {self.policy_weight}")
+
+
+@registered("expert-iteration")
+@dataclass(frozen=True, kw_only=True)
+class ExpertIterationConfig(TrainingConfig):
+    """Train cAlphaZero by expert iteration: the retry search labels, the network learns."""
+
+    agent: ClassVar[str] = "calphazero"
+    fixed: ClassVar[tuple[str, ...]] = (*TrainingConfig.fixed, "envs", "network", "updates")
+
+    env: str = "Sudoku9x9-v0"
+    """id of the environment that held-out games are played in"""
+    envs: tuple[str, ...] = ("Sudoku4x4-v0", "Sudoku9x9-v0")
+    """environments to train in, in the order in which they join; all stay to the end. Only their
+    training puzzles are used, without a look at the solutions"""
+    shares: tuple[float, ...] = (0.1, 0.9)
+    """how the updates are divided among them, of those that have joined"""
+    join_at: float = 0.8
+    """the next environment joins when the search solves this share of the latest one's puzzles"""
+    run: Path = Path("runs/expert-iteration")
+    """folder for checkpoints and curves"""
+    games: int = 128
+    """puzzles of 81 cells that the search is given in an iteration, of each environment so far;
+    more of smaller ones, fewer of larger ones"""
+    pool: int = 4096
+    """an environment whose search has solved so many puzzles gets no more of them"""
+    validation_games: int = 128
+    """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
+    evaluate_every: int = 5
+    """iterations between two rounds of held-out games"""
+    revealed: float = 0.3
+    """share of the trained boards that get some more cells of the solution at first"""
+    search: RetryConfig = field(default_factory=lambda: RetryConfig(evaluations=300))
+    """the search that labels"""
+    search_rounds: int | None = 32
+    """rounds of the network in each of the search's evaluations, at most: to be corrected is
+    cheaper than to think for long. None takes those of play"""
+    updates: UpdatesConfig = field(default_factory=UpdatesConfig)
+    """how the network is updated"""
+    network: ExactCoverConfig = field(
+        default_factory=lambda: ExactCoverConfig(
+            16, 16, test_rounds=128, intersections=True, settled=1.0
+        )
+    )
+    """the body of the network; `rounds` are those of one segment"""
+    curriculum: CurriculumConfig = field(default_factory=ConstantConfig)
+    """how the number of blanks moves"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        super().__post_init__()
+        for name in ("games", "pool", "search_rounds"):
+            if getattr(self, name) is not None and getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("join_at", "revealed"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must lie in [0, 1], not {getattr(self, name)}")
+        if self.env not in self.envs or len(set(self.envs)) < len(self.envs):
+            raise ValueError(f"envs must hold {self.env}, and each once, not {self.envs}")
+        if len(self.shares) != len(self.envs) or not all(share > 0 for share in self.shares):
+            raise ValueError(
+                f"shares must be positive, one for each of the {len(self.envs)} environments, "
+                f"not {self.shares}"
+            )
+        for env in self.envs:
+            check_env(env)

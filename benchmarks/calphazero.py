@@ -1,0 +1,221 @@
+"""How well a network of cAlphaZero plays: greedily and with the retry search, beside its floors.
+
+Every set is played one digit at a time by the greedy policy, without search; with `--retry` the
+retry search solves it too, and its network evaluations are counted. Beside them stand the floors
+(masked-random, singles) and, with `--untrained`, networks of the same body with random weights.
+
+    python benchmarks/calphazero.py --out docs/results/calphazero.json
+    python benchmarks/calphazero.py --checkpoint runs/mine --sets 9x9 9x9-hard --count 500
+    python benchmarks/calphazero.py --sets 9x9 --lists top95.txt --untrained 10 --count 256
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import tyro
+
+from sudoku_agents.alphazero import agent
+from sudoku_agents.alphazero.retry import RetryConfig, RetryResult
+from sudoku_baselines.floors import MaskedRandom, hidden_singles, naked_singles
+from sudoku_gym import board, evaluate, puzzles
+from sudoku_gym.policy import Policy
+from sudoku_gym.puzzles.difficulty import GRADES
+from sudoku_gym.puzzles.files import read
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.statistics import wilson_interval
+from sudoku_learning.networks import POLICY_AND_VALUE, Network, seeded
+from sudoku_learning.training.run_folder import checkpoint_in
+
+FLOORS = {
+    "masked-random": MaskedRandom,
+    "naked singles": naked_singles,
+    "naked + hidden singles": hidden_singles,
+}
+
+
+@dataclass(frozen=True)
+class Config:
+    """What to play, and how."""
+
+    checkpoint: Path = agent.PRETRAINED
+    """folder of a checkpoint or a run; by default the network that comes with the package"""
+    sets: tuple[str, ...] = ("4x4", "6x6", "9x9", "9x9-hard", "16x16")
+    """banks, of which the test puzzles are played"""
+    lists: tuple[Path, ...] = ()
+    """files of more puzzles"""
+    count: int = 100_000
+    """at most so many puzzles of each"""
+    retry: bool = False
+    """let the retry search solve them too"""
+    evaluations: int = 10_000
+    """that it may spend on a puzzle"""
+    rounds: int | None = None
+    """of the network in each evaluation; None takes those of the checkpoint"""
+    untrained: int = 0
+    """how many untrained networks to play beside it, seeds from 0 on"""
+    proofs: int = 0
+    """of how many boards without, and with several solutions it has to prove that they are"""
+    floors: bool = True
+    """whether to play the floors"""
+    by: tuple[str, ...] = ("9x9",)
+    """banks whose greedy figures are divided by grade and by blanks"""
+    seed: int = 0
+    """of the draw of puzzles and of the policies"""
+    out: Path | None = None
+    """a JSON file for the figures"""
+
+
+def main(argv: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    config = tyro.cli(Config, description=__doc__.splitlines()[0], args=argv)
+    torch.set_num_threads(1)
+    rows = []
+    for row in chain(
+        *(play(name, chosen, config) for name, chosen in sets(config)), proofs(config)
+    ):
+        rows.append(row)
+        print(line(row), flush=True)
+    print("", *markdown(rows), sep="\n")
+    if config.out is not None:
+        command = ["python benchmarks/calphazero.py", *(sys.argv[1:] if argv is None else argv)]
+        weights = checkpoint_in(config.checkpoint) / "weights.safetensors"
+        found = {
+            "command": " ".join(command),
+            "weights": sha256(weights.read_bytes()).hexdigest(),
+            "rows": rows,
+        }
+        unfinished = config.out.with_name(config.out.name + ".part")
+        unfinished.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        unfinished.replace(config.out)
+    return rows
+
+
+def sets(config: Config) -> Iterator[tuple[str, PuzzleSet]]:
+    """Yield the puzzles to play, each set with its name."""
+    rng = np.random.default_rng(config.seed)
+    stored = [(name, puzzles.load(name, "test")) for name in config.sets]
+    for name, found in [*stored, *((path.stem, read(path)) for path in config.lists)]:
+        if len(found) > config.count:
+            found = found[np.sort(rng.choice(len(found), config.count, replace=False))]
+        yield name, found
+
+
+def play(name: str, chosen: PuzzleSet, config: Config) -> Iterator[dict[str, Any]]:
+    """Let everybody play a set; yield a row of figures each."""
+    for title, make in FLOORS.items() if config.floors else ():
+        yield figures(name, title, chosen, make(), config)
+    network = agent.load(config.checkpoint, rounds=config.rounds).network
+    for seed in range(config.untrained):
+        body = network.body.config
+        make = partial(Network, body, POLICY_AND_VALUE, chosen.geometry)
+        random = agent.AlphaZeroPolicy(seeded(seed, make))
+        yield figures(name, f"untrained, seed {seed}", chosen, random, config)
+    start = time.process_time()
+    result = evaluate(agent.AlphaZeroPolicy(network), chosen, seed=config.seed)
+    yield row_of(name, "greedy", result.solved, time.process_time() - start)
+    if name in config.by:
+        for grade, technique in enumerate(GRADES):
+            among = chosen.grades == grade
+            if among.any():
+                yield row_of(name, f"greedy, grade {technique}", result.solved[among])
+        for blanks in np.unique(chosen.blanks):
+            among = chosen.blanks == blanks
+            yield row_of(name, f"greedy, {blanks} blanks", result.solved[among])
+    if config.retry:
+        solver = agent.RetrySolver(network, RetryConfig(config.evaluations))
+        start = time.process_time()
+        found = solver.search(chosen.puzzles, chosen.geometry)
+        seconds = time.process_time() - start
+        yield row_of(name, "retry search", found.found > 0, seconds) | asked(found)
+
+
+def figures(
+    name: str, title: str, chosen: PuzzleSet, policy: Policy, config: Config
+) -> dict[str, Any]:
+    start = time.process_time()
+    solved = evaluate(policy, chosen, seed=config.seed).solved
+    return row_of(name, title, solved, time.process_time() - start)
+
+
+def row_of(name: str, player: str, solved: Any, seconds: float | None = None) -> dict[str, Any]:
+    count, won = len(solved), int(solved.sum())
+    low, high = wilson_interval(won, count)
+    row = {"puzzles": name, "player": player, "count": count, "solved": won}
+    row |= {"low": round(100 * low, 2), "high": round(100 * high, 2)}
+    return row if seconds is None else row | {"seconds": round(seconds, 2)}
+
+
+def line(row: dict[str, Any]) -> str:
+    share = 100 * row["solved"] / row["count"]
+    return (
+        f"{row['puzzles']}, {row['player']}: {row['solved']:,} of {row['count']:,}, {share:.2f} % "
+        f"({row['low']} to {row['high']})"
+    )
+
+
+def proofs(config: Config) -> Iterator[dict[str, Any]]:
+    """Let the retry search prove of minimal puzzles what no list of puzzles asks for.
+
+    A legal but wrong digit leaves a puzzle no solution; a given less gives a minimal one several.
+    """
+    if not config.proofs:
+        return
+    test = puzzles.load("9x9", "test")[: config.proofs]
+    rng = np.random.default_rng(config.seed)
+    solver = agent.RetrySolver(
+        agent.load(config.checkpoint).network, RetryConfig(config.evaluations)
+    )
+    wrong, fewer = test.puzzles.copy(), test.puzzles.copy()
+    for one, solution in zip(wrong, test.solutions, strict=True):
+        legal = board.candidates(one[None])[0] & (np.arange(1, 10) != solution[..., None])
+        row, column, digit = rng.choice(np.argwhere(legal))
+        one[row, column] = digit + 1
+    for one in fewer:
+        row, column = rng.choice(np.argwhere(one))
+        one[row, column] = 0
+    for what, boards, wanted in (("no solution", wrong, 0), ("several solutions", fewer, 2)):
+        found = solver.search(boards, test.geometry, limit=2)
+        proven = found.decided & (found.found == wanted)
+        yield row_of("9x9", f"retry search proves {what}", proven) | asked(found)
+
+
+def asked(found: RetryResult) -> dict[str, Any]:
+    """What the search asked the network: for half of the boards, for 95 % of them, at most."""
+    half, most_of_them = np.percentile(found.evaluations, [50, 95], method="higher")
+    most = int(found.evaluations.max())
+    return {
+        "evaluations": {"median": int(half), "95 %": int(most_of_them), "most": most},
+        "within 64": int((found.decided & (found.evaluations <= 64)).sum()),
+    }
+
+
+def markdown(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield the lines of the table."""
+    yield "| puzzles | player | count | solved | 95 % interval | evaluations | within 64 |"
+    yield "|---|---|---:|---:|---:|---|---:|"
+    for row in rows:
+        cells = (
+            row["puzzles"],
+            row["player"],
+            f"{row['count']:,}",
+            f"{100 * row['solved'] / row['count']:.2f} %",
+            f"{row['low']} to {row['high']}",
+            ", ".join(f"{name} {value}" for name, value in row.get("evaluations", {}).items()),
+            str(row.get("within 64", "")),
+        )
+        yield f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    main()

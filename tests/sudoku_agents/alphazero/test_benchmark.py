@@ -1,0 +1,40 @@
+"""The benchmark of the shipped network runs, and its figures are what it says."""
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import torch
+
+BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "calphazero.py"
+
+
+def benchmark():
+    spec = importlib.util.spec_from_file_location("calphazero_benchmark", BENCHMARK)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look there
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_it_plays_and_writes_what_it_found(tmp_path, capsys):
+    threads = torch.get_num_threads()
+    out = tmp_path / "figures.json"
+    rows = benchmark().main(
+        [
+            *("--sets", "4x4", "--count", "12", "--retry", "--proofs", "2", "--untrained", "1"),
+            *("--evaluations", "2000", "--out", str(out)),
+        ]
+    )
+    torch.set_num_threads(threads)
+    found = {row["player"]: row for row in rows}
+    assert found["naked singles"]["solved"] == 12
+    assert found["greedy"]["solved"] == found["retry search"]["solved"] == 12
+    assert found["retry search"]["evaluations"]["most"] >= 1
+    assert found["retry search proves no solution"]["solved"] == 2
+    assert found["retry search proves several solutions"]["solved"] == 2
+    assert "untrained, seed 0" in found
+    saved = json.loads(out.read_text())
+    assert saved["rows"] == rows and len(saved["weights"]) == 64
+    assert "| 4x4 | greedy | 12 | 100.00 % |" in capsys.readouterr().out

@@ -1,0 +1,347 @@
+"""Expert iteration: boards under training, labels by search, and the run as a whole."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from sudoku_agents.alphazero.agent import RetrySolver, load
+from sudoku_agents.alphazero.expert_iteration import labels, updates
+from sudoku_agents.alphazero.expert_iteration.config import ExpertIterationConfig, UpdatesConfig
+from sudoku_agents.alphazero.expert_iteration.labels import Labels, Pool
+from sudoku_agents.alphazero.expert_iteration.learner import (
+    EVALUATIONS,
+    READ,
+    SEARCHED,
+    ExpertIterationLearner,
+    main,
+)
+from sudoku_agents.alphazero.expert_iteration.thinking import Thinking
+from sudoku_agents.alphazero.retry import RetryConfig
+from sudoku_curricula.curves import COMPLETION_RATE, read_curves
+from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
+from sudoku_gym import board, evaluate, load_policy, puzzles, solver
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.policy import SolverPolicy
+from sudoku_gym.testing import check_policy
+from sudoku_learning.networks import ExactCoverConfig
+from sudoku_learning.networks.exact_cover.memory import nothing
+from sudoku_learning.training import RayConfig, Training
+
+FOUR = Geometry.standard(4)
+NETWORK = ExactCoverConfig(8, 4, test_rounds=16, intersections=True, settled=1.0)
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def small(run, **changes):
+    config = ExpertIterationConfig(
+        run=run,
+        env="Sudoku6x6-v0",
+        envs=("Sudoku4x4-v0", "Sudoku6x6-v0"),
+        iterations=3,
+        games=12,
+        validation_games=8,
+        evaluate_every=1,
+        checkpoint_every=1,
+        search=RetryConfig(evaluations=60),
+        updates=UpdatesConfig(count=6, boards=8),
+        network=NETWORK,
+        curriculum=ConstantConfig(blanks=12),
+    )
+    return replace(config, **changes)
+
+
+def train(config):
+    return Training(config, ExpertIterationLearner)
+
+
+def weights_of(training):
+    return torch.nn.utils.parameters_to_vector(training.learner.network.parameters())
+
+
+def pool_of(bank="4x4", count=50):
+    puzzle_set = puzzles.load(bank, "train")[:count]
+    pool = Pool(puzzle_set.geometry)
+    pool.add(Labels(puzzle_set.puzzles, puzzle_set.solutions, count, count))
+    return pool
+
+
+def thinking(pool, count=20, segments=3, linger=0.0, revealed=0.5, seed=0):
+    return Thinking(pool, count, segments, linger, revealed, np.random.default_rng(seed))
+
+
+def memories(count):
+    return [nothing(8) for _ in range(count)]
+
+
+@pytest.mark.parametrize("bank", ["4x4", "6x6", "x9x9"])
+def test_boards_under_training_keep_to_their_solutions(bank):
+    pool = pool_of(bank)
+    boards = thinking(pool)
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        size = pool.geometry.size
+        candidates = board.candidates(boards.boards, pool.geometry).reshape(20, -1)
+        np.testing.assert_array_equal(boards.masks, candidates)
+        cells = boards.right.reshape(20, size, size, size)
+        np.testing.assert_array_equal(cells.sum(3), boards.boards == 0)
+        whole = np.where(boards.boards > 0, boards.boards, cells.argmax(3) + 1)
+        assert board.is_solved(whole, pool.geometry).all()
+        boards.advance(
+            rng.normal(scale=4, size=boards.masks.shape).astype(np.float32), memories(20)
+        )
+
+
+def test_a_board_that_is_read_moves_on():
+    boards = thinking(pool_of())
+    before = boards.boards.copy()
+    share = boards.advance(np.where(boards.right, 1.0, -1.0).astype(np.float32), memories(20))
+    assert share == 1
+    assert boards.memories == [None] * 20
+    assert (boards.boards != before).any((1, 2)).mean() > 0.9  # other puzzles
+
+
+def test_a_board_that_is_read_may_linger():
+    boards = thinking(pool_of(), count=400, linger=0.25)
+    boards.advance(np.where(boards.right, 1.0, -1.0).astype(np.float32), memories(400))
+    assert 60 < sum(memory is not None for memory in boards.memories) < 140
+
+
+def test_a_board_that_is_not_read_has_its_segments_and_moves_on_all_the_same():
+    boards = thinking(pool_of(), segments=3, revealed=0)
+    start = boards.boards.copy()
+    logits = np.full(boards.masks.shape, -1, np.float32)
+    rows = np.arange(20)
+    surest = boards.right.argmax(1)
+    logits[rows, surest] = -0.5
+    for _ in range(2):
+        assert boards.advance(logits, memories(20)) == 0
+        np.testing.assert_array_equal(boards.boards, start)
+        assert all(memory is not None for memory in boards.memories)
+    boards.advance(logits, memories(20))
+    changed = boards.boards != start
+    assert (changed.sum((1, 2)) == 1).all()  # the best right placement, and no other
+    assert (changed.reshape(20, -1).argmax(1) == surest // 4).all()
+    assert boards.memories == [None] * 20
+
+
+def test_spoiled_boards_have_no_solution():
+    pool = pool_of("9x9", 30)
+    boards = thinking(pool)
+    found = updates.spoiled(boards, 12, np.random.default_rng(0))
+    assert found.shape == (12, 9, 9)
+    assert not board.conflicts(found, pool.geometry).any()
+    assert (solver.count_solutions(found, 1, pool.geometry) == 0).all()
+
+
+def test_where_nothing_can_be_spoiled():
+    pool = pool_of("4x4", 1)
+    boards = thinking(pool, count=3)
+    boards.masks = boards.right.copy()
+    assert updates.spoiled(boards, 2, np.random.default_rng(0)).shape == (0, 4, 4)
+
+
+def test_the_losses():
+    right = torch.tensor([[True, False, False, False]])
+    masks = torch.tensor([[True, True, False, False]])
+    logits = torch.tensor([[[0.0, 0.0, -1e9, -1e9]]])
+    placements, policy = updates.placement_losses(logits, masks, right)
+    assert placements.item() == pytest.approx(2 * np.log(2) / 100)
+    assert policy.item() == pytest.approx(np.log(2))
+    certain = torch.tensor([[[30.0, -30.0, -1e9, -1e9]]])
+    placements, policy = updates.placement_losses(certain, masks, right)
+    assert placements.item() == pytest.approx(0, abs=1e-6)
+    assert policy.item() == pytest.approx(0, abs=1e-6)
+
+
+def test_labels_are_solutions_that_nobody_told(tmp_path, monkeypatch):
+    config = small(tmp_path)
+    worker = labels.Labeller(config)
+    source = worker._sources["Sudoku4x4-v0"]
+
+    def without_solutions(*args):
+        boards, solutions = type(source).sample(source, *args)
+        return boards, np.zeros_like(solutions)
+
+    monkeypatch.setattr(source, "sample", without_solutions)
+    weights = ExpertIterationLearner(config, Training(config, ExpertIterationLearner).random)
+    found = worker.sample(
+        weights.network.state_dict(), labels.Task(40, None, (0, 0), "Sudoku4x4-v0")
+    )
+    assert found.tried == 40 and len(found.puzzles) > 30
+    assert board.is_solved(found.solutions, FOUR).all()
+    assert ((found.puzzles == 0) | (found.puzzles == found.solutions)).all()
+
+
+def test_a_short_run_learns(tmp_path):
+    config = small(
+        tmp_path / "run",
+        iterations=5,
+        games=64,
+        updates=UpdatesConfig(count=40, boards=24),
+        network=replace(NETWORK, rounds=8, test_rounds=32),
+    )
+    training = train(config)
+    test = puzzles.load("6x6", "test")[:200]
+    before = evaluate(training.learner.policy(), test).completion_rate
+    training.run()
+    policy = load_policy(tmp_path / "run")
+    check_policy(policy)
+    after = evaluate(policy, test).completion_rate
+    assert after > max(0.7, before + 0.1)
+    found = read_curves(tmp_path / "run")
+    assert {SEARCHED, EVALUATIONS, READ, COMPLETION_RATE} <= found.keys()
+    assert training.learner._joined == ("Sudoku4x4-v0", "Sudoku6x6-v0")
+
+
+def test_an_interrupted_run_continues_to_the_bit(tmp_path, monkeypatch):
+    whole = train(small(tmp_path / "whole"))
+    whole.run()
+    interrupted = train(small(tmp_path / "parts"))
+    step, done = Training.step, []
+
+    def step_or_stop(training):
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(1)
+        return step(training)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Training, "step", step_or_stop)
+        interrupted.run()
+    resumed = train(small(tmp_path / "parts", resume=True))
+    assert resumed.iteration == 2
+    resumed.run()
+    assert torch.equal(weights_of(resumed), weights_of(whole))
+    assert resumed.random.numbers() == whole.random.numbers()
+    found, wanted = resumed.learner.state(), whole.learner.state()
+    assert found.numbers == wanted.numbers and found.arrays.keys() == wanted.arrays.keys()
+    for name, array in wanted.arrays.items():
+        np.testing.assert_array_equal(found.arrays[name], array)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda arrays: arrays.pop("Sudoku4x4-v0.puzzles"), "it must hold"),
+        (lambda arrays: arrays.update(more=np.zeros(1)), "it must hold"),
+        (
+            lambda arrays: arrays.update(
+                {"Sudoku4x4-v0.puzzles": arrays["Sudoku4x4-v0.puzzles"][:, :3]}
+            ),
+            "must be int8",
+        ),
+        (lambda arrays: arrays["Sudoku4x4-v0.puzzles"].fill(-1), "other digits"),
+        (lambda arrays: arrays["Sudoku4x4-v0.solutions"].fill(9), "other digits"),
+        (lambda arrays: arrays["Sudoku4x4-v0.solutions"].fill(1), "contradicts its puzzle"),
+    ],
+)
+def test_damaged_pools(tmp_path, damage, message):
+    training = train(small(tmp_path, iterations=1))
+    training.run()
+    state = training.learner.state()
+    arrays = {name: array.copy() for name, array in state.arrays.items()}
+    damage(arrays)
+    with pytest.raises(ValueError, match=message):
+        training.learner.restore(replace(state, arrays=arrays))
+
+
+def test_a_search_that_solves_nothing_is_an_error(tmp_path):
+    config = small(
+        tmp_path,
+        env="Sudoku9x9-v0",
+        envs=("Sudoku9x9-v0",),
+        shares=(1.0,),
+        search=RetryConfig(evaluations=1),
+    )
+    with pytest.raises(ValueError, match=r"solved no puzzle of Sudoku9x9-v0: begin with"):
+        train(config).run()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"games": 0}, "games must be at least 1"),
+        ({"search_rounds": 0}, "search_rounds must be at least 1"),
+        ({"pool": 0}, "pool must be at least 1"),
+        ({"envs": ("Sudoku4x4-v0", "Sudoku9x9-v0")}, "envs must hold Sudoku6x6-v0"),
+        ({"envs": ("Sudoku6x6-v0", "Sudoku6x6-v0")}, "and each once"),
+        ({"shares": (1.0,)}, "shares must be positive, one for each of the 2"),
+        ({"shares": (1.0, 0.0)}, "shares must be positive"),
+        ({"join_at": 1.5}, "join_at must lie in"),
+        ({"envs": ("Sudoku6x6-v0", "Sudoku5x5-v0")}, "Sudoku5x5-v0"),
+        ({"updates": {"segments": 0}}, "segments must be at least 1"),
+        ({"updates": {"linger": 2.0}}, "linger must lie in"),
+        ({"updates": {"learning_rate": 0.0}}, "learning_rate must be positive"),
+        ({"updates": {"constant_share": 1.0}}, "constant_share must lie in"),
+        ({"updates": {"policy_weight": -1.0}}, "policy_weight must not be negative"),
+    ],
+)
+def test_settings_that_make_no_sense(tmp_path, changes, message):
+    with pytest.raises(ValueError, match=message):
+        if "updates" in changes:
+            UpdatesConfig(**changes["updates"])
+        small(tmp_path, **changes)
+
+
+def test_the_curriculum_moves(tmp_path):
+    schedule = SuccessRateConfig(start=2, stop=6, step=2, threshold=0.1, window=8, min_count=8)
+    training = train(small(tmp_path, curriculum=schedule))
+    training.run()
+    assert training.curriculum.schedule.level > 2
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("ray")
+def test_actors_label_what_one_process_labels(ray_cluster, tmp_path):
+    weights = []
+    for actors in (0, 2):
+        config = small(tmp_path / str(actors), ray=RayConfig(actors=actors, games_per_task=5))
+        training = train(config)
+        training.run()
+        weights.append(weights_of(training))
+    assert torch.equal(*weights)
+
+
+def test_the_command_line_and_the_solver(tmp_path, capsys):
+    run = tmp_path / "run"
+    main(
+        [
+            *("--run", str(run), "--iterations", "2", "--games", "16", "--validation-games", "4"),
+            *(
+                "--env",
+                "Sudoku6x6-v0",
+                "--envs",
+                "Sudoku4x4-v0",
+                "Sudoku6x6-v0",
+                "--updates.count",
+                "5",
+                "--search.evaluations",
+                "50",
+            ),
+            *("--network.channels", "8", "--network.rounds", "4", "--network.test-rounds", "8"),
+        ]
+    )
+    assert "searched" in capsys.readouterr().out
+    retry = load(run, search="retry")
+    assert isinstance(retry, RetrySolver)
+    assert isinstance(load_policy(f"{run}?search=retry"), SolverPolicy)
+    test = puzzles.load("6x6", "test")[:20]
+    np.testing.assert_array_equal(retry.solve(test.puzzles, test.geometry), test.solutions)
+    several = np.zeros((1, 6, 6), np.int8)
+    assert retry.search(several, test.geometry, limit=2).found.tolist() == [2]
+    searching = load_policy(f"{run}?simulations=8")
+    assert evaluate(searching, test).solved.shape == (20,)
+    with pytest.raises(ValueError, match="not both"):
+        load(run, simulations=4, search="retry")
+    with pytest.raises(ValueError, match="search must be 'retry'"):
+        load(run, search="puct")
+    assert load(run, rounds=40).network.body.rounds == 40
