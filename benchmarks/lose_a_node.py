@@ -10,6 +10,7 @@ import argparse
 import threading
 import time
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -81,9 +82,9 @@ def report(what, sampler, weights, seed, wanted):
     start, deaths = time.perf_counter(), sampler.pool.deaths
     games = play(sampler, weights, seed)
     seconds, deaths = time.perf_counter() - start, sampler.pool.deaths - deaths
-    for name in ("boards", "visit_counts", "returns"):
-        found, other = getattr(games.positions, name), getattr(wanted.positions, name)
-        if not np.array_equal(found, other):
+    for name in ("boards", "policies.actions", "policies.shares", "returns"):
+        find = attrgetter(name)
+        if not np.array_equal(find(games.positions), find(wanted.positions)):
             raise SystemExit(f"{what}: the {name} are others")
     print(f"{what}: {len(games.levels)} games in {seconds:.1f} s, {deaths} actors lost, all equal")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -42,13 +42,51 @@ class AlphaZeroPolicy(NetworkPolicy):
     def __init__(self, network: Network, search_config: SearchConfig | None = None) -> None:
         super().__init__(network)
         self.search_config = search_config
+        self._solutions = np.zeros((0, 0, 0), np.int8)
+        self._met: list[NDArray[np.int8]] = []
+
+    def reset(
+        self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
+    ) -> None:
+        """Start a batch of games; nothing is drawn from `rng`."""
+        super().reset(puzzles, geometry, rng)
+        self._solutions = np.zeros_like(puzzles)
+
+    def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Choose a placement for each board; see `BatchedPolicy.act`.
+
+        Where a search has met a solved board, the moves after it follow that board and ask neither
+        the network nor another search.
+        """
+        if self.search_config is None:
+            return super().act(boards, action_masks)
+        masks = action_masks[:, : self.geometry.num_placements].copy()
+        wins = self._placements_that_win(boards) & masks
+        known = np.flatnonzero(wins.any(1))
+        masks[known] = False
+        self._met = []
+        choices = super().act(boards, masks)
+        if self._met:
+            self._solutions[masks.any(1)] = np.concatenate(self._met)
+        choices[known] = wins[known].argmax(1)
+        return choices
 
     def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Choose the network's first choice, or the search's."""
         if self.search_config is None:
             return super().choose(boards, masks)
         evaluate = evaluator(self.network, self.geometry)
-        return search(boards, masks, self.geometry, evaluate, self.search_config).best_actions()
+        found = search(boards, masks, self.geometry, evaluate, self.search_config)
+        self._met.append(found.solutions)
+        return found.best_actions()
+
+    def _placements_that_win(self, boards: NDArray[np.int8]) -> NDArray[np.bool_]:
+        """Return what leads to the solved boards that were met, bool `[B, N**3]`."""
+        solutions, digits = self._solutions, np.arange(1, boards.shape[1] + 1)
+        strays = np.logical_and(boards != 0, boards != solutions).any((1, 2), keepdims=True)
+        is_missing = np.logical_and(boards == 0, ~strays)
+        wins = is_missing[..., None] & (solutions[..., None] == digits)
+        return wins.reshape(len(boards), -1)
 
 
 class RetrySolver:
@@ -109,6 +147,9 @@ def make_network(config: AlphaZeroConfig | ExpertIterationConfig, geometry: Geom
 def load(
     folder: str | os.PathLike[str] = PRETRAINED,
     simulations: int = 0,
+    root: Literal["puct", "gumbel"] | None = None,
+    backup: Literal["mean", "max"] | None = None,
+    proofs: bool | None = None,
     search: Literal["retry"] | None = None,
     evaluations: int = RetryConfig.evaluations,
     rounds: int | None = None,
@@ -118,6 +159,9 @@ def load(
     Args:
         folder: of the checkpoint or the run; by default the network that comes with the package.
         simulations: of the tree search before each move; 0 plays greedily without one.
+        root: see `SearchConfig`, as for what follows; None takes what the network was trained with.
+        backup: likewise.
+        proofs: likewise.
         search: `"retry"` makes a solver: it searches until the puzzle is solved.
         evaluations: that the retry search may spend on a puzzle.
         rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint.
@@ -139,9 +183,12 @@ def load(
         return RetrySolver(network, RetryConfig(evaluations))
     if not simulations:
         return AlphaZeroPolicy(network)
+    trained_with = SearchConfig(reward="sparse")
     if isinstance(config, AlphaZeroConfig):
-        return AlphaZeroPolicy(network, replace(config.search, simulations=simulations))
-    return AlphaZeroPolicy(network, SearchConfig(simulations=simulations, reward="sparse"))
+        trained_with = config.search
+    options: dict[str, Any] = {"root": root, "backup": backup, "proofs": proofs}
+    chosen = {name: option for name, option in options.items() if option is not None}
+    return AlphaZeroPolicy(network, replace(trained_with, simulations=simulations, **chosen))
 
 
 def _make(config: AlphaZeroConfig | ExpertIterationConfig) -> Network:

@@ -14,7 +14,13 @@ from sudoku_learning.training import TrainingConfig
 from sudoku_learning.training.config import NetworkConfig
 from sudoku_learning.training.environments import check_env
 
-registered("alphazero/search")(SearchConfig)
+
+def _as_before(fields: dict[str, Any]) -> dict[str, Any]:
+    """Read the form of the search that was PUCT without proofs, and began anew at each move."""
+    return {**fields, "root": "puct", "backup": "mean", "proofs": False, "reuse": False}
+
+
+registered("alphazero/search", version=2, upgrades={1: _as_before})(SearchConfig)
 
 
 @registered("alphazero/loss")
@@ -78,9 +84,9 @@ class AlphaZeroConfig(TrainingConfig):
     games: int = 256
     """games of self-play an iteration"""
     temperature: float = 0.5
-    """moves are drawn from visit counts to the power of 1 / temperature; 0 plays the best"""
+    """moves are drawn from visit counts to the power of 1 / temperature; 0 plays the best (puct)"""
     noise_fraction: float = 0.25
-    """share of Dirichlet noise in the priors of a root"""
+    """share of Dirichlet noise in the priors of a root (puct)"""
     noise_alpha: float = 0.5
     """its concentration"""
     augment: bool = True

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sudoku_agents.alphazero.policies import SparsePolicies
 from sudoku_learning.training.checkpoint import REPLAY
 
 
@@ -18,29 +19,28 @@ class Positions:
 
     Attributes:
         boards: int8 `[M, N, N]`.
-        visit_counts: uint16 `[M, N**3]`, of the search at each board; p_s up to their sum.
+        policies: the search's improved policy p_s at each board.
         returns: float32 `[M]`, the reward r at the end of the game.
     """
 
     boards: NDArray[np.int8]
-    visit_counts: NDArray[np.uint16]
+    policies: SparsePolicies
     returns: NDArray[np.float32]
 
     def __len__(self) -> int:
         return len(self.boards)
 
-    def __getitem__(self, index: NDArray[np.integer]) -> Positions:
+    def __getitem__(self, index: NDArray[np.integer] | slice) -> Positions:
         """Return some of the positions."""
-        return Positions(self.boards[index], self.visit_counts[index], self.returns[index])
+        return Positions(self.boards[index], self.policies[index], self.returns[index])
 
     @classmethod
     def concatenate(cls, parts: Sequence[Positions]) -> Positions:
         """Return the positions of all parts, one after the other; there is at least one part."""
         return cls(
-            *(
-                np.concatenate([getattr(part, column.name) for part in parts])
-                for column in fields(cls)
-            )
+            np.concatenate([part.boards for part in parts]),
+            SparsePolicies.concatenate([part.policies for part in parts]),
+            np.concatenate([part.returns for part in parts]),
         )
 
 
@@ -68,9 +68,15 @@ class Replay:
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return everything that `restore` needs."""
-        sizes = np.array([len(part) for part in self._parts], np.int64)
         whole = self.all()
-        return {"sizes": sizes, **{c.name: getattr(whole, c.name) for c in fields(Positions)}}
+        return {
+            "sizes": np.array([len(part) for part in self._parts], np.int64),
+            "boards": whole.boards,
+            "offsets": whole.policies.offsets,
+            "actions": whole.policies.actions,
+            "shares": whole.policies.shares,
+            "returns": whole.returns,
+        }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], size: int) -> None:
         """Take over the arrays of another replay.
@@ -83,17 +89,24 @@ class Replay:
             ValueError: if they are none, or do not fit each other.
         """
         _check(arrays, size, self._iterations)
-        ends = np.cumsum(arrays["sizes"])[:-1]
-        columns = [np.split(arrays[column.name], ends) for column in fields(Positions)]
-        self._parts = [Positions(*part) for part in zip(*columns, strict=True)]
+        policies = SparsePolicies(arrays["offsets"], arrays["actions"], arrays["shares"])
+        whole = Positions(arrays["boards"], policies, arrays["returns"])
+        ends = np.cumsum(arrays["sizes"])
+        self._parts = [
+            whole[end - length : end] for length, end in zip(arrays["sizes"], ends, strict=True)
+        ]
 
 
 def _check(arrays: Mapping[str, NDArray[Any]], size: int, iterations: int) -> None:
-    length, parts = (len(np.atleast_1d(arrays.get(name, ()))) for name in ("boards", "sizes"))
+    length, parts, entries = (
+        len(np.atleast_1d(arrays.get(name, ()))) for name in ("boards", "sizes", "actions")
+    )
     wanted = {
         "sizes": ((parts,), np.int64),
         "boards": ((length, size, size), np.int8),
-        "visit_counts": ((length, size**3), np.uint16),
+        "offsets": ((length + 1,), np.int64),
+        "actions": ((entries,), np.uint16),
+        "shares": ((entries,), np.float32),
         "returns": ((length,), np.float32),
     }
     if arrays.keys() != wanted.keys():
@@ -112,7 +125,29 @@ def _check(arrays: Mapping[str, NDArray[Any]], size: int, iterations: int) -> No
         raise ValueError(f"{REPLAY}: sizes add up to {sizes.sum()}, and there are {length} boards")
     if ((boards < 0) | (boards > size)).any():
         raise ValueError(f"{REPLAY}: boards hold something else than digits from 0 to {size}")
-    if not arrays["visit_counts"].any(1).all():
-        raise ValueError(f"{REPLAY}: visit_counts has a position that was never visited")
+    _check_policies(boards, arrays["offsets"], arrays["actions"], arrays["shares"])
     if not np.isfinite(arrays["returns"]).all():
         raise ValueError(f"{REPLAY}: the numbers of returns are not all finite")
+
+
+def _check_policies(
+    boards: NDArray[np.int8],
+    offsets: NDArray[np.int64],
+    actions: NDArray[np.uint16],
+    shares: NDArray[np.float32],
+) -> None:
+    """Hold each policy to be one over placements into blank cells of its board."""
+    if offsets[0] != 0 or offsets[-1] != len(actions) or not (offsets[:-1] < offsets[1:]).all():
+        raise ValueError(f"{REPLAY}: offsets do not rise from 0 to {len(actions)}")
+    size = boards.shape[1]
+    owners = np.repeat(np.arange(len(boards)), np.diff(offsets))
+    rises = np.diff(actions.astype(np.int64)) > 0
+    if (actions >= size**3).any() or not (rises | (np.diff(owners) > 0)).all():
+        raise ValueError(f"{REPLAY}: actions do not rise from 0 to {size**3 - 1} in each policy")
+    if boards.reshape(len(boards), -1)[owners, actions // size].any():
+        raise ValueError(f"{REPLAY}: actions has a placement into a cell that is not blank")
+    if not ((shares > 0) & (shares <= 1)).all():
+        raise ValueError(f"{REPLAY}: shares has a number that is not above 0 and at most 1")
+    sums = np.bincount(owners, shares, len(boards))
+    if (np.abs(sums - 1) > 1e-3).any():
+        raise ValueError(f"{REPLAY}: the shares of a policy do not sum to 1")

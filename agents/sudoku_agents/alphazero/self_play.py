@@ -11,8 +11,9 @@ from torch import Tensor
 
 from sudoku_agents.alphazero.agent import evaluator, make_network
 from sudoku_agents.alphazero.config import AlphaZeroConfig
+from sudoku_agents.alphazero.policies import SparsePolicies
 from sudoku_agents.alphazero.replay import Positions
-from sudoku_agents.alphazero.search import Evaluator, SearchResult, search
+from sudoku_agents.alphazero.search import Evaluator, Forest, SearchResult
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_learning.training.environments import held_out_source, training_envs
 from sudoku_learning.training.sampling import Task
@@ -86,7 +87,8 @@ def play_games(
     Args:
         envs: G boards, of which each starts a new game; its reward is the search's.
         evaluate: priors and values, see `search`.
-        config: the search, the noise and the temperature.
+        config: the search, the noise and the temperature. With Gumbel at the root the moves are
+            those of the search, whose own noise explores.
         rng: seeds the puzzles and draws noise and moves.
 
     Returns:
@@ -99,15 +101,17 @@ def play_games(
     returns = np.zeros(count, np.float32)
     solved = np.zeros(count, np.bool_)
     lengths = np.zeros(count, np.int64)
-    moves: list[tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.uint16]]] = []
+    moves: list[tuple[NDArray[np.int64], NDArray[np.int8], SparsePolicies]] = []
     noise = (config.noise_alpha, config.noise_fraction, rng) if config.noise_fraction else None
+    temperature = config.temperature if config.search.root == "puct" else 0.0
+    forest = Forest(boards, envs.geometry, config.search)
     while running.any():
         games = np.flatnonzero(running)
         masks = info["action_mask"].astype(np.bool_)
-        found = search(boards[games], masks[games], envs.geometry, evaluate, config.search, noise)
-        moves.append((games, boards[games], found.visit_counts.astype(np.uint16)))
+        found = forest.search(games, boards[games], masks[games], evaluate, noise, rng)
+        moves.append((games, boards[games], SparsePolicies.of(found.policy())))
         actions = masks.argmax(1)  # finished boards go on with other puzzles, unwatched
-        actions[games] = choose_moves(found, config.temperature, rng)
+        actions[games] = choose_moves(found, temperature, rng)
         boards, rewards, terminated, truncated, info = envs.step(actions)
         returns[games] += rewards[games]
         lengths[games] += 1
@@ -115,7 +119,7 @@ def play_games(
         running &= ~(terminated | truncated)
     positions = Positions(
         np.concatenate([board for _, board, _ in moves]),
-        np.concatenate([counts for _, _, counts in moves]),
+        SparsePolicies.concatenate([policies for _, _, policies in moves]),
         np.concatenate([returns[games] for games, _, _ in moves]),
     )
     return Games(positions, levels, solved, returns, lengths)
@@ -124,10 +128,9 @@ def play_games(
 def choose_moves(
     found: SearchResult, temperature: float, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Draw moves from the visit counts to the power of 1 / temperature; 0 plays the best."""
+    """Draw moves from the policies to the power of 1 / temperature; 0 plays the best."""
     if temperature == 0:
         return found.best_actions()
-    shares = found.policy()
-    shares /= shares.max(1, keepdims=True)
+    shares = found.policy() / found.policy().max(1, keepdims=True)
     sums = (shares.astype(np.float64) ** (1 / temperature)).cumsum(1)
     return (sums > rng.random((len(sums), 1)) * sums[:, -1:]).argmax(1)

@@ -28,8 +28,8 @@ class Losses:
         policy: cross entropy of the network's policy against the search's, nats.
         value: squared error of the value.
         entropy: entropy of the network's policy, nats.
-        accuracy: share of positions where the network's first choice is a most visited action,
-            the alpha of Algorithm 1.
+        accuracy: share of positions where the network's first choice is the search's, or one of
+            several that share the first place: the alpha of Algorithm 1.
         positions: how many positions were trained on, with repeats.
     """
 
@@ -72,25 +72,27 @@ def update(
     sums = np.zeros(4)
     for _ in range(updates):
         batch = positions[rng.integers(len(positions), size=config.batch_size)]
-        boards, counts = batch.boards, batch.visit_counts.astype(np.float32)
+        boards, policies = batch.boards, batch.policies.dense(geometry.num_placements)
         if augment:
             moved_by = symmetry.sample(geometry, len(batch), rng)
-            boards, counts = moved_by.apply(boards), moved_by.apply_to_policy(counts)
+            boards, policies = moved_by.apply(boards), moved_by.apply_to_policy(policies)
         masks = legal_placements(boards, geometry, actions)
-        policy = torch.from_numpy(counts / counts.sum(1, keepdims=True))
         found = network.every_round(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
         value_loss, policy_loss, entropy = losses(
-            found["policy"], found["value"], policy, torch.from_numpy(batch.returns)
+            found["policy"],
+            found["value"],
+            torch.from_numpy(policies),
+            torch.from_numpy(batch.returns),
         )
         loss = config.value_weight * value_loss + policy_loss - config.entropy_weight * entropy
         optimiser.step(loss)
-        accuracy = _first_choice_agrees(found["policy"][-1], counts)
+        accuracy = _first_choice_agrees(found["policy"][-1], policies)
         sums += [policy_loss.item(), value_loss.item(), entropy.item(), accuracy]
     network.eval()
     policy_mean, value_mean, entropy_mean, accuracy = (sums / updates).tolist()
     return Losses(policy_mean, value_mean, entropy_mean, accuracy, updates * config.batch_size)
 
 
-def _first_choice_agrees(logits: Tensor, counts: NDArray[np.float32]) -> float:
+def _first_choice_agrees(logits: Tensor, policies: NDArray[np.float32]) -> float:
     choice = logits.detach().argmax(1).numpy()
-    return float((counts[np.arange(len(counts)), choice] == counts.max(1)).mean())
+    return float((policies[np.arange(len(policies)), choice] == policies.max(1)).mean())

@@ -12,7 +12,7 @@ import torch
 from sudoku_agents.alphazero import agent
 from sudoku_agents.alphazero.config import AlphaZeroConfig, LossConfig
 from sudoku_agents.alphazero.learner import AlphaZeroLearner, main
-from sudoku_agents.alphazero.search import SearchConfig
+from sudoku_agents.alphazero.search import SearchConfig, search
 from sudoku_agents.alphazero.self_play import play_games
 from sudoku_curricula.curves import (
     BLANKS,
@@ -62,9 +62,10 @@ def weights_of(trainer):
     return torch.nn.utils.parameters_to_vector(trainer.learner.network.parameters())
 
 
+@pytest.mark.parametrize("root", ["puct", "gumbel"])
 @pytest.mark.parametrize(("reward", "temperature"), [("terminal", 1.0), ("sparse", 0.0)])
-def test_self_play_keeps_the_rules(tmp_path, reward, temperature):
-    search = SearchConfig(simulations=10, reward=reward)
+def test_self_play_keeps_the_rules(tmp_path, reward, temperature, root):
+    search = SearchConfig(simulations=10, reward=reward, root=root)
     config = small(tmp_path, search=search, temperature=temperature)
     envs = gym.make_vec("Sudoku4x4-v0", num_envs=24, blanks=7, reward=reward, end_at_dead_end=True)
     network = Network(PooledConfig(8, 2), POLICY_AND_VALUE, envs.geometry).eval()
@@ -72,8 +73,9 @@ def test_self_play_keeps_the_rules(tmp_path, reward, temperature):
     games = play_games(envs, evaluator, config, np.random.default_rng(0))
     positions = games.positions
     masks = board.candidates(positions.boards).reshape(len(positions), -1)
-    assert not positions.visit_counts[~masks].any()
-    assert (positions.visit_counts.sum(1) == 10).all()
+    policies = positions.policies.dense(64)
+    assert not policies[~masks].any()
+    np.testing.assert_allclose(policies.sum(1), 1, rtol=1e-6)
     assert games.lengths.sum() == len(positions)
     assert (games.levels == 7).all() and games.lengths.max() == 7
     assert (games.lengths[games.solved] == 7).all()
@@ -96,11 +98,13 @@ def test_a_short_run_learns_what_chance_does_not(tmp_path):
     assert found[ITERATION][0][-1] == trainer.steps  # curves run over environment steps
 
 
-def test_an_interrupted_run_continues_to_the_bit(tmp_path):
-    whole = train(small(tmp_path / "whole"))
+@pytest.mark.parametrize("root", ["puct", "gumbel"])
+def test_an_interrupted_run_continues_to_the_bit(tmp_path, root):
+    settings = {"search": SearchConfig(simulations=12, reward="sparse", root=root)}
+    whole = train(small(tmp_path / "whole", **settings))
     whole.run()
-    train(small(tmp_path / "parts", iterations=2)).run()
-    resumed = train(small(tmp_path / "parts", resume=True))
+    train(small(tmp_path / "parts", **settings, iterations=2)).run()
+    resumed = train(small(tmp_path / "parts", **settings, resume=True))
     assert resumed.iteration == 2
     resumed.run()
     assert resumed.iteration == whole.iteration == 4
@@ -188,14 +192,44 @@ def test_resuming_takes_the_saved_options_up_again(tmp_path):
     run = ["--run", str(tmp_path / "run")]
     small = ["--iterations", "1", "--games", "8", "--validation-games", "8"]
     parts = ["network:pooled", "--network.channels", "8", "curriculum:constant"]
-    main([*run, *small, "--search.simulations", "4", *parts])
+    search = ["--search.simulations", "4", "--search.root", "gumbel", "--search.backup", "max"]
+    main([*run, *small, *search, "--search.no-proofs", *parts])
     with pytest.raises(ValueError, match="already holds a run"):
         main([*run, *small])
     main([*run, "--resume", "--iterations", "2"])
     config = json.loads((tmp_path / "run" / "config.json").read_text())
+    chosen = {name: config["search"][name] for name in ("version", "root", "backup", "proofs")}
+    assert chosen == {"version": 2, "root": "gumbel", "backup": "max", "proofs": False}
     assert (config["games"], config["iterations"]) == (8, 2)
     assert config["network"]["channels"] == 8 and config["curriculum"]["blanks"] == 8
     assert read_curves(tmp_path / "run")[ITERATION][1] == [1, 2]
+
+
+def test_a_search_of_an_earlier_release_is_played_as_it_was():
+    before = SearchConfig(simulations=9, reward="sparse", proofs=False, reuse=False)
+    for folder in (agent.PRETRAINED, FIRST_RELEASE):
+        assert agent.load(folder, simulations=9).search_config == before
+    policy = load_policy("calphazero?simulations=9&root=gumbel&backup=max&proofs=true")
+    assert policy.search_config == replace(before, root="gumbel", backup="max", proofs=True)
+    with pytest.raises(ValueError, match=r"root='uct' is no .*'gumbel'"):
+        load_policy("calphazero?simulations=9&root=uct")
+
+
+def test_a_policy_follows_the_solved_board_that_its_search_has_met(monkeypatch):
+    searched = []
+
+    def counting(boards, *others):
+        searched.append(len(boards))
+        return search(boards, *others)
+
+    monkeypatch.setattr(agent, "search", counting)
+    source = BankSource(puzzles.load("4x4", "test"))
+    boards, _ = source.sample(300, 3, np.random.default_rng(0))
+    policy = load_policy("calphazero?simulations=100&proofs=true")
+    result = evaluate(policy, boards)
+    assert result.completion_rate == 1 and result.illegal == 0
+    assert searched == [256, 44]
+    check_policy(policy)
 
 
 @pytest.mark.parametrize("name", ["calphazero", str(FIRST_RELEASE)], ids=["shipped", "first"])

@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from sudoku_agents.alphazero.search import SearchConfig, legal_placements, search
+from sudoku_agents.alphazero.search import Forest, SearchConfig, legal_placements, search
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
@@ -61,11 +61,16 @@ class PlainSearch:
             return node["value"]
         visits = sum(edge["visits"] for edge in node["edges"].values())
 
+        def value_of(edge):
+            if self.config.backup == "max":
+                return self.best(edge["node"])
+            return float(edge["total"]) / edge["visits"]
+
         def score(edge):
             explore = self.config.c_puct * math.sqrt(max(visits, 1))
             explore *= float(edge["prior"]) / (1 + edge["visits"])
             if edge["visits"]:
-                return float(edge["total"]) / edge["visits"] + explore
+                return value_of(edge) + explore
             return explore + self.config.unvisited_bonus
 
         action, edge = max(node["edges"].items(), key=lambda item: score(item[1]))
@@ -80,9 +85,15 @@ class PlainSearch:
         edge["total"] += np.float32(value)
         return value
 
-    def visit_counts(self, cells):
-        root = self.node(cells)
-        for _ in range(self.config.simulations):
+    def best(self, node):
+        """The best value that play from a node can reach as far as it was tried."""
+        if "value" in node:
+            return np.float32(node["value"])
+        tried = [edge["node"] for edge in node["edges"].values() if edge["node"] is not None]
+        return max(map(self.best, tried), default=node["first_value"])
+
+    def visit_counts(self, root):
+        while sum(edge["visits"] for edge in root["edges"].values()) < self.config.simulations:
             self.simulate(root)
         counts = np.zeros(64, np.int64)
         for action, edge in root["edges"].items():
@@ -93,19 +104,55 @@ class PlainSearch:
 @pytest.mark.parametrize("reward", ["terminal", "sparse"])
 @pytest.mark.parametrize("end_at_dead_end", [True, False])
 @pytest.mark.parametrize("bonus", [0.0, 0.5])
-def test_equals_the_plain_search(reward, end_at_dead_end, bonus):
+@pytest.mark.parametrize("backup", ["mean", "max"])
+def test_equals_the_plain_search(reward, end_at_dead_end, bonus, backup):
     config = SearchConfig(
         simulations=60,
         c_puct=1.3,
         unvisited_bonus=bonus,
         reward=reward,
         end_at_dead_end=end_at_dead_end,
+        backup=backup,
+        proofs=False,
     )
     boards, _, masks = roots(6, (3, 9))
     found = search(boards, masks, FOUR, arbitrary, config)
     plain = PlainSearch(config, arbitrary)
     for i, cells in enumerate(boards):
-        np.testing.assert_array_equal(found.visit_counts[i], plain.visit_counts(cells))
+        np.testing.assert_array_equal(found.visit_counts[i], plain.visit_counts(plain.node(cells)))
+
+
+@pytest.mark.parametrize("backup", ["mean", "max"])
+def test_a_forest_goes_on_from_the_subtree_of_the_move(backup):
+    config = SearchConfig(simulations=40, reward="sparse", backup=backup, proofs=False)
+    boards, _, masks = roots(8, 6)
+    plain = PlainSearch(config, arbitrary)
+    trees, games = [plain.node(cells) for cells in boards], np.arange(8)
+    forest, seen = Forest(boards, FOUR, config), 0
+    while len(games):
+        found = forest.search(games, boards[games], masks[games], arbitrary)
+        for i, game in enumerate(games):
+            seen += trees[game]["edges"].keys() == set(np.flatnonzero(masks[game]))
+            np.testing.assert_array_equal(found.visit_counts[i], plain.visit_counts(trees[game]))
+        moves = found.best_actions()
+        boards.reshape(8, -1)[games, moves // 4] = moves % 4 + 1
+        masks = board.candidates(boards).reshape(8, -1)
+        for game, move in zip(games, moves, strict=True):
+            trees[game] = trees[game]["edges"][move]["node"]
+        games = np.array([game for game in games if "edges" in trees[game]], np.int64)
+    assert seen > 24
+
+
+def test_without_reuse_each_search_begins_anew():
+    config = SearchConfig(simulations=30, reuse=False)
+    boards, _, masks = roots(8, 7)
+    forest, games = Forest(boards, FOUR, config), np.arange(8)
+    moves = forest.search(games, boards, masks, arbitrary).best_actions()
+    boards.reshape(8, -1)[games, moves // 4] = moves % 4 + 1
+    masks = board.candidates(boards).reshape(8, -1)
+    found = forest.search(games, boards, masks, arbitrary)
+    fresh = search(boards, masks, FOUR, arbitrary, config)
+    np.testing.assert_array_equal(found.visit_counts, fresh.visit_counts)
 
 
 def test_visits_are_legal_and_counted():
@@ -175,7 +222,7 @@ def test_the_games_are_those_of_the_environment(name, many, end_at_dead_end, rew
     rules = {"actions": actions, "reward": reward, "end_at_dead_end": end_at_dead_end}
     blanks = {1: 2, 2: 1, many: 2}  # so that some games are won and some lost
     envs = gym.make_vec(name, num_envs=64, blanks=blanks, **rules)
-    config = SearchConfig(simulations=1, **rules)
+    config = SearchConfig(simulations=1, proofs=False, **rules)
     rng = np.random.default_rng(5)
     boards, info = envs.reset(seed=2)
     running, ends = np.ones(64, np.bool_), []
@@ -201,7 +248,45 @@ def test_the_games_are_those_of_the_environment(name, many, end_at_dead_end, rew
     assert len(ends) == 64 and len(set(ends)) > 1
 
 
-@pytest.mark.parametrize("simulations", [0, 2**16])
-def test_unusable_settings_are_refused(simulations):
-    with pytest.raises(ValueError, match="simulations must be"):
-        SearchConfig(simulations=simulations)
+def test_a_network_that_is_sure_solves_nothing():
+    def sure(boards, masks):
+        return uniform(boards, masks)[0], np.ones(len(boards), np.float32)
+
+    boards, _, masks = roots(8, 9)
+    for proofs in (True, False):
+        found = search(boards, masks, FOUR, sure, SearchConfig(simulations=8, proofs=proofs))
+        assert not found.solved.any() and not found.solutions.any()
+
+
+def test_the_best_value_is_that_of_one_good_reply_among_bad_ones():
+    boards, masks = np.zeros((1, 4, 4), np.int8), np.zeros((1, 64), np.bool_)
+    masks[0, 0] = True  # only the digit 1 in the first cell may be played
+
+    def evaluate(boards, masks):
+        return uniform(boards, masks)[0], np.where(boards[:, 3, 3] == 2, 0.9, 0.1).astype("f4")
+
+    for backup, value in (("mean", 0.25), ("max", 0.9)):
+        config = SearchConfig(simulations=64, unvisited_bonus=1.0, backup=backup)
+        found = search(boards, masks, FOUR, evaluate, config)
+        assert found.best_actions() == [0] and (found.policy() == masks).all()
+        np.testing.assert_allclose(found.values, value, atol=0.15 * (backup == "mean"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"simulations": 0}, "simulations must be at least 1"),
+        ({"simulations": 2**16}, "simulations must be below 65536"),
+        ({"considered": 0}, "considered must be at least 1"),
+        ({"c_puct": -1.0}, "c_puct must be at least 0"),
+        ({"c_visit": float("nan")}, "c_visit must be at least 0"),
+        ({"c_scale": float("inf")}, "c_scale must be at least 0 and finite"),
+        ({"root": "uct"}, "root must be 'puct' or 'gumbel', not 'uct'"),
+        ({"backup": "sum"}, "backup must be 'mean' or 'max', not 'sum'"),
+        ({"reward": "dense"}, "reward must be 'terminal' or 'sparse'"),
+        ({"actions": "any"}, "actions must be 'legal' or 'blank'"),
+    ],
+)
+def test_unusable_settings_are_refused(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        SearchConfig(**wrong)
