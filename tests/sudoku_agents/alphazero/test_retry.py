@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sudoku_agents.alphazero.assumptions import (
+from sudoku_agents.alphazero.retry import RetryConfig, retry_search
+from sudoku_agents.alphazero.retry.assumptions import (
     DEAD,
     FULL,
     OPEN,
@@ -13,7 +14,6 @@ from sudoku_agents.alphazero.assumptions import (
     constraint_members,
     state_of,
 )
-from sudoku_agents.alphazero.retry import RetryConfig, retry_search
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.geometry import Geometry, latin_square, sudoku_x
 from sudoku_learning.networks.exact_cover.graph import constraint_table

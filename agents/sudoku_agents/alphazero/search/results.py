@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_agents.alphazero import gumbel
-from sudoku_agents.alphazero.proofs import LOST, WON
-from sudoku_agents.alphazero.selection import Scoring, best_value, counts_at
-from sudoku_agents.alphazero.tree import borrowed_trees
+from sudoku_agents.alphazero.search import gumbel
+from sudoku_agents.alphazero.search.proofs import LOST, WON
+from sudoku_agents.alphazero.search.selection import Scoring, best_value, counts_at
+from sudoku_agents.alphazero.search.tree import borrowed_trees
 from sudoku_gym.kernels.compiler import inlined, njit
 from sudoku_gym.kernels.endings import SPARSE, Rules
 from sudoku_gym.kernels.layout import Sizes

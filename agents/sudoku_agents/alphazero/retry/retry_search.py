@@ -27,7 +27,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_agents.alphazero.assumptions import FULL, OPEN, assume, constraint_members, state_of
+from sudoku_agents.alphazero.retry.assumptions import (
+    FULL,
+    OPEN,
+    assume,
+    constraint_members,
+    state_of,
+)
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.configs import registered

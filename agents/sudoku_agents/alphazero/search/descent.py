@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudoku_agents.alphazero.gumbel import select_at_root
-from sudoku_agents.alphazero.proofs import (
+from sudoku_agents.alphazero.search.gumbel import select_at_root
+from sudoku_agents.alphazero.search.proofs import (
     inherit,
     is_refuted,
     refute,
     settle_lost,
     settle_won,
 )
-from sudoku_agents.alphazero.selection import Scoring, select_gumbel, select_puct
-from sudoku_agents.alphazero.tree import borrowed_trees, bring_next, new_node, try_edge
+from sudoku_agents.alphazero.search.selection import Scoring, select_gumbel, select_puct
+from sudoku_agents.alphazero.search.tree import borrowed_trees, bring_next, new_node, try_edge
 from sudoku_gym.kernels.compiler import inlined, njit
 from sudoku_gym.kernels.endings import SPARSE, Rules, end_value, is_over, is_solved
 from sudoku_gym.kernels.intrinsics import borrowed

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sudoku_agents.alphazero.proofs import LOST
+from sudoku_agents.alphazero.search.proofs import LOST
 from sudoku_gym.kernels.compiler import inlined
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"

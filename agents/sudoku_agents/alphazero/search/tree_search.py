@@ -18,9 +18,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_agents.alphazero import descent, gumbel, results, roots, tree
-from sudoku_agents.alphazero.results import SearchResult as SearchResult
-from sudoku_agents.alphazero.selection import Scoring
+from sudoku_agents.alphazero.search import descent, gumbel, results, roots, tree
+from sudoku_agents.alphazero.search.results import SearchResult
+from sudoku_agents.alphazero.search.selection import Scoring
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.endings import SPARSE, TERMINAL, Rules

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_agents.alphazero.proofs import UNDECIDED
-from sudoku_agents.alphazero.selection import Scoring, best_value
+from sudoku_agents.alphazero.search.proofs import UNDECIDED
+from sudoku_agents.alphazero.search.selection import Scoring, best_value
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.compiler import inlined, njit
 from sudoku_gym.kernels.intrinsics import borrowed, lowest_bit

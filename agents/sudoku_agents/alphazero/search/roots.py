@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudoku_agents.alphazero.proofs import LOST, UNDECIDED, WON, is_refuted, settle_lost
-from sudoku_agents.alphazero.selection import Scoring
-from sudoku_agents.alphazero.tree import EDGES, NODES, borrowed_trees, bring_next, new_node
+from sudoku_agents.alphazero.search.proofs import LOST, UNDECIDED, WON, is_refuted, settle_lost
+from sudoku_agents.alphazero.search.selection import Scoring
+from sudoku_agents.alphazero.search.tree import EDGES, NODES, borrowed_trees, bring_next, new_node
 from sudoku_gym.kernels.compiler import inlined, njit
 from sudoku_gym.kernels.endings import SPARSE, Rules
 from sudoku_gym.kernels.layout import Sizes, UnitTables

@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudoku_agents.alphazero.selection import Scoring, counts_at, mixed_value, value_of
-from sudoku_agents.alphazero.tree import borrowed_trees
+from sudoku_agents.alphazero.search.selection import Scoring, counts_at, mixed_value, value_of
+from sudoku_agents.alphazero.search.tree import borrowed_trees
 from sudoku_gym.kernels.compiler import inlined, njit
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
