@@ -7,10 +7,11 @@ Nothing here knows a trainer: the panels come from the groups of the curves that
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import ceil, floor, inf, isfinite, log10
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -23,14 +24,18 @@ from numpy.typing import NDArray
 from sudoku_curricula import curves
 
 Runs = list[curves.Curves]  # those behind one line
+Floors = Mapping[str, Mapping[str, float]]  # of a curve, by its name: heights of lines, by theirs
 
 # Okabe and Ito's colours, told apart by colour-blind eyes too
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999")
 _STYLES = ("-", "--", ":", "-.")  # of the curves of a panel, where colours tell folders apart
+_FLOOR_COLOUR = "#444444"
+_FLOOR_STYLES = ("--", ":", "-.")
 _COLUMNS = 3
 _DECADES = 2  # a loss that spans so many is drawn on a logarithmic axis
 _ALIKE = 10  # curves share an axis if the largest values of none exceed another's so many times
 _SMALL = 1e-5  # smaller losses are not told apart: some fall to 0 where all games are won
+_NO_FLOORS: Floors = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ def plot_runs(
     path: str | os.PathLike[str],
     *,
     compare: bool = False,
+    floors: Floors = _NO_FLOORS,
 ) -> None:
     """Draw the curves of runs over environment steps, a panel or more for each group.
 
@@ -64,9 +70,13 @@ def plot_runs(
         folders: each with the event files of one run, or with several runs anywhere below it.
         path: of the PNG; it is written to a temporary name and renamed.
         compare: draw a line for each folder, under its name; else all runs of all folders are one.
+        floors: what needs no learning, as level lines to beat: by the name of the curve, heights
+            by the names of the lines, three at most, e.g. `{"evaluation/completion_rate":
+            {"hidden singles": 0.53}}`. A curve with floors has a panel of its own.
 
     Raises:
-        ValueError: if a folder holds no curves, or there is none, or more to compare than colours.
+        ValueError: if a folder holds no curves, or there is none, or more to compare than colours;
+            if there are more floors than line styles, or no run holds their curve.
     """
     if not folders:
         raise ValueError("there is nothing to draw: give the folder of a run")
@@ -75,12 +85,14 @@ def plot_runs(
             f"{len(folders)} folders can't be told apart: compare {len(_COLOURS)} at most"
         )
     lines = {os.fspath(folder): _read_runs(folder) for folder in folders}
-    panels = panels_of([run for runs in lines.values() for run in runs])
+    runs = [run for part in lines.values() for run in part]
+    _check_floors(floors, runs)
+    panels = panels_of(runs, apart=floors)
     if not compare:
-        lines = {"": [run for runs in lines.values() for run in runs]}
+        lines = {"": runs}
     figure = _figure(len(panels))
     for axes, panel in zip(figure.axes, panels, strict=False):
-        _draw_panel(axes, panel, lines)
+        _draw_panel(axes, panel, lines, floors)
     for axes in figure.axes[len(panels) :]:
         axes.set_visible(False)
     if compare:
@@ -97,11 +109,15 @@ def plot_runs(
     os.replace(draft, target)
 
 
-def panels_of(runs: Runs) -> list[Panel]:
+def panels_of(runs: Runs, apart: Collection[str] = ()) -> list[Panel]:
     """Choose the panels for the curves that any of the runs holds, in the order of the groups.
 
     The level and each of the `charts` have a panel of their own. Of the rest of a group, shares
     stand together, so do losses that span decades, and others where their sizes are alike.
+
+    Args:
+        runs: whose curves are to be drawn.
+        apart: the names of curves that get panels of their own too.
 
     Raises:
         ValueError: if no curve belongs to a group.
@@ -117,7 +133,7 @@ def panels_of(runs: Runs) -> list[Panel]:
         )
     if not panels:
         raise ValueError(f"the runs hold no curve of a group to draw: {', '.join(curves.GROUPS)}")
-    return panels
+    return [part for panel in panels for part in _set_apart(panel, apart)]
 
 
 def mean_and_range(runs: Runs, tag: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -154,6 +170,25 @@ def _panels_of_group(group: str, values: dict[str, NDArray[np.float64]]) -> list
         *(Panel(group, tags) for alike in _alike(others) for tags in _chunks(alike)),
         *(Panel(group, tags, "log") for tags in _chunks(losses)),
     ]
+
+
+def _set_apart(panel: Panel, tags: Collection[str]) -> Iterator[Panel]:
+    """Split a panel: those of the tags that it holds each alone, then what is left of it."""
+    left = tuple(tag for tag in panel.tags if tag not in tags)
+    for part in (*((tag,) for tag in panel.tags if tag in tags), left):
+        if part:
+            yield replace(panel, tags=part)
+
+
+def _check_floors(floors: Floors, runs: Runs) -> None:
+    for tag, heights in floors.items():
+        if len(heights) > len(_FLOOR_STYLES):
+            raise ValueError(
+                f"{len(heights)} floors of {tag} can't be told apart: give {len(_FLOOR_STYLES)} "
+                "at most"
+            )
+        if not any(tag in run for run in runs):
+            raise ValueError(f"floors of {tag}: no run holds a curve of this name")
 
 
 def _spans_decades(values: NDArray[np.float64]) -> bool:
@@ -211,7 +246,7 @@ def _figure(panels: int) -> Figure:
     return figure
 
 
-def _draw_panel(axes: Axes, panel: Panel, lines: dict[str, Runs]) -> None:
+def _draw_panel(axes: Axes, panel: Panel, lines: dict[str, Runs], floors: Floors) -> None:
     """Draw some curves: folders are told apart by colour, or, if there is one, the curves are."""
     compare = len(lines) > 1
     for number, tag in enumerate(panel.tags):
@@ -227,13 +262,18 @@ def _draw_panel(axes: Axes, panel: Panel, lines: dict[str, Runs]) -> None:
         if len(panel.tags) > 1:
             colour = "black" if compare else _COLOURS[number]
             axes.plot([], [], style, color=colour, label=_shown([_label(tag)])[0])
+        heights = floors.get(tag, {})
+        for name, height, dashes in zip(
+            _shown(heights), heights.values(), _FLOOR_STYLES, strict=False
+        ):
+            axes.axhline(height, color=_FLOOR_COLOUR, linestyle=dashes, linewidth=1.2, label=name)
     axes.set_title(panel.title, loc="left", parse_math=False)
     if len(panel.tags) == 1:
         axes.set_title(panel.group, loc="right", color="#888888", fontsize="small")
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     _set_scales(axes, panel.scale)
-    if len(panel.tags) > 1:
+    if axes.get_legend_handles_labels()[1]:
         _spell_out(axes.legend(frameon=False, fontsize="small"))
 
 

@@ -179,6 +179,43 @@ def test_every_kind_of_panel_is_drawn(tmp_path):
         assert picture.width > 1500  # three columns
 
 
+def dark_rows(path):
+    """Return which rows of the loss's panel are dark grey for a third of its width or more."""
+    right = panels(path)[0, 1].astype(int)
+    is_grey = (np.ptp(right, axis=2) < 10) & (right.max(2) < 120)
+    return set(np.flatnonzero(is_grey.mean(1) > 1 / 3).tolist())
+
+
+def test_floors_are_lines_at_their_heights(tmp_path):
+    run = write_run(tmp_path / "run", 1, loss=0.9)
+    paths = {height: tmp_path / f"{height}.png" for height in (0, 0.3, 0.6)}
+    plot_runs([run], paths[0])
+    for height in (0.3, 0.6):
+        plot_runs([run], paths[height], floors={POLICY_LOSS: {"hidden singles": height}})
+    without, low, high = (dark_rows(path) for path in paths.values())
+    assert low - without and high - without
+    assert max(high - without) < min(low - without)  # rows are counted from the top
+    levels = [panels(path)[0, 0] for path in paths.values()]
+    assert all((level == levels[0]).all() for level in levels)  # another curve's panel has none
+
+
+def test_a_curve_with_floors_has_a_panel_of_its_own():
+    run = curves_of([COMPLETION_RATE, CONSTRAINT_FRACTION, "evaluation/other"])
+    assert panels_of([run], apart={COMPLETION_RATE: {}}) == [
+        Panel("evaluation", (COMPLETION_RATE,), "share"),
+        Panel("evaluation", (CONSTRAINT_FRACTION, "evaluation/other"), "share"),
+    ]
+
+
+def test_floors_that_can_not_be_drawn_are_refused(tmp_path):
+    run = write_run(tmp_path / "run", 1)
+    with pytest.raises(ValueError, match="4 floors of losses/policy_loss can't be told apart"):
+        plot_runs([run], tmp_path / "x.png", floors={POLICY_LOSS: dict.fromkeys("abcd", 0.5)})
+    with pytest.raises(ValueError, match="floors of losses/entropy: no run holds a curve"):
+        plot_runs([run], tmp_path / "x.png", floors={ENTROPY: {"random": 0.5}})
+    assert not (tmp_path / "x.png").exists()
+
+
 def test_curves_are_read_as_written(tmp_path):
     with CurveWriter(tmp_path) as writer:
         writer.add_scalars({BLANKS: 2}, 1)
