@@ -76,19 +76,23 @@ class Config:
 
     parts: tuple[Part, ...] = ("floors", "control", "control-0.2", "mlp", "simulations")
     """see above; in this order"""
-    minutes: float = 10.0
+    minutes: float = 8.0
     """processor minutes of training for each network (1.5 million updates)"""
-    control_minutes: float = 1.5
+    control_minutes: float = 1.0
     """likewise for each control"""
-    simulations: int = 50
+    simulations: int = 25
     """a move in self-play (200)"""
     games: int = 256
     """of self-play an iteration (500)"""
-    passes: float = 8.0
+    passes: float = 16.0
     """how often each position is trained on, each time moved by another symmetry"""
     learning_rate: float = 1e-3
     """of Adam"""
-    level_iterations: int = 6
+    batch_size: int = 256
+    """positions an update"""
+    gamma: float = 0.6
+    """policy accuracy above which the curriculum moves on"""
+    level_iterations: int = 8
     """iterations after which the curriculum moves on even where the level failed"""
     checks: int = 4
     """how often to play while a network is trained, evenly spread"""
@@ -151,7 +155,9 @@ def run_config(part: str, config: Config) -> AlphaZeroConfig:
     """Return how a part trains: equation 5 with lambda = 100, Algorithm 1, no noise at roots."""
     schedule: ScheduleConfig = ConstantConfig(CONTROL_BLANKS)
     if part in NETWORKS:
-        schedule = PaperAlgorithm1Config(2, MOST_BLANKS, max_iterations=config.level_iterations)
+        schedule = PaperAlgorithm1Config(
+            2, MOST_BLANKS, gamma=config.gamma, max_iterations=config.level_iterations
+        )
     rate = CONTROLS.get(part) or config.learning_rate
     return AlphaZeroConfig(
         run=config.runs / part,
@@ -170,6 +176,7 @@ def run_config(part: str, config: Config) -> AlphaZeroConfig:
             entropy_weight=0.01,
             every_action=True,
             learning_rate=rate,
+            batch_size=config.batch_size,
             passes=config.passes,
         ),
         network=NETWORKS.get(part, MLP),
