@@ -5,6 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO ?= $(BIN)/python examples/demo.py
 PYTEST_ARGS ?= -n 2 --dist loadgroup
+PAPER_ARGS ?=
 PACKAGES := sudoku_gym curricula $(wildcard learning) agents baselines tests examples benchmarks
 
 # Two threads a process on a machine with two cores are slower than one, often by far.
@@ -13,13 +14,16 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint format types docs build clean
+.PHONY: help demo reproduce-calphazero test lint format types docs build clean
 
 help:  ## Show the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-21s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed-agents  ## Train cAlphaZero on 4x4 with a curriculum, compare it with baselines
 	$(DEMO)
+
+reproduce-calphazero: $(VENV)/.installed-agents  ## Train as the cAlphaZero paper did (PAPER_ARGS='--minutes 600')
+	$(BIN)/python benchmarks/reproduce_calphazero.py $(PAPER_ARGS)
 
 test: $(VENV)/.installed-dev  ## Run the tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from sudoku_agents.alphazero.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_learning.configs import from_json, registered
-from sudoku_learning.networks import ExactCoverConfig
+from sudoku_learning.networks import AttentionConfig, ExactCoverConfig, MLPConfig
 from sudoku_learning.training import TrainingConfig
 from sudoku_learning.training.config import NetworkConfig
 from sudoku_learning.training.environments import check_env
@@ -32,6 +32,10 @@ class LossConfig:
     """lambda; the paper has 100, for a constraint fraction, which varies little"""
     entropy_weight: float = 0.0
     """xi; above 0 it rewards an undecided policy"""
+    every_action: bool = False
+    """take policy and entropy over all N**3 placements, so that the network has to learn which
+    cells are blank, as the paper's does (its uniform loss of 4.1 is log 64); else over those that
+    may be played. What may not be played is masked at play either way"""
     learning_rate: float = 3e-3
     """of Adam"""
     max_gradient_norm: float = 1.0
@@ -114,6 +118,11 @@ class AlphaZeroConfig(TrainingConfig):
             raise ValueError(f"noise_fraction must lie in [0, 1], not {self.noise_fraction}")
         if self.noise_alpha <= 0:
             raise ValueError(f"noise_alpha must be positive, not {self.noise_alpha}")
+        if self.loss.every_action and not isinstance(self.network, MLPConfig | AttentionConfig):
+            raise ValueError(
+                "loss.every_action needs a body that reads cells, mlp or attention: others are "
+                "told which placements are legal"
+            )
 
 
 def read_config(data: dict[str, Any]) -> AlphaZeroConfig | ExpertIterationConfig:

@@ -77,6 +77,7 @@ def update(
             moved_by = symmetry.sample(geometry, len(batch), rng)
             boards, policies = moved_by.apply(boards), moved_by.apply_to_policy(policies)
         masks = legal_placements(boards, geometry, actions)
+        masks |= config.every_action
         found = network.every_round(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
         value_loss, policy_loss, entropy = losses(
             found["policy"],

@@ -27,6 +27,8 @@ class AttentionConfig:
     """blocks of attention and perceptron"""
     heads: int = 4
     """attention heads; they divide the width"""
+    perceptron: int | None = None
+    """width of the perceptrons' hidden layer; None takes four times that of a token"""
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -35,6 +37,8 @@ class AttentionConfig:
                 f"width, layers and heads must be at least 1, and heads divide width, not "
                 f"{self.width}, {self.layers} and {self.heads}"
             )
+        if self.perceptron is not None and self.perceptron < 1:
+            raise ValueError(f"perceptron must be at least 1, not {self.perceptron}")
 
     def build(self, geometry: Geometry) -> AttentionBody:
         """Make the body for boards of that size."""
@@ -95,11 +99,11 @@ class AttentionBody(nn.Module):
 class _Block(nn.Module):
     def __init__(self, config: AttentionConfig) -> None:
         super().__init__()
-        width = config.width
+        width, hidden = config.width, config.perceptron or 4 * config.width
         self.before_attention, self.before_perceptron = nn.LayerNorm(width), nn.LayerNorm(width)
         self.attention = nn.MultiheadAttention(width, config.heads, batch_first=True)
         self.perceptron = nn.Sequential(
-            nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width)
+            nn.Linear(width, hidden), nn.GELU(), nn.Linear(hidden, width)
         )
 
     def forward(self, cells: Tensor) -> Tensor:

@@ -249,6 +249,7 @@ def test_every_network_ever_shipped_solves_the_test_orbits_and_9x9_boards(name):
         ({"noise_fraction": 1.5}, "noise_fraction must lie in"),
         ({"noise_alpha": 0.0}, "noise_alpha must be positive"),
         ({"checkpoint_every": 0}, "checkpoint_every must be at least 1"),
+        ({"loss": LossConfig(every_action=True)}, "every_action needs a body that reads cells"),
     ],
 )
 def test_unusable_configurations_are_refused(wrong, message):

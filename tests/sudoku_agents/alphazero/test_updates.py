@@ -12,7 +12,7 @@ from sudoku_agents.alphazero.updates import update
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
-from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig
+from sudoku_learning.networks import POLICY_AND_VALUE, MLPConfig, Network, PooledConfig, seeded
 from sudoku_learning.training import Optimiser
 
 
@@ -113,6 +113,31 @@ def test_the_entropy_term_keeps_the_policy_undecided():
         return last.entropy
 
     assert entropy(10.0) > entropy(0.0) + 0.05
+
+
+@pytest.mark.parametrize(("every_action", "uniform"), [(True, 64), (False, 4 * 6)])
+def test_a_loss_over_every_action_starts_at_the_logarithm_of_all_placements(every_action, uniform):
+    geometry = Geometry.standard(4)
+    network = seeded(0, lambda: Network(MLPConfig((16,)), POLICY_AND_VALUE, geometry))
+    config = LossConfig(batch_size=128, passes=1.0, every_action=every_action)
+    rng, optimiser = np.random.default_rng(0), Optimiser(network, 1e-2)
+
+    def train(passes):
+        return update(
+            network,
+            optimiser,
+            solver_positions(128),
+            passes * 128,
+            geometry,
+            config,
+            rng,
+            augment=False,
+            actions="blank",
+        )
+
+    assert abs(train(1).policy - np.log(uniform)) < 0.1
+    train(30)
+    assert train(1).policy < np.log(4 * 6) - 0.5  # what is blank alone leaves six cells, any digit
 
 
 def test_the_replay_forgets_the_oldest_iteration():

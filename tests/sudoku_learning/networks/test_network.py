@@ -32,6 +32,7 @@ BODIES = [
     PooledConfig(8, 2),
     MLPConfig((16,)),
     AttentionConfig(width=8, layers=2, heads=2),
+    AttentionConfig(width=8, layers=1, heads=2, perceptron=12),
 ]
 HEADS = {
     "policy": PolicyConfig(),
@@ -139,6 +140,7 @@ def test_a_body_for_one_size_refuses_another(body):
         (PooledConfig, {"layers": 0}, "channels and layers must be at least 1"),
         (MLPConfig, {"hidden": ()}, "hidden must be widths of at least 1"),
         (AttentionConfig, {"heads": 3}, "heads divide width"),
+        (AttentionConfig, {"perceptron": 0}, "perceptron must be at least 1"),
         (ValueConfig, {"low": None}, "give both low and high"),
         (QConfig, {"low": 1.0, "high": 1.0}, "low must be less than high"),
     ],

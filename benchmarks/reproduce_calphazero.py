@@ -1,0 +1,331 @@
+"""The cAlphaZero paper on 4x4 boards, as its text and equations say it: what fails, what learns.
+
+    python benchmarks/reproduce_calphazero.py
+    python benchmarks/reproduce_calphazero.py --parts mlp simulations --minutes 600 \
+        --simulations 200 --games 500 --level-iterations 50
+    python benchmarks/reproduce_calphazero.py --parts attention-512 --minutes 3000
+
+The parts are `floors` (what needs no training), `control` (no curriculum, 8 blanks), `control-0.2`
+(the same with the learning rate of the paper's public code), `mlp`, `attention-256` and
+`attention-512` (the curriculum from 2 to 12 blanks), and `simulations` (completion against
+simulations a move, for those of the three networks that were trained). Each keeps its run in
+`--runs` and its figures in `--out`; a part that was cut short goes on where it was, and one called
+again with more minutes trains on.
+
+Source: Agarwal, Han, Kyimpopkin and Klein, "cAlphaZero: a reinforcement-learning Sudoku solver with
+curriculum scheduling".
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+import tyro
+from numpy.typing import NDArray
+from rich.console import Console
+
+from sudoku_agents.alphazero import agent
+from sudoku_agents.alphazero.config import AlphaZeroConfig, LossConfig
+from sudoku_agents.alphazero.learner import AlphaZeroLearner
+from sudoku_agents.alphazero.search import SearchConfig, search
+from sudoku_baselines.floors import MaskedRandom, hidden_singles, naked_singles
+from sudoku_curricula import curves
+from sudoku_curricula.schedules import ConstantConfig, PaperAlgorithm1Config, ScheduleConfig
+from sudoku_gym import evaluate, puzzles
+from sudoku_gym.policy import Policy
+from sudoku_gym.puzzles.sources import resolve_source
+from sudoku_gym.statistics import wilson_interval
+from sudoku_learning.networks import (
+    POLICY_AND_VALUE,
+    AttentionConfig,
+    BatchedPolicy,
+    BodyConfig,
+    MLPConfig,
+    Network,
+    NetworkPolicy,
+    seeded,
+)
+from sudoku_learning.training import Training
+
+MLP = MLPConfig((1088, 1088, 1088))  # 2,511,169 weights with its heads
+NETWORKS: dict[str, BodyConfig] = {
+    "mlp": MLP,
+    "attention-256": AttentionConfig(256, layers=1, perceptron=448),  # 80 % fewer weights
+    "attention-512": AttentionConfig(512, layers=1, perceptron=896),  # 21 % fewer
+}
+CONTROLS = {"control": None, "control-0.2": 0.2}  # learning rates; None: that of all other parts
+CONTROL_BLANKS, MOST_BLANKS = 8, 12
+
+Part = Literal[
+    "floors", "control", "control-0.2", "mlp", "attention-256", "attention-512", "simulations"
+]
+
+
+@dataclass(frozen=True)
+class Config:
+    """What to train and play; the settings that the paper gives stand in brackets."""
+
+    parts: tuple[Part, ...] = ("floors", "control", "control-0.2", "mlp", "simulations")
+    """see above; in this order"""
+    minutes: float = 8.0
+    """processor minutes of training for each network (1.5 million updates)"""
+    control_minutes: float = 1.0
+    """likewise for each control"""
+    simulations: int = 25
+    """a move in self-play (200)"""
+    games: int = 256
+    """of self-play an iteration (500)"""
+    passes: float = 16.0
+    """how often each position is trained on, each time moved by another symmetry"""
+    learning_rate: float = 1e-3
+    """of Adam"""
+    batch_size: int = 256
+    """positions an update"""
+    gamma: float = 0.6
+    """policy accuracy above which the curriculum moves on"""
+    level_iterations: int = 8
+    """iterations after which the curriculum moves on even where the level failed"""
+    checks: int = 4
+    """how often to play while a network is trained, evenly spread"""
+    play_with: tuple[int, ...] = (5, 25, 80, 100)
+    """simulations a move in the part `simulations` (these, its figure 3)"""
+    count: int = 200
+    """puzzles of each kind to play"""
+    seed: int = 0
+    """of weights, games and puzzles"""
+    runs: Path = Path("runs/reproduce-calphazero")
+    """folder of the runs, one a part"""
+    out: Path = Path("runs/reproduce-calphazero/figures.json")
+    """a JSON file for the figures; those of other parts in it are kept"""
+
+
+def main(argv: Sequence[str] | None = None) -> dict[str, Any]:
+    config = tyro.cli(Config, description=__doc__.splitlines()[0], args=argv)
+    torch.set_num_threads(1)
+    options = sys.argv[1:] if argv is None else argv
+    command = " ".join(["python benchmarks/reproduce_calphazero.py", *options])
+    figures: dict[str, Any] = {}
+    if config.out.exists():
+        figures = json.loads(config.out.read_text(encoding="utf-8"))
+    for part in config.parts:
+        found = figures.setdefault(part, {"commands": [], "rows": []})
+        found["commands"].append(command)
+        if part in ("floors", "simulations"):
+            found["rows"] = list(floors(config) if part == "floors" else simulations(config))
+            write(figures, config.out)
+        else:
+            for rows in train(part, found["rows"], config):
+                found["rows"] += rows
+                write(figures, config.out)
+        print("", part, *markdown(found["rows"]), "", sep="\n", flush=True)
+    return figures
+
+
+def write(figures: dict[str, Any], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(path.name + ".part")
+    unfinished.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    unfinished.replace(path)
+
+
+def paper_search(num_simulations: int) -> SearchConfig:
+    """Return the search of section 2.1: no proofs, a new tree a move, games to the last blank."""
+    return SearchConfig(
+        simulations=num_simulations,
+        c_puct=1.0,
+        unvisited_bonus=0.5,
+        proofs=False,
+        reuse=False,
+        end_at_dead_end=False,
+        reward="terminal",
+        actions="blank",
+    )
+
+
+def run_config(part: str, config: Config) -> AlphaZeroConfig:
+    """Return how a part trains: equation 5 with lambda = 100, Algorithm 1, no noise at roots."""
+    schedule: ScheduleConfig = ConstantConfig(CONTROL_BLANKS)
+    if part in NETWORKS:
+        schedule = PaperAlgorithm1Config(
+            2, MOST_BLANKS, gamma=config.gamma, max_iterations=config.level_iterations
+        )
+    rate = CONTROLS.get(part) or config.learning_rate
+    return AlphaZeroConfig(
+        run=config.runs / part,
+        seed=config.seed,
+        iterations=2**31,
+        extra_iterations=2**31,
+        validation_games=100,
+        checkpoint_every=20,
+        curriculum=schedule,
+        games=config.games,
+        noise_fraction=0.0,
+        replay_iterations=1,
+        search=paper_search(config.simulations),
+        loss=LossConfig(
+            value_weight=100.0,
+            entropy_weight=0.01,
+            every_action=True,
+            learning_rate=rate,
+            batch_size=config.batch_size,
+            passes=config.passes,
+        ),
+        network=NETWORKS.get(part, MLP),
+    )
+
+
+def train(
+    part: str, rows: Sequence[dict[str, Any]], config: Config
+) -> Iterator[list[dict[str, Any]]]:
+    """Train a part in stages; yield the rows of each, unless there are `rows` of a later one."""
+    is_curriculum = part in NETWORKS
+    minutes = config.minutes if is_curriculum else config.control_minutes
+    base = run_config(part, config)
+    for check in range(1, config.checks + 1):
+        due = minutes * check / config.checks
+        if any(row["due"] >= due for row in rows):
+            continue
+        resume = (base.run / "config.json").exists()
+        training = Training(replace(base, minutes=due, resume=resume), AlphaZeroLearner)
+        training.run(Console())
+        state = {"due": due, **progress(training)}
+        print(json.dumps(state), flush=True)
+        network = training.learner.policy().network
+        blanks = MOST_BLANKS if is_curriculum else CONTROL_BLANKS
+        yield [state | row for row in play(network, blanks, (config.simulations,), config)]
+
+
+def progress(training: Training[AlphaZeroConfig]) -> dict[str, Any]:
+    """Return how far a run has come, and its latest losses (of the policy: the first ones too)."""
+    learner, schedule = training.learner, training.curriculum.schedule
+    assert isinstance(learner, AlphaZeroLearner)
+    read = curves.read_curves(training.config.run)
+    losses = {
+        "policy loss": read[curves.POLICY_LOSS][1],
+        "value loss": read[curves.VALUE_LOSS][1],
+        "policy accuracy": read[curves.POLICY_ACCURACY][1],
+    }
+    return {
+        "minutes": round(training.seconds / 60, 2),
+        "iterations": training.iteration,
+        "updates": int(next(iter(learner.optimiser.adam.state.values()))["step"]),
+        "level": schedule.level,
+        "levels": [[past.level, past.updates, past.reason] for past in schedule.history],
+        "first policy loss": round(losses["policy loss"][0], 4),
+        **{name: round(float(np.mean(values[-5:])), 4) for name, values in losses.items()},
+    }
+
+
+def play(
+    network: Network, blanks: int, budgets: Sequence[int], config: Config
+) -> Iterator[dict[str, Any]]:
+    """Let a network play all sets, without search and with each number of simulations."""
+    for name, boards in sets(blanks, config).items():
+        yield figures_of(name, "no search", NetworkPolicy(network), boards)
+        yield figures_of(
+            name, "no search, legal moves only", NetworkPolicy(network), boards, "legal"
+        )
+        for budget in budgets:
+            player = MostVisited(network, paper_search(budget))
+            yield figures_of(name, f"{budget} simulations", player, boards)
+
+
+class MostVisited(BatchedPolicy):
+    """Plays the action that a search of its own for each move has tried most often.
+
+    `AlphaZeroPolicy` would go where the search has met a solved board; the paper's does not.
+    """
+
+    def __init__(self, network: Network, config: SearchConfig) -> None:
+        super().__init__()
+        self._network = network.eval()
+        self._config = config
+
+    def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Choose a placement for each board."""
+        evaluate = agent.evaluator(self._network, self.geometry)
+        found = search(boards, masks, self.geometry, evaluate, self._config)
+        return found.visit_counts.argmax(1)
+
+
+def sets(blanks: int, config: Config) -> dict[str, NDArray[np.int8]]:
+    """Draw puzzles int8 `[count, 4, 4]` with so many blanks, in three ways."""
+    rng = np.random.default_rng(config.seed)
+    drawn = {
+        split: resolve_source("4x4", split).sample(config.count, blanks, rng)[0]
+        for split in ("train", "test")
+    }
+    grids = np.unique(puzzles.load("4x4", "all").solutions, axis=0)
+    random = grids[rng.integers(len(grids), size=config.count)].reshape(config.count, 16)
+    holes = rng.random(random.shape).argsort(1)[:, :blanks]
+    np.put_along_axis(random, holes, 0, 1)
+    return {**drawn, "random": random.reshape(-1, 4, 4)}
+
+
+def figures_of(
+    name: str,
+    player: str,
+    policy: Policy,
+    boards: NDArray[np.int8],
+    actions: Literal["legal", "blank"] = "blank",
+) -> dict[str, Any]:
+    start = time.process_time()
+    solved = evaluate(policy, boards, actions=actions).solved
+    won, count = int(solved.sum()), len(solved)
+    low, high = (round(100 * bound, 1) for bound in wilson_interval(won, count))
+    seconds = round(time.process_time() - start, 2)
+    row = {"puzzles": name, "player": player, "count": count, "solved": won}
+    return row | {"low": low, "high": high, "seconds": seconds}
+
+
+def floors(config: Config) -> Iterator[dict[str, Any]]:
+    """Play what needs no training, at the blanks of the controls and of the curriculum's end."""
+    for blanks in (CONTROL_BLANKS, MOST_BLANKS):
+        for name, boards in sets(blanks, config).items():
+            for row in (
+                figures_of(name, "masked-random, any digit", MaskedRandom(), boards),
+                figures_of(
+                    name, "masked-random, legal moves only", MaskedRandom(), boards, "legal"
+                ),
+                figures_of(name, "naked singles", naked_singles(), boards, "legal"),
+                figures_of(name, "naked + hidden singles", hidden_singles(), boards, "legal"),
+            ):
+                yield {"blanks": blanks, **row}
+        make = partial(Network, MLP, POLICY_AND_VALUE, puzzles.load("4x4", "test").geometry)
+        for row in play(seeded(config.seed, make), blanks, (config.simulations, 100), config):
+            yield {"blanks": blanks, **row, "player": f"untrained mlp, {row['player']}"}
+
+
+def simulations(config: Config) -> Iterator[dict[str, Any]]:
+    """Play the networks that were trained with each number of simulations."""
+    trained = [name for name in NETWORKS if (config.runs / name / "config.json").exists()]
+    if not trained:
+        raise ValueError(f"{config.runs} holds no network: train with --parts mlp simulations")
+    for name in trained:
+        network = agent.load(config.runs / name).network
+        for row in play(network, MOST_BLANKS, config.play_with, config):
+            yield {"network": name, **row}
+
+
+def markdown(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield the lines of a table: what the rows begin with, and the shares solved."""
+    names = [name for name in ("network", "blanks", "minutes", "level") if name in rows[0]]
+    yield "| " + " | ".join([*names, "puzzles", "player", "solved", "95 % interval"]) + " |"
+    yield "|---" * (len(names) + 4) + "|"
+    for row in rows:
+        told = [str(row[name]) for name in (*names, "puzzles", "player")]
+        solved = f"{row['solved']} of {row['count']}, {100 * row['solved'] / row['count']:.1f} %"
+        yield "| " + " | ".join([*told, solved, f"{row['low']} to {row['high']}"]) + " |"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""The reproduction of the cAlphaZero paper runs, goes on where it stopped, and is the paper's."""
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from sudoku_agents.alphazero import agent
+from sudoku_agents.alphazero.search import search
+from sudoku_gym import board, puzzles, solver
+from sudoku_gym.geometry import Geometry
+from sudoku_learning.networks import POLICY_AND_VALUE, MLPConfig, Network, seeded
+
+BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "reproduce_calphazero.py"
+
+
+@pytest.fixture
+def paper():
+    spec = importlib.util.spec_from_file_location("reproduce_calphazero", BENCHMARK)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look there
+    spec.loader.exec_module(module)
+    threads = torch.get_num_threads()
+    yield module
+    torch.set_num_threads(threads)
+
+
+def test_it_trains_plays_and_goes_on(paper, tmp_path, monkeypatch, capsys):
+    for networks in (paper.NETWORKS, vars(paper)):
+        monkeypatch.setitem(
+            networks, "mlp" if networks is paper.NETWORKS else "MLP", MLPConfig((8,))
+        )
+    out = tmp_path / "figures.json"
+    settings = [
+        *("--runs", str(tmp_path), "--out", str(out), "--count", "6", "--games", "4"),
+        *("--simulations", "3", "--play-with", "2", "--level-iterations", "1", "--checks", "2"),
+        *("--minutes", "0.002", "--control-minutes", "0.001"),
+    ]
+    first = paper.main(["--parts", "control", "mlp", "simulations", *settings])
+    rows = first["mlp"]["rows"]
+    assert len(rows) == 2 * 3 * 3 and {row["puzzles"] for row in rows} == {
+        "train",
+        "test",
+        "random",
+    }
+    assert rows[-1]["level"] > 2 and rows[-1]["updates"] >= rows[0]["updates"] > 0
+    assert {row["level"] for row in first["control"]["rows"]} == {8}
+    assert [row["player"] for row in first["simulations"]["rows"][:3]] == [
+        "no search",
+        "no search, legal moves only",
+        "2 simulations",
+    ]
+    assert "| mlp | test | 2 simulations |" in capsys.readouterr().out
+
+    again = paper.main(["--parts", "mlp", *settings])
+    assert again["mlp"]["rows"] == rows  # nothing is trained or played twice
+    longer = paper.main(["--parts", "mlp", *settings, "--minutes", "0.006", "--checks", "1"])
+    assert longer["mlp"]["rows"][-1]["updates"] > rows[-1]["updates"]
+    saved = json.loads(out.read_text())
+    assert saved == longer and saved["control"] == first["control"]
+    assert len(saved["mlp"]["commands"]) == 2  # of those that found something
+
+
+def test_floors_stand_beside_it(paper, monkeypatch):
+    monkeypatch.setattr(paper, "MLP", MLPConfig((8,)))
+    config = paper.Config(count=10, simulations=2)
+    found = {
+        (row["blanks"], row["puzzles"], row["player"]): row["solved"]
+        for row in paper.floors(config)
+    }
+    assert found[12, "test", "naked singles"] == 10
+    assert found[12, "test", "masked-random, any digit"] == 0
+    assert (8, "random", "untrained mlp, 100 simulations") in found
+
+
+def test_the_puzzles_are_what_they_are_called(paper):
+    drawn = paper.sets(12, paper.Config(count=300))
+    test = {board.to_line(puzzle) for puzzle in puzzles.load("4x4", "test").puzzles}
+    counts = {name: solver.count_solutions(boards, limit=2) for name, boards in drawn.items()}
+    assert all(((boards == 0).sum((1, 2)) == 12).all() for boards in drawn.values())
+    assert (counts["train"] == 1).all() and (counts["test"] == 1).all()
+    assert (counts["random"] >= 1).all() and (counts["random"] == 2).mean() > 0.5
+    assert all(board.to_line(puzzle) in test for puzzle in drawn["test"])
+    assert not any(board.to_line(puzzle) in test for puzzle in drawn["train"])
+
+
+def test_the_settings_are_the_papers(paper):
+    geometry = Geometry.standard(4)
+    weights = {
+        name: sum(each.numel() for each in Network(body, POLICY_AND_VALUE, geometry).parameters())
+        for name, body in paper.NETWORKS.items()
+    }
+    assert weights["mlp"] == 2_511_169
+    assert round(weights["attention-256"] / weights["mlp"], 2) == 0.20
+    assert round(weights["attention-512"] / weights["mlp"], 2) == 0.79
+    config = paper.run_config("mlp", paper.Config(simulations=200))
+    assert config.loss.value_weight == 100 and config.loss.every_action
+    assert not config.search.proofs and not config.search.reuse
+    assert config.curriculum.start == 2 and config.curriculum.stop == 12
+    assert paper.run_config("control", paper.Config()).curriculum.blanks == 8
+    assert paper.run_config("control-0.2", paper.Config()).loss.learning_rate == 0.2
+
+
+def test_the_player_takes_what_was_visited_most(paper):
+    geometry = Geometry.standard(4)
+    network = seeded(0, lambda: Network(MLPConfig((16,)), POLICY_AND_VALUE, geometry)).eval()
+    boards = paper.sets(3, paper.Config(count=30))["train"]
+    masks = np.repeat(boards.reshape(30, -1) == 0, 4, axis=1)
+    config = paper.paper_search(60)
+    player = paper.MostVisited(network, config)
+    player.reset(boards, geometry, np.random.default_rng(0))
+    chosen = player.act(boards, masks)
+    found = search(boards, masks, geometry, agent.evaluator(network, geometry), config)
+    assert (found.visit_counts.sum(1) == 60).all()
+    assert (found.visit_counts[np.arange(30), chosen] == found.visit_counts.max(1)).all()
