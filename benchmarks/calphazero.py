@@ -57,6 +57,8 @@ class Config:
     """files of more puzzles"""
     count: int = 100_000
     """at most so many puzzles of each"""
+    greedy: bool = True
+    """play greedily, without search"""
     retry: bool = False
     """let the retry search solve them too"""
     evaluations: int = 10_000
@@ -121,17 +123,18 @@ def play(name: str, chosen: PuzzleSet, config: Config) -> Iterator[dict[str, Any
         make = partial(Network, body, POLICY_AND_VALUE, chosen.geometry)
         random = agent.AlphaZeroPolicy(seeded(seed, make))
         yield figures(name, f"untrained, seed {seed}", chosen, random, config)
-    start = time.process_time()
-    result = evaluate(agent.AlphaZeroPolicy(network), chosen, seed=config.seed)
-    yield row_of(name, "greedy", result.solved, time.process_time() - start)
-    if name in config.by:
-        for grade, technique in enumerate(GRADES):
-            among = chosen.grades == grade
-            if among.any():
-                yield row_of(name, f"greedy, grade {technique}", result.solved[among])
-        for blanks in np.unique(chosen.blanks):
-            among = chosen.blanks == blanks
-            yield row_of(name, f"greedy, {blanks} blanks", result.solved[among])
+    if config.greedy:
+        start = time.process_time()
+        result = evaluate(agent.AlphaZeroPolicy(network), chosen, seed=config.seed)
+        yield row_of(name, "greedy", result.solved, time.process_time() - start)
+        if name in config.by:
+            for grade, technique in enumerate(GRADES):
+                among = chosen.grades == grade
+                if among.any():
+                    yield row_of(name, f"greedy, grade {technique}", result.solved[among])
+            for blanks in np.unique(chosen.blanks):
+                among = chosen.blanks == blanks
+                yield row_of(name, f"greedy, {blanks} blanks", result.solved[among])
     if config.retry:
         solver = agent.RetrySolver(network, RetryConfig(config.evaluations))
         start = time.process_time()
