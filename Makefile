@@ -19,7 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 help:  ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-21s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.installed-agents  ## Train cAlphaZero on 4x4 with a curriculum, compare it with baselines
+demo: $(VENV)/.installed-agents  ## Train a network to solve 9x9 by itself, compare it with baselines
 	$(DEMO)
 
 reproduce-calphazero: $(VENV)/.installed-agents  ## Train as the cAlphaZero paper did (PAPER_ARGS='--minutes 600')

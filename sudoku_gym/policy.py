@@ -260,7 +260,10 @@ def _find_agent(agent: str, path: Path, trust: bool) -> Any:
         if agent in (name, entry.value):
             return plugins.load(plugins.POLICIES, name)
     if trust or ":" not in agent:
-        return _find(agent)
+        try:
+            return _find(agent)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
     raise ValueError(
         f"{path} names the agent {agent!r}, and a checkpoint may name installed policies only "
         f"({plugins.listing(entries)}); if you trust its author, and let it run any code, pass "

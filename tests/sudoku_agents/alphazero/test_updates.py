@@ -118,7 +118,7 @@ def test_the_entropy_term_keeps_the_policy_undecided():
 @pytest.mark.parametrize(("every_action", "uniform"), [(True, 64), (False, 4 * 6)])
 def test_a_loss_over_every_action_starts_at_the_logarithm_of_all_placements(every_action, uniform):
     geometry = Geometry.standard(4)
-    network = seeded(0, lambda: Network(MLPConfig((16,)), POLICY_AND_VALUE, geometry))
+    network = seeded(0, lambda: Network(MLPConfig((64,)), POLICY_AND_VALUE, geometry))
     config = LossConfig(batch_size=128, passes=1.0, every_action=every_action)
     rng, optimiser = np.random.default_rng(0), Optimiser(network, 1e-2)
 
@@ -136,7 +136,7 @@ def test_a_loss_over_every_action_starts_at_the_logarithm_of_all_placements(ever
         )
 
     assert abs(train(1).policy - np.log(uniform)) < 0.1
-    train(30)
+    train(400)
     assert train(1).policy < np.log(4 * 6) - 0.5  # what is blank alone leaves six cells, any digit
 
 
