@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 help:  ## Show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.installed-agents  ## Train cAlphaZero on 4x4 with a curriculum, compare it with baselines
+demo: $(VENV)/.installed-agents  ## Train cAlphaZero on 9x9 with a curriculum, compare it with baselines
 	$(DEMO)
 
 test: $(VENV)/.installed-dev  ## Run the tests
