@@ -59,7 +59,7 @@ def test_demo(tmp_path, capsys):
     assert set(others) == {"minimal 4x4", "minimal 6x6", "16x16 with 130 blanks"}
     for results in others.values():
         assert {"before training", "untrained, luckiest of ten", "trained, greedy"} <= set(results)
-    assert "The retry search asks the network" in capsys.readouterr().out
+    assert "Evaluations of the network that the retry search took" in capsys.readouterr().out
     assert {COMPLETION_RATE, SUCCESS_RATE, POLICY_LOSS} <= set(read_curves(tmp_path / "demo"))
     for name in ("curves.png", "9x9.gif", "config.json"):
         assert (tmp_path / "demo" / name).stat().st_size > 0

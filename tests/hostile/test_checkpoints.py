@@ -36,6 +36,7 @@ CONFIGS = [
     (b"{}", "must name its agent"),
     (b'{"agent": 3}', "must name its agent"),
     (b'{"agent": ["calphazero"]}', "must name its agent"),
+    (b'{"agent": "balphazero"}', "no policy 'balphazero'"),
     (b'{"agent": "calph\xff"}', "is no JSON"),
     ('{"agent": "calphazero"}'.encode("utf-16"), "is no JSON"),
     (b"[" * 500_000, "is no JSON"),
