@@ -85,8 +85,8 @@ def main(argv=None):
     asked = retry.solver.search(test.puzzles, test.geometry).evaluations
     half, nearly_all = np.quantile(asked, [0.5, 0.95], method="higher")
     print(
-        f"The retry search asks the network {half} times in the median, for 95 % of the puzzles at "
-        f"most {nearly_all} times, for one {asked.max()}\n"
+        "Evaluations of the network that the retry search took for a puzzle: "
+        f"median {half}, for 95 % of them at most {nearly_all}, most {asked.max()}\n"
     )
 
     console.rule("3. Other sizes; it has never seen 6x6 and 16x16")
