@@ -88,7 +88,10 @@ def damage_arrays(path, draw):
 
 @given(data=st.data(), name=st.sampled_from(FILES), summed=st.booleans())
 @settings(
-    max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=2000,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_a_damaged_checkpoint_is_the_same_or_says_why_not(
     tmp_path, run, wanted, data, name, summed
