@@ -151,7 +151,7 @@ class _Search:
     Attributes:
         board: int8 `[N**2]`, where the search stands.
         mask: bool `[N**3]`, the placements still allowed there.
-        solutions: those found, as bytes.
+        solutions: int8 `[N**2]` each, those found.
         is_over: whether nothing is left to do.
         evaluations: how often the network was asked.
     """
@@ -165,7 +165,7 @@ class _Search:
         limit: int,
     ) -> None:
         self.board, self.mask = start.ravel().copy(), mask.copy()
-        self.solutions: list[bytes] = []
+        self.solutions: list[NDArray[np.int8]] = []
         self.is_over = False
         self.evaluations = 0
         self._assumptions: list[_Assumption] = []
@@ -176,9 +176,7 @@ class _Search:
     @property
     def first_solution(self) -> NDArray[np.int8]:
         """The first solution, int8 `[N**2]`, or zeros."""
-        if not self.solutions:
-            return np.zeros_like(self.board)
-        return np.frombuffer(self.solutions[0], np.int8)
+        return self.solutions[0] if self.solutions else np.zeros_like(self.board)
 
     def go_on(self, logits: NDArray[np.float32]) -> None:
         """Assume what the network is sure of, or its best; then see where that leads."""
@@ -193,10 +191,8 @@ class _Search:
         """Take back what is refuted, until there is a board to ask the network about."""
         while not self.is_over and (state := self._state()) != OPEN:
             if state == FULL:
-                solution = self.board.tobytes()
-                if solution not in self.solutions:
-                    self.solutions.append(solution)
-                    self.is_over = len(self.solutions) == self._limit
+                self.solutions.append(self.board)
+                self.is_over = len(self.solutions) == self._limit
             if not self.is_over:
                 self._take_back()
 
