@@ -27,6 +27,15 @@ def training_envs(env: str, num_envs: int, **options: Any) -> SudokuVectorEnv:
     return envs
 
 
+def training_source(env: str) -> PuzzleSource:
+    """Return the training puzzles of an environment.
+
+    Raises:
+        ValueError: if there is no such environment, or it is no Sudoku.
+    """
+    return resolve_source(check_env(env).kwargs["source"], "train")
+
+
 def held_out_source(env: str) -> PuzzleSource:
     """Return the validation puzzles of an environment.
 

@@ -18,9 +18,8 @@ from sudoku_agents.alphazero.agent import make_network, ratings
 from sudoku_agents.alphazero.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.alphazero.retry import retry_search
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.puzzles.sources import PuzzleSource, resolve_source
 from sudoku_learning.training.checkpoint import REPLAY
-from sudoku_learning.training.environments import check_env
+from sudoku_learning.training.environments import training_source
 from sudoku_learning.training.sampling import Task
 
 
@@ -138,12 +137,3 @@ class Pool:
         if ((puzzles != 0) & (puzzles != solutions)).any():
             raise ValueError(f"{REPLAY}: a solution of {name} contradicts its puzzle")
         self.puzzles, self.solutions = puzzles, solutions
-
-
-def training_source(env: str) -> PuzzleSource:
-    """Return the training puzzles of an environment.
-
-    Raises:
-        ValueError: if there is no such environment, or it is no Sudoku.
-    """
-    return resolve_source(check_env(env).kwargs["source"], "train")

@@ -20,7 +20,6 @@ from sudoku_agents.alphazero.expert_iteration.labels import (
     Labeller,
     Labels,
     Pool,
-    training_source,
 )
 from sudoku_agents.alphazero.expert_iteration.thinking import Thinking
 from sudoku_agents.alphazero.expert_iteration.updates import Losses, Stream, update
@@ -36,6 +35,7 @@ from sudoku_learning.training import (
     train_from_the_command_line,
 )
 from sudoku_learning.training.checkpoint import REPLAY, STATE
+from sudoku_learning.training.environments import training_source
 from sudoku_learning.training.progress import check_form
 from sudoku_learning.training.sampling import make_sampler, split
 
