@@ -5,8 +5,6 @@ import json
 import sys
 from pathlib import Path
 
-import torch
-
 BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "calphazero.py"
 
 
@@ -19,7 +17,6 @@ def benchmark():
 
 
 def test_it_plays_and_writes_what_it_found(tmp_path, capsys):
-    threads = torch.get_num_threads()
     out = tmp_path / "figures.json"
     rows = benchmark().main(
         [
@@ -27,7 +24,6 @@ def test_it_plays_and_writes_what_it_found(tmp_path, capsys):
             *("--evaluations", "2000", "--out", str(out)),
         ]
     )
-    torch.set_num_threads(threads)
     found = {row["player"]: row for row in rows}
     assert found["naked singles"]["solved"] == 12
     assert found["greedy"]["solved"] == found["retry search"]["solved"] == 12

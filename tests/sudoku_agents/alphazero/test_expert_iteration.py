@@ -33,14 +33,6 @@ FOUR = Geometry.standard(4)
 NETWORK = ExactCoverConfig(8, 4, test_rounds=16, intersections=True, settled=1.0)
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 def small(run, **changes):
     config = ExpertIterationConfig(
         run=run,

@@ -32,14 +32,6 @@ from sudoku_learning.training import Training
 FIRST_RELEASE = Path(__file__).parents[2] / "data" / "first_release"
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 def small(run, **changes):
     config = AlphaZeroConfig(
         run=run,
