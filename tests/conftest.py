@@ -1,8 +1,25 @@
 """What tests of several packages share."""
 
+import os
+import shutil
 import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
+
+
+def pytest_configure(config):
+    """Keep machine code in one place for all processes where the install can't be written to.
+
+    Each would say so on standard error otherwise, where tests of the command line count the lines;
+    `test_machine_code` tries what happens without such a place.
+    """
+    package = Path(find_spec("sudoku_gym").origin).parent
+    if not os.access(package, os.W_OK) and "NUMBA_CACHE_DIR" not in os.environ:
+        os.environ["NUMBA_CACHE_DIR"] = folder = tempfile.mkdtemp(prefix="sudoku-gym-tests-")
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 @pytest.fixture(autouse=True)
