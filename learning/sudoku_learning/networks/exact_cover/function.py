@@ -74,8 +74,9 @@ class _Rounds(torch.autograd.Function):
             _rows(constraints),
             memory,
         )
-        for array, flat in zip(kept, memory, strict=True):
-            array[:] = flat.reshape(-1, width)[:, :channels]
+        if width > channels:  # else it was written where it belongs
+            for array, flat in zip(kept, memory, strict=True):
+                array[:] = flat.reshape(-1, width)[:, :channels]
         return placements[..., :channels], constraints[..., :channels]
 
     @staticmethod

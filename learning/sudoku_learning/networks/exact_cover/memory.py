@@ -88,10 +88,16 @@ def join(parts: Sequence[Memory | None] | None, graph: ExactCoverGraph, channels
 
 def split(memory: Memory, graph: ExactCoverGraph) -> list[Memory]:
     """Return the memory of each board; they are views of the whole."""
-    rows = (
-        np.split(array, first[1:-1]) for array, first in zip(memory, first_rows(graph), strict=True)
-    )
-    return [Memory(*parts) for parts in zip(*rows, strict=True)]
+    firsts = first_rows(graph)
+    return [
+        Memory(
+            *(
+                array[first[board] : first[board + 1]]
+                for array, first in zip(memory, firsts, strict=True)
+            )
+        )
+        for board in range(len(graph.first_placement) - 1)
+    ]
 
 
 def first_rows(graph: ExactCoverGraph) -> tuple[NDArray[np.integer], ...]:
