@@ -92,6 +92,10 @@ class ExpertIterationConfig(TrainingConfig):
     search_rounds: int | None = 32
     """rounds of the network in each of the search's evaluations, at most: to be corrected is
     cheaper than to think for long. None takes those of play"""
+    sure: float | None = 5.0
+    """in play, all placements with a logit above this are made, the best first, before the network
+    is asked again: each time that it is asked about a hard board it may be misled. None asks it
+    before every move"""
     updates: UpdatesConfig = field(default_factory=UpdatesConfig)
     """how the network is updated"""
     network: ExactCoverConfig = field(

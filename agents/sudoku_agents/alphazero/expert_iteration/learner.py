@@ -108,7 +108,7 @@ class ExpertIterationLearner:
 
     def policy(self) -> AlphaZeroPolicy:
         """Return the policy without search."""
-        return AlphaZeroPolicy(self.network)
+        return AlphaZeroPolicy(self.network, sure=self.config.sure)
 
     def state(self) -> State:
         """Return weights, optimiser, pools, and how far the run is."""
