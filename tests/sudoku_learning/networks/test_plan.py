@@ -13,7 +13,7 @@ FOUR = Geometry.standard(4)
 
 
 def rated(**ratings):
-    """Ratings of one 4x4 board's placements, by 'p' and their number; the others are not planned."""
+    """Ratings of a 4x4 board's placements, by 'p' and their number; the others are not planned."""
     table = np.full((1, 64), -np.inf, np.float32)
     for name, rating in ratings.items():
         table[0, int(name[1:])] = rating
