@@ -64,11 +64,11 @@ class FixedPuzzles:
         if arrays.keys() != wanted.keys():
             raise ValueError(f"{REPLAY}: it must hold {', '.join(wanted)}")
         for name, array in wanted.items():
-            found = arrays[name]
-            if (found.shape, found.dtype) != (array.shape, array.dtype):
+            given = arrays[name]
+            if (given.shape, given.dtype) != (array.shape, array.dtype):
                 raise ValueError(
                     f"{REPLAY}: {name} must be {array.dtype} {list(array.shape)}, not "
-                    f"{found.dtype} {list(found.shape)}"
+                    f"{given.dtype} {list(given.shape)}"
                 )
         size, cells = self.solutions.shape[1], self.places[0].size
         found = FixedPuzzles(arrays["solutions"], arrays["places"])
