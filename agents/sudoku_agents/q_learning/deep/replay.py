@@ -188,7 +188,7 @@ class Replay:
             if not np.isfinite(array).all():
                 raise ValueError(f"{REPLAY}: the numbers of {name} are not all finite")
             most = size if like.ndim == 3 else np.inf
-            if length and name != "returns" and not 0 <= array.min() <= array.max() <= most:
+            if array.size and name != "returns" and not 0 <= array.min() <= array.max() <= most:
                 raise ValueError(f"{REPLAY}: {name} has numbers below 0, or above {most}")
         at, is_full = int(arrays["next"][0]), length == self._capacity
         if length > self._capacity or not (0 <= at < length if is_full else at == length):
