@@ -114,7 +114,7 @@ def test_a_short_run_learns(tmp_path):
     ids=["n-step", "plain-dueling", "prioritised"],
 )
 def test_every_kind_learns(tmp_path, changes):
-    config = DQNConfig(run=tmp_path / "run", seed=3, iterations=5, validation_games=16, **changes)
+    config = DQNConfig(run=tmp_path / "run", seed=3, iterations=10, validation_games=8, **changes)
     training = train(replace(config, curriculum=ConstantConfig(blanks=8)))
     test = puzzles.load("4x4", "test")[::40]
     assert evaluate(training.learner.policy(), test).completion_rate < 0.2

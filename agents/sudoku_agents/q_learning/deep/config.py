@@ -81,6 +81,11 @@ class UpdatesConfig:
     move_weight: float = 0.1
     """weight of the loss of a single move beside that of all placements of a solved game's board,
     whose losses are summed and divided by 100"""
+    segments: int = 1
+    """how often the network may go on thinking about a board, so many rounds each time, before
+    another takes its place"""
+    linger: float = 0.5
+    """chance that a board whose values are right is thought about for another segment"""
     learning_rate: float = 4e-3
     """of Adam, until `constant_share` of the iterations are done; from there it falls to 0"""
     constant_share: float = 0.5
@@ -90,8 +95,11 @@ class UpdatesConfig:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size must be at least 1, not {self.batch_size}")
+        for name in ("batch_size", "segments"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if not 0 <= self.linger <= 1:
+            raise ValueError(f"linger must lie in [0, 1], not {self.linger}")
         for name in ("passes", "move_weight", "learning_rate", "max_gradient_norm"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
@@ -114,6 +122,8 @@ class DQNConfig(TrainingConfig):
     """folder for checkpoints and curves"""
     games: int = 64
     """games an iteration, side by side"""
+    sampling_rounds: int | None = 32
+    """rounds of a recurrent body at each move of these games, at most; None takes those of play"""
     random_moves: float = 1.0
     """random moves a game, on average: epsilon is this, divided by the blanks at its start"""
     reward: Literal["sparse", "terminal", "dense"] = "sparse"
@@ -144,8 +154,9 @@ class DQNConfig(TrainingConfig):
         """Check the values."""
         super().__post_init__()
         check_env(self.env)
-        if self.games < 1:
-            raise ValueError(f"games must be at least 1, not {self.games}")
+        for name in ("games", "sampling_rounds"):
+            if getattr(self, name) is not None and getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         if self.random_moves < 0:
             raise ValueError(f"random_moves must not be negative, but is {self.random_moves}")
         for name, known in (
@@ -166,6 +177,9 @@ class DQNConfig(TrainingConfig):
                 "targets.hindsight and targets.backup='constraint' hold for reward='sparse', "
                 "discount=1 and actions='legal' only: use no hindsight and backup='max'"
             )
-        settles = isinstance(self.network, ExactCoverConfig) and self.network.settled is not None
+        is_exact_cover = isinstance(self.network, ExactCoverConfig)
+        if self.updates.segments > 1 and not is_exact_cover:
+            raise ValueError("updates.segments needs a body that remembers: network:exact-cover")
+        settles = is_exact_cover and getattr(self.network, "settled", None) is not None
         if settles and self.values == "plain":
             raise ValueError("network.settled needs logits: use values='solvable'")

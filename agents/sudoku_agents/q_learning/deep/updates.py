@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from sudoku_agents.placements import legal_placements
 from sudoku_agents.q_learning.deep.agent import HEAD
 from sudoku_agents.q_learning.deep.config import DQNConfig
 from sudoku_agents.q_learning.deep.replay import Replay
 from sudoku_agents.q_learning.deep.targets import Targets, as_values, targets_of
+from sudoku_agents.q_learning.deep.thinking import Thinking
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import Network
+from sudoku_learning.networks.exact_cover import Memory
 from sudoku_learning.training import Optimiser
 
 
@@ -65,25 +66,36 @@ def update(
         Means over the updates.
     """
     network.train()
-    sums = np.zeros(4)
+    sums, thinking = np.zeros(4), Thinking(config, geometry)
     for _ in range(count):
-        batch = replay.sample(config.updates.batch_size, importance, rng)
-        moves = batch.moves
-        wanted = targets_of(moves, network, target_network, geometry, config)
-        masks = torch.from_numpy(legal_placements(moves.boards, geometry, config.actions))
-        found = network.every_round(torch.from_numpy(moves.boards), masks, geometry)[HEAD]
-        weights = np.where(wanted.is_told, 0.01, config.updates.move_weight) * batch.weights
-        loss = loss_of(found, wanted, weights.astype(np.float32), config)
+        rows = thinking.vacant
+        if len(rows):
+            batch = replay.sample(len(rows), importance, rng)
+            targets = targets_of(batch.moves, network, target_network, geometry, config)
+            thinking.begin(rows, batch, targets)
+        found, memories = _every_round(network, thinking, geometry)
+        loss = loss_of(found, thinking.targets, thinking.weights, config)
         optimiser.step(loss)
         follow(target_network, network, config.targets.polyak)
         values = as_values(found[-1].detach(), config).numpy()
-        errors = np.where(wanted.known, np.abs(values - wanted.values), 0)
-        replay.set_errors(batch.index, errors.max(1))
-        of_moves = values[np.arange(len(moves)), moves.actions].mean()
-        mean_error = errors.sum() / wanted.known.sum()
-        sums += [loss.item(), mean_error, of_moves, wanted.is_told.mean()]
+        errors = thinking.advance(values, memories, rng)
+        replay.set_errors(thinking.index, errors.max(1))
+        of_moves = values[np.arange(len(values)), thinking.actions].mean()
+        mean_error = errors.sum() / thinking.targets.known.sum()
+        sums += [loss.item(), mean_error, of_moves, thinking.targets.is_told.mean()]
     network.eval()
     return Losses(*(sums / count).tolist())
+
+
+def _every_round(
+    network: Network, thinking: Thinking, geometry: Geometry
+) -> tuple[Tensor, list[Memory]]:
+    """Return what the network says after each round, `[R, B, N**3]`, and where it stopped."""
+    boards, masks = torch.from_numpy(thinking.boards), torch.from_numpy(thinking.masks)
+    if not thinking.goes_on:
+        return network.every_round(boards, masks, geometry)[HEAD], []
+    features = network.body(boards, masks, geometry, every_round=True, memories=thinking.memories)
+    return network.heads[HEAD](features), features.memories
 
 
 def loss_of(
