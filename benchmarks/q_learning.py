@@ -68,7 +68,7 @@ class Config:
     """of the trainings"""
     minutes: float = 1.0
     """processor time of each training in `targets`, `no-rules` and `sb3`"""
-    iterations: int = 12
+    iterations: int = 20
     """of each training in `tabular` and `4x4`"""
     checkpoint: Path = agent.PRETRAINED
     """what `play` plays; by default the network that comes with the package"""
@@ -113,8 +113,9 @@ def tabular(config: Config) -> Iterator[Row]:
             settings = QLearningConfig(
                 seed=seed,
                 algorithm=algorithm,
-                iterations=3 * config.iterations,
-                curriculum=LinearConfig(start=2, stop=8, updates=2 * config.iterations),
+                iterations=2 * config.iterations,
+                extra_iterations=2 * config.iterations,
+                curriculum=LinearConfig(start=2, stop=8, updates=config.iterations),
                 validation_games=1,
             )
             trained, seconds = train(settings, QLearningLearner)
@@ -138,7 +139,10 @@ def four(config: Config) -> Iterator[Row]:
     for name, make in FLOORS.items():
         yield row(name, title, evaluate(make(), test))
     for seed in config.seeds:
-        settings = DQNConfig(seed=seed, iterations=config.iterations)
+        settings = DQNConfig(
+            seed=seed, iterations=config.iterations, extra_iterations=config.iterations,
+            validation_games=256,
+        )  # fmt: skip
         before = DQNLearner(settings, Random(seed))
         yield row(f"untrained, seed {seed}", title, evaluate(before.policy(), test))
         trained, seconds = train(settings, DQNLearner)

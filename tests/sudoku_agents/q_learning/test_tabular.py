@@ -191,6 +191,20 @@ def test_a_run_learns_its_puzzles_and_no_others(tmp_path, algorithm):
     assert found[STATES][0][-1] == training.steps
 
 
+def test_the_shipped_table_solves_its_eight_puzzles():
+    policy = load_policy("q-table")
+    check_policy(policy)
+    boards = policy.table.boards.reshape(-1, 4, 4)
+    blanks = (boards == 0).sum((1, 2))
+    own = boards[blanks == blanks.max()]  # whatever was met on the way has fewer blanks
+    assert len(own) == 8 and blanks.max() == 6
+    assert (solver.count_solutions(own) == 1).all()
+    assert evaluate(policy, own).completion_rate == 1
+    random = evaluate(load_policy("masked-random"), np.repeat(own, 50, 0))
+    assert 0.5 < random.completion_rate < 0.9
+    assert evaluate(policy, np.zeros((1, 9, 9), np.int8)).illegal == 0  # it knows no such board
+
+
 def test_an_interrupted_run_continues_to_the_bit(tmp_path):
     whole = train(small(tmp_path / "whole"))
     whole.run()

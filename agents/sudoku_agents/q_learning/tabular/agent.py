@@ -48,7 +48,8 @@ class QTablePolicy(BatchedPolicy):
         masks = masks.copy()
         rows = self.table.find(boards)
         is_known = rows != UNKNOWN
-        _, masks[is_known] = self.table.best(rows[is_known], masks[is_known])
+        if is_known.any():
+            _, masks[is_known] = self.table.best(rows[is_known], masks[is_known])
         return sample_actions(masks, self._rng)
 
 
