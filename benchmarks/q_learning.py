@@ -26,7 +26,12 @@ import torch
 import tyro
 
 from sudoku_agents.q_learning.deep import agent
-from sudoku_agents.q_learning.deep.config import DQNConfig, ReplayConfig, TargetsConfig
+from sudoku_agents.q_learning.deep.config import (
+    DQNConfig,
+    ReplayConfig,
+    TargetsConfig,
+    UpdatesConfig,
+)
 from sudoku_agents.q_learning.deep.learner import DQNLearner
 from sudoku_agents.q_learning.tabular.config import QLearningConfig
 from sudoku_agents.q_learning.tabular.learner import QLearningLearner
@@ -37,7 +42,7 @@ from sudoku_gym.evaluation import Evaluation
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
-from sudoku_learning.networks import MLPConfig, NetworkPolicy, seeded
+from sudoku_learning.networks import ExactCoverConfig, MLPConfig, NetworkPolicy, seeded
 from sudoku_learning.training import Random, Training
 
 Row = dict[str, Any]
@@ -53,6 +58,7 @@ NO_RULES = DQNConfig(
     reward="dense",
     values="plain",
     targets=TargetsConfig(discount=0.9, backup="max", hindsight=False),
+    updates=UpdatesConfig(segments=1),
     network=MLPConfig((512, 512)),
     random_moves=2.0,
 )
@@ -171,16 +177,24 @@ def play(config: Config) -> Iterator[Row]:
 def targets(config: Config) -> Iterator[Row]:
     """What each addition to plain deep Q-learning brings, at 9x9, in equal processor time."""
     plain = TargetsConfig(n_step=3, backup="max", hindsight=False)
-    base = nine_by_nine(DQNConfig(targets=plain))
+    body = ExactCoverConfig(intersections=True)
+    base = nine_by_nine(
+        DQNConfig(
+            targets=plain,
+            replay=ReplayConfig(priority=0.0),
+            updates=UpdatesConfig(segments=1),
+            network=body,
+        )
+    )
+    told = replace(base, targets=TargetsConfig())
     kinds = {
         "plain values, Huber": replace(base, values="plain"),
         "solvable, cross entropy": base,
         "1 step": replace(base, targets=replace(plain, n_step=1)),
         "constraint": replace(base, targets=replace(plain, n_step=1, backup="constraint")),
-        "hindsight": replace(base, targets=TargetsConfig()),
-        "hindsight, priorities": replace(
-            base, targets=TargetsConfig(), replay=ReplayConfig(priority=0.6, importance=0.0)
-        ),
+        "hindsight": told,
+        "hindsight, priorities": replace(told, replay=ReplayConfig()),
+        "hindsight, priorities, 8 segments": nine_by_nine(DQNConfig()),
     }
     for name, settings in kinds.items():
         for seed in config.seeds:

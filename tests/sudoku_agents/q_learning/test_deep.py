@@ -35,8 +35,8 @@ def small(run, **changes):
         games=16,
         validation_games=16,
         checkpoint_every=2,
-        replay=ReplayConfig(capacity=300, priority=0.6),
-        updates=UpdatesConfig(batch_size=16),
+        replay=ReplayConfig(capacity=300, importance=0.4, last_importance=1.0),
+        updates=UpdatesConfig(batch_size=16, segments=3),
         network=ExactCoverConfig(8, 4, intersections=True),
         curriculum=SuccessRateConfig(start=2, stop=4, threshold=0.5, window=32, min_count=32),
     )
@@ -81,7 +81,7 @@ def test_games_keep_the_rules(tmp_path, actions, random_moves):
 
 def test_a_short_run_learns(tmp_path):
     """From a network that solves next to nothing, in seconds."""
-    config = DQNConfig(run=tmp_path / "run", seed=3, iterations=8, validation_games=128)
+    config = DQNConfig(run=tmp_path / "run", seed=3, iterations=6, games=32, validation_games=128)
     training = train(config)
     test = puzzles.load("4x4", "test")[::40]
     assert evaluate(training.learner.policy(), test).completion_rate < 0.2
@@ -108,13 +108,26 @@ def test_a_short_run_learns(tmp_path):
     "changes",
     [
         {"targets": PLAIN},
-        {"targets": replace(PLAIN, double=False), "values": "plain", "dueling": True},
-        {"targets": TargetsConfig(n_step=3), "replay": ReplayConfig(priority=0.6)},
+        {
+            "targets": replace(PLAIN, double=False),
+            "values": "plain",
+            "dueling": True,
+            "network": ExactCoverConfig(intersections=True),
+        },
+        {"replay": ReplayConfig(priority=0.0), "updates": UpdatesConfig(segments=1)},
     ],
-    ids=["n-step", "plain-dueling", "prioritised"],
+    ids=["n-step", "plain-dueling", "one-segment"],
 )
 def test_every_kind_learns(tmp_path, changes):
-    config = DQNConfig(run=tmp_path / "run", seed=3, iterations=10, validation_games=8, **changes)
+    config = DQNConfig(
+        run=tmp_path / "run",
+        seed=3,
+        iterations=10,
+        games=32,
+        validation_games=8,
+        evaluate_every=5,
+        **changes,
+    )
     training = train(replace(config, curriculum=ConstantConfig(blanks=8)))
     test = puzzles.load("4x4", "test")[::40]
     assert evaluate(training.learner.policy(), test).completion_rate < 0.2
@@ -124,7 +137,7 @@ def test_every_kind_learns(tmp_path, changes):
 
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"targets": PLAIN, "values": "plain", "dueling": True, "replay": ReplayConfig(200)}],
+    [{}, {"targets": PLAIN, "values": "plain", "dueling": True, "replay": ReplayConfig(200, 0.0)}],
     ids=["default", "plain"],
 )
 def test_an_interrupted_run_continues_to_the_bit(tmp_path, monkeypatch, changes):
@@ -195,6 +208,10 @@ def test_damaged_states(tmp_path, damage, message):
         (DQNConfig, {"reward": "terminal"}, "use no hindsight and backup='max'"),
         (DQNConfig, {"actions": "blank"}, "use no hindsight and backup='max'"),
         (DQNConfig, {"targets": TargetsConfig(discount=0.9)}, "use no hindsight"),
+        (UpdatesConfig, {"segments": 0}, "segments must be at least 1"),
+        (UpdatesConfig, {"linger": 1.5}, "linger must lie in"),
+        (DQNConfig, {"sampling_rounds": 0}, "sampling_rounds must be at least 1"),
+        (DQNConfig, {"network": MLPConfig()}, "use updates.segments=1"),
         (
             DQNConfig,
             {"values": "plain", "network": ExactCoverConfig(settled=1.0)},
@@ -215,6 +232,7 @@ def test_without_the_rules(tmp_path):
         reward="dense",
         values="plain",
         targets=replace(PLAIN, n_step=1),
+        updates=UpdatesConfig(batch_size=16, segments=1),
         network=MLPConfig((32,)),
         curriculum=ConstantConfig(blanks=3),
     )

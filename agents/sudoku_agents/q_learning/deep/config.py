@@ -55,16 +55,19 @@ class ReplayConfig:
 
     capacity: int = 50_000
     """how many"""
-    priority: float = 0.0
+    priority: float = 0.6
     """alpha: moves are drawn by their last error to this power; 0 draws all alike"""
-    importance: float = 0.4
-    """beta at first, which rises to 1 over the run: how far weights make up for the priorities"""
+    importance: float = 0.0
+    """beta at first, which rises evenly to `last_importance`: how far weights make up for the
+    priorities. Sudoku is deterministic, so what is drawn more often has no other mean"""
+    last_importance: float = 0.0
+    """beta at the end of the run; Schaul et al. have 0.4 to 1"""
 
     def __post_init__(self) -> None:
         """Check the values."""
         if self.capacity < 1:
             raise ValueError(f"capacity must be at least 1, not {self.capacity}")
-        for name in ("priority", "importance"):
+        for name in ("priority", "importance", "last_importance"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must lie in [0, 1], not {getattr(self, name)}")
 
@@ -81,7 +84,7 @@ class UpdatesConfig:
     move_weight: float = 0.1
     """weight of the loss of a single move beside that of all placements of a solved game's board,
     whose losses are summed and divided by 100"""
-    segments: int = 1
+    segments: int = 8
     """how often the network may go on thinking about a board, so many rounds each time, before
     another takes its place"""
     linger: float = 0.5
@@ -143,8 +146,10 @@ class DQNConfig(TrainingConfig):
     """what is trained on"""
     updates: UpdatesConfig = field(default_factory=UpdatesConfig)
     """how the network is updated"""
-    network: NetworkConfig = field(default_factory=lambda: ExactCoverConfig(intersections=True))
-    """the body of the network"""
+    network: NetworkConfig = field(
+        default_factory=lambda: ExactCoverConfig(test_rounds=64, intersections=True, settled=1.0)
+    )
+    """the body of the network; `rounds` are those of one segment"""
     curriculum: CurriculumConfig = field(
         default_factory=lambda: SuccessRateConfig(threshold=0.9, min_count=128, window=512)
     )
@@ -179,7 +184,9 @@ class DQNConfig(TrainingConfig):
             )
         is_exact_cover = isinstance(self.network, ExactCoverConfig)
         if self.updates.segments > 1 and not is_exact_cover:
-            raise ValueError("updates.segments needs a body that remembers: network:exact-cover")
+            raise ValueError(
+                "updates.segments needs a body that remembers, exact-cover: use updates.segments=1"
+            )
         settles = is_exact_cover and getattr(self.network, "settled", None) is not None
         if settles and self.values == "plain":
             raise ValueError("network.settled needs logits: use values='solvable'")

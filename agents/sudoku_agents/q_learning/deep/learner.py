@@ -85,13 +85,15 @@ class DQNLearner:
         self.replay.add(games.moves)
         done = self._iterations / config.iterations
         self._set_learning_rate(done)
+        first, last = config.replay.importance, config.replay.last_importance
+        importance = first + (last - first) * min(1.0, done)
         means = update(
             self.network,
             self.target_network,
             self.optimiser,
             self.replay,
             ceil(config.updates.passes * len(games.moves) / config.updates.batch_size),
-            config.replay.importance + (1 - config.replay.importance) * min(1.0, done),
+            importance,
             self._geometry,
             config,
             rng,
