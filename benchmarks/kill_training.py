@@ -38,6 +38,13 @@ TRAINERS = {  # options, and the parts that follow them
         *("--network.channels", "8", "--network.rounds", "4", "--network.test-rounds", "8"),
         *("curriculum:success-rate", "--curriculum.threshold", "0.5"),
     ),
+    "dqn": (
+        *("--games", "16", "--validation-games", "16", "--replay.capacity", "400"),
+        *("--replay.priority", "0.6", "--updates.batch-size", "16", "--updates.segments", "2"),
+        *("network:exact-cover", "--network.channels", "8", "--network.rounds", "4"),
+        *("curriculum:success-rate", "--curriculum.threshold", "0.5"),
+    ),
+    "q-learning": ("--games", "32", "--validation-games", "16"),
 }
 FILES = ("weights.safetensors", "optimiser.safetensors", "replay.npz", "state.json")
 WRITING = 0.01  # seconds that a checkpoint takes, about

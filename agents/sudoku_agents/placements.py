@@ -1,12 +1,26 @@
-"""Which board a space of actions belongs to."""
+"""Placements as actions: which are legal, and which board a space of them belongs to."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
+from sudoku_gym import board
 from sudoku_gym.geometry import Geometry, geometry_for
+
+Actions = Literal["legal", "blank"]
+
+
+def legal_placements(
+    boards: NDArray[np.int8], geometry: Geometry, actions: Actions
+) -> NDArray[np.bool_]:
+    """Return which placements an environment with such `actions` allows: bool `[B, N**3]`."""
+    if actions == "blank":
+        return np.repeat(boards.reshape(len(boards), -1) == 0, geometry.size, axis=1)
+    return board.candidates(boards, geometry).reshape(len(boards), -1)
 
 
 def geometry_of(action_space: spaces.Space[Any], geometry: Geometry | None) -> Geometry:

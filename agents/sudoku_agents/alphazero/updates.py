@@ -13,7 +13,7 @@ from torch import Tensor
 from sudoku_agents.alphazero.config import LossConfig
 from sudoku_agents.alphazero.losses import losses
 from sudoku_agents.alphazero.replay import Positions
-from sudoku_agents.alphazero.search import Actions, legal_placements
+from sudoku_agents.placements import Actions, legal_placements
 from sudoku_gym import symmetry
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import Network

@@ -46,6 +46,8 @@ class QConfig:
     """lowest return; None leaves the values free"""
     high: float | None = None
     """highest return; between both a sigmoid keeps the values"""
+    dueling: bool = False
+    """read a number of the board too, to which the placements are compared"""
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -53,7 +55,8 @@ class QConfig:
 
     def build(self, body: Body) -> nn.Module:
         """Make the head: features to float32 `[R, B, N**3]`, `ILLEGAL_LOGIT` where illegal."""
-        return PlacementHead(body, (self.low, self.high))
+        head = DuelingHead if self.dueling else PlacementHead
+        return head(body, (self.low, self.high))
 
 
 @registered("value")
@@ -122,6 +125,35 @@ class PlacementHead(nn.Module):
         """Return float32 `[R, B, N**3]`, `ILLEGAL_LOGIT` where a placement is illegal."""
         numbers = _between(self.readout(features).squeeze(2), self._limits)
         return _spread(numbers, features)
+
+
+class DuelingHead(nn.Module):
+    """The number of a board and, added to it, by how much a placement differs from the mean.
+
+    The arguments are those of `PlacementHead`.
+
+    Source: Wang et al., "Dueling network architectures for deep reinforcement learning" (2016),
+    equation 9; the mean runs over the legal placements.
+    """
+
+    def __init__(
+        self, body: Body, limits: tuple[float | None, float | None] = (None, None)
+    ) -> None:
+        super().__init__()
+        self.placements = body.placement_readout(1)
+        self.board = body.board_readout(1)
+        self._limits = limits
+
+    def forward(self, features: Features) -> Tensor:
+        """Return float32 `[R, B, N**3]`, `ILLEGAL_LOGIT` where a placement is illegal."""
+        advantages = self.placements(features).squeeze(2)  # [R, P]
+        values = self.board(features).squeeze(2)  # [R, B]
+        boards, placements = features.shape
+        owners = features.index // placements
+        counts = torch.bincount(owners, minlength=boards).clamp(min=1)
+        means = torch.zeros_like(values).index_add(1, owners, advantages) / counts
+        numbers = advantages + (values - means).index_select(1, owners)
+        return _spread(_between(numbers, self._limits), features)
 
 
 class BoardHead(nn.Module):

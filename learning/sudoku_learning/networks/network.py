@@ -63,12 +63,13 @@ class Network(nn.Module):
         """Evaluate boards as `forward` does, but no longer than each of them needs.
 
         With `ExactCoverConfig.settled` the body runs `rounds` of its rounds at a time, and a board
-        is done when no number that the head `policy` gives to a legal placement lies closer to 0
-        than that. Other networks answer as `forward`.
+        is done when no number that the head `policy`, or else `q`, gives to a legal placement lies
+        closer to 0 than that. Other networks answer as `forward`.
         """
         body = self.body
         can_settle = isinstance(body, ExactCoverBody) and body.config.settled is not None
-        if not can_settle or "policy" not in self.heads:
+        judge = next((name for name in ("policy", "q") if name in self.heads), None)
+        if not can_settle or judge is None:
             answer: dict[str, Tensor] = self(boards, masks, geometry)
             return answer
         found: dict[str, Tensor] = {}
@@ -81,7 +82,7 @@ class Network(nn.Module):
                 if name not in found:
                     found[name] = numbers.new_empty(len(boards), *numbers.shape[1:])
                 found[name][rows] = numbers
-            is_open = ((found["policy"][rows].abs() < body.config.settled) & masks[rows]).any(1)
+            is_open = ((found[judge][rows].abs() < body.config.settled) & masks[rows]).any(1)
             memories = [features.memories[row] for row in torch.nonzero(is_open)[:, 0].tolist()]
             rows = rows[is_open]
             if not len(rows):

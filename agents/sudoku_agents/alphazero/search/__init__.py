@@ -7,20 +7,16 @@ new leaf, `selection` what is chosen on it, `gumbel` and `roots` what is special
 
 from sudoku_agents.alphazero.search.results import SearchResult
 from sudoku_agents.alphazero.search.tree_search import (
-    Actions,
     Evaluator,
     Forest,
     SearchConfig,
-    legal_placements,
     search,
 )
 
 __all__ = [
-    "Actions",
     "Evaluator",
     "Forest",
     "SearchConfig",
     "SearchResult",
-    "legal_placements",
     "search",
 ]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sudoku_agents.alphazero.search import descent, gumbel, results, roots, tree
 from sudoku_agents.alphazero.search.results import SearchResult
 from sudoku_agents.alphazero.search.selection import Scoring
-from sudoku_gym import board
+from sudoku_agents.placements import Actions, legal_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.endings import SPARSE, TERMINAL, Rules
 from sudoku_gym.kernels.layout import sizes_of, unit_tables
@@ -29,8 +29,6 @@ from sudoku_gym.kernels.layout import sizes_of, unit_tables
 Evaluator = Callable[
     [NDArray[np.int8], NDArray[np.bool_]], tuple[NDArray[np.float32], NDArray[np.float32]]
 ]
-
-Actions = Literal["legal", "blank"]
 
 
 @dataclass(frozen=True)
@@ -269,15 +267,6 @@ def search(
     """
     forest = Forest(boards, geometry, config)
     return forest.search(np.arange(len(boards)), boards, masks, evaluate, root_noise, rng)
-
-
-def legal_placements(
-    boards: NDArray[np.int8], geometry: Geometry, actions: Actions
-) -> NDArray[np.bool_]:
-    """Return which placements `SearchConfig.actions` makes legal: bool `[B, N**3]`."""
-    if actions == "blank":
-        return np.repeat(boards.reshape(len(boards), -1) == 0, geometry.size, axis=1)
-    return board.candidates(boards, geometry).reshape(len(boards), -1)
 
 
 def _with_noise(

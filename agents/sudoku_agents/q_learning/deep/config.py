@@ -1,0 +1,192 @@
+"""The configuration of deep Q-learning: one frozen dataclass, which is the command line too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from sudoku_agents.placements import Actions
+from sudoku_curricula.schedules import SuccessRateConfig
+from sudoku_learning.configs import registered
+from sudoku_learning.networks import ExactCoverConfig
+from sudoku_learning.training import CurriculumConfig, TrainingConfig
+from sudoku_learning.training.config import NetworkConfig
+from sudoku_learning.training.environments import check_env
+
+
+@registered("dqn/targets")
+@dataclass(frozen=True)
+class TargetsConfig:
+    """What a value should have been; see `targets`."""
+
+    n_step: int = 1
+    """rewards that are summed before a value takes over"""
+    discount: float = 1.0
+    """gamma"""
+    double: bool = True
+    """let the network under training choose the placement whose value the target network tells"""
+    backup: Literal["max", "constraint"] = "constraint"
+    """the value of a board: `max`, that of its best placement; `constraint`, that of the best one
+    in the constraint where the best one is worst, which is the same at the true values and lower
+    at wrong ones"""
+    hindsight: bool = True
+    """where a game was solved, tell every placement of its boards: the one board it ended with says
+    which are right"""
+    polyak: float = 0.02
+    """share of the network that goes into the target network at each update"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if self.n_step < 1:
+            raise ValueError(f"n_step must be at least 1, not {self.n_step}")
+        if not 0 <= self.discount <= 1:
+            raise ValueError(f"discount must lie in [0, 1], not {self.discount}")
+        if self.backup not in ("max", "constraint"):
+            raise ValueError(f"backup must be 'max' or 'constraint', not {self.backup!r}")
+        if not 0 < self.polyak <= 1:
+            raise ValueError(f"polyak must lie in (0, 1], not {self.polyak}")
+
+
+@registered("dqn/replay")
+@dataclass(frozen=True)
+class ReplayConfig:
+    """The moves that are kept, and which of them are trained on."""
+
+    capacity: int = 50_000
+    """how many"""
+    priority: float = 0.6
+    """alpha: moves are drawn by their last error to this power; 0 draws all alike"""
+    importance: float = 0.0
+    """beta at first, which rises evenly to `last_importance`: how far weights make up for the
+    priorities. Sudoku is deterministic, so what is drawn more often has no other mean"""
+    last_importance: float = 0.0
+    """beta at the end of the run; Schaul et al. have 0.4 to 1"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if self.capacity < 1:
+            raise ValueError(f"capacity must be at least 1, not {self.capacity}")
+        for name in ("priority", "importance", "last_importance"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must lie in [0, 1], not {getattr(self, name)}")
+
+
+@registered("dqn/updates")
+@dataclass(frozen=True)
+class UpdatesConfig:
+    """The updates of an iteration."""
+
+    batch_size: int = 64
+    """moves an update"""
+    passes: float = 1.0
+    """how often a new move is trained on, on average, in the iteration that played it"""
+    move_weight: float = 0.1
+    """weight of the loss of a single move beside that of all placements of a solved game's board,
+    whose losses are summed and divided by 100"""
+    segments: int = 8
+    """how often the network may go on thinking about a board, so many rounds each time, before
+    another takes its place"""
+    linger: float = 0.5
+    """chance that a board whose values are right is thought about for another segment"""
+    learning_rate: float = 4e-3
+    """of Adam, until `constant_share` of the iterations are done; from there it falls to 0"""
+    constant_share: float = 0.5
+    """share of the iterations before the learning rate begins to fall"""
+    max_gradient_norm: float = 1.0
+    """gradients longer than this are shortened to it"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        for name in ("batch_size", "segments"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if not 0 <= self.linger <= 1:
+            raise ValueError(f"linger must lie in [0, 1], not {self.linger}")
+        for name in ("passes", "move_weight", "learning_rate", "max_gradient_norm"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
+        if not 0 <= self.constant_share < 1:
+            raise ValueError(f"constant_share must lie in [0, 1), not {self.constant_share}")
+
+
+@registered("dqn")
+@dataclass(frozen=True, kw_only=True)
+class DQNConfig(TrainingConfig):
+    """Train a network of action values by deep Q-learning among legal placements."""
+
+    agent: ClassVar[str] = "dqn"
+    fixed: ClassVar[tuple[str, ...]] = (
+        *TrainingConfig.fixed,
+        *("network", "values", "dueling", "replay"),
+    )
+
+    run: Path = Path("runs/dqn")
+    """folder for checkpoints and curves"""
+    games: int = 64
+    """games an iteration, side by side"""
+    sampling_rounds: int | None = 32
+    """rounds of a recurrent body at each move of these games, at most; None takes those of play"""
+    random_moves: float = 1.0
+    """random moves a game, on average: epsilon is this, divided by the blanks at its start"""
+    reward: Literal["sparse", "terminal", "dense"] = "sparse"
+    """see `SudokuEnv`"""
+    actions: Actions = "legal"
+    """which placements are considered: candidates, or any digit in any blank cell"""
+    end_at_dead_end: bool = True
+    """end a game at the first dead end"""
+    values: Literal["solvable", "plain"] = "solvable"
+    """`solvable`: a value is the chance that the board can still be solved, and the network tells
+    its logit; `plain`: the network tells the value"""
+    dueling: bool = False
+    """tell the value of the board and the differences of its placements apart"""
+    targets: TargetsConfig = field(default_factory=TargetsConfig)
+    """what the values should have been"""
+    replay: ReplayConfig = field(default_factory=ReplayConfig)
+    """what is trained on"""
+    updates: UpdatesConfig = field(default_factory=UpdatesConfig)
+    """how the network is updated"""
+    network: NetworkConfig = field(
+        default_factory=lambda: ExactCoverConfig(test_rounds=64, intersections=True, settled=1.0)
+    )
+    """the body of the network; `rounds` are those of one segment"""
+    curriculum: CurriculumConfig = field(
+        default_factory=lambda: SuccessRateConfig(threshold=0.9, min_count=128, window=512)
+    )
+    """how the number of blanks moves"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        super().__post_init__()
+        check_env(self.env)
+        for name in ("games", "sampling_rounds"):
+            if getattr(self, name) is not None and getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if self.random_moves < 0:
+            raise ValueError(f"random_moves must not be negative, but is {self.random_moves}")
+        for name, known in (
+            ("reward", ("sparse", "terminal", "dense")),
+            ("actions", ("legal", "blank")),
+            ("values", ("solvable", "plain")),
+        ):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} must be one of {known}, not {getattr(self, name)!r}")
+        if self.values == "solvable" and self.reward == "dense":
+            raise ValueError(
+                "values='solvable' lie between 0 and 1, dense returns do not: use values='plain'"
+            )
+        is_proof = self.reward == "sparse" and self.targets.discount == 1
+        is_proof &= self.actions == "legal"
+        if (self.targets.hindsight or self.targets.backup == "constraint") and not is_proof:
+            raise ValueError(
+                "targets.hindsight and targets.backup='constraint' hold for reward='sparse', "
+                "discount=1 and actions='legal' only: use no hindsight and backup='max'"
+            )
+        is_exact_cover = isinstance(self.network, ExactCoverConfig)
+        if self.updates.segments > 1 and not is_exact_cover:
+            raise ValueError(
+                "updates.segments needs a body that remembers, exact-cover: use updates.segments=1"
+            )
+        settles = is_exact_cover and getattr(self.network, "settled", None) is not None
+        if settles and self.values == "plain":
+            raise ValueError("network.settled needs logits: use values='solvable'")

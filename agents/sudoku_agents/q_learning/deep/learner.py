@@ -1,0 +1,159 @@
+"""Deep Q-learning as a learner: games, a replay, updates, and a target network.
+
+Sources: Mnih et al., "Human-level control through deep reinforcement learning" (2015); van Hasselt
+et al. (2016) for `double`; Wang et al. (2016) for `dueling`; Schaul et al. (2016) for `priority`;
+Hessel et al., "Rainbow" (2018), for putting them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from math import ceil
+
+from sudoku_agents.q_learning.deep.agent import HEAD, make_network
+from sudoku_agents.q_learning.deep.config import DQNConfig
+from sudoku_agents.q_learning.deep.games import Games, Player
+from sudoku_agents.q_learning.deep.replay import Replay
+from sudoku_agents.q_learning.deep.updates import Losses, update
+from sudoku_curricula import curves
+from sudoku_gym.puzzles.sources import Blanks
+from sudoku_learning.networks import NetworkPolicy
+from sudoku_learning.networks.network import seeded
+from sudoku_learning.training import (
+    Optimiser,
+    Random,
+    Report,
+    State,
+    train_from_the_command_line,
+)
+from sudoku_learning.training.checkpoint import OPTIMISER
+from sudoku_learning.training.environments import held_out_source
+from sudoku_learning.training.progress import check_form
+from sudoku_learning.training.sampling import make_sampler, split
+from sudoku_learning.training.weights import check_tensors
+
+Q_LOSS = "losses/q_loss"
+Q_ERROR = "losses/q_error"  # the mean difference between values and targets
+Q_VALUE = "losses/q_value"  # the mean value of the moves trained on
+_TARGET = "target."
+
+
+class DQNLearner:
+    """Learns action values from its own games; a `sudoku_learning.training.Learner`.
+
+    Args:
+        config: the run's.
+        random: draws the first weights.
+
+    Attributes:
+        network: the network under training.
+        target_network: what values are told by in the targets.
+        replay: what was played.
+        sampler: has the games played.
+    """
+
+    metrics = ()
+
+    def __init__(self, config: DQNConfig, random: Random) -> None:
+        self.config = config
+        self._geometry = held_out_source(config.env).geometry
+        make = partial(make_network, config, self._geometry)
+        seed = int(random.numpy.integers(2**32))
+        self.network = seeded(seed, make).eval()
+        self.target_network = seeded(seed, make).train()  # as many rounds as in training
+        updates, kept = config.updates, config.replay
+        self.optimiser = Optimiser(self.network, updates.learning_rate, updates.max_gradient_norm)
+        self.replay = Replay(kept.capacity, self._geometry.size, kept.priority)
+        self.sampler = make_sampler(partial(Player, config), config.ray)
+        self._iterations = 0
+
+    def start(self) -> None:
+        """Start the actors, if there are to be any."""
+        self.sampler.start()
+
+    def close(self) -> None:
+        """End the actors."""
+        self.sampler.close()
+
+    def learn(self, blanks: Blanks, random: Random) -> Report:
+        """Play games with so many blanks, and update the network."""
+        config, rng = self.config, random.numpy
+        tasks = split(config.games, blanks, config.ray, rng)
+        games = Games.concatenate(self.sampler.sample(self.network.state_dict(), tasks))
+        self.replay.add(games.moves)
+        done = self._iterations / config.iterations
+        self._set_learning_rate(done)
+        first, last = config.replay.importance, config.replay.last_importance
+        importance = first + (last - first) * min(1.0, done)
+        means = update(
+            self.network,
+            self.target_network,
+            self.optimiser,
+            self.replay,
+            ceil(config.updates.passes * len(games.moves) / config.updates.batch_size),
+            importance,
+            self._geometry,
+            config,
+            rng,
+        )
+        self._iterations += 1
+        return Report(
+            steps=len(games.moves),
+            curves=self._curves_of(games, means),
+            columns={
+                "loss": f"{means.loss:.4f}",
+                "error": f"{means.error:.3f}",
+                "told": f"{means.told:.1%}",
+                "sampled": f"{games.solved.mean():.1%}",
+            },
+        )
+
+    def policy(self) -> NetworkPolicy:
+        """Return the greedy policy."""
+        return NetworkPolicy(self.network, HEAD)
+
+    def state(self) -> State:
+        """Return weights, optimiser, target network and replay."""
+        own = self.optimiser.state()
+        behind = self.target_network.state_dict()
+        tensors = own.tensors | {f"{_TARGET}{name}": value for name, value in behind.items()}
+        numbers = {"iterations": self._iterations}
+        return replace(own, tensors=tensors, arrays=self.replay.arrays(), numbers=numbers)
+
+    def restore(self, state: State) -> None:
+        """Continue from a state of an equal learner."""
+        check_form(state.numbers, {"iterations": 0})
+        own = {n: value for n, value in state.tensors.items() if not n.startswith(_TARGET)}
+        behind = {
+            name.removeprefix(_TARGET): value
+            for name, value in state.tensors.items()
+            if name.startswith(_TARGET)
+        }
+        check_tensors(OPTIMISER, behind, self.target_network.state_dict())
+        self.optimiser.restore(replace(state, tensors=own))
+        self.target_network.load_state_dict(behind)
+        self.replay.restore(state.arrays)
+        self._iterations = state.numbers["iterations"]
+
+    def _curves_of(self, games: Games, means: Losses) -> dict[str, float]:
+        return {
+            curves.EPISODIC_RETURN: float(games.returns.mean()),
+            curves.EPISODIC_LENGTH: float(games.lengths.mean()),
+            curves.LEARNING_RATE: self.optimiser.learning_rate,
+            Q_LOSS: means.loss,
+            Q_ERROR: means.error,
+            Q_VALUE: means.value,
+        }
+
+    def _set_learning_rate(self, done: float) -> None:
+        """Let the learning rate fall evenly, once its constant share is over."""
+        updates = self.config.updates
+        left = (1 - done) / (1 - updates.constant_share)
+        self.optimiser.learning_rate = updates.learning_rate * min(1.0, max(left, 0.02))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Train from the command line, see `DQNConfig`; return 0, for the shell."""
+    return train_from_the_command_line(DQNConfig, DQNLearner, "dqn", argv)

@@ -1,0 +1,202 @@
+"""The latest moves, and batches drawn from them: all alike, or by priority.
+
+Source: Schaul et al., "Prioritized experience replay" (2016), for the priorities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_agents.q_learning.deep.sum_tree import SumTree
+from sudoku_learning.training.checkpoint import REPLAY
+
+SMALLEST_ERROR = 1e-3  # what is learned by now is still drawn now and then
+
+
+@dataclass(frozen=True)
+class Moves:
+    """M moves, each with what came of it in the n steps from there, or until the game was over.
+
+    Attributes:
+        boards: int8 `[M, N, N]`, where the move was made.
+        actions: int64 `[M]`, the placement.
+        returns: float32 `[M]`, the discounted rewards of these steps.
+        followers: int8 `[M, N, N]`, the board after them.
+        discounts: float32 `[M]`, the weight of that board's value: gamma to the power of the
+            steps, 0 if the game was over.
+        solutions: int8 `[M, N, N]`, the board with which the game ended if that was solved, else
+            zeros.
+    """
+
+    boards: NDArray[np.int8]
+    actions: NDArray[np.int64]
+    returns: NDArray[np.float32]
+    followers: NDArray[np.int8]
+    discounts: NDArray[np.float32]
+    solutions: NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.boards)
+
+    def __getitem__(self, index: NDArray[Any] | slice) -> Moves:
+        """Return some of the moves."""
+        return Moves(*(column[index] for column in self.columns().values()))
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Moves]) -> Moves:
+        """Return the moves of all parts, one after the other; there is at least one part."""
+        columns = zip(*(part.columns().values() for part in parts), strict=True)
+        return cls(*(np.concatenate(column) for column in columns))
+
+    @classmethod
+    def none(cls, count: int, size: int) -> Moves:
+        """Return room for moves on N x N boards, filled with zeros."""
+        boards, numbers = (count, size, size), np.zeros(count, np.float32)
+        return cls(
+            np.zeros(boards, np.int8),
+            np.zeros(count, np.int64),
+            numbers,
+            np.zeros(boards, np.int8),
+            numbers.copy(),
+            np.zeros(boards, np.int8),
+        )
+
+
+@dataclass(frozen=True)
+class Batch:
+    """B moves that were drawn.
+
+    Attributes:
+        moves: they.
+        index: int64 `[B]`, where they are kept.
+        weights: float32 `[B]`, of their losses: at most 1, and lower where the priorities draw a
+            move more often.
+    """
+
+    moves: Moves
+    index: NDArray[np.int64]
+    weights: NDArray[np.float32]
+
+
+class Replay:
+    """Keeps the latest moves.
+
+    Args:
+        capacity: how many.
+        size: N of the boards.
+        priority: alpha, see `ReplayConfig`.
+    """
+
+    def __init__(self, capacity: int, size: int, priority: float = 0.0) -> None:
+        self._capacity = capacity
+        self._size = size
+        self._moves = Moves.none(capacity, size)
+        self._length = self._next = 0
+        self._priority = priority
+        self._tree = SumTree(capacity) if priority else None
+
+    def __len__(self) -> int:
+        return self._length
+
+    def add(self, moves: Moves) -> None:
+        """Add moves and forget the oldest; a new one has the highest priority there is."""
+        moves = moves[-self._capacity :]
+        index = (self._next + np.arange(len(moves))) % self._capacity
+        for name, column in self._moves.columns().items():
+            column[index] = getattr(moves, name)
+        self._next = int((self._next + len(moves)) % self._capacity)
+        self._length = min(self._capacity, self._length + len(moves))
+        if self._tree is not None:
+            most = self._tree.priorities.max() or 1.0
+            self._tree.set(index, np.full(len(index), most))
+
+    def sample(self, count: int, importance: float, rng: np.random.Generator) -> Batch:
+        """Draw moves, with replacement.
+
+        Args:
+            count: how many.
+            importance: beta; 1 makes up for the priorities entirely, 0 not at all.
+            rng: draws them.
+        """
+        if self._tree is None:
+            index = rng.integers(self._length, size=count)
+            return Batch(self._moves[index], index, np.ones(count, np.float32))
+        # One from each of `count` equal parts: such draws differ less.
+        chances = (np.arange(count) + rng.random(count)) / count
+        index = self._tree.find(chances * self._tree.total)
+        priorities = self._tree.priorities[index]
+        weights = (priorities.min() / priorities) ** importance
+        return Batch(self._moves[index], index, weights.astype(np.float32))
+
+    def set_errors(self, index: NDArray[np.int64], errors: NDArray[np.float32]) -> None:
+        """Tell how wrong the values of some moves were, which is how soon they come again.
+
+        Args:
+            index: int64 `[B]`, as in the batch.
+            errors: float32 `[B]`, not negative.
+        """
+        if self._tree is not None:
+            priorities = np.maximum(errors.astype(np.float64), SMALLEST_ERROR) ** self._priority
+            self._tree.set(index, priorities)
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """Return everything that `restore` needs."""
+        kept = self._moves[: self._length].columns()
+        priorities = self._tree.priorities[: self._length] if self._tree else np.zeros(0)
+        return {**kept, "priorities": priorities.copy(), "next": np.array([self._next])}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over the arrays of an equal replay.
+
+        Raises:
+            ValueError: if they are none, or do not fit each other.
+        """
+        self._check(arrays)
+        self._length = len(arrays["boards"])
+        self._next = int(arrays["next"][0])
+        for name, column in self._moves.columns().items():
+            column[: self._length] = arrays[name]
+        if self._tree is not None and self._length:
+            self._tree.set(np.arange(self._length), arrays["priorities"])
+
+    def _check(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        length, size = len(np.atleast_1d(arrays.get("boards", ()))), self._size
+        wanted: dict[str, NDArray[Any]] = {
+            **Moves.none(0, size).columns(),
+            "priorities": np.zeros(0),
+            "next": np.zeros(0, np.int64),
+        }
+        if arrays.keys() != wanted.keys():
+            raise ValueError(f"{REPLAY}: it must hold {', '.join(wanted)}")
+        lengths = {"next": 1, "priorities": length if self._tree else 0}
+        for name, like in wanted.items():
+            array, shape = arrays[name], (lengths.get(name, length), *like.shape[1:])
+            if array.shape != shape or array.dtype != like.dtype:
+                raise ValueError(
+                    f"{REPLAY}: {name} must be {like.dtype} {list(shape)}, not {array.dtype} "
+                    f"{list(array.shape)}"
+                )
+            if not np.isfinite(array).all():
+                raise ValueError(f"{REPLAY}: the numbers of {name} are not all finite")
+            most = size if like.ndim == 3 else np.inf
+            if array.size and name != "returns" and not 0 <= array.min() <= array.max() <= most:
+                raise ValueError(f"{REPLAY}: {name} has numbers below 0, or above {most}")
+        at, is_full = int(arrays["next"][0]), length == self._capacity
+        if length > self._capacity or not (0 <= at < length if is_full else at == length):
+            raise ValueError(
+                f"{REPLAY}: {length} moves, the next one at {at}, fit no replay of {self._capacity}"
+            )
+        cells = arrays["boards"].reshape(length, -1)
+        if (arrays["actions"] >= size**3).any():
+            raise ValueError(f"{REPLAY}: actions has a number above {size**3 - 1}")
+        if cells[np.arange(length), arrays["actions"] // size].any():
+            raise ValueError(f"{REPLAY}: actions has a placement into a cell that is not blank")

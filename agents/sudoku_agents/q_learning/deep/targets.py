@@ -1,0 +1,157 @@
+r"""What action values should have been.
+
+The target of a move is the discounted reward of the n steps from there and, if the game goes on,
+the value of the board that it came to:
+
+$$y = \sum_{i < n} \gamma^i r_i + \gamma^n V(s_n)$$
+
+**The value of a board.** Deep Q-learning takes the best value of a legal placement,
+$V(s) = \max_a Q(s, a)$; with `double` the network under training names the placement and the target
+network tells its value (van Hasselt, Guez and Silver, "Deep reinforcement learning with double
+Q-learning", 2016). Of a hundred placements of a lost board the best value is often the one that is
+most mistaken. But placements commute. A board can be solved from here exactly if it can be solved
+by filling any one open constraint c first, and so for the true values
+
+$$\max_a Q(s, a) = \max_{a \in c} Q(s, a) = \min_c \max_{a \in c} Q(s, a)$$
+
+if games are paid for being solved and for nothing else. The last form, `backup="constraint"`, lets
+one constraint for which every placement is known to be wrong prove a board lost.
+
+**Hindsight.** A solved game proves the value of more than its moves. What was placed later could
+have been placed at once, so every placement of the board it ended with has the value 1 on each
+board of the game. And since a well-posed puzzle has one solution, all others have 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from sudoku_agents.placements import legal_placements
+from sudoku_agents.q_learning.deep.agent import HEAD
+from sudoku_agents.q_learning.deep.config import DQNConfig
+from sudoku_agents.q_learning.deep.replay import Moves
+from sudoku_gym.geometry import Geometry
+from sudoku_learning.networks import Network
+from sudoku_learning.networks.exact_cover.graph import constraint_table
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What the values on B boards should have been.
+
+    Attributes:
+        values: float32 `[B, N**3]`.
+        known: bool `[B, N**3]`, where there is one: the move, or every legal placement.
+        is_told: bool `[B]`, the boards where hindsight tells every placement.
+    """
+
+    values: NDArray[np.float32]
+    known: NDArray[np.bool_]
+    is_told: NDArray[np.bool_]
+
+
+def targets_of(
+    moves: Moves, network: Network, target_network: Network, geometry: Geometry, config: DQNConfig
+) -> Targets:
+    """Return the values that a batch of moves should have had.
+
+    Args:
+        moves: B of them.
+        network: the one under training, which chooses with `double`.
+        target_network: tells the values of the boards that the moves came to.
+        geometry: the boards' units.
+        config: how values and targets are meant.
+    """
+    count, size = len(moves), geometry.size
+    known = np.zeros((count, size**3), np.bool_)
+    known[np.arange(count), moves.actions] = True
+    wanted = moves.returns.copy()
+    is_solved = moves.solutions.reshape(count, -1)[:, 0] > 0
+    is_told = is_solved & config.targets.hindsight
+    ahead = np.flatnonzero(~is_told & (moves.discounts > 0))
+    if len(ahead):
+        values = board_values(moves.followers[ahead], network, target_network, geometry, config)
+        wanted[ahead] += moves.discounts[ahead] * values
+    targets = np.where(known, wanted[:, None], np.float32(0))
+    if is_told.any():
+        digits = np.arange(1, size + 1, dtype=np.int8)
+        is_right = moves.solutions[is_told][..., None] == digits
+        targets[is_told] = is_right.reshape(-1, size**3)
+        known[is_told] = legal_placements(moves.boards[is_told], geometry, config.actions)
+    return Targets(targets, known, is_told)
+
+
+def board_values(
+    boards: NDArray[np.int8],
+    network: Network,
+    target_network: Network,
+    geometry: Geometry,
+    config: DQNConfig,
+) -> NDArray[np.float32]:
+    """Return the values of boards int8 `[B, N, N]`, float32 `[B]`; 0 where none can be solved."""
+    masks = legal_placements(boards, geometry, config.actions)
+    inputs = torch.from_numpy(boards), torch.from_numpy(masks), geometry
+    with torch.no_grad():
+        values = as_values(target_network(*inputs)[HEAD], config).numpy()
+        chosen_by = values
+        if config.targets.double:
+            chosen_by = as_values(network(*inputs)[HEAD], config).numpy()
+    if config.targets.backup == "max":
+        choice = np.where(masks, chosen_by, -np.inf).argmax(1)
+        can_go_on = masks.any(1)
+    else:
+        choice, can_go_on = hardest_choice(boards, chosen_by, masks, geometry)
+    found = values[np.arange(len(boards)), choice]
+    return np.where(can_go_on, found, np.float32(0))
+
+
+def hardest_choice(
+    boards: NDArray[np.int8],
+    values: NDArray[np.float32],
+    masks: NDArray[np.bool_],
+    geometry: Geometry,
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Find the open constraint whose best placement has the lowest value.
+
+    Args:
+        boards: int8 `[B, N, N]`.
+        values: float32 `[B, N**3]`.
+        masks: bool `[B, N**3]`, the legal placements.
+        geometry: the boards' units.
+
+    Returns:
+        The best placement of that constraint, int64 `[B]`, and whether every open constraint has a
+        placement, bool `[B]`.
+    """
+    members = constraint_members(geometry)
+    digits = np.arange(1, geometry.size + 1, dtype=np.int8)
+    is_placed = (boards[..., None] == digits).reshape(len(boards), -1)
+    is_open = ~is_placed[:, members].any(2)  # [B, C]
+    of_members = np.where(masks, values, -np.inf)[:, members]  # [B, C, N]
+    best = np.where(is_open, of_members.max(2), np.inf)
+    rows, hardest = np.arange(len(boards)), best.argmin(1)
+    choice = members[hardest, of_members[rows, hardest].argmax(1)]
+    return choice, best[rows, hardest] > -np.inf
+
+
+@cache
+def constraint_members(geometry: Geometry) -> NDArray[np.int64]:
+    """Return the placements of each exact-cover constraint, int64 `[C, N]`.
+
+    Those of a cell are its N digits, those of a unit and a digit the unit's N cells.
+    """
+    table = constraint_table(geometry)
+    order = np.argsort(table.ravel(), kind="stable") // table.shape[1]
+    num_constraints = geometry.num_cells + len(geometry.units) * geometry.size
+    return order[: num_constraints * geometry.size].reshape(num_constraints, geometry.size)
+
+
+def as_values(numbers: Tensor, config: DQNConfig) -> Tensor:
+    """Turn what the network says of placements into action values."""
+    return torch.sigmoid(numbers) if config.values == "solvable" else numbers

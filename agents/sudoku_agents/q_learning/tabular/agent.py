@@ -1,0 +1,82 @@
+"""The table as a policy."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_agents.q_learning.tabular.config import QLearningConfig
+from sudoku_agents.q_learning.tabular.table import UNKNOWN, QTable
+from sudoku_gym.actions import sample_actions
+from sudoku_gym.geometry import Geometry
+from sudoku_learning.configs import from_json
+from sudoku_learning.networks import BatchedPolicy
+from sudoku_learning.training import checkpoint
+from sudoku_learning.training.environments import held_out_source
+from sudoku_learning.training.run_folder import checkpoint_in
+
+PRETRAINED = Path(__file__).parent / "pretrained"
+
+
+class QTablePolicy(BatchedPolicy):
+    """Plays the legal placement with the highest value.
+
+    On a board that is not in the table, and among equal values, it draws a legal placement.
+
+    Args:
+        table: of action values.
+    """
+
+    def __init__(self, table: QTable) -> None:
+        super().__init__()
+        self.table = table
+        self._rng = np.random.default_rng(0)
+
+    def reset(
+        self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
+    ) -> None:
+        """Start a batch of games; what the table does not know is drawn from `rng`."""
+        super().reset(puzzles, geometry, rng)
+        self._rng = rng
+
+    def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Choose a legal placement int64 `[B]`."""
+        masks = masks.copy()
+        rows = self.table.find(boards)
+        is_known = rows != UNKNOWN
+        if is_known.any():
+            _, masks[is_known] = self.table.best(rows[is_known], masks[is_known])
+        return sample_actions(masks, self._rng)
+
+
+def load(folder: str | os.PathLike[str] = PRETRAINED) -> QTablePolicy:
+    """Make a policy of a checkpoint, or of the latest checkpoint of a run.
+
+    Args:
+        folder: of the checkpoint or the run; by default the table that comes with the package,
+            which knows `docs/results/q-learning.md`'s eight puzzles and nothing else.
+
+    Raises:
+        ValueError: if there is no sound checkpoint in the folder.
+    """
+    path = checkpoint_in(folder)
+    data, weights = checkpoint.read_to_play(path)
+    with checkpoint.naming(path / checkpoint.CONFIG, "it can't be used"):
+        config = read_config(data)
+        table = QTable(held_out_source(config.env).geometry.size)
+    with checkpoint.naming(path, "it can't be played"):
+        table.restore(weights)
+    return QTablePolicy(table)
+
+
+def read_config(data: dict[str, Any]) -> QLearningConfig:
+    """Read the configuration of a checkpoint.
+
+    Raises:
+        ValueError: if it is no configuration of tabular Q-learning.
+    """
+    return from_json({name: data[name] for name in data if name != "agent"}, QLearningConfig)

@@ -1,0 +1,69 @@
+"""The configuration of tabular Q-learning: one frozen dataclass, which is the command line too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from sudoku_curricula.schedules import LinearConfig
+from sudoku_learning.configs import registered
+from sudoku_learning.training import CurriculumConfig, TrainingConfig
+from sudoku_learning.training.environments import check_env
+
+ALGORITHMS = ("q-learning", "sarsa")
+REWARDS = ("sparse", "terminal", "dense")
+
+
+@registered("q-learning")
+@dataclass(frozen=True, kw_only=True)
+class QLearningConfig(TrainingConfig):
+    """Train a table of action values on a few puzzles, by Q-learning or SARSA."""
+
+    agent: ClassVar[str] = "q-table"
+    fixed: ClassVar[tuple[str, ...]] = (*TrainingConfig.fixed, "puzzles", "reward")
+
+    run: Path = Path("runs/q-learning")
+    """folder for checkpoints and curves"""
+    iterations: int = 40
+    """most iterations; an iteration plays, learns and evaluates"""
+    algorithm: Literal["q-learning", "sarsa"] = "q-learning"
+    """learn what is best from here on, or how the exploring policy itself fares"""
+    puzzles: int = 8
+    """how many puzzles it plays, always the same ones. Each has an order in which its cells become
+    blank, so the boards of a lower level are met again at a higher one"""
+    games: int = 256
+    """games an iteration, side by side"""
+    learning_rate: float = 0.5
+    """alpha; Sudoku is deterministic, so 1 suits Q-learning too"""
+    discount: float = 1.0
+    """gamma"""
+    epsilon: float = 0.3
+    """chance of a random legal placement at each move"""
+    reward: Literal["sparse", "terminal", "dense"] = "sparse"
+    """see `SudokuEnv`"""
+    end_at_dead_end: bool = True
+    """end a game at the first dead end"""
+    curriculum: CurriculumConfig = field(
+        default_factory=lambda: LinearConfig(start=2, stop=6, updates=30)
+    )
+    """how the number of blanks moves. Held-out puzzles are none of the table's, so no success on
+    them can move it"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        super().__post_init__()
+        check_env(self.env)
+        for name in ("puzzles", "games"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for name, known in (("algorithm", ALGORITHMS), ("reward", REWARDS)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} must be one of {known}, not {getattr(self, name)!r}")
+        if not 0 < self.learning_rate <= 1:
+            raise ValueError(f"learning_rate must lie in (0, 1], not {self.learning_rate}")
+        for name in ("discount", "epsilon"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must lie in [0, 1], not {getattr(self, name)}")
+        if self.ray.actors:
+            raise ValueError("a table learns from every move, in one process: leave out ray.actors")

@@ -1,0 +1,189 @@
+"""Tabular Q-learning and SARSA as a learner: games side by side, every move an update."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_agents.q_learning.tabular.agent import QTablePolicy
+from sudoku_agents.q_learning.tabular.config import QLearningConfig
+from sudoku_agents.q_learning.tabular.puzzles import FixedPuzzles
+from sudoku_agents.q_learning.tabular.table import QTable
+from sudoku_curricula import curves
+from sudoku_gym import evaluate
+from sudoku_gym.actions import sample_actions
+from sudoku_gym.envs.vector import SudokuVectorEnv
+from sudoku_gym.puzzles.sources import Blanks, blanks_cdf
+from sudoku_learning.training import Random, Report, State, train_from_the_command_line
+from sudoku_learning.training.environments import training_envs, training_source
+
+KNOWN = "evaluation/trained_puzzles"  # share of its own puzzles that it solves greedily
+STATES = "charts/states"  # boards in the table
+
+
+@dataclass(frozen=True)
+class Games:
+    """G games that were learned from.
+
+    Attributes:
+        solved: bool `[G]`.
+        returns: float64 `[G]`.
+        lengths: int64 `[G]`, moves.
+    """
+
+    solved: NDArray[np.bool_]
+    returns: NDArray[np.float64]
+    lengths: NDArray[np.int64]
+
+
+class QLearningLearner:
+    """Learns a table; a `sudoku_learning.training.Learner`.
+
+    Args:
+        config: the run's.
+        random: draws the puzzles that are played.
+
+    Attributes:
+        table: the action values.
+        puzzles: those that are played.
+    """
+
+    metrics = ()
+
+    def __init__(self, config: QLearningConfig, random: Random) -> None:
+        self.config = config
+        self._source = training_source(config.env)
+        self._envs = training_envs(
+            config.env,
+            config.games,
+            reward=config.reward,
+            end_at_dead_end=config.end_at_dead_end,
+            augment=False,
+        )
+        self.table = QTable(self._source.geometry.size)
+        self.puzzles = FixedPuzzles.drawn(self._source, config.puzzles, random.numpy)
+
+    def start(self) -> None:
+        """Do nothing: it is ready."""
+
+    def close(self) -> None:
+        """Do nothing: it holds nothing to give back."""
+
+    def learn(self, blanks: Blanks, random: Random) -> Report:
+        """Play games with so many blanks, and learn from each move."""
+        rng, count = random.numpy, self.config.games
+        cdf = blanks_cdf(blanks, self._source.max_blanks)
+        levels = np.searchsorted(cdf, rng.random(count), side="right")
+        boards = self.puzzles.boards(rng.integers(len(self.puzzles.solutions), size=count), levels)
+        games = play_and_learn(self.table, self._envs, boards, self.config, rng)
+        known = self._known(int(levels.max()), rng)
+        return Report(
+            steps=int(games.lengths.sum()),
+            curves={
+                curves.EPISODIC_RETURN: float(games.returns.mean()),
+                curves.EPISODIC_LENGTH: float(games.lengths.mean()),
+                KNOWN: known,
+                STATES: len(self.table),
+            },
+            columns={
+                "states": f"{len(self.table):,}",
+                "sampled": f"{games.solved.mean():.1%}",
+                "own": f"{known:.1%}",
+            },
+        )
+
+    def policy(self) -> QTablePolicy:
+        """Return the greedy policy."""
+        return QTablePolicy(self.table)
+
+    def state(self) -> State:
+        """Return the table and the puzzles."""
+        return State(self.table.tensors(), arrays=self.puzzles.arrays())
+
+    def restore(self, state: State) -> None:
+        """Continue from a state of an equal learner."""
+        self.table.restore(state.weights)
+        self.puzzles = self.puzzles.restored(state.arrays)
+
+    def _known(self, blanks: int, rng: np.random.Generator) -> float:
+        count = len(self.puzzles.solutions)
+        boards = self.puzzles.boards(np.arange(count), np.full(count, blanks))
+        seed, geometry = int(rng.integers(2**32)), self._source.geometry
+        return evaluate(self.policy(), boards, geometry=geometry, seed=seed).completion_rate
+
+
+def play_and_learn(
+    table: QTable,
+    envs: SudokuVectorEnv,
+    boards: NDArray[np.int8],
+    config: QLearningConfig,
+    rng: np.random.Generator,
+) -> Games:
+    r"""Play one game on each board; after each move update the table.
+
+    $$Q(s, a) \leftarrow Q(s, a) + \alpha (r + \gamma V(s') - Q(s, a))$$
+
+    where V(s') is the highest value of a legal action (Q-learning), or the value of the action
+    that is played next (SARSA); 0 if the game is over.
+
+    Args:
+        table: is updated.
+        envs: G boards.
+        boards: int8 `[G, N, N]`, the puzzles.
+        config: learning rate, discount, epsilon.
+        rng: draws the moves.
+
+    Returns:
+        The games.
+    """
+    count = len(boards)
+    boards, info = envs.reset(options={"puzzle": boards})
+    masks = info["action_mask"].astype(np.bool_)
+    games, rows = np.arange(count), table.rows(boards)
+    returns, lengths = np.zeros(count), np.zeros(count, np.int64)
+    solved = np.zeros(count, np.bool_)
+    moves = _explore(table, rows, masks, config.epsilon, rng)
+    while len(games):
+        actions = np.zeros(count, np.int64)  # finished boards go on with other puzzles, unwatched
+        actions[games] = moves
+        boards, rewards, terminated, truncated, info = envs.step(actions)
+        returns[games] += rewards[games]
+        lengths[games] += 1
+        solved[games] = info["is_success"][games]
+        goes_on = ~(terminated | truncated)[games]
+        following = games[goes_on]
+        masks = info["action_mask"][following].astype(np.bool_)
+        next_rows = table.rows(boards[following])
+        next_moves = _explore(table, next_rows, masks, config.epsilon, rng)
+        values = np.zeros(len(games), np.float32)
+        if config.algorithm == "sarsa":
+            values[goes_on] = table.values[next_rows, next_moves]
+        elif len(following):
+            values[goes_on], _ = table.best(next_rows, masks)
+        targets = rewards[games] + config.discount * values
+        table.learn(rows, moves, targets, config.learning_rate)
+        games, rows, moves = following, next_rows, next_moves
+    return Games(solved, returns, lengths)
+
+
+def _explore(
+    table: QTable,
+    rows: NDArray[np.int64],
+    masks: NDArray[np.bool_],
+    epsilon: float,
+    rng: np.random.Generator,
+) -> NDArray[np.int64]:
+    """Choose actions: the best, equal ones by chance; with the chance epsilon any legal one."""
+    if not len(rows):
+        return rows
+    _, best = table.best(rows, masks)
+    explores = rng.random(len(rows)) < epsilon
+    return sample_actions(np.where(explores[:, None], masks, best), rng)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Train from the command line, see `QLearningConfig`; return 0, for the shell."""
+    return train_from_the_command_line(QLearningConfig, QLearningLearner, "q-learning", argv)

@@ -1,0 +1,79 @@
+"""A few puzzles that are played again and again, with any number of blanks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_gym.puzzles.sources import PuzzleSource
+from sudoku_learning.training.checkpoint import REPLAY
+
+
+@dataclass(frozen=True)
+class FixedPuzzles:
+    """K puzzles, each with the order in which its cells become blank.
+
+    With n blanks the first n of a puzzle's order are blank, so the board of a lower level is
+    reached from that of a higher one by right placements.
+
+    Attributes:
+        solutions: int8 `[K, N, N]`.
+        places: int64 `[K, N, N]`, a cell's place in the order, from 0; N**2 for a given.
+    """
+
+    solutions: NDArray[np.int8]
+    places: NDArray[np.int64]
+
+    @classmethod
+    def drawn(cls, source: PuzzleSource, count: int, rng: np.random.Generator) -> FixedPuzzles:
+        """Draw puzzles as stored from a source, and their orders."""
+        puzzles, solutions = source.sample(count, None, rng)
+        cells = puzzles[0].size
+        keys = np.where(puzzles.reshape(count, -1) == 0, rng.random((count, cells)), 2.0)
+        places = keys.argsort(1).argsort(1).reshape(puzzles.shape)
+        return cls(solutions, np.where(puzzles == 0, places, cells))
+
+    def boards(self, index: NDArray[np.int64], blanks: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Return puzzles with so many blanks, at most as many as they have.
+
+        Args:
+            index: int64 `[B]`, which puzzles.
+            blanks: int64 `[B]`.
+
+        Returns:
+            int8 `[B, N, N]`.
+        """
+        is_blank = self.places[index] < np.minimum(blanks[:, None, None], self.places[0].size)
+        return np.where(is_blank, np.int8(0), self.solutions[index])
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """Return everything that `restored` needs."""
+        return {"solutions": self.solutions, "places": self.places}
+
+    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> FixedPuzzles:
+        """Return the puzzles that `arrays` of an equal learner returned.
+
+        Raises:
+            ValueError: if they are none, or of another number or size.
+        """
+        wanted = self.arrays()
+        if arrays.keys() != wanted.keys():
+            raise ValueError(f"{REPLAY}: it must hold {', '.join(wanted)}")
+        for name, array in wanted.items():
+            given = arrays[name]
+            if (given.shape, given.dtype) != (array.shape, array.dtype):
+                raise ValueError(
+                    f"{REPLAY}: {name} must be {array.dtype} {list(array.shape)}, not "
+                    f"{given.dtype} {list(given.shape)}"
+                )
+        size, cells = self.solutions.shape[1], self.places[0].size
+        found = FixedPuzzles(arrays["solutions"], arrays["places"])
+        if not 1 <= found.solutions.min() <= found.solutions.max() <= size:
+            raise ValueError(f"{REPLAY}: solutions hold other digits than 1 to {size}")
+        if not 0 <= found.places.min() <= found.places.max() <= cells:
+            raise ValueError(f"{REPLAY}: places hold other numbers than 0 to {cells}")
+        return found

@@ -1,0 +1,382 @@
+"""Q-learning, tabular and deep: what is learned, beside what needs no learning.
+
+Each part trains what it measures, but for `play`, which takes a checkpoint. All games are greedy,
+one digit at a time, in the full action space.
+
+    python benchmarks/q_learning.py --parts tabular 4x4
+    python benchmarks/q_learning.py --parts play --checkpoint runs/dqn --untrained 10
+    python benchmarks/q_learning.py --parts targets --minutes 2 --seeds 0 1 2
+    python benchmarks/q_learning.py --parts no-rules --minutes 10
+    python benchmarks/q_learning.py --parts sb3 --minutes 0.25 --seeds 0 1 2
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import tyro
+
+from sudoku_agents.q_learning.deep import agent
+from sudoku_agents.q_learning.deep.config import (
+    DQNConfig,
+    ReplayConfig,
+    TargetsConfig,
+    UpdatesConfig,
+)
+from sudoku_agents.q_learning.deep.learner import DQNLearner
+from sudoku_agents.q_learning.tabular.config import QLearningConfig
+from sudoku_agents.q_learning.tabular.learner import QLearningLearner
+from sudoku_baselines.floors import MaskedRandom, hidden_singles, naked_singles
+from sudoku_curricula.schedules import ConstantConfig, LinearConfig
+from sudoku_gym import evaluate, puzzles
+from sudoku_gym.evaluation import Evaluation
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.puzzles.sources import BankSource
+from sudoku_learning.networks import ExactCoverConfig, MLPConfig, NetworkPolicy, seeded
+from sudoku_learning.training import Random, Training
+
+Row = dict[str, Any]
+
+FLOORS = {
+    "masked-random": MaskedRandom,
+    "naked singles": naked_singles,
+    "naked + hidden singles": hidden_singles,
+}
+NO_RULES = DQNConfig(
+    env="Sudoku9x9-v0",
+    actions="blank",
+    reward="dense",
+    values="plain",
+    targets=TargetsConfig(discount=0.9, backup="max", hindsight=False),
+    updates=UpdatesConfig(segments=1),
+    network=MLPConfig((512, 512)),
+    random_moves=2.0,
+)
+
+
+@dataclass(frozen=True)
+class Config:
+    """What to measure."""
+
+    parts: tuple[str, ...] = ("tabular", "4x4", "play")
+    """tabular, 4x4, play, targets, no-rules, sb3"""
+    seeds: tuple[int, ...] = (0, 1, 2)
+    """of the trainings"""
+    minutes: float = 1.0
+    """processor time of each training in `targets`, `no-rules` and `sb3`"""
+    iterations: int = 20
+    """of each training in `tabular` and `4x4`"""
+    checkpoint: Path = agent.PRETRAINED
+    """what `play` plays; by default the network that comes with the package"""
+    blanks: tuple[int, ...] = (40, 45, 50, 53)
+    """beside puzzles as stored, in `play`, `targets` and `no-rules`"""
+    count: int = 1000
+    """puzzles of a number of blanks"""
+    stored: int = 100_000
+    """at most so many puzzles as stored"""
+    untrained: int = 0
+    """how many untrained networks `play` plays, seeds from 0 on"""
+    untrained_count: int = 256
+    """at most so many puzzles for each of them"""
+    out: Path | None = None
+    """a JSON file for the figures"""
+
+
+def main(argv: Sequence[str] | None = None) -> list[Row]:
+    config = tyro.cli(Config, description=__doc__.splitlines()[0], args=argv)
+    torch.set_num_threads(1)
+    rows = []
+    for part in config.parts:
+        if part not in PARTS:
+            raise SystemExit(f"no part is called {part!r}: use {', '.join(PARTS)}")
+        for row in PARTS[part](config):
+            rows.append({"part": part, **row})
+            print(line(rows[-1]), flush=True)
+    print("", *markdown(rows), sep="\n")
+    if config.out is not None:
+        command = ["python benchmarks/q_learning.py", *(sys.argv[1:] if argv is None else argv)]
+        unfinished = config.out.with_name(config.out.name + ".part")
+        found = {"command": " ".join(command), "rows": rows}
+        unfinished.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        unfinished.replace(config.out)
+    return rows
+
+
+def tabular(config: Config) -> Iterator[Row]:
+    """Tables of a few 4x4 puzzles: on these, and on test puzzles that they do not know."""
+    for algorithm in ("q-learning", "sarsa"):
+        for seed in config.seeds:
+            settings = QLearningConfig(
+                seed=seed,
+                algorithm=algorithm,
+                iterations=2 * config.iterations,
+                extra_iterations=2 * config.iterations,
+                curriculum=LinearConfig(start=2, stop=8, updates=config.iterations),
+                validation_games=1,
+            )
+            trained, seconds = train(settings, QLearningLearner)
+            learner = trained.learner
+            count = len(learner.puzzles.solutions)
+            own = learner.puzzles.boards(np.arange(count), np.full(count, 8))
+            more = {"seconds": seconds, "steps": trained.steps, "states": len(learner.table)}
+            name = f"{algorithm}, seed {seed}"
+            policy = learner.policy()
+            yield row(name, "its own, 8 blanks", evaluate(policy, own), more)
+            for title, chosen in (("test, 8 blanks", drawn("4x4", 8, config)), minimal("4x4")):
+                yield row(name, title, evaluate(policy, chosen), more)
+    own_random = evaluate(MaskedRandom(), np.repeat(own, 100, 0))
+    yield row("masked-random", "the last one's own, 8 blanks, 100 times each", own_random)
+    yield row("masked-random", "test, 8 blanks", evaluate(MaskedRandom(), drawn("4x4", 8, config)))
+
+
+def four(config: Config) -> Iterator[Row]:
+    """Deep Q-learning on 4x4, beside the same networks before training."""
+    title, test = minimal("4x4")
+    for name, make in FLOORS.items():
+        yield row(name, title, evaluate(make(), test))
+    for seed in config.seeds:
+        settings = DQNConfig(
+            seed=seed, iterations=config.iterations, extra_iterations=config.iterations,
+            validation_games=256,
+        )  # fmt: skip
+        before = DQNLearner(settings, Random(seed))
+        yield row(f"untrained, seed {seed}", title, evaluate(before.policy(), test))
+        trained, seconds = train(settings, DQNLearner)
+        more = {"seconds": seconds, "steps": trained.steps}
+        result = evaluate(trained.learner.policy(), test)
+        yield row(f"deep Q, seed {seed}", title, result, more)
+
+
+def play(config: Config) -> Iterator[Row]:
+    """A checkpoint on 9x9, beside floors and untrained networks of the same body."""
+    policy = agent.load(config.checkpoint)
+    sets = nine(config)
+    for title, chosen in sets:
+        for name, make in FLOORS.items():
+            yield row(name, title, evaluate(make(), chosen))
+        start = time.process_time()
+        result = evaluate(policy, chosen)
+        yield row("deep Q", title, result, {"playing": time.process_time() - start})
+    for seed in range(config.untrained):
+        network = untrained(agent.read_config(saved(config.checkpoint)), seed)
+        for title, chosen in sets:
+            part = chosen[: config.untrained_count]
+            yield row(f"untrained, seed {seed}", title, evaluate(NetworkPolicy(network, "q"), part))
+
+
+def targets(config: Config) -> Iterator[Row]:
+    """What each addition to plain deep Q-learning brings, at 9x9, in equal processor time."""
+    plain = TargetsConfig(n_step=3, backup="max", hindsight=False)
+    body = ExactCoverConfig(intersections=True)
+    base = nine_by_nine(
+        DQNConfig(
+            targets=plain,
+            replay=ReplayConfig(priority=0.0),
+            updates=UpdatesConfig(segments=1),
+            network=body,
+        )
+    )
+    told = replace(base, targets=TargetsConfig())
+    kinds = {
+        "plain values, Huber": replace(base, values="plain"),
+        "solvable, cross entropy": base,
+        "1 step": replace(base, targets=replace(plain, n_step=1)),
+        "constraint": replace(base, targets=replace(plain, n_step=1, backup="constraint")),
+        "hindsight": told,
+        "hindsight, priorities": replace(told, replay=ReplayConfig()),
+        "hindsight, priorities, 8 segments": nine_by_nine(DQNConfig()),
+    }
+    for name, settings in kinds.items():
+        for seed in config.seeds:
+            trained, seconds = train(
+                replace(settings, seed=seed, minutes=config.minutes), DQNLearner
+            )
+            more = {"seconds": seconds, "steps": trained.steps}
+            for title, chosen in nine(config):
+                result = evaluate(trained.learner.policy(), chosen)
+                yield row(f"{name}, seed {seed}", title, result, more)
+
+
+def no_rules(config: Config) -> Iterator[Row]:
+    """Perceptrons that are told no rules, as Mehta's agent was: any digit in any blank cell."""
+    for blanks in config.blanks:
+        for seed in config.seeds:
+            settings = replace(
+                NO_RULES, seed=seed, minutes=config.minutes, iterations=100_000,
+                evaluate_every=100_000, curriculum=ConstantConfig(blanks=blanks),
+            )  # fmt: skip
+            trained, seconds = train(settings, DQNLearner)
+            more = {"seconds": seconds, "steps": trained.steps}
+            test, policy = drawn("9x9", blanks, config), trained.learner.policy()
+            title, name = f"9x9, {blanks} blanks", f"no rules, seed {seed}"
+            yield row(name, title, evaluate(policy, test, actions="blank"), more)
+            yield row(f"{name}, told at play", title, evaluate(policy, test), more)
+        yield row("masked-random", title, evaluate(MaskedRandom(), test))
+
+
+def sb3(config: Config) -> Iterator[Row]:
+    """Stable-Baselines3's DQN on the flat form and ours, 4x4, 12 blanks, equal processor time."""
+    from stable_baselines3.common.callbacks import BaseCallback
+
+    from sudoku_agents.sb3 import (
+        ExactCoverDQNPolicy,
+        MaskedDQN,
+        MaskedDQNPolicy,
+        SB3Policy,
+        make_vec_env,
+    )
+
+    class Clock(BaseCallback):  # type: ignore[misc]
+        def _on_step(self) -> bool:
+            return time.process_time() < end
+
+    title, test = minimal("4x4")
+    kinds = {
+        "SB3, perceptron": (MaskedDQNPolicy, {"net_arch": [256, 256]}),
+        "SB3, exact cover": (ExactCoverDQNPolicy, {"network": DQNConfig().network}),
+    }
+    for name, (policy, options) in kinds.items():
+        for seed in config.seeds:
+            boards = make_vec_env(
+                "Sudoku4x4-v0", 64, observation="flat", blanks=12, reward="sparse",
+                end_at_dead_end=True,
+            )  # fmt: skip
+            model = MaskedDQN(
+                policy, boards, learning_rate=1e-3, batch_size=64, train_freq=1, gradient_steps=1,
+                learning_starts=640, target_update_interval=640, gamma=1.0, seed=seed,
+                exploration_fraction=0.3, device="cpu", policy_kwargs=options,
+            )  # fmt: skip
+            start = time.process_time()
+            end = start + 60 * config.minutes
+            model.learn(10_000_000, Clock())
+            seconds = time.process_time() - start
+            more = {"seconds": seconds, "steps": model.num_timesteps}
+            yield row(f"{name}, seed {seed}", title, evaluate(SB3Policy(model), test), more)
+    for seed in config.seeds:
+        settings = DQNConfig(
+            seed=seed, minutes=config.minutes, iterations=10_000, evaluate_every=10_000,
+            curriculum=ConstantConfig(blanks=12),
+        )  # fmt: skip
+        trained, seconds = train(settings, DQNLearner)
+        more = {"seconds": seconds, "steps": trained.steps}
+        yield row(f"ours, seed {seed}", title, evaluate(trained.learner.policy(), test), more)
+
+
+PARTS: dict[str, Callable[[Config], Iterator[Row]]] = {
+    "tabular": tabular,
+    "4x4": four,
+    "play": play,
+    "targets": targets,
+    "no-rules": no_rules,
+    "sb3": sb3,
+}
+
+
+def nine_by_nine(settings: DQNConfig) -> DQNConfig:
+    """The settings of the short 9x9 trainings."""
+    from sudoku_curricula.schedules import SuccessRateConfig
+
+    schedule = SuccessRateConfig(start=10, stop=55, step=5, threshold=0.8, window=64, min_count=64)
+    return replace(
+        settings, env="Sudoku9x9-v0", iterations=10_000, evaluate_every=3, validation_games=64,
+        curriculum=schedule,
+    )  # fmt: skip
+
+
+def train(settings: Any, learner: Any) -> tuple[Training[Any], float]:
+    """Train in a folder that is not kept; return the training and its processor seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        training = Training(replace(settings, run=Path(folder, "run")), learner)
+        training.run()
+    return training, training.seconds
+
+
+def minimal(bank: str) -> tuple[str, PuzzleSet]:
+    """The test puzzles of a bank as stored, and what they are called."""
+    return f"{bank}, minimal", puzzles.load(bank, "test")
+
+
+def nine(config: Config) -> list[tuple[str, PuzzleSet]]:
+    """The 9x9 test puzzles as stored, and with cells revealed."""
+    title, stored = minimal("9x9")
+    rng = np.random.default_rng(0)
+    if len(stored) > config.stored:
+        stored = stored[np.sort(rng.choice(len(stored), config.stored, replace=False))]
+    revealed = [(f"9x9, {n} blanks", drawn("9x9", n, config)) for n in config.blanks]
+    return [(title, stored), *revealed]
+
+
+def drawn(bank: str, blanks: int, config: Config) -> PuzzleSet:
+    """Test puzzles with cells revealed until so many blanks are left."""
+    source = BankSource(puzzles.load(bank, "test"))
+    boards, solutions = source.sample(config.count, blanks, np.random.default_rng(0))
+    return PuzzleSet(boards, solutions, source.geometry, bank)
+
+
+def untrained(settings: DQNConfig, seed: int) -> Any:
+    return seeded(seed, lambda: agent.make_network(settings, Geometry.standard(9)))
+
+
+def saved(folder: Path) -> dict[str, Any]:
+    from sudoku_learning.training import checkpoint
+    from sudoku_learning.training.run_folder import checkpoint_in
+
+    return checkpoint.read_config(checkpoint_in(folder))
+
+
+def row(player: str, title: str, result: Evaluation, more: Row | None = None) -> Row:
+    low, high = result.interval
+    if "4x4, minimal" in title and result.orbit_interval:
+        low, high = result.orbit_interval  # equivariant players solve an orbit whole or not at all
+    found = {"player": player, "puzzles": title, "count": len(result.solved)}
+    found |= {"solved": int(result.solved.sum())}
+    found |= {"low": round(100 * low, 2), "high": round(100 * high, 2)}
+    if result.orbits_solved and "4x4" in title:
+        found["orbits"] = "{} of {}".format(*result.orbits_solved)
+    if result.illegal:
+        found["illegal"] = result.illegal
+    more = {name: round(value, 1) for name, value in (more or {}).items()}
+    if {"steps", "seconds"} <= more.keys():
+        more["steps a second"] = round(more["steps"] / more["seconds"])
+    return found | more
+
+
+def line(row: Row) -> str:
+    share = 100 * row["solved"] / row["count"]
+    return (
+        f"{row['part']}: {row['player']}, {row['puzzles']}: {row['solved']:,} of "
+        f"{row['count']:,}, {share:.2f} % ({row['low']} to {row['high']})"
+    )
+
+
+def markdown(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the lines of the table."""
+    extras = ("orbits", "illegal", "states", "steps", "seconds", "steps a second")
+    heads = ("player", "puzzles", "count", "solved", "95 % interval", *extras)
+    yield f"| {' | '.join(heads)} |"
+    yield "|---|---|" + "---:|" * (len(heads) - 2)
+    for row in rows:
+        cells = (
+            row["player"],
+            row["puzzles"],
+            f"{row['count']:,}",
+            f"{100 * row['solved'] / row['count']:.2f} %",
+            f"{row['low']} to {row['high']}",
+            *(f"{row[name]:,}" if isinstance(row.get(name), int) else str(row.get(name, ""))
+              for name in extras),
+        )  # fmt: skip
+        yield f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,267 @@
+"""Deep Q-learning as a whole: it plays by the rules, learns, and resumes to the bit."""
+
+from dataclasses import replace
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+from sudoku_agents.placements import legal_placements
+from sudoku_agents.q_learning.deep import agent
+from sudoku_agents.q_learning.deep.config import (
+    DQNConfig,
+    ReplayConfig,
+    TargetsConfig,
+    UpdatesConfig,
+)
+from sudoku_agents.q_learning.deep.games import play_games
+from sudoku_agents.q_learning.deep.learner import Q_ERROR, Q_LOSS, DQNLearner, main
+from sudoku_curricula.curves import BLANKS, COMPLETION_RATE, read_curves
+from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
+from sudoku_gym import board, evaluate, load_policy, puzzles
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.testing import check_policy
+from sudoku_learning.networks import ExactCoverConfig, MLPConfig, NetworkPolicy
+from sudoku_learning.training import RayConfig, Training
+
+PLAIN = TargetsConfig(n_step=3, backup="max", hindsight=False)
+
+
+def small(run, **changes):
+    config = DQNConfig(
+        run=run,
+        iterations=4,
+        games=16,
+        validation_games=16,
+        checkpoint_every=2,
+        replay=ReplayConfig(capacity=300, importance=0.4, last_importance=1.0),
+        updates=UpdatesConfig(batch_size=16, segments=3),
+        network=ExactCoverConfig(8, 4, intersections=True),
+        curriculum=SuccessRateConfig(start=2, stop=4, threshold=0.5, window=32, min_count=32),
+    )
+    return replace(config, **changes)
+
+
+def train(config):
+    return Training(config, DQNLearner)
+
+
+def weights_of(training):
+    learner = training.learner
+    both = (*learner.network.parameters(), *learner.target_network.parameters())
+    return torch.nn.utils.parameters_to_vector(both)
+
+
+@pytest.mark.parametrize("actions", ["legal", "blank"])
+@pytest.mark.parametrize("random_moves", [0.0, 3.0])
+def test_games_keep_the_rules(tmp_path, actions, random_moves):
+    config = small(tmp_path, actions=actions, random_moves=random_moves, targets=PLAIN)
+    envs = gym.make_vec(
+        "Sudoku4x4-v0", num_envs=24, blanks=7, reward="sparse", actions=actions,
+        end_at_dead_end=True,
+    )  # fmt: skip
+    network = agent.make_network(config, envs.geometry)
+    games = play_games(NetworkPolicy(network, "q"), envs, config, np.random.default_rng(0))
+    moves = games.moves
+    assert len(moves) == games.lengths.sum() and (games.lengths[games.solved] == 7).all()
+    masks = legal_placements(moves.boards, envs.geometry, actions)
+    assert masks[np.arange(len(moves)), moves.actions].all()
+    np.testing.assert_array_equal(games.returns, games.solved)
+    is_solved = moves.solutions.any((1, 2))
+    assert board.is_solved(moves.solutions[is_solved], envs.geometry).all()
+    assert is_solved.sum() == 7 * games.solved.sum()
+    np.testing.assert_array_equal((moves.boards[:24] == 0).sum((1, 2)), 7)
+    random = play_games(
+        NetworkPolicy(network, "q"), envs, replace(config, random_moves=99.0),
+        np.random.default_rng(0),
+    )  # fmt: skip
+    assert (random.moves.actions[:24] != moves.actions[:24]).any()
+
+
+def test_a_short_run_learns(tmp_path):
+    """From a network that solves next to nothing, in seconds."""
+    config = DQNConfig(run=tmp_path / "run", seed=3, iterations=6, games=32, validation_games=128)
+    training = train(config)
+    test = puzzles.load("4x4", "test")[::40]
+    assert evaluate(training.learner.policy(), test).completion_rate < 0.2
+    training.run()
+    policy = load_policy(tmp_path / "run")
+    check_policy(policy)
+    check_policy(policy, Geometry.standard(6))
+    assert evaluate(policy, test).completion_rate > 0.9
+    found = read_curves(tmp_path / "run")
+    assert {Q_LOSS, Q_ERROR, COMPLETION_RATE} <= found.keys()
+    assert found[BLANKS][1][-1] > 2
+    # The values tell which boards can be solved.
+    boards, actions = test.puzzles[:200], test.solutions[:200]
+    masks = board.candidates(boards).reshape(200, -1)
+    right = (actions[..., None] == np.arange(1, 5)).reshape(200, -1)[masks]
+    with torch.no_grad():
+        logits = policy.network(
+            torch.from_numpy(boards), torch.from_numpy(masks), test.geometry
+        )["q"].numpy()[masks]  # fmt: skip
+    assert ((logits > 0) == right).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"targets": PLAIN},
+        {
+            "targets": replace(PLAIN, double=False),
+            "values": "plain",
+            "dueling": True,
+            "network": ExactCoverConfig(intersections=True),
+        },
+        {"replay": ReplayConfig(priority=0.0), "updates": UpdatesConfig(segments=1)},
+    ],
+    ids=["n-step", "plain-dueling", "one-segment"],
+)
+def test_every_kind_learns(tmp_path, changes):
+    config = DQNConfig(
+        run=tmp_path / "run",
+        seed=3,
+        iterations=10,
+        games=32,
+        validation_games=8,
+        evaluate_every=5,
+        **changes,
+    )
+    training = train(replace(config, curriculum=ConstantConfig(blanks=8)))
+    test = puzzles.load("4x4", "test")[::40]
+    assert evaluate(training.learner.policy(), test).completion_rate < 0.2
+    training.run()
+    assert evaluate(training.learner.policy(), test).completion_rate > 0.7
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"targets": PLAIN, "values": "plain", "dueling": True, "replay": ReplayConfig(200, 0.0)}],
+    ids=["default", "plain"],
+)
+def test_an_interrupted_run_continues_to_the_bit(tmp_path, monkeypatch, changes):
+    whole = train(small(tmp_path / "whole", **changes))
+    whole.run()
+    interrupted = train(small(tmp_path / "parts", **changes))
+    step, done = Training.step, []
+
+    def step_or_stop(training):
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        done.append(1)
+        return step(training)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Training, "step", step_or_stop)
+        interrupted.run()
+    resumed = train(small(tmp_path / "parts", **changes, resume=True))
+    assert resumed.iteration == 2
+    resumed.run()
+    assert torch.equal(weights_of(resumed), weights_of(whole))
+    assert resumed.random.numbers() == whole.random.numbers()
+    wanted = whole.learner.state()
+    for name, array in resumed.learner.state().arrays.items():
+        np.testing.assert_array_equal(array, wanted.arrays[name], strict=True)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda state: state.tensors.pop("target.body.start"), "is missing"),
+        (lambda state: state.tensors.update(more=torch.zeros(1)), "is none of this network's"),
+        (lambda state: state.numbers.update(iterations=-1), "must be a count"),
+        (lambda state: state.arrays.pop("returns"), "it must hold"),
+        (lambda state: state.weights["body.start"].fill_(torch.nan), "not all finite"),
+    ],
+)
+def test_damaged_states(tmp_path, damage, message):
+    training = train(small(tmp_path, iterations=1))
+    training.run()
+    state = training.learner.state()
+    state = replace(state, weights={name: each.clone() for name, each in state.weights.items()})
+    damage(state)
+    with pytest.raises(ValueError, match=message):
+        training.learner.restore(state)
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "message"),
+    [
+        (TargetsConfig, {"n_step": 0}, "n_step must be at least 1"),
+        (TargetsConfig, {"discount": 1.5}, "discount must lie in"),
+        (TargetsConfig, {"backup": "mean"}, "backup must be 'max' or"),
+        (TargetsConfig, {"polyak": 0.0}, "polyak must lie in"),
+        (ReplayConfig, {"capacity": 0}, "capacity must be at least 1"),
+        (ReplayConfig, {"priority": 2.0}, "priority must lie in"),
+        (ReplayConfig, {"importance": -1.0}, "importance must lie in"),
+        (UpdatesConfig, {"batch_size": 0}, "batch_size must be at least 1"),
+        (UpdatesConfig, {"move_weight": 0.0}, "move_weight must be positive"),
+        (UpdatesConfig, {"constant_share": 1.0}, "constant_share must lie in"),
+        (DQNConfig, {"games": 0}, "games must be at least 1"),
+        (DQNConfig, {"random_moves": -1.0}, "random_moves must not be negative"),
+        (DQNConfig, {"reward": "none"}, "reward must be one of"),
+        (DQNConfig, {"actions": "any"}, "actions must be one of"),
+        (DQNConfig, {"values": "log"}, "values must be one of"),
+        (DQNConfig, {"env": "Sudoku5x5-v0"}, "Sudoku5x5-v0"),
+        (DQNConfig, {"reward": "dense"}, "use values='plain'"),
+        (DQNConfig, {"reward": "terminal"}, "use no hindsight and backup='max'"),
+        (DQNConfig, {"actions": "blank"}, "use no hindsight and backup='max'"),
+        (DQNConfig, {"targets": TargetsConfig(discount=0.9)}, "use no hindsight"),
+        (UpdatesConfig, {"segments": 0}, "segments must be at least 1"),
+        (UpdatesConfig, {"linger": 1.5}, "linger must lie in"),
+        (DQNConfig, {"sampling_rounds": 0}, "sampling_rounds must be at least 1"),
+        (DQNConfig, {"network": MLPConfig()}, "use updates.segments=1"),
+        (
+            DQNConfig,
+            {"values": "plain", "network": ExactCoverConfig(settled=1.0)},
+            "network.settled needs logits",
+        ),
+    ],
+)
+def test_settings_that_make_no_sense(kind, changes, message):
+    with pytest.raises(ValueError, match=message):
+        kind(**changes)
+
+
+def test_without_the_rules(tmp_path):
+    """Any digit in any blank cell, paid for units as they are filled: a perceptron's game."""
+    config = small(
+        tmp_path / "run",
+        actions="blank",
+        reward="dense",
+        values="plain",
+        targets=replace(PLAIN, n_step=1),
+        updates=UpdatesConfig(batch_size=16, segments=1),
+        network=MLPConfig((32,)),
+        curriculum=ConstantConfig(blanks=3),
+    )
+    train(config).run()
+    policy = load_policy(tmp_path / "run")
+    source = puzzles.load("4x4", "test")[:20]
+    result = evaluate(policy, source, actions="blank")
+    assert result.illegal == 0 and result.solved.shape == (20,)
+    with pytest.raises(ValueError, match="has none to choose"):
+        agent.load(tmp_path / "run", rounds=3)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("ray")
+def test_actors_play_what_one_process_plays(ray_cluster, tmp_path):
+    weights = []
+    for actors in (0, 2):
+        config = small(tmp_path / str(actors), ray=RayConfig(actors=actors, games_per_task=5))
+        training = train(config)
+        training.run()
+        weights.append(weights_of(training))
+    assert torch.equal(*weights)
+
+
+def test_the_command_line(tmp_path, capsys):
+    run = tmp_path / "run"
+    small = ["--iterations", "1", "--games", "8", "--validation-games", "4"]
+    main(["--run", str(run), *small, "--replay.priority", "0.5", "network:exact-cover"])
+    assert "told" in capsys.readouterr().out
+    main(["--run", str(run), "--resume", "--iterations", "2"])
+    assert agent.load(run, rounds=40).network.body.rounds == 40
+    assert load_policy(f"{run}?rounds=3").network.body.rounds == 3

@@ -1,0 +1,150 @@
+"""The replay forgets the oldest, draws as the priorities say, and continues to the bit."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sudoku_agents.q_learning.deep.config import DQNConfig, TargetsConfig
+from sudoku_agents.q_learning.deep.games import moves_of
+from sudoku_agents.q_learning.deep.replay import Moves, Replay
+from sudoku_agents.q_learning.deep.sum_tree import SumTree
+
+PRIORITIES = st.lists(st.sampled_from([0.0, 0.0, 0.25, 1.0, 3.5]), min_size=1, max_size=40)
+
+
+def some_moves(count, first=0):
+    """Moves that are told apart by their returns: first, first + 1, ..."""
+    blank = Moves.none(count, 4)
+    return replace(blank, returns=np.arange(first, first + count, dtype=np.float32))
+
+
+@given(priorities=PRIORITIES, data=st.data())
+def test_a_sum_tree_is_cumulative_sums(priorities, data):
+    tree, wanted = SumTree(len(priorities)), np.array(priorities)
+    tree.set(np.arange(len(wanted)), wanted)
+    changed = data.draw(st.lists(st.integers(0, len(wanted) - 1), min_size=1, unique=True))
+    wanted[changed] = 2.0
+    tree.set(np.array(changed), np.full(len(changed), 2.0))
+    assert tree.total == wanted.sum()
+    np.testing.assert_array_equal(tree.priorities, wanted)
+    masses = np.linspace(0, wanted.sum(), 23, endpoint=False)
+    ends = wanted.cumsum()
+    np.testing.assert_array_equal(tree.find(masses), np.searchsorted(ends, masses, side="right"))
+
+
+def test_no_rounding_finds_a_leaf_without_priority():
+    tree = SumTree(5)
+    tree.set(np.arange(5), np.array([0.1, 0.2, 0.3, 0.0, 0.0]))
+    assert tree.find(np.array([tree.total, tree.total * (1 + 1e-15)])).tolist() == [2, 2]
+
+
+def test_the_oldest_moves_are_forgotten():
+    replay = Replay(10, 4)
+    for first in (0, 4, 8):
+        replay.add(some_moves(4, first))
+    assert len(replay) == 10
+    assert sorted(replay.arrays()["returns"]) == list(range(2, 12))
+    replay.add(some_moves(25, 100))
+    assert sorted(replay.arrays()["returns"]) == list(range(115, 125))
+
+
+def test_all_alike_without_priorities():
+    replay = Replay(50, 4)
+    replay.add(some_moves(20))
+    batch = replay.sample(20_000, 1.0, np.random.default_rng(0))
+    counts = np.bincount(batch.moves.returns.astype(int), minlength=20)
+    assert counts.min() > 850 and counts.max() < 1150
+    assert (batch.weights == 1).all()
+
+
+def test_draws_follow_priorities_and_weights_make_up_for_them():
+    replay = Replay(50, 4, priority=0.5)
+    replay.add(some_moves(20))
+    replay.set_errors(np.arange(20), np.linspace(0, 1.9, 20, dtype=np.float32))
+    replay.add(some_moves(1, 20))  # comes with the highest priority
+    wanted = np.append(np.maximum(np.linspace(0, 1.9, 20), 1e-3), 1.9) ** 0.5
+    batch = replay.sample(40_000, 1.0, np.random.default_rng(0))
+    drawn = batch.moves.returns.astype(int)
+    np.testing.assert_array_equal(drawn, batch.index)
+    shares = np.bincount(drawn, minlength=21) / 40_000
+    np.testing.assert_allclose(shares, wanted / wanted.sum(), atol=2e-3)
+    # With importance 1 the weighted draws are uniform again.
+    sums = np.bincount(drawn, batch.weights, minlength=21)
+    np.testing.assert_allclose(sums / sums.sum(), 1 / 21, atol=4e-3)
+    assert batch.weights.max() == 1
+    assert (replay.sample(99, 0.0, np.random.default_rng(0)).weights == 1).all()
+
+
+@pytest.mark.parametrize("priority", [0.0, 0.7])
+@pytest.mark.parametrize("count", [6, 10, 23])
+def test_a_restored_replay_goes_on_to_the_bit(priority, count):
+    replay = Replay(10, 4, priority)
+    replay.add(some_moves(count))
+    replay.set_errors(np.arange(3), np.array([0.3, 1.7, 0.01], np.float32))
+    copy = Replay(10, 4, priority)
+    copy.restore(replay.arrays())
+    for one in (replay, copy):
+        one.add(some_moves(3, 50))
+        one.set_errors(np.array([2, 4]), np.array([0.4, 0.6], np.float32))
+    first, second = (one.sample(64, 0.5, np.random.default_rng(3)) for one in (replay, copy))
+    np.testing.assert_array_equal(first.index, second.index)
+    np.testing.assert_array_equal(first.weights, second.weights)
+    for name, array in replay.arrays().items():
+        np.testing.assert_array_equal(array, copy.arrays()[name], strict=True)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda arrays: arrays.pop("returns"), "it must hold boards, actions"),
+        (lambda arrays: arrays.update(more=np.zeros(1)), "it must hold boards, actions"),
+        (lambda arrays: arrays.update(actions=np.zeros(6, np.int32)), "actions must be int64"),
+        (lambda arrays: arrays.update(boards=np.int8(3)), "must be"),
+        (lambda arrays: arrays["boards"].fill(5), "boards has numbers below 0, or above 4"),
+        (lambda arrays: arrays["boards"].fill(1), "a cell that is not blank"),
+        (lambda arrays: arrays["actions"].fill(64), "actions has a number above 63"),
+        (lambda arrays: arrays["discounts"].fill(-1), "discounts has numbers below 0"),
+        (lambda arrays: arrays["priorities"].fill(-1), "priorities has numbers below 0"),
+        (lambda arrays: arrays["returns"].fill(np.inf), "returns are not all finite"),
+        (lambda arrays: arrays["next"].fill(3), "the next one at 3, fit no replay of 10"),
+    ],
+)
+def test_damaged_arrays(damage, message):
+    replay = Replay(10, 4, 0.5)
+    replay.add(some_moves(6))
+    arrays = {name: array.copy() for name, array in replay.arrays().items()}
+    damage(arrays)
+    with pytest.raises(ValueError, match=message):
+        Replay(10, 4, 0.5).restore(arrays)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 9])
+def test_returns_of_n_steps(steps):
+    """Against sums written out, for games of different lengths."""
+    rng = np.random.default_rng(0)
+    lengths = np.array([5, 1, 3, 5])
+    over = np.arange(5)[:, None] >= lengths
+    boards = rng.integers(0, 5, (6, 4, 4, 4)).astype(np.int8)
+    actions = np.where(over, -1, rng.integers(0, 64, (5, 4)))
+    rewards = np.where(over, 0, rng.random((5, 4))).astype(np.float32)
+    solved = np.array([True, False, True, False])
+    targets = TargetsConfig(steps, 0.9, backup="max", hindsight=False)
+    moves = moves_of(boards, actions, rewards, lengths, solved, DQNConfig(targets=targets))
+    assert len(moves) == lengths.sum()
+    row = 0
+    for t in range(5):
+        for g in np.flatnonzero(t < lengths):
+            end = min(t + steps, lengths[g])
+            wanted = sum(0.9 ** (i - t) * rewards[i, g] for i in range(t, end))
+            assert moves.returns[row] == pytest.approx(wanted)
+            is_over = end == lengths[g]
+            assert moves.discounts[row] == pytest.approx(0 if is_over else 0.9**steps)
+            np.testing.assert_array_equal(moves.boards[row], boards[t, g])
+            np.testing.assert_array_equal(moves.followers[row], boards[end, g])
+            assert moves.actions[row] == actions[t, g]
+            final = boards[lengths[g], g] if solved[g] else np.zeros((4, 4))
+            np.testing.assert_array_equal(moves.solutions[row], final)
+            row += 1

@@ -1,0 +1,268 @@
+"""Tabular Q-learning and SARSA: exact values of a small puzzle, and runs as a whole."""
+
+from dataclasses import replace
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+from sudoku_agents.q_learning.tabular import agent
+from sudoku_agents.q_learning.tabular.config import QLearningConfig
+from sudoku_agents.q_learning.tabular.learner import (
+    KNOWN,
+    STATES,
+    QLearningLearner,
+    main,
+    play_and_learn,
+)
+from sudoku_agents.q_learning.tabular.puzzles import FixedPuzzles
+from sudoku_agents.q_learning.tabular.table import QTable
+from sudoku_curricula.curves import BLANKS, read_curves
+from sudoku_curricula.schedules import ConstantConfig
+from sudoku_gym import board, evaluate, load_policy, puzzles, solver
+from sudoku_gym.puzzles.sources import BankSource
+from sudoku_gym.testing import check_policy
+from sudoku_learning.training import RayConfig, Training
+
+# Six blanks, one solution; the first legal placement may be wrong.
+PUZZLE = board.parse("1.3. 34.. 2.4. 43.1".replace(" ", ""))
+
+
+def small(run, **changes):
+    config = QLearningConfig(
+        run=run,
+        iterations=4,
+        puzzles=3,
+        games=32,
+        validation_games=16,
+        checkpoint_every=2,
+        curriculum=ConstantConfig(blanks=4),
+    )
+    return replace(config, **changes)
+
+
+def train(config):
+    return Training(config, QLearningLearner)
+
+
+def place(cells, action):
+    after = cells.copy()
+    after.ravel()[action // 4] = action % 4 + 1
+    return after
+
+
+def exact_values(puzzle, value_of_actions, reward="sparse", discount=1.0):
+    """Return Q of every board that can be reached, by enumeration: {bytes: {action: value}}.
+
+    A game ends when nothing is legal, on a full board or where every blank cell is dead. The state
+    value is what `value_of_actions` makes of the values of the legal actions.
+    """
+    found = {}
+
+    def value(cells):
+        legal = np.flatnonzero(board.candidates(cells[None])[0].ravel())
+        if not len(legal):
+            return 0.0
+        if cells.tobytes() not in found:
+            found[cells.tobytes()] = {action: after(cells, action) for action in legal}
+        return value_of_actions(list(found[cells.tobytes()].values()))
+
+    def after(cells, action):
+        following = place(cells, action)
+        ends = not board.candidates(following[None]).any()
+        fraction = board.constraint_fraction(following[None])[0]
+        if reward == "dense":
+            paid = fraction - board.constraint_fraction(cells[None])[0]
+        else:
+            paid = ends * (float(fraction == 1) if reward == "sparse" else fraction)
+        return paid + discount * value(following)
+
+    value(puzzle)
+    return found
+
+
+def learned(config, games, iterations, table=None, seed=0):
+    envs = gym.make_vec(
+        "Sudoku4x4-v0",
+        num_envs=games,
+        reward=config.reward,
+        end_at_dead_end=config.end_at_dead_end,
+    )
+    table, rng = table or QTable(4), np.random.default_rng(seed)
+    for _ in range(iterations):
+        play_and_learn(table, envs, np.repeat(PUZZLE[None], games, 0), config, rng)
+    return table
+
+
+def assert_close(table, wanted, tolerance):
+    assert len(table) == len(wanted)
+    for cells, values in zip(table.boards, table.values, strict=True):
+        for action, value in wanted[cells.tobytes()].items():
+            assert values[action] == pytest.approx(value, abs=tolerance)
+
+
+@pytest.mark.parametrize("reward", ["sparse", "terminal", "dense"])
+def test_q_learning_finds_the_optimal_values(tmp_path, reward):
+    assert solver.count_solutions(PUZZLE[None])[0] == 1
+    config = small(
+        tmp_path, epsilon=1.0, learning_rate=1.0, reward=reward, discount=0.9, end_at_dead_end=False
+    )
+    wanted = exact_values(PUZZLE, max, reward, 0.9)
+    assert 64 < len(wanted) < 400  # wrong placements are among them
+    assert_close(learned(config, 64, 120), wanted, 1e-5)
+
+
+def test_sarsa_finds_the_values_of_the_exploring_policy(tmp_path):
+    config = small(
+        tmp_path, algorithm="sarsa", epsilon=1.0, learning_rate=0.2, end_at_dead_end=False
+    )
+    random = exact_values(PUZZLE, np.mean)
+    table = learned(config, 64, 200)
+    table = learned(replace(config, learning_rate=0.01), 64, 600, table, seed=1)
+    start = table.values[table.find(PUZZLE[None])[0]]
+    best = exact_values(PUZZLE, max)[PUZZLE.tobytes()]
+    wanted = random[PUZZLE.tobytes()]
+    for action, value in wanted.items():
+        assert start[action] == pytest.approx(value, abs=0.06)
+    assert max(best[action] - value for action, value in wanted.items()) > 0.3
+    assert len(table) == len(random)
+
+
+def test_sarsa_and_q_learning_agree_once_nothing_is_explored(tmp_path):
+    config = small(tmp_path, learning_rate=1.0, epsilon=0.0)
+    tables = [learned(replace(config, algorithm=name), 16, 40) for name in ("q-learning", "sarsa")]
+    for table in tables:
+        policy = agent.QTablePolicy(table)
+        assert evaluate(policy, PUZZLE[None]).completion_rate == 1
+
+
+def test_the_table_keeps_its_rows_apart():
+    rng = np.random.default_rng(0)
+    boards = rng.integers(0, 5, (300, 4, 4)).astype(np.int8)
+    boards[7] = boards[3]
+    table = QTable(4)
+    assert (table.find(boards) == -1).all()
+    rows = table.rows(boards)
+    assert rows[7] == rows[3] and len(table) == len(np.unique(boards.reshape(300, -1), axis=0))
+    np.testing.assert_array_equal(table.boards[rows], boards.reshape(300, -1))
+    np.testing.assert_array_equal(table.find(boards), rows)
+    table.values[rows] = rows[:, None]
+    copy = QTable(4)
+    copy.restore(table.tensors())
+    more = np.concatenate([boards, rng.integers(0, 5, (200, 4, 4)).astype(np.int8)])
+    np.testing.assert_array_equal(copy.rows(more)[:300], rows)
+    np.testing.assert_array_equal(copy.values[rows], table.values[rows])
+    empty = QTable(4)
+    empty.restore(QTable(4).tensors())
+    assert (empty.rows(boards) == rows).all()
+
+
+def test_fixed_puzzles_of_a_lower_level_lie_on_the_way():
+    source = BankSource(puzzles.load("4x4", "train"))
+    fixed = FixedPuzzles.drawn(source, 20, np.random.default_rng(0))
+    every = np.arange(20)
+    above = fixed.boards(every, np.full(20, 16))
+    assert (solver.count_solutions(above) == 1).all()
+    most = (above == 0).sum((1, 2))
+    for blanks in range(12, 0, -1):
+        boards = fixed.boards(every, np.full(20, blanks))
+        np.testing.assert_array_equal((boards == 0).sum((1, 2)), np.minimum(blanks, most))
+        assert ((boards == above) | (above == 0)).all()
+        assert ((boards == 0) | (boards == fixed.solutions)).all()
+        above = boards
+
+
+@pytest.mark.parametrize("algorithm", ["q-learning", "sarsa"])
+def test_a_run_learns_its_puzzles_and_no_others(tmp_path, algorithm):
+    config = small(tmp_path / "run", algorithm=algorithm, iterations=30, games=128, epsilon=0.2)
+    training = train(replace(config, curriculum=ConstantConfig(blanks=7)))
+    training.run()
+    own = training.learner.puzzles.boards(np.arange(3), np.full(3, 7))
+    policy = load_policy(tmp_path / "run")
+    check_policy(policy)
+    assert evaluate(policy, own).completion_rate == 1
+    assert evaluate(load_policy("masked-random"), np.repeat(own, 100, 0)).completion_rate < 0.9
+    test = puzzles.load("4x4", "test")[:1000]
+    assert evaluate(policy, test).completion_rate < 0.2  # it knows none of these boards
+    found = read_curves(tmp_path / "run")
+    assert found[KNOWN][1][-1] == 1 and found[BLANKS][1][-1] == 7
+    assert found[STATES][1] == sorted(found[STATES][1])
+    assert found[STATES][0][-1] == training.steps
+
+
+def test_the_shipped_table_solves_its_eight_puzzles():
+    policy = load_policy("q-table")
+    check_policy(policy)
+    boards = policy.table.boards.reshape(-1, 4, 4)
+    blanks = (boards == 0).sum((1, 2))
+    own = boards[blanks == blanks.max()]  # whatever was met on the way has fewer blanks
+    assert len(own) == 8 and blanks.max() == 6
+    assert (solver.count_solutions(own) == 1).all()
+    assert evaluate(policy, own).completion_rate == 1
+    random = evaluate(load_policy("masked-random"), np.repeat(own, 50, 0))
+    assert 0.5 < random.completion_rate < 0.9
+    assert evaluate(policy, np.zeros((1, 9, 9), np.int8)).illegal == 0  # it knows no such board
+
+
+def test_an_interrupted_run_continues_to_the_bit(tmp_path):
+    whole = train(small(tmp_path / "whole"))
+    whole.run()
+    train(small(tmp_path / "parts", iterations=2)).run()
+    resumed = train(small(tmp_path / "parts", resume=True))
+    resumed.run()
+    assert resumed.iteration == 4 and resumed.random.numbers() == whole.random.numbers()
+    for name, tensor in whole.learner.state().weights.items():
+        assert torch.equal(resumed.learner.state().weights[name], tensor)
+    for name, array in whole.learner.state().arrays.items():
+        np.testing.assert_array_equal(resumed.learner.state().arrays[name], array)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda state: state.weights.pop("values"), "'values' is missing"),
+        (lambda state: state.weights.pop("boards"), "'boards' is missing"),
+        (lambda state: state.weights.update(more=torch.zeros(1)), "is none of this network's"),
+        (lambda state: state.weights["boards"].fill_(9), "other digits than 0 to 4"),
+        (lambda state: state.weights["boards"].fill_(1), "a board has two rows"),
+        (lambda state: state.weights["values"].fill_(torch.nan), "not all finite"),
+        (lambda state: state.arrays.pop("places"), "it must hold solutions, places"),
+        (lambda state: state.arrays.update(places=np.zeros(3)), "places must be int64"),
+        (lambda state: state.arrays["places"].fill(17), "other numbers than 0 to 16"),
+        (lambda state: state.arrays["solutions"].fill(0), "other digits than 1 to 4"),
+    ],
+)
+def test_damaged_states(tmp_path, damage, message):
+    training = train(small(tmp_path, iterations=1))
+    training.run()
+    state = training.learner.state()
+    state = replace(state, arrays={name: array.copy() for name, array in state.arrays.items()})
+    damage(state)
+    with pytest.raises(ValueError, match=message):
+        training.learner.restore(state)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"puzzles": 0}, "puzzles must be at least 1"),
+        ({"games": 0}, "games must be at least 1"),
+        ({"algorithm": "td"}, "algorithm must be one of"),
+        ({"reward": "none"}, "reward must be one of"),
+        ({"learning_rate": 0.0}, "learning_rate must lie in"),
+        ({"discount": 1.1}, "discount must lie in"),
+        ({"epsilon": -0.1}, "epsilon must lie in"),
+        ({"env": "Sudoku5x5-v0"}, "Sudoku5x5-v0"),
+        ({"ray": RayConfig(actors=1)}, "leave out ray.actors"),
+    ],
+)
+def test_settings_that_make_no_sense(tmp_path, changes, message):
+    with pytest.raises(ValueError, match=message):
+        small(tmp_path, **changes)
+
+
+def test_the_command_line(tmp_path, capsys):
+    main(["--run", str(tmp_path / "run"), "--iterations", "2", "--validation-games", "4"])
+    assert "states" in capsys.readouterr().out
+    assert load_policy(tmp_path / "run").table.boards.shape[1] == 16

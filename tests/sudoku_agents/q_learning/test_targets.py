@@ -1,0 +1,175 @@
+"""The targets: identities that hold for the true values, and what hindsight knows."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from sudoku_agents.placements import legal_placements
+from sudoku_agents.q_learning.deep import targets
+from sudoku_agents.q_learning.deep.agent import make_network
+from sudoku_agents.q_learning.deep.config import DQNConfig, TargetsConfig
+from sudoku_agents.q_learning.deep.replay import Moves
+from sudoku_agents.q_learning.deep.targets import (
+    board_values,
+    constraint_members,
+    hardest_choice,
+    targets_of,
+)
+from sudoku_agents.q_learning.deep.updates import follow, loss_of
+from sudoku_gym import board, puzzles, solver
+from sudoku_gym.actions import sample_actions
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.sources import BankSource
+from sudoku_learning.networks import ExactCoverConfig, seeded
+
+FOUR = Geometry.standard(4)
+SMALL = DQNConfig(network=ExactCoverConfig(8, 4, intersections=True))
+
+
+def boards_under_play(bank, count, rng):
+    """Boards on the way of random legal games: some can be solved, some can't."""
+    source = BankSource(puzzles.load(bank, "train"))
+    boards, solutions = source.sample(count, None, rng)
+    for number in range(12):
+        masks = board.candidates(boards, source.geometry).reshape(count, -1)
+        right = (solutions[..., None] == np.arange(1, 10)[: boards.shape[1]]).reshape(count, -1)
+        # Mostly right placements, so that half of the boards stay solvable for long.
+        masks &= right | (rng.random((count, 1)) < 0.1)
+        moves = (np.arange(count) % 12 >= number) & masks.any(1)
+        actions = sample_actions(masks, rng)
+        cells = boards.reshape(count, -1)
+        size = boards.shape[1]
+        cells[moves, actions[moves] // size] = actions[moves] % size + 1
+    return boards, source.geometry
+
+
+def true_values(boards, geometry):
+    """Q of each legal placement by the solver: can the board be solved after it?"""
+    masks = board.candidates(boards, geometry).reshape(len(boards), -1)
+    rows, actions = np.nonzero(masks)
+    after = boards[rows]
+    cells = after.reshape(len(after), -1)
+    cells[np.arange(len(after)), actions // geometry.size] = actions % geometry.size + 1
+    values = np.zeros(masks.shape, np.float32)
+    values[rows, actions] = solver.count_solutions(after, 1, geometry)
+    return values, masks
+
+
+@pytest.mark.parametrize("bank", ["4x4", "6x6", "x9x9"])
+def test_at_the_true_values_any_constraint_tells_the_value_of_the_board(bank):
+    boards, geometry = boards_under_play(bank, 80, np.random.default_rng(0))
+    values, masks = true_values(boards, geometry)
+    choice, can_go_on = hardest_choice(boards, values, masks, geometry)
+    found = np.where(can_go_on, values[np.arange(80), choice], 0)
+    wanted = solver.count_solutions(boards, 1, geometry) > 0
+    full = (boards != 0).all((1, 2))
+    np.testing.assert_array_equal(found[~full], wanted[~full])
+    assert 5 < wanted.sum() < 75
+    np.testing.assert_array_equal(values.max(1)[~full], wanted[~full])
+
+
+def test_a_constraint_of_low_values_outweighs_one_mistaken_placement():
+    boards = puzzles.load("4x4", "train").puzzles[:1]
+    masks = legal_placements(boards, FOUR, "legal")
+    values = np.where(masks, np.float32(0.1), np.float32(0))
+    mistaken = masks[0].argmax()
+    values[0, mistaken] = 0.9
+    choice, _ = hardest_choice(boards, values, masks, FOUR)
+    assert values[0].max() == np.float32(0.9) and values[0, choice[0]] == np.float32(0.1)
+
+
+def test_constraints_have_their_members():
+    for geometry in (FOUR, Geometry.standard(6), puzzles.load("x9x9", "test").geometry):
+        size, members = geometry.size, constraint_members(geometry)
+        assert members.shape == (geometry.num_cells + len(geometry.units) * size, size)
+        for cell in range(geometry.num_cells):
+            assert set(members[cell]) == set(range(cell * size, (cell + 1) * size))
+        of_units = members[geometry.num_cells :].reshape(len(geometry.units), size, size)
+        for unit, placements in zip(geometry.units, of_units, strict=True):
+            for digit in range(size):
+                assert set(placements[digit] // size) == set(unit)
+                assert set(placements[digit] % size) == {digit}
+
+
+def networks(config, seed=0):
+    return [seeded(seed + n, lambda: make_network(config, FOUR)).eval() for n in range(2)]
+
+
+@pytest.mark.parametrize("double", [True, False])
+@pytest.mark.parametrize("values", ["solvable", "plain"])
+def test_the_best_placement_tells_the_value(double, values):
+    chosen = TargetsConfig(double=double, backup="max", hindsight=False)
+    config = replace(SMALL, values=values, targets=chosen)
+    boards, geometry = boards_under_play("4x4", 40, np.random.default_rng(1))
+    network, target_network = networks(config)
+    masks = legal_placements(boards, geometry, "legal")
+    inputs = torch.from_numpy(boards), torch.from_numpy(masks), geometry
+    with torch.no_grad():
+        by, told = (each(*inputs)["q"].double() for each in (network, target_network))
+    if values == "solvable":
+        by, told = by.sigmoid(), told.sigmoid()
+    by = torch.where(inputs[1], by if double else told, -torch.inf)
+    wanted = torch.where(inputs[1].any(1), told[torch.arange(40), by.argmax(1)], 0.0)
+    found = board_values(boards, network, target_network, geometry, config)
+    np.testing.assert_allclose(found, wanted.numpy(), atol=1e-6)
+
+
+def moves_on(boards, actions, **changes):
+    return replace(Moves.none(len(boards), 4), boards=boards, actions=actions, **changes)
+
+
+def test_hindsight_knows_what_the_solver_knows():
+    stored = puzzles.load("4x4", "train")[:50]
+    actions = legal_placements(stored.puzzles, FOUR, "legal").argmax(1)
+    moves = moves_on(stored.puzzles.copy(), actions, solutions=stored.solutions)
+    found = targets_of(moves, *networks(SMALL), FOUR, SMALL)
+    values, masks = true_values(stored.puzzles, FOUR)
+    assert found.is_told.all()
+    np.testing.assert_array_equal(found.known, masks)
+    np.testing.assert_array_equal(found.values[masks], values[masks])
+
+
+def test_the_target_of_a_move():
+    """A return, and from there on the value of the board; none where the game was over."""
+    rng = np.random.default_rng(2)
+    boards, _ = boards_under_play("4x4", 30, rng)
+    boards = boards[(boards == 0).any((1, 2))]
+    count = len(boards)
+    actions = (boards.reshape(count, -1) == 0).argmax(1) * 4
+    followers = boards[::-1].copy()
+    discounts = np.where(np.arange(count) % 3 == 0, 0, 0.5).astype(np.float32)
+    returns = rng.random(count).astype(np.float32)
+    moves = moves_on(boards, actions, returns=returns, followers=followers, discounts=discounts)
+    config = replace(SMALL, targets=replace(SMALL.targets, hindsight=False))
+    network, target_network = networks(config)
+    found = targets_of(moves, network, target_network, FOUR, config)
+    values = board_values(followers, network, target_network, FOUR, config)
+    assert not found.is_told.any() and (found.known.sum(1) == 1).all()
+    assert found.known[np.arange(count), actions].all()
+    np.testing.assert_allclose(found.values[found.known], returns + discounts * values, rtol=1e-5)
+
+
+def test_the_losses():
+    known = np.array([[True, True, False], [False, True, False]])
+    wanted = targets.Targets(np.array([[1, 0, 0], [0, 0.5, 0]], np.float32), known, known[:, 0])
+    found = torch.tensor([[[0.0, 0.0, -1e9], [-1e9, 2.0, 1.0]]], requires_grad=True)
+    weights = np.array([0.01, 0.1], np.float32)
+    loss = loss_of(found, wanted, weights, SMALL)
+    entropy = -0.5 * np.log(1 / (1 + np.exp(-2))) - 0.5 * np.log(1 / (1 + np.exp(2)))
+    assert loss.item() == pytest.approx((0.01 * 2 * np.log(2) + 0.1 * entropy) / 2)
+    loss.backward()
+    assert found.grad[0, 0, 2] == found.grad[0, 1, 0] == found.grad[0, 1, 2] == 0
+    plain = loss_of(found, wanted, weights, replace(SMALL, values="plain"))
+    assert plain.item() == pytest.approx((0.01 * 0.5 + 0.1 * 1.0) / 2)
+
+
+def test_the_target_network_follows():
+    network, behind = networks(SMALL)
+    before = torch.nn.utils.parameters_to_vector(behind.parameters()).clone()
+    ahead = torch.nn.utils.parameters_to_vector(network.parameters())
+    follow(behind, network, 0.25)
+    after = torch.nn.utils.parameters_to_vector(behind.parameters())
+    torch.testing.assert_close(after, 0.75 * before + 0.25 * ahead)
+    assert not after.requires_grad or after.grad_fn is not None
