@@ -19,6 +19,7 @@ from sudoku_learning.networks import Network
 from sudoku_learning.networks.exact_cover import ExactCoverFeatures
 from sudoku_learning.thinking.boards import Thinking
 from sudoku_learning.training import Optimiser
+from sudoku_learning.training.optimiser import falling_rate
 
 SPOILED = 6  # one board in so many is spoiled for the value to tell
 
@@ -65,8 +66,7 @@ class UpdatesConfig:
 
     def learning_rate_at(self, done: float) -> float:
         """Return the learning rate when a share `done` of the run is over, in [0, 1]."""
-        left = (1 - done) / (1 - self.constant_share)
-        return self.learning_rate * min(1.0, max(left, 0.02))
+        return self.learning_rate * falling_rate(done, self.constant_share)
 
 
 @dataclass(frozen=True)
