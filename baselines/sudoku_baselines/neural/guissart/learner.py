@@ -3,9 +3,9 @@
 Source: Guissart, sections 4 to 6 and algorithm 1. An iteration is an epoch of one network: first
 of each network that fills, in turn, then of the one that proposes trials.
 
-- A batch of puzzles is trained on; answers above the thresholds are filled in; the result is trained
-  on, and so on until nothing is added. Thresholds rise above every wrong answer on the way, and
-  after the epoch begin anew and rise over the puzzles kept for validation only.
+- A batch of puzzles is trained on; answers above the thresholds are filled in; the result is
+  trained on, and so on until nothing is added. Thresholds rise above every wrong answer on the way,
+  and after the epoch begin anew and rise over the puzzles kept for validation only.
 - The second network that fills begins where the first one stops, on puzzles that it does not solve,
   and the first one goes on after each of its steps, as in use; and so the third.
 - Which trials teach something is learned from trials of random placements, where filling stops.
