@@ -101,6 +101,7 @@ class MultiverseTables(Options):
     """at most so many epochs"""
 
     def run(self, results: Results) -> None:
+        """Train and play whatever the file lacks."""
         for division in self.divisions:
             for name in self.models:
                 model, epochs = MULTIVERSES[name]
@@ -132,6 +133,7 @@ class TransformerTable(Options):
     """epochs of each"""
 
     def run(self, results: Results) -> None:
+        """Train and play whatever the file lacks."""
         for division in self.divisions:
             for rounds in (1, 2):
                 for embedding, heads in self.models:
@@ -157,6 +159,7 @@ class GuissartFigures(Options):
     """banks whose test puzzles are played"""
 
     def run(self, results: Results) -> None:
+        """Train and play whatever the file lacks."""
         config = replace(self.config, run=self.runs / f"guissart-{self.seed}", seed=self.seed)
         training = train(config, GuissartLearner)
         networks = training.learner.networks
@@ -205,6 +208,7 @@ class EqualTime(Options):
     """play the surest cell first too"""
 
     def run(self, results: Results) -> None:
+        """Train and play whatever the file lacks."""
         parts = PuzzlesConfig(distinct=self.distinct)
         for name in self.models:
             label = f"{name}-{self.distinct or 'all'}-{self.seed}"
@@ -235,6 +239,7 @@ class DistinctPuzzles(Options):
     """banks whose test puzzles are played"""
 
     def run(self, results: Results) -> None:
+        """Train and play whatever the file lacks."""
         for number in self.numbers:
             for seed in self.seeds:
                 run = self.runs / f"exact-cover-{number}-{seed}"
@@ -275,6 +280,7 @@ class Verses(Options):
     """timed of each, in turns"""
 
     def run(self, results: Results) -> None:
+        """Train and play whatever the file lacks."""
         chosen = puzzles.load("4x4", "train")[:32]
         boards, solutions = torch.from_numpy(chosen.puzzles), torch.from_numpy(chosen.solutions)
         for verses in self.verses:
@@ -312,6 +318,7 @@ class Figure:
     """the picture"""
 
     def draw(self) -> None:
+        """Write the picture."""
         import matplotlib
 
         matplotlib.use("Agg")

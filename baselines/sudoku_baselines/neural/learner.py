@@ -107,6 +107,9 @@ class SupervisedLearner:
             if config.segments > 1:
                 is_done |= is_read & (rng.random(count) >= config.linger)
             rows = np.flatnonzero(is_done)
+            if not len(rows):
+                memory = answer.memory
+                continue
             boards[rows], solutions[rows] = drawing.draw(len(rows))
             age[rows] = 0
             memory = answer.memory

@@ -7,11 +7,17 @@ load_policy("multiverse-m12?mode=surest")               # one that comes with th
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any, Literal
 
 # Every configuration that a checkpoint may hold is imported, for only then can it be read.
-from sudoku_baselines.neural import cnn, mlp, multiverse, recurrent_transformer, rrn, tiny_recursion
+from sudoku_baselines.neural import (  # noqa: F401
+    cnn,
+    mlp,
+    multiverse,
+    recurrent_transformer,
+    rrn,
+    tiny_recursion,
+)
 from sudoku_baselines.neural.config import LabelledConfig, SupervisedConfig
 from sudoku_baselines.neural.exact_cover import CoverPredictor, ExactCoverTraining
 from sudoku_baselines.neural.guissart.learner import GuissartTraining
@@ -22,11 +28,6 @@ from sudoku_learning.configs import from_json
 from sudoku_learning.networks import NetworkPolicy
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.playing import load_network
-
-MODELS = (multiverse, recurrent_transformer, mlp, cnn, rrn, tiny_recursion)
-"""The modules of the models, each with a `main` that trains it."""
-
-PRETRAINED = Path(__file__).parent / "pretrained"
 
 Mode = Literal["one-shot", "surest"]
 

@@ -1,4 +1,4 @@
-"""Guissart: what a placement sees, when a board is wrong, and how one is filled, tried, searched."""
+"""Guissart: what a placement sees, when a board is wrong, how one is filled, tried, searched."""
 
 from dataclasses import replace
 
@@ -51,7 +51,7 @@ def test_features_are_the_same_after_every_symmetry(bank):
         wanted = moved(before[..., number], moves)
         other = moved(before[..., swapped], moves)
         expected = np.where(moves.transpose[:, None, None], other, wanted)
-        np.testing.assert_allclose(after[..., number], expected, atol=1e-6)
+        np.testing.assert_allclose(after[..., number], expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("bank", GEOMETRIES)

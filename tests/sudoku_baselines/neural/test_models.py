@@ -104,11 +104,11 @@ def test_the_loss():
 @pytest.mark.parametrize(
     ("config", "weights"),
     [
-        (MultiverseConfig(12), 12 * (30 + 6480 + 400 + 600) + 5 * 121),
-        (MultiverseConfig(6, convolution=False), 6 * (6480 + 400 + 600) + 5 * 61),
-        (MultiverseConfig(6, dense=False), 6 * (30 + 400 + 600) + 5 * 61),
+        (MultiverseConfig(12), 12 * (30 + 6480 + 440 + 640) + 5 * 121),
+        (MultiverseConfig(6, convolution=False), 6 * (6480 + 440 + 640) + 5 * 61),
+        (MultiverseConfig(6, dense=False), 6 * (30 + 440 + 640) + 5 * 61),
         (MultiverseConfig(6, lstms=0), 6 * (30 + 6480) + 5 * 31),
-        (MultiverseConfig(6, lstms=1), 6 * (30 + 6480 + 400) + 5 * 61),
+        (MultiverseConfig(6, lstms=1), 6 * (30 + 6480 + 440) + 5 * 61),
     ],
 )
 def test_a_multiverse_has_the_papers_layers(config, weights):
@@ -171,7 +171,7 @@ def test_runs_are_played_as_asked(tmp_path):
     assert isinstance(policy, PredictorPolicy) and policy.mode == "one-shot"
     assert policy.predictor.model.rounds == 9
     assert load_policy(tmp_path / "mlp").mode == "surest"
-    with pytest.raises(ValueError, match="rounds=3: the network in .* has none to choose"):
+    with pytest.raises(ValueError, match=r"rounds=3: the network in .* has none to choose"):
         load_policy(f"{tmp_path / 'mlp'}?rounds=3")
     with pytest.raises(ValueError, match="made for 4x4 boards, these are 6x6"):
         evaluate(policy, puzzles.load("6x6", "test")[:2])

@@ -55,7 +55,10 @@ def feature_table(geometry: Geometry) -> FeatureTable:
 
 
 def features(marks: Tensor, table: FeatureTable) -> Tensor:
-    """Return what each placement sees, float32 `[B, N**2, N, 4 K]`, in boards' sizes.
+    """Return what each placement sees, float32 `[B, N**2, N, 4 K]`.
+
+    Each sum is divided by the root of the number of placements in it, so that one mark more or less
+    stays in sight in all of them.
 
     Args:
         marks: int8 `[B, N**2, N]`.
@@ -64,9 +67,10 @@ def features(marks: Tensor, table: FeatureTable) -> Tensor:
     known = torch.stack([marks < 0, marks > 0], 3).float()  # [B, C, N, 2]
     count, cells, size, _ = known.shape
     spread = known.permute(1, 0, 2, 3).reshape(cells, -1)
-    same = (table.classes.flatten(0, 1) @ spread).view(-1, cells, count, size, 2) / size
-    others = same.sum(3, keepdim=True) - same
-    return torch.cat([same, others], 4).permute(2, 1, 3, 0, 4).flatten(3)
+    same = (table.classes.flatten(0, 1) @ spread).view(-1, cells, count, size, 2)
+    others = (same.sum(3, keepdim=True) - same) / (size - 1) ** 0.5
+    roots = table.classes.sum(2).clamp(min=1).sqrt()[:, :, None, None, None]
+    return (torch.cat([same, others], 4) / roots).permute(2, 1, 3, 0, 4).flatten(3)
 
 
 def _shared_kinds(geometry: Geometry) -> NDArray[np.int64]:

@@ -44,6 +44,7 @@ from sudoku_learning.training import (
     State,
     train_from_the_command_line,
 )
+from sudoku_learning.training.optimiser import falling_rate
 from sudoku_learning.training.progress import check_form
 
 MARK_LOSS = "losses/mark_loss"  # binary cross entropy of the unknown marks
@@ -57,7 +58,7 @@ class GuissartTraining(LabelledConfig):
 
     fixed: ClassVar[tuple[str, ...]] = (
         *LabelledConfig.fixed,
-        *("grids", "fillers", "epochs", "hidden", "boards", "trials", "learning_rate"),
+        *("grids", "fillers", "epochs", "hidden", "boards", "trials", "revealed", "learning_rate"),
     )
 
     env: str = "Sudoku9x9-v0"
@@ -78,8 +79,11 @@ class GuissartTraining(LabelledConfig):
     """boards of an update"""
     trials: int = 8
     """random placements tried on each puzzle, one after the other, where filling stops"""
-    learning_rate: float = 1e-2
-    """of Adam"""
+    revealed: float = 0.5
+    """share of the boards that begin with more cells of the solution, any share of them: where
+    filling stops early, nothing else shows what comes later"""
+    learning_rate: float = 2e-2
+    """of Adam; it falls to 0 in the last seven tenths of each network's iterations"""
     validation_games: int = 256
     """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
     checkpoint_every: int = 1
@@ -93,6 +97,8 @@ class GuissartTraining(LabelledConfig):
         for name in ("grids", "fillers", "epochs", "hidden", "boards", "trials"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if not 0 <= self.revealed <= 1:
+            raise ValueError(f"revealed must lie in [0, 1], not {self.revealed}")
         if not self.learning_rate > 0:
             raise ValueError(f"learning_rate must be positive, not {self.learning_rate}")
 
@@ -133,8 +139,14 @@ class GuissartLearner:
 
     def learn(self, blanks: Blanks, random: Random) -> Report:
         """Do an epoch of the network whose turn it is."""
-        which = self._iterations // self.config.epochs
-        if which < self.config.fillers:
+        config = self.config
+        which, epoch = divmod(self._iterations, config.epochs)
+        epochs = config.epochs
+        if which >= config.fillers:
+            which, epoch = config.fillers, self._iterations - config.fillers * config.epochs
+            epochs = max(1, config.iterations - config.fillers * config.epochs)
+        self.optimiser.learning_rate = config.learning_rate * falling_rate(epoch / epochs, 0.3)
+        if which < config.fillers:
             loss, positions, filled = self._epoch(which, random.numpy)
         else:
             loss, positions, filled = self._proposals(random.numpy)
@@ -143,7 +155,7 @@ class GuissartLearner:
             steps=positions,
             curves={MARK_LOSS: loss, FILLED: filled},
             columns={
-                "network": str(which + 1) if which < self.config.fillers else "trials",
+                "network": str(which + 1) if which < config.fillers else "trials",
                 "loss": f"{loss:.3f}",
                 "filled": f"{filled:.1%}",
             },
@@ -254,7 +266,7 @@ class GuissartLearner:
         order = rng.permutation(len(chosen))
         for start in range(0, len(order), self.config.boards):
             rows = order[start : start + self.config.boards]
-            marks = first_marks(chosen.puzzles[rows])
+            marks = first_marks(self._revealed(chosen, rows, rng))
             truth = true_marks(chosen.solutions[rows])
             if which:
                 marks = fill(marks, self.networks.first(which), self._geometry)
@@ -262,6 +274,16 @@ class GuissartLearner:
                 marks, truth = marks[left], truth[left]
             if len(marks):
                 yield marks, truth
+
+    def _revealed(
+        self, chosen: PuzzleSet, rows: NDArray[np.int64], rng: np.random.Generator
+    ) -> NDArray[np.int8]:
+        """Return some of the puzzles, of which some have more cells of the solution."""
+        boards, solutions = chosen.puzzles[rows], chosen.solutions[rows]
+        shares = rng.random((len(rows), 1, 1)) * (
+            rng.random((len(rows), 1, 1)) < self.config.revealed
+        )
+        return np.where(rng.random(boards.shape) < shares, solutions, boards)
 
 
 def _can_go_on(marks: Marks, truth: Marks) -> NDArray[np.bool_]:

@@ -87,8 +87,8 @@ def best_placements(
     Returns:
         int64 `[B]`; -1 where no placement is left.
     """
-    scores = proposer.answer(marks)[..., 1].reshape(len(marks), -1)
-    open_ = marks.reshape(len(marks), -1) == 0
+    scores = proposer.answer(marks)[..., 1].reshape(len(marks), marks.shape[1] * marks.shape[2])
+    open_ = marks.reshape(scores.shape) == 0
     if tried is not None:
         open_ &= ~tried
     best = np.where(open_, scores, -np.inf).argmax(1)
