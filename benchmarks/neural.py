@@ -263,7 +263,8 @@ class DistinctPuzzles(Options):
                 solved = evaluate(load(run, "one-shot", rounds), chosen).solved
                 either |= solved
                 single = base | {"seed": seed, "rounds": rounds, "mode": "one-shot"}
-                results.add(single | figures(solved, began))
+                if results.lacks(single):
+                    results.add(single | figures(solved, began))
             results.add(key | figures(either, start))
         for seed in self.seeds:
             policy = load(self.runs / f"exact-cover-{number}-{seed}")

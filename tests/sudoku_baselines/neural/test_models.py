@@ -148,7 +148,7 @@ def test_relations_follow_the_unit_table():
 
 
 def test_an_interrupted_run_continues_to_the_bit(tmp_path):
-    few = {"updates": 6, "boards": 8, "iterations": 3, "evaluate_every": 3}
+    few = {"updates": 6, "boards": 8, "iterations": 3, "constant_share": 1.0}
     whole = Training(small("tiny-recursion", tmp_path / "whole", **few), SupervisedLearner)
     whole.run()
     part = small("tiny-recursion", tmp_path / "part", **few)

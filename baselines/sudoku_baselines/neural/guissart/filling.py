@@ -48,7 +48,7 @@ def is_wrong(marks: NDArray[np.int8], geometry: Geometry) -> NDArray[np.bool_]:
 
 def is_full(marks: NDArray[np.int8]) -> NDArray[np.bool_]:
     """Return which boards have a digit in every cell, bool `[B]`."""
-    found: NDArray[np.bool_] = (marks > 0).any(2).all(1)
+    found: NDArray[np.bool_] = marks.max(2).min(1) > 0
     return found
 
 
