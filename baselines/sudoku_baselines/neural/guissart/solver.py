@@ -99,13 +99,17 @@ class Filling:
     def predict(self, boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.floating[Any]]:
         """Return 1 for placements that are present, -1 absent, 0 unknown: float32 `[B, N, N, N]`.
 
+        A cell whose digit is not known scores the other way round: it is answered with a digit that
+        is known to be wrong, so that no board is won by a guess.
+
         Raises:
             ValueError: as `Guissart.solve`.
         """
         check_units(geometry, self.networks)
         marks = first_marks(board.as_boards(boards, geometry))
         found = fill(marks, self.networks.first(self.count), geometry)
-        return found.reshape(len(boards), *3 * (geometry.size,)).astype(np.float32)
+        scores = np.where((found > 0).any(2, keepdims=True), found, -found)
+        return scores.reshape(len(boards), *3 * (geometry.size,)).astype(np.float32)
 
 
 def check_units(geometry: Geometry, networks: Networks) -> None:
