@@ -22,13 +22,14 @@ import torch
 import tyro
 from rich.console import Console
 
-from sudoku_agents.alphazero.expert_iteration.config import ExpertIterationConfig, UpdatesConfig
+from sudoku_agents.alphazero.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.alphazero.expert_iteration.learner import ExpertIterationLearner
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym import evaluate, puzzles
 from sudoku_gym.policy import Policy
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_learning.networks import ExactCoverConfig
+from sudoku_learning.thinking import UpdatesConfig
 from sudoku_learning.training import Training
 
 

@@ -20,7 +20,7 @@ import torch
 from rich.console import Console
 
 from sudoku_agents.alphazero.agent import AlphaZeroPolicy, make_network
-from sudoku_agents.alphazero.expert_iteration.config import ExpertIterationConfig, UpdatesConfig
+from sudoku_agents.alphazero.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.alphazero.expert_iteration.learner import ExpertIterationLearner
 from sudoku_curricula.curves import COMPLETION_RATE, CurveWriter
 from sudoku_curricula.plots import plot_runs
@@ -32,6 +32,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_learning.networks import ExactCoverConfig, seeded
+from sudoku_learning.thinking import UpdatesConfig
 from sudoku_learning.training import Training, free_folder
 
 FLOORS = ("masked-random", "naked-singles", "hidden-singles")

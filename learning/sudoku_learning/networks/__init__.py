@@ -1,6 +1,6 @@
 """Networks: a body that reads boards, heads that answer, and the policy that plays them."""
 
-from sudoku_learning.networks.attention import AttentionConfig
+from sudoku_learning.networks.attention import AttentionBlock, AttentionConfig
 from sudoku_learning.networks.bodies import Body, BodyConfig, Features
 from sudoku_learning.networks.exact_cover import ExactCoverConfig
 from sudoku_learning.networks.heads import (
@@ -21,6 +21,7 @@ __all__ = [
     "BODIES",
     "ILLEGAL_LOGIT",
     "POLICY_AND_VALUE",
+    "AttentionBlock",
     "AttentionConfig",
     "BatchedPolicy",
     "Body",

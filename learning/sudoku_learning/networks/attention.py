@@ -69,7 +69,10 @@ class AttentionBody(nn.Module):
         self._width = config.width
         self.digit = nn.Embedding(geometry.size + 1, config.width)
         self.position = nn.Parameter(0.02 * torch.randn(geometry.num_cells, config.width))
-        self.blocks = nn.ModuleList(_Block(config) for _ in range(config.layers))
+        hidden = config.perceptron or 4 * config.width
+        self.blocks = nn.ModuleList(
+            AttentionBlock(config.width, config.heads, hidden) for _ in range(config.layers)
+        )
         self.norm = nn.LayerNorm(config.width)
 
     def forward(
@@ -96,17 +99,25 @@ class AttentionBody(nn.Module):
         return _BoardReadout(self._width, width)
 
 
-class _Block(nn.Module):
-    def __init__(self, config: AttentionConfig) -> None:
+class AttentionBlock(nn.Module):
+    """Attention of all cells to all cells, then a perceptron, each after a norm and added.
+
+    Args:
+        width: W of a token.
+        heads: of the attention; they divide the width.
+        hidden: width of the perceptron's hidden layer.
+    """
+
+    def __init__(self, width: int, heads: int, hidden: int) -> None:
         super().__init__()
-        width, hidden = config.width, config.perceptron or 4 * config.width
         self.before_attention, self.before_perceptron = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.attention = nn.MultiheadAttention(width, config.heads, batch_first=True)
+        self.attention = nn.MultiheadAttention(width, heads, batch_first=True)
         self.perceptron = nn.Sequential(
             nn.Linear(width, hidden), nn.GELU(), nn.Linear(hidden, width)
         )
 
     def forward(self, cells: Tensor) -> Tensor:
+        """Return the next tokens `[B, T, W]`."""
         normed = self.before_attention(cells)
         cells = cells + self.attention(normed, normed, normed, need_weights=False)[0]
         out: Tensor = cells + self.perceptron(self.before_perceptron(cells))

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, Union
 from tyro.conf import subcommand
 
 from sudoku_curricula.schedules import SCHEDULES, ScheduleConfig, SuccessRateConfig
+from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_learning.configs import from_json, registered, to_json
 from sudoku_learning.networks import BODIES, BodyConfig
 from sudoku_learning.training import checkpoint
+from sudoku_learning.training.environments import held_out_source
 
 Config = TypeVar("Config", bound="TrainingConfig")
 
@@ -96,6 +98,16 @@ class TrainingConfig:
             raise ValueError(f"extra_iterations must not be negative: {self.extra_iterations}")
         if self.minutes is not None and not self.minutes > 0:
             raise ValueError(f"minutes must be positive, not {self.minutes}")
+
+    def held_out_source(self) -> PuzzleSource:
+        """Return the puzzles that held-out games are played on: the environment's validation split.
+
+        A family that divides its puzzles otherwise overrides this.
+
+        Raises:
+            ValueError: if there is no such environment.
+        """
+        return held_out_source(self.env)
 
     def to_json(self) -> dict[str, Any]:
         """Return the configuration fit for JSON, with the name of the agent it makes."""

@@ -18,7 +18,6 @@ from sudoku_curricula.curriculum import Curriculum
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.checkpoint import Checkpoint, naming
 from sudoku_learning.training.config import TrainingConfig, saved_config
-from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.held_out import HeldOut
 from sudoku_learning.training.learner import Learner, Random, Report
 from sudoku_learning.training.progress import check_form
@@ -103,7 +102,7 @@ class Training(Generic[Config]):
     def __init__(self, config: Config, make_learner: Callable[[Config, Random], Learner]) -> None:
         self.config = config
         self.random = Random(config.seed)
-        self._source = held_out_source(config.env)
+        self._source = config.held_out_source()
         self.learner = make_learner(config, self.random)
         self.curriculum = Curriculum(
             config.curriculum.build(),

@@ -63,6 +63,18 @@ class Optimiser:
         restore_optimiser(self.adam, state.tensors)
 
 
+def falling_rate(done: float, constant_share: float) -> float:
+    """Return the share of its learning rate that a run has left: 1 at first, then evenly to 0.02.
+
+    Args:
+        done: share of the run that is over.
+        constant_share: share of the run before the rate begins to fall; 1 keeps it.
+    """
+    if done <= constant_share:
+        return 1.0
+    return max((1 - done) / (1 - constant_share), 0.02)
+
+
 def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
     """Return an optimiser's tensors by name, `<parameter>.<quantity>`, fit for safetensors."""
     return {

@@ -1,4 +1,4 @@
-"""Expert iteration: boards under training, labels by search, and the run as a whole."""
+"""Expert iteration: labels by search, and the run as a whole."""
 
 from dataclasses import replace
 
@@ -7,9 +7,8 @@ import pytest
 import torch
 
 from sudoku_agents.alphazero.agent import RetrySolver, load
-from sudoku_agents.alphazero.expert_iteration import labels, updates
-from sudoku_agents.alphazero.expert_iteration.config import ExpertIterationConfig, UpdatesConfig
-from sudoku_agents.alphazero.expert_iteration.labels import Labels, Pool
+from sudoku_agents.alphazero.expert_iteration import labels
+from sudoku_agents.alphazero.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.alphazero.expert_iteration.learner import (
     EVALUATIONS,
     READ,
@@ -17,16 +16,15 @@ from sudoku_agents.alphazero.expert_iteration.learner import (
     ExpertIterationLearner,
     main,
 )
-from sudoku_agents.alphazero.expert_iteration.thinking import Thinking
 from sudoku_agents.alphazero.retry import RetryConfig
 from sudoku_curricula.curves import COMPLETION_RATE, read_curves
 from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
-from sudoku_gym import board, evaluate, load_policy, puzzles, solver
+from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policy import SolverPolicy
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import ExactCoverConfig
-from sudoku_learning.networks.exact_cover.memory import nothing
+from sudoku_learning.thinking import UpdatesConfig
 from sudoku_learning.training import RayConfig, Training
 
 FOUR = Geometry.standard(4)
@@ -57,101 +55,6 @@ def train(config):
 
 def weights_of(training):
     return torch.nn.utils.parameters_to_vector(training.learner.network.parameters())
-
-
-def pool_of(bank="4x4", count=50):
-    puzzle_set = puzzles.load(bank, "train")[:count]
-    pool = Pool(puzzle_set.geometry)
-    pool.add(Labels(puzzle_set.puzzles, puzzle_set.solutions, count, count))
-    return pool
-
-
-def thinking(pool, count=20, segments=3, linger=0.0, revealed=0.5, seed=0):
-    return Thinking(pool, count, segments, linger, revealed, np.random.default_rng(seed))
-
-
-def memories(count):
-    return [nothing(8) for _ in range(count)]
-
-
-@pytest.mark.parametrize("bank", ["4x4", "6x6", "x9x9"])
-def test_boards_under_training_keep_to_their_solutions(bank):
-    pool = pool_of(bank)
-    boards = thinking(pool)
-    rng = np.random.default_rng(1)
-    for _ in range(30):
-        size = pool.geometry.size
-        candidates = board.candidates(boards.boards, pool.geometry).reshape(20, -1)
-        np.testing.assert_array_equal(boards.masks, candidates)
-        cells = boards.right.reshape(20, size, size, size)
-        np.testing.assert_array_equal(cells.sum(3), boards.boards == 0)
-        whole = np.where(boards.boards > 0, boards.boards, cells.argmax(3) + 1)
-        assert board.is_solved(whole, pool.geometry).all()
-        boards.advance(
-            rng.normal(scale=4, size=boards.masks.shape).astype(np.float32), memories(20)
-        )
-
-
-def test_a_board_that_is_read_moves_on():
-    boards = thinking(pool_of())
-    before = boards.boards.copy()
-    share = boards.advance(np.where(boards.right, 1.0, -1.0).astype(np.float32), memories(20))
-    assert share == 1
-    assert boards.memories == [None] * 20
-    assert (boards.boards != before).any((1, 2)).mean() > 0.9  # other puzzles
-
-
-def test_a_board_that_is_read_may_linger():
-    boards = thinking(pool_of(), count=400, linger=0.25)
-    boards.advance(np.where(boards.right, 1.0, -1.0).astype(np.float32), memories(400))
-    assert 60 < sum(memory is not None for memory in boards.memories) < 140
-
-
-def test_a_board_that_is_not_read_has_its_segments_and_moves_on_all_the_same():
-    boards = thinking(pool_of(), segments=3, revealed=0)
-    start = boards.boards.copy()
-    logits = np.full(boards.masks.shape, -1, np.float32)
-    rows = np.arange(20)
-    surest = boards.right.argmax(1)
-    logits[rows, surest] = -0.5
-    for _ in range(2):
-        assert boards.advance(logits, memories(20)) == 0
-        np.testing.assert_array_equal(boards.boards, start)
-        assert all(memory is not None for memory in boards.memories)
-    boards.advance(logits, memories(20))
-    changed = boards.boards != start
-    assert (changed.sum((1, 2)) == 1).all()  # the best right placement, and no other
-    assert (changed.reshape(20, -1).argmax(1) == surest // 4).all()
-    assert boards.memories == [None] * 20
-
-
-def test_spoiled_boards_have_no_solution():
-    pool = pool_of("9x9", 30)
-    boards = thinking(pool)
-    found = updates.spoiled(boards, 12, np.random.default_rng(0))
-    assert found.shape == (12, 9, 9)
-    assert not board.conflicts(found, pool.geometry).any()
-    assert (solver.count_solutions(found, 1, pool.geometry) == 0).all()
-
-
-def test_where_nothing_can_be_spoiled():
-    pool = pool_of("4x4", 1)
-    boards = thinking(pool, count=3)
-    boards.masks = boards.right.copy()
-    assert updates.spoiled(boards, 2, np.random.default_rng(0)).shape == (0, 4, 4)
-
-
-def test_the_losses():
-    right = torch.tensor([[True, False, False, False]])
-    masks = torch.tensor([[True, True, False, False]])
-    logits = torch.tensor([[[0.0, 0.0, -1e9, -1e9]]])
-    placements, policy = updates.placement_losses(logits, masks, right)
-    assert placements.item() == pytest.approx(2 * np.log(2) / 100)
-    assert policy.item() == pytest.approx(np.log(2))
-    certain = torch.tensor([[[30.0, -30.0, -1e9, -1e9]]])
-    placements, policy = updates.placement_losses(certain, masks, right)
-    assert placements.item() == pytest.approx(0, abs=1e-6)
-    assert policy.item() == pytest.approx(0, abs=1e-6)
 
 
 def test_labels_are_solutions_that_nobody_told(tmp_path, monkeypatch):

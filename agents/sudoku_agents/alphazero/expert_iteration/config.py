@@ -10,48 +10,9 @@ from sudoku_agents.alphazero.retry import RetryConfig
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_learning.configs import registered
 from sudoku_learning.networks import ExactCoverConfig
+from sudoku_learning.thinking import UpdatesConfig
 from sudoku_learning.training import CurriculumConfig, TrainingConfig
 from sudoku_learning.training.environments import check_env
-
-
-@registered("expert-iteration/updates")
-@dataclass(frozen=True)
-class UpdatesConfig:
-    """The updates of an iteration."""
-
-    count: int = 100
-    """updates an iteration"""
-    boards: int = 48
-    """boards of 81 cells trained at once; more of smaller ones, fewer of larger ones"""
-    segments: int = 16
-    """how often the network may go on thinking about a board, so many rounds each time, before
-    the board moves on without it"""
-    linger: float = 0.5
-    """chance that a board which is read right is thought about for another segment all the same:
-    without it the network never learns to stay with what it has found"""
-    learning_rate: float = 4e-3
-    """of Adam, until `constant_share` of the iterations are done; from there it falls to 0"""
-    constant_share: float = 0.4
-    """share of the iterations before the learning rate begins to fall"""
-    policy_weight: float = 0.4
-    """weight of the policy's loss beside that of the single placements"""
-    max_gradient_norm: float = 1.0
-    """gradients longer than this are shortened to it"""
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        for name in ("count", "boards", "segments"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("learning_rate", "max_gradient_norm"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
-        if not 0 <= self.linger <= 1:
-            raise ValueError(f"linger must lie in [0, 1], not {self.linger}")
-        if not 0 <= self.constant_share < 1:
-            raise ValueError(f"constant_share must lie in [0, 1), not {self.constant_share}")
-        if self.policy_weight < 0:
-            raise ValueError(f"policy_weight must not be negative, but is {self.policy_weight}")
 
 
 @registered("expert-iteration")

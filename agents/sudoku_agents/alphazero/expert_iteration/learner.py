@@ -21,12 +21,11 @@ from sudoku_agents.alphazero.expert_iteration.labels import (
     Labels,
     Pool,
 )
-from sudoku_agents.alphazero.expert_iteration.thinking import Thinking
-from sudoku_agents.alphazero.expert_iteration.updates import Losses, Stream, update
 from sudoku_curricula import curves
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.networks.network import seeded
+from sudoku_learning.thinking import Losses, Stream, Thinking, update
 from sudoku_learning.training import (
     Optimiser,
     Random,
@@ -100,7 +99,8 @@ class ExpertIterationLearner:
                 f"the search solved no puzzle of {self._joined[0]}: begin with smaller boards, or "
                 "give it more evaluations"
             )
-        self._set_learning_rate()
+        done = self._iterations / self.config.iterations
+        self.optimiser.learning_rate = self.config.updates.learning_rate_at(done)
         means = update(self.network, self.optimiser, streams, self.config.updates, random.numpy)
         self._iterations += 1
         latest = labels.get(self._joined[-1], NO_LABELS)
@@ -183,12 +183,6 @@ class ExpertIterationLearner:
         count = _scaled(updates.boards, pool.geometry)
         revealed = self.config.revealed
         return Thinking(pool, count, updates.segments, updates.linger, revealed, rng)
-
-    def _set_learning_rate(self) -> None:
-        """Let the learning rate fall evenly, once its constant share is over."""
-        updates, done = self.config.updates, self._iterations / self.config.iterations
-        left = (1 - done) / (1 - updates.constant_share)
-        self.optimiser.learning_rate = updates.learning_rate * min(1.0, max(left, 0.02))
 
 
 def _scaled(boards: int, geometry: Geometry) -> int:

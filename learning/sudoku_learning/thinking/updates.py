@@ -12,15 +12,61 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from sudoku_agents.alphazero.expert_iteration.config import UpdatesConfig
-from sudoku_agents.alphazero.expert_iteration.thinking import Thinking
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
+from sudoku_learning.configs import registered
 from sudoku_learning.networks import Network
 from sudoku_learning.networks.exact_cover import ExactCoverFeatures
+from sudoku_learning.thinking.boards import Thinking
 from sudoku_learning.training import Optimiser
+from sudoku_learning.training.optimiser import falling_rate
 
 SPOILED = 6  # one board in so many is spoiled for the value to tell
+
+
+@registered("thinking/updates")
+@registered("expert-iteration/updates")  # the tag in files of the first release
+@dataclass(frozen=True)
+class UpdatesConfig:
+    """The updates of an iteration."""
+
+    count: int = 100
+    """updates an iteration"""
+    boards: int = 48
+    """boards of 81 cells trained at once; more of smaller ones, fewer of larger ones"""
+    segments: int = 16
+    """how often the network may go on thinking about a board, so many rounds each time, before
+    the board moves on without it"""
+    linger: float = 0.5
+    """chance that a board which is read right is thought about for another segment all the same:
+    without it the network never learns to stay with what it has found"""
+    learning_rate: float = 4e-3
+    """of Adam, until `constant_share` of the iterations are done; from there it falls to 0"""
+    constant_share: float = 0.4
+    """share of the iterations before the learning rate begins to fall"""
+    policy_weight: float = 0.4
+    """weight of the policy's loss beside that of the single placements"""
+    max_gradient_norm: float = 1.0
+    """gradients longer than this are shortened to it"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        for name in ("count", "boards", "segments"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("learning_rate", "max_gradient_norm"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
+        if not 0 <= self.linger <= 1:
+            raise ValueError(f"linger must lie in [0, 1], not {self.linger}")
+        if not 0 <= self.constant_share < 1:
+            raise ValueError(f"constant_share must lie in [0, 1), not {self.constant_share}")
+        if self.policy_weight < 0:
+            raise ValueError(f"policy_weight must not be negative, but is {self.policy_weight}")
+
+    def learning_rate_at(self, done: float) -> float:
+        """Return the learning rate when a share `done` of the run is over, in [0, 1]."""
+        return self.learning_rate * falling_rate(done, self.constant_share)
 
 
 @dataclass(frozen=True)
@@ -30,7 +76,7 @@ class Losses:
     Attributes:
         placements: binary cross entropy of the legal placements, nats a board, divided by 100.
         policy: cross entropy of the policy, nats.
-        value: squared error of the value.
+        value: squared error of the value; 0 where the network has no such head.
         read: share of the boards that were read right as a whole after a segment.
         boards: how many boards were trained, each segment counted.
     """
@@ -60,7 +106,7 @@ def update(
     """Update the network, on one environment's boards at a time.
 
     Args:
-        network: with an exact-cover body and the heads `policy` and `value`.
+        network: with an exact-cover body, the head `policy`, and perhaps `value`.
         optimiser: of the network's parameters.
         streams: the boards of each environment.
         config: how many updates, and the weights of the loss.
@@ -94,7 +140,9 @@ def _update_once(
     logits: Tensor = network.heads["policy"](features)
     right = torch.from_numpy(thinking.right)
     placements, policy = placement_losses(logits, masks, right)
-    value = _value_loss(network, geometry, thinking, features, rng)
+    value = torch.zeros(())
+    if "value" in network.heads:
+        value = _value_loss(network, geometry, thinking, features, rng)
     optimiser.step(placements + config.policy_weight * policy + value)
     last = logits[-1].detach().numpy()
     read = thinking.advance(last, features.memories)

@@ -9,19 +9,37 @@ segments; hard boards stay, and are trained at every stage of thinking about the
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_agents.alphazero.expert_iteration.labels import Pool
 from sudoku_gym import board
+from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks.exact_cover.memory import Memory
 
 SURE = 3.0  # the logit from which a board that moves on has its placements made
 MOST_REVEALED = 30 / 81  # of the cells
 
 
+class Labelled(Protocol):
+    """Puzzles of one geometry with their solutions, e.g. a `PuzzleSet`."""
+
+    @property
+    def geometry(self) -> Geometry:
+        """The units of the boards."""
+
+    @property
+    def puzzles(self) -> NDArray[np.int8]:
+        """The puzzles, int8 `[M, N, N]`, 0 for a blank."""
+
+    @property
+    def solutions(self) -> NDArray[np.int8]:
+        """Their solutions, int8 `[M, N, N]`."""
+
+
 class Thinking:
-    """A fixed number of boards from a pool, each replaced when it is done.
+    """A fixed number of boards from a pool of labelled ones, each replaced when it is done.
 
     Args:
         pool: the labelled puzzles, at least one.
@@ -40,7 +58,7 @@ class Thinking:
 
     def __init__(
         self,
-        pool: Pool,
+        pool: Labelled,
         count: int,
         segments: int,
         linger: float,
@@ -93,7 +111,7 @@ class Thinking:
     def _start(self, rows: NDArray[np.int64]) -> None:
         """Put new puzzles into some rows."""
         size, num_cells = self.boards.shape[1], self.boards.shape[1] ** 2
-        drawn = self._rng.integers(len(self._pool), size=len(rows))
+        drawn = self._rng.integers(len(self._pool.puzzles), size=len(rows))
         self._solutions[rows] = self._pool.solutions[drawn]
         for row, puzzle in zip(rows, self._pool.puzzles[drawn], strict=True):
             cells = puzzle.ravel().copy()

@@ -1,0 +1,99 @@
+"""A convolutional network that fills the surest cell first.
+
+Source: Park, "Can convolutional neural networks crack Sudoku puzzles?" (2018): ten convolutions of
+3x3 with batch normalisation and ReLU, 512 channels (21 million weights), one of 1x1 for the digits,
+and play that fills the surest cell and looks again. Here it has 64 channels by default, and reads
+one plane a digit where his reads the digit as a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from sudoku_baselines.neural.config import SupervisedConfig
+from sudoku_baselines.neural.learner import SupervisedLearner
+from sudoku_baselines.neural.model import Answer, Model
+from sudoku_gym.geometry import Geometry
+from sudoku_learning.configs import registered
+from sudoku_learning.networks.mlp import one_hot
+from sudoku_learning.training import train_from_the_command_line
+
+
+@registered("neural/cnn")
+@dataclass(frozen=True)
+class ConvolutionsConfig:
+    """The sizes of a convolutional network."""
+
+    channels: int = 64
+    """of each layer"""
+    layers: int = 10
+    """convolutions of 3x3"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if min(self.channels, self.layers) < 1:
+            raise ValueError(
+                f"channels and layers must be at least 1, not {self.channels} and {self.layers}"
+            )
+
+    def build(self, geometry: Geometry) -> Convolutions:
+        """Make the model, for boards of that size."""
+        return Convolutions(self, geometry)
+
+
+@registered("neural/cnn-training")
+@dataclass(frozen=True, kw_only=True)
+class ConvolutionsTraining(SupervisedConfig):
+    """Train a convolutional network to fill the surest cell first."""
+
+    env: str = "Sudoku9x9-v0"
+    """id of the environment; training draws from its training puzzles only"""
+    run: Path = Path("runs/cnn")
+    """folder for checkpoints and curves"""
+    updates: int | None = 500
+    """updates an iteration; None passes over all training puzzles once: an epoch"""
+    revealed: float = 0.8
+    """share of the boards that get some cells of the solution, any number of them: what playing
+    one digit after the other will meet"""
+    augment: bool = True
+    """move each board by a random symmetry"""
+    validation_games: int = 128
+    """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
+    constant_share: float = 0.4
+    """share of the iterations before the learning rate begins to fall"""
+    mode: Literal["one-shot", "surest"] = "surest"
+    """how held-out games are played: all blanks at once, or the surest cell first"""
+    model: ConvolutionsConfig = field(default_factory=ConvolutionsConfig)
+    """the network"""
+
+
+class Convolutions(Model):
+    """See the module."""
+
+    def __init__(self, config: ConvolutionsConfig, geometry: Geometry) -> None:
+        super().__init__(geometry)
+        layers: list[nn.Module] = []
+        for layer in range(config.layers):
+            inputs = config.channels if layer else geometry.size
+            layers += [
+                nn.Conv2d(inputs, config.channels, 3, padding=1, bias=False),
+                nn.BatchNorm2d(config.channels),
+                nn.ReLU(),
+            ]
+        self.layers = nn.Sequential(*layers, nn.Conv2d(config.channels, geometry.size, 1))
+
+    def forward(self, boards: Tensor, memory: Tensor | None = None) -> Answer:
+        """Answer for boards, see `Model`."""
+        found = self.layers(one_hot(boards).permute(0, 3, 1, 2))  # [B, N, N, N], digits first
+        return Answer(torch.log_softmax(found.flatten(2).transpose(1, 2), 2)[None])
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Train from the command line, see `ConvolutionsTraining`; return 0, for the shell."""
+    return train_from_the_command_line(ConvolutionsTraining, SupervisedLearner, "cnn", argv)

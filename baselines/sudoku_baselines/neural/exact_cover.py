@@ -1,0 +1,194 @@
+"""The exact-cover body, trained on solutions: what a few thousand weights can read at once.
+
+The body passes log-sum-exp messages between placements and constraints with the same weights in
+every round (`sudoku_learning.networks.exact_cover`); training goes on from where the last update
+stopped and has a loss at every round (`sudoku_learning.thinking`). Being equivariant it needs no
+augmentation, and plays every size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_baselines.neural.config import LabelledConfig
+from sudoku_baselines.neural.learner import READ
+from sudoku_baselines.neural.model import BOARDS_AT_ONCE
+from sudoku_curricula import curves
+from sudoku_curricula.schedules import ConstantConfig
+from sudoku_gym import board
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.sources import Blanks
+from sudoku_learning.configs import registered
+from sudoku_learning.networks import (
+    ExactCoverConfig,
+    Network,
+    NetworkPolicy,
+    PolicyConfig,
+    evaluate_boards,
+)
+from sudoku_learning.networks.network import seeded
+from sudoku_learning.thinking import Stream, Thinking, UpdatesConfig, update
+from sudoku_learning.training import (
+    CurriculumConfig,
+    Optimiser,
+    Random,
+    Report,
+    State,
+    train_from_the_command_line,
+)
+from sudoku_learning.training.progress import check_form
+
+HEADS = {"policy": PolicyConfig()}
+PLACEMENT_LOSS = "losses/placement_loss"
+
+
+@registered("neural/exact-cover-training")
+@dataclass(frozen=True, kw_only=True)
+class ExactCoverTraining(LabelledConfig):
+    """Train the exact-cover body on solutions."""
+
+    fixed: ClassVar[tuple[str, ...]] = (*LabelledConfig.fixed, "network", "updates", "revealed")
+
+    env: str = "Sudoku9x9-v0"
+    """id of the environment; training draws from its training puzzles only"""
+    run: Path = Path("runs/exact-cover")
+    """folder for checkpoints and curves"""
+    iterations: int = 100
+    """most iterations"""
+    validation_games: int = 128
+    """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
+    evaluate_every: int = 5
+    """iterations between two rounds of held-out games"""
+    revealed: float = 0.3
+    """share of the trained boards that get some more cells of the solution at first"""
+    sure: float | None = 5.0
+    """in play, all placements with a logit above this are made, the best first, before the network
+    is asked again; None asks it before every move"""
+    updates: UpdatesConfig = field(default_factory=lambda: UpdatesConfig(segments=16))
+    """how the network is updated"""
+    network: ExactCoverConfig = field(
+        default_factory=lambda: ExactCoverConfig(
+            24, 16, test_rounds=128, intersections=True, settled=1.0
+        )
+    )
+    """the body of the network; `rounds` are those of one segment"""
+    curriculum: CurriculumConfig = field(default_factory=ConstantConfig)
+    """the blanks of held-out games at the level; training has the puzzles as stored"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        super().__post_init__()
+        if not 0 <= self.revealed <= 1:
+            raise ValueError(f"revealed must lie in [0, 1], not {self.revealed}")
+
+    def build(self, geometry: Geometry) -> Network:
+        """Make the network, with random weights."""
+        return Network(self.network, HEADS, geometry)
+
+
+class ExactCoverLearner:
+    """Trains the exact-cover body on solutions; a `sudoku_learning.training.Learner`.
+
+    Args:
+        config: the run's.
+        random: draws the first weights.
+
+    Attributes:
+        network: the network under training.
+    """
+
+    metrics: tuple[str, ...] = ()
+
+    def __init__(self, config: ExactCoverTraining, random: Random) -> None:
+        self.config = config
+        self._train = config.puzzles.divide(config.env).train
+        make = partial(config.build, self._train.geometry)
+        self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
+        updates = config.updates
+        self.optimiser = Optimiser(self.network, updates.learning_rate, updates.max_gradient_norm)
+        self._iterations = 0
+
+    def start(self) -> None:
+        """Do nothing: everything is here."""
+
+    def close(self) -> None:
+        """Do nothing: nothing was taken."""
+
+    def learn(self, blanks: Blanks, random: Random) -> Report:
+        """Update the network on boards that it goes on thinking about."""
+        config, updates = self.config, self.config.updates
+        rate = updates.learning_rate_at(self._iterations / config.iterations)
+        self.optimiser.learning_rate = rate
+        thinking = Thinking(
+            self._train,
+            updates.boards,
+            updates.segments,
+            updates.linger,
+            config.revealed,
+            random.numpy,
+        )
+        streams = [Stream(self._train.geometry, thinking, 1.0)]
+        means = update(self.network, self.optimiser, streams, updates, random.numpy)
+        self._iterations += 1
+        return Report(
+            steps=means.boards,
+            curves={
+                PLACEMENT_LOSS: means.placements,
+                curves.POLICY_LOSS: means.policy,
+                curves.LEARNING_RATE: rate,
+                READ: means.read,
+            },
+            columns={"loss": f"{means.placements:.3f}", "read": f"{means.read:.1%}"},
+        )
+
+    def policy(self) -> NetworkPolicy:
+        """Return the policy that plays the surest placements first."""
+        return NetworkPolicy(self.network, sure=self.config.sure)
+
+    def state(self) -> State:
+        """Return weights, optimiser, and how far the run is."""
+        return replace(self.optimiser.state(), numbers={"iterations": self._iterations})
+
+    def restore(self, state: State) -> None:
+        """Continue from a state of an equal learner."""
+        check_form(state.numbers, {"iterations": 0})
+        self.optimiser.restore(state)
+        self._iterations = state.numbers["iterations"]
+
+
+class CoverPredictor:
+    """The body as a `sudoku_gym.policy.Predictor`: all blanks of a board at once.
+
+    Args:
+        network: with the head `policy`; put in evaluation mode.
+    """
+
+    def __init__(self, network: Network) -> None:
+        self.network = network.eval()
+
+    def predict(self, boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.floating[Any]]:
+        """Return the logit of each placement, float32 `[B, N, N, N]`.
+
+        Each placement is judged for itself, so these are comparable across cells; what is illegal
+        is far below all others.
+        """
+        candidates = board.candidates(boards, geometry)
+        masks = candidates.reshape(len(boards), -1)
+        found = np.empty(candidates.shape, np.float32)
+        for start in range(0, len(boards), BOARDS_AT_ONCE):
+            part = slice(start, start + BOARDS_AT_ONCE)
+            answer = evaluate_boards(self.network, boards[part], masks[part], geometry)
+            found[part] = answer["policy"].reshape(found[part].shape)
+        return found
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Train from the command line, see `ExactCoverTraining`; return 0, for the shell."""
+    return train_from_the_command_line(ExactCoverTraining, ExactCoverLearner, "exact-cover", argv)

@@ -1,0 +1,81 @@
+"""Filling boards step by step, and seeing when one is complete or wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_baselines.neural.guissart.network import SymmetricNetwork
+from sudoku_gym.geometry import Geometry
+
+
+def first_marks(boards: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Return what boards `[B, N, N]` tell: 1 for each digit there, int8 `[B, N**2, N]`."""
+    count, size = boards.shape[:2]
+    digits = np.arange(1, size + 1, dtype=np.int8)
+    return (boards.reshape(count, -1, 1) == digits).astype(np.int8)
+
+
+def true_marks(solutions: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Return what solutions `[B, N, N]` say of all placements: -1 or 1, int8 `[B, N**2, N]`."""
+    return 2 * first_marks(solutions) - np.int8(1)
+
+
+def grids(marks: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Return the digits that are present, int8 `[B, N, N]`, 0 where a cell has none."""
+    count, _, size = marks.shape
+    present = marks > 0
+    return (
+        np.where(present.any(2), present.argmax(2) + 1, 0).astype(np.int8).reshape(count, size, -1)
+    )
+
+
+def is_wrong(marks: NDArray[np.int8], geometry: Geometry) -> NDArray[np.bool_]:
+    """Return which boards break a rule, bool `[B]`.
+
+    A cell, or a digit in a unit, has two places, or none left.
+    """
+    in_units = marks[:, geometry.units]  # [B, U, N cells, N digits]
+    twice_in_unit = ((in_units > 0).sum(2) > 1).any((1, 2))
+    nowhere_in_unit = (in_units.max(2) < 0).any((1, 2))
+    twice_in_cell = ((marks > 0).sum(2) > 1).any(1)
+    nothing_in_cell = (marks.max(2) < 0).any(1)
+    found: NDArray[np.bool_] = twice_in_unit | nowhere_in_unit | twice_in_cell | nothing_in_cell
+    return found
+
+
+def is_full(marks: NDArray[np.int8]) -> NDArray[np.bool_]:
+    """Return which boards have a digit in every cell, bool `[B]`."""
+    found: NDArray[np.bool_] = marks.max(2).min(1) > 0
+    return found
+
+
+def fill(
+    marks: NDArray[np.int8], networks: Sequence[SymmetricNetwork], geometry: Geometry
+) -> NDArray[np.int8]:
+    """Fill boards until no network has anything to add.
+
+    Each board goes to the first network that adds something; boards that are full or wrong stop.
+
+    Args:
+        marks: int8 `[B, N**2, N]`.
+        networks: in the order in which they were trained.
+        geometry: of the boards.
+
+    Returns:
+        int8 `[B, N**2, N]`, new arrays.
+    """
+    marks = marks.copy()
+    rows = np.arange(len(marks))
+    while len(rows):
+        rows = rows[~(is_full(marks[rows]) | is_wrong(marks[rows], geometry))]
+        stuck = rows
+        for network in networks:
+            following = network.step(marks[stuck])
+            is_stuck = (following == marks[stuck]).all((1, 2))
+            marks[stuck] = following
+            stuck = stuck[is_stuck]
+        rows = np.setdiff1d(rows, stuck, assume_unique=True)
+    return marks

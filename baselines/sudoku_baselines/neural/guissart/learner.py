@@ -1,0 +1,304 @@
+"""Training: positions on the way to a solution, thresholds, boosting, and what is worth a trial.
+
+Source: Guissart, sections 4 to 6 and algorithm 1. An iteration is an epoch of one network: first
+of each network that fills, in turn, then of the one that proposes trials.
+
+- A batch of puzzles is trained on; answers above the thresholds are filled in; the result is
+  trained on, and so on until nothing is added. Thresholds rise above every wrong answer on the way,
+  and after the epoch begin anew and rise over the puzzles kept for validation only.
+- The second network that fills begins where the first one stops, on puzzles that it does not solve,
+  and the first one goes on after each of its steps, as in use; and so the third.
+- Which trials teach something is learned from trials of random placements, where filling stops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional
+
+from sudoku_baselines.neural.config import LabelledConfig
+from sudoku_baselines.neural.guissart.filling import fill, first_marks, is_full, true_marks
+from sudoku_baselines.neural.guissart.network import LOWEST
+from sudoku_baselines.neural.guissart.solver import Filling, Networks
+from sudoku_baselines.neural.guissart.trying import Marks, suppose
+from sudoku_curricula.schedules import ConstantConfig
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.policy import PredictorPolicy
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.puzzles.sources import Blanks
+from sudoku_learning.configs import registered
+from sudoku_learning.networks.network import seeded
+from sudoku_learning.training import (
+    CurriculumConfig,
+    Optimiser,
+    Random,
+    Report,
+    State,
+    train_from_the_command_line,
+)
+from sudoku_learning.training.optimiser import falling_rate
+from sudoku_learning.training.progress import check_form
+
+MARK_LOSS = "losses/mark_loss"  # binary cross entropy of the unknown marks
+FILLED = "curriculum/filled"  # share of the epoch's training puzzles that were filled
+
+
+@registered("neural/guissart-training")
+@dataclass(frozen=True, kw_only=True)
+class GuissartTraining(LabelledConfig):
+    """Train networks of some five hundred weights to fill what is certain; any geometry."""
+
+    fixed: ClassVar[tuple[str, ...]] = (
+        *LabelledConfig.fixed,
+        *("grids", "fillers", "epochs", "hidden", "boards", "trials", "revealed", "learning_rate"),
+    )
+
+    env: str = "Sudoku9x9-v0"
+    """id of the environment; training draws from its training puzzles only"""
+    run: Path = Path("runs/guissart")
+    """folder for checkpoints and curves"""
+    iterations: int = 12
+    """most iterations: `epochs` of each network that fills, the rest of the one that proposes"""
+    grids: int = 1280
+    """puzzles to train on, and as many to validate the thresholds with"""
+    fillers: int = 2
+    """networks that fill: the first, and those that boost it"""
+    epochs: int = 4
+    """iterations of each of them"""
+    hidden: int = 16
+    """hidden units of a network"""
+    boards: int = 64
+    """boards of an update"""
+    trials: int = 8
+    """random placements tried on each puzzle, one after the other, where filling stops"""
+    revealed: float = 0.5
+    """share of the boards that begin with more cells of the solution, any share of them: where
+    filling stops early, nothing else shows what comes later"""
+    learning_rate: float = 2e-2
+    """of Adam; it falls to 0 in the last seven tenths of each network's iterations"""
+    validation_games: int = 256
+    """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
+    checkpoint_every: int = 1
+    """iterations between checkpoints"""
+    curriculum: CurriculumConfig = field(default_factory=ConstantConfig)
+    """the blanks of held-out games at the level; training has the puzzles as stored"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        super().__post_init__()
+        for name in ("grids", "fillers", "epochs", "hidden", "boards", "trials"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if not 0 <= self.revealed <= 1:
+            raise ValueError(f"revealed must lie in [0, 1], not {self.revealed}")
+        if not self.learning_rate > 0:
+            raise ValueError(f"learning_rate must be positive, not {self.learning_rate}")
+
+    def build(self, geometry: Geometry) -> Networks:
+        """Make the networks, with random weights."""
+        return Networks(geometry, self.fillers, self.hidden)
+
+
+class GuissartLearner:
+    """Trains one network after the other; a `sudoku_learning.training.Learner`.
+
+    Args:
+        config: the run's.
+        random: draws the first weights.
+
+    Attributes:
+        networks: those under training.
+    """
+
+    metrics: tuple[str, ...] = ()
+
+    def __init__(self, config: GuissartTraining, random: Random) -> None:
+        self.config = config
+        parts = config.puzzles.divide(config.env)
+        self._geometry = parts.train.geometry
+        make = partial(config.build, self._geometry)
+        self.networks = seeded(int(random.numpy.integers(2**32)), make).eval()
+        self.optimiser = Optimiser(self.networks, config.learning_rate)
+        self._train = _some(parts.train, config.grids)
+        self._validation = _some(parts.validation, config.grids)
+        self._iterations = 0
+
+    def start(self) -> None:
+        """Do nothing: everything is here."""
+
+    def close(self) -> None:
+        """Do nothing: nothing was taken."""
+
+    def learn(self, blanks: Blanks, random: Random) -> Report:
+        """Do an epoch of the network whose turn it is."""
+        config = self.config
+        which, epoch = divmod(self._iterations, config.epochs)
+        epochs = config.epochs
+        if which >= config.fillers:
+            which, epoch = config.fillers, self._iterations - config.fillers * config.epochs
+            epochs = max(1, config.iterations - config.fillers * config.epochs)
+        self.optimiser.learning_rate = config.learning_rate * falling_rate(epoch / epochs, 0.3)
+        if which < config.fillers:
+            loss, positions, filled = self._epoch(which, random.numpy)
+        else:
+            loss, positions, filled = self._proposals(random.numpy)
+        self._iterations += 1
+        return Report(
+            steps=positions,
+            curves={MARK_LOSS: loss, FILLED: filled},
+            columns={
+                "network": str(which + 1) if which < config.fillers else "trials",
+                "loss": f"{loss:.3f}",
+                "filled": f"{filled:.1%}",
+            },
+        )
+
+    def policy(self) -> PredictorPolicy:
+        """Return the policy that fills, by the networks whose turn has come."""
+        count = min(self.config.fillers, max(self._iterations - 1, 0) // self.config.epochs + 1)
+        return PredictorPolicy(Filling(self.networks, count), "one-shot")
+
+    def state(self) -> State:
+        """Return weights, optimiser, and how far the run is."""
+        return replace(self.optimiser.state(), numbers={"iterations": self._iterations})
+
+    def restore(self, state: State) -> None:
+        """Continue from a state of an equal learner."""
+        check_form(state.numbers, {"iterations": 0})
+        self.optimiser.restore(state)
+        self._iterations = state.numbers["iterations"]
+
+    def _epoch(self, which: int, rng: np.random.Generator) -> tuple[float, int, float]:
+        """Train a network that fills; return loss, positions seen, and the share filled."""
+        losses: list[float] = []
+        positions = filled = 0
+        for marks, truth in self._batches(self._train, which, rng):
+            for loss, count in self._follow(which, marks, truth, learning=True):
+                losses.append(loss)
+                positions += count
+            filled += int(is_full(marks).sum())
+        network = self.networks.first(which + 1)[which]
+        raised, network.thresholds = network.thresholds, torch.full((2,), LOWEST)
+        tested = 0
+        for marks, truth in self._batches(self._validation, which, rng):
+            tested += sum(count for _, count in self._follow(which, marks, truth, learning=False))
+        if not tested:  # the networks before it leave nothing to do
+            network.thresholds = raised
+        return float(np.mean(losses or [0.0])), positions, filled / len(self._train)
+
+    def _follow(
+        self, which: int, marks: Marks, truth: Marks, learning: bool
+    ) -> Iterator[tuple[float, int]]:
+        """Go from position to position until nothing is added; thresholds rise on the way.
+
+        Args:
+            which: the network; those before it go on after each of its steps.
+            marks: int8 `[B, N**2, N]`, where to begin; changed in place.
+            truth: int8 `[B, N**2, N]`.
+            learning: whether the network is updated.
+
+        Yields:
+            The loss and the number of boards, at each step.
+        """
+        *earlier, network = self.networks.first(which + 1)
+        rows = np.arange(len(marks))
+        while len(rows):
+            before, right = torch.from_numpy(marks[rows]), torch.from_numpy(truth[rows])
+            with torch.set_grad_enabled(learning):
+                logits = network(before)
+                targets = torch.stack([right < 0, right > 0], 3).float()
+                unknown = before == 0
+                loss = functional.binary_cross_entropy_with_logits(
+                    logits[unknown], targets[unknown]
+                )
+            if learning:
+                self.optimiser.step(loss)
+            yield loss.item(), len(rows)
+            network.raise_thresholds(logits.detach(), before, right)
+            following = network.believe(logits.detach(), before).numpy()
+            following = fill(following, earlier, self._geometry)
+            has_changed = (following != marks[rows]).any((1, 2))
+            marks[rows] = following
+            rows = rows[has_changed & _can_go_on(following, truth[rows])]
+
+    def _proposals(self, rng: np.random.Generator) -> tuple[float, int, float]:
+        """Train the network that proposes; return loss, trials, and the share that taught."""
+        config, losses = self.config, []
+        fillers, proposer = self.networks.first(config.fillers), self.networks.proposer
+        count = taught = 0
+        for marks, truth in self._batches(self._train, config.fillers, rng):
+            for _ in range(config.trials):
+                going_on = _can_go_on(marks, truth)
+                marks, truth = marks[going_on], truth[going_on]
+                if not len(marks):
+                    break
+                keys = rng.random((len(marks), marks[0].size)) * (marks == 0).reshape(
+                    len(marks), -1
+                )
+                placements = keys.argmax(1)
+                found = suppose(marks, placements, fillers, self._geometry)
+                logits = proposer(torch.from_numpy(marks))[..., 1].flatten(1)
+                chosen = logits[torch.arange(len(marks)), torch.from_numpy(placements)]
+                teach = torch.from_numpy(found.teach).float()
+                loss = functional.binary_cross_entropy_with_logits(chosen, teach)
+                self.optimiser.step(loss)
+                losses.append(loss.item())
+                count += len(marks)
+                taught += int(found.teach.sum())
+                marks = found.outcome(marks)
+        return float(np.mean(losses or [0.0])), count, taught / max(count, 1)
+
+    def _batches(
+        self, chosen: PuzzleSet, which: int, rng: np.random.Generator
+    ) -> Iterator[tuple[Marks, Marks]]:
+        """Yield marks and the truth of all puzzles in a random order, a batch at a time.
+
+        The first `which` networks fill them; only those that they do not solve are left.
+        """
+        order = rng.permutation(len(chosen))
+        for start in range(0, len(order), self.config.boards):
+            rows = order[start : start + self.config.boards]
+            marks = first_marks(self._revealed(chosen, rows, rng))
+            truth = true_marks(chosen.solutions[rows])
+            if which:
+                marks = fill(marks, self.networks.first(which), self._geometry)
+                left = _can_go_on(marks, truth)
+                marks, truth = marks[left], truth[left]
+            if len(marks):
+                yield marks, truth
+
+    def _revealed(
+        self, chosen: PuzzleSet, rows: NDArray[np.int64], rng: np.random.Generator
+    ) -> NDArray[np.int8]:
+        """Return some of the puzzles, of which some have more cells of the solution."""
+        boards, solutions = chosen.puzzles[rows], chosen.solutions[rows]
+        shares = rng.random((len(rows), 1, 1)) * (
+            rng.random((len(rows), 1, 1)) < self.config.revealed
+        )
+        return np.where(rng.random(boards.shape) < shares, solutions, boards)
+
+
+def _can_go_on(marks: Marks, truth: Marks) -> NDArray[np.bool_]:
+    """Return which boards are neither full nor filled with something wrong, bool `[B]`."""
+    sound: NDArray[np.bool_] = ((marks == 0) | (marks == truth)).all((1, 2))
+    return sound & ~is_full(marks)
+
+
+def _some(chosen: PuzzleSet, count: int) -> PuzzleSet:
+    """Return at most so many puzzles, spread over a set."""
+    if len(chosen) <= count:
+        return chosen
+    return chosen[np.linspace(0, len(chosen) - 1, count).astype(np.int64)]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Train from the command line, see `GuissartTraining`; return 0, for the shell."""
+    return train_from_the_command_line(GuissartTraining, GuissartLearner, "guissart", argv)

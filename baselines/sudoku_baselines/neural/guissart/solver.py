@@ -1,0 +1,129 @@
+"""The trained networks as a solver, and as a predictor that only fills."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import nn
+
+from sudoku_baselines.neural.guissart.filling import fill, first_marks, grids, is_full
+from sudoku_baselines.neural.guissart.network import SymmetricNetwork
+from sudoku_baselines.neural.guissart.trying import backtrack, try_and_err
+from sudoku_gym import board
+from sudoku_gym.geometry import Geometry
+
+
+class Networks(nn.Module):
+    """The networks that fill, in the order of their training, and the one that proposes trials.
+
+    Args:
+        geometry: of the boards.
+        fillers: how many fill.
+        hidden: hidden units of each.
+    """
+
+    def __init__(self, geometry: Geometry, fillers: int, hidden: int) -> None:
+        super().__init__()
+        self.geometry = geometry
+        self.fillers = nn.ModuleList(SymmetricNetwork(geometry, hidden) for _ in range(fillers))
+        self.proposer = SymmetricNetwork(geometry, hidden)
+
+    def first(self, count: int) -> list[SymmetricNetwork]:
+        """Return the first networks that fill."""
+        return cast(list[SymmetricNetwork], list(self.fillers)[:count])
+
+
+class Guissart:
+    """Fills, tries and backtracks: a `sudoku_gym.Solver`.
+
+    Args:
+        networks: trained, for boards of one geometry.
+        trial_and_error: whether to try placements where filling stops.
+        backtracking: suppositions a board at most, where trial and error stops too; 0 for none.
+
+    Attributes:
+        filled, tried, searched: how many of the last batch were solved by filling alone, by trial
+            and error, and by backtracking.
+    """
+
+    def __init__(
+        self, networks: Networks, trial_and_error: bool = True, backtracking: int = 1000
+    ) -> None:
+        self.networks = networks
+        self.trial_and_error = trial_and_error
+        self.backtracking = backtracking
+        self.filled = self.tried = self.searched = 0
+
+    def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
+        """Return completed boards, int8 `[B, N, N]`, all zeros where it found none.
+
+        Raises:
+            ValueError: if the boards have other units than those it was trained on.
+        """
+        check_units(geometry, self.networks)
+        fillers: Sequence[SymmetricNetwork] = self.networks.first(len(self.networks.fillers))
+        proposer = self.networks.proposer
+        start = first_marks(board.as_boards(puzzles, geometry))
+        marks = fill(start, fillers, geometry)
+        solved = _is_solved(marks, geometry)
+        self.filled, self.tried, self.searched = int(solved.sum()), 0, 0
+        if self.trial_and_error:
+            rows = np.flatnonzero(~solved)
+            marks[rows] = try_and_err(marks[rows], fillers, proposer, geometry)
+            solved[rows] = _is_solved(marks[rows], geometry)
+            self.tried = int(solved[rows].sum())
+        if self.backtracking:
+            rows = np.flatnonzero(~solved)
+            args = (fillers, proposer, geometry, self.backtracking)
+            marks[rows] = backtrack(start[rows], *args)
+            solved[rows] = _is_solved(marks[rows], geometry)
+            self.searched = int(solved[rows].sum())
+        return np.where(solved[:, None, None], grids(marks), np.int8(0))
+
+
+class Filling:
+    """Filling alone, as a `sudoku_gym.policy.Predictor`: what it is certain of.
+
+    Args:
+        networks: trained, for boards of one geometry.
+        count: how many of the networks fill.
+    """
+
+    def __init__(self, networks: Networks, count: int) -> None:
+        self.networks = networks
+        self.count = count
+
+    def predict(self, boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.floating[Any]]:
+        """Return 1 for placements that are present, -1 absent, 0 unknown: float32 `[B, N, N, N]`.
+
+        A cell whose digit is not known scores the other way round: it is answered with a digit that
+        is known to be wrong, so that no board is won by a guess.
+
+        Raises:
+            ValueError: as `Guissart.solve`.
+        """
+        check_units(geometry, self.networks)
+        marks = first_marks(board.as_boards(boards, geometry))
+        found = fill(marks, self.networks.first(self.count), geometry)
+        scores = np.where((found > 0).any(2, keepdims=True), found, -found)
+        return scores.reshape(len(boards), *3 * (geometry.size,)).astype(np.float32)
+
+
+def check_units(geometry: Geometry, networks: Networks) -> None:
+    """See that boards have the units that networks were made for.
+
+    Raises:
+        ValueError: if not.
+    """
+    if geometry != networks.geometry:
+        raise ValueError(
+            f"the networks were trained on {networks.geometry.name}, these boards are "
+            f"{geometry.name}: train others with --env"
+        )
+
+
+def _is_solved(marks: NDArray[np.int8], geometry: Geometry) -> NDArray[np.bool_]:
+    return is_full(marks) & board.is_solved(grids(marks), geometry)

@@ -1,0 +1,161 @@
+"""Trial and error, and backtracking for what it leaves: many boards in lock step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_baselines.neural.guissart.filling import fill, is_full, is_wrong
+from sudoku_baselines.neural.guissart.network import SymmetricNetwork
+from sudoku_gym.geometry import Geometry
+
+Marks = NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Trials:
+    """What was supposed, and what came of it, of B boards and one placement of each.
+
+    Attributes:
+        present: int8 `[B, N**2, N]`, filled after the placement was supposed to be present.
+        absent: the same, absent.
+        present_fails: bool `[B]`, a rule was broken where it was present.
+        absent_fails: the same, absent.
+    """
+
+    present: Marks
+    absent: Marks
+    present_fails: NDArray[np.bool_]
+    absent_fails: NDArray[np.bool_]
+
+    @property
+    def teach(self) -> NDArray[np.bool_]:
+        """Whether a trial decides anything: a side fails, or is full; bool `[B]`."""
+        full = is_full(self.present) | is_full(self.absent)
+        return self.present_fails | self.absent_fails | full
+
+    def outcome(self, marks: Marks) -> Marks:
+        """Return what is known after the trials (algorithm 2); `marks` where they teach nothing.
+
+        Where one side fails the other holds; where a side is full it is the solution.
+        """
+        holds_absent = self.present_fails | (is_full(self.absent) & ~self.absent_fails)
+        holds_present = self.absent_fails | (is_full(self.present) & ~self.present_fails)
+        found = np.where(holds_present[:, None, None], self.present, marks)
+        found = np.where(holds_absent[:, None, None], self.absent, found)
+        both = self.present_fails & self.absent_fails
+        return np.where(both[:, None, None], self.present, found)
+
+
+def suppose(
+    marks: Marks,
+    placements: NDArray[np.int64],
+    networks: Sequence[SymmetricNetwork],
+    geometry: Geometry,
+) -> Trials:
+    """Try a placement of each board both ways.
+
+    Args:
+        marks: int8 `[B, N**2, N]`.
+        placements: int64 `[B]`, unknown ones.
+        networks: that fill.
+        geometry: of the boards.
+    """
+    count = len(marks)
+    both = np.concatenate([marks, marks])
+    flat = both.reshape(2 * count, -1)
+    flat[np.arange(count), placements] = 1
+    flat[np.arange(count, 2 * count), placements] = -1
+    both = fill(both, networks, geometry)
+    fails = is_wrong(both, geometry)
+    return Trials(both[:count], both[count:], fails[:count], fails[count:])
+
+
+def best_placements(
+    marks: Marks, proposer: SymmetricNetwork, tried: NDArray[np.bool_] | None = None
+) -> NDArray[np.int64]:
+    """Return the unknown placement of each board that is likeliest to teach something.
+
+    Args:
+        marks: int8 `[B, N**2, N]`.
+        proposer: its second answer says so.
+        tried: bool `[B, N**3]`, placements to leave out.
+
+    Returns:
+        int64 `[B]`; -1 where no placement is left.
+    """
+    scores = proposer.answer(marks)[..., 1].reshape(len(marks), marks.shape[1] * marks.shape[2])
+    open_ = marks.reshape(scores.shape) == 0
+    if tried is not None:
+        open_ &= ~tried
+    best = np.where(open_, scores, -np.inf).argmax(1)
+    return np.where(open_.any(1), best, -1)
+
+
+def try_and_err(
+    marks: Marks,
+    networks: Sequence[SymmetricNetwork],
+    proposer: SymmetricNetwork,
+    geometry: Geometry,
+) -> Marks:
+    """Fill boards, trying placements both ways wherever filling stops (algorithm 2).
+
+    Returns:
+        int8 `[B, N**2, N]`: full, wrong, or with every placement tried in vain.
+    """
+    marks = fill(marks, networks, geometry)
+    tried = np.zeros((len(marks), marks[0].size if len(marks) else 0), np.bool_)
+    rows = np.arange(len(marks))
+    while True:
+        rows = rows[~(is_full(marks[rows]) | is_wrong(marks[rows], geometry))]
+        placements = best_placements(marks[rows], proposer, tried[rows])
+        rows, placements = rows[placements >= 0], placements[placements >= 0]
+        if not len(rows):
+            return marks
+        found = suppose(marks[rows], placements, networks, geometry)
+        taught = found.teach
+        marks[rows] = found.outcome(marks[rows])
+        tried[rows, placements] = True
+        tried[rows[taught]] = False
+
+
+def backtrack(
+    marks: Marks,
+    networks: Sequence[SymmetricNetwork],
+    proposer: SymmetricNetwork,
+    geometry: Geometry,
+    most: int,
+) -> Marks:
+    """Search boards depth first, filling after each supposition.
+
+    Args:
+        marks: int8 `[B, N**2, N]`.
+        networks: that fill.
+        proposer: chooses what is supposed.
+        geometry: of the boards.
+        most: suppositions a board, at most.
+
+    Returns:
+        int8 `[B, N**2, N]`: full ones, where one was found, else as given.
+    """
+    found = marks.copy()
+    stacks: list[list[Marks]] = [[each] for each in marks]
+    left = np.full(len(marks), most)
+    while rows := [row for row, stack in enumerate(stacks) if stack and left[row] > 0]:
+        left[rows] -= 1
+        filled = fill(np.stack([stacks[row].pop() for row in rows]), networks, geometry)
+        wrong, full = is_wrong(filled, geometry), is_full(filled)
+        placements = best_placements(filled, proposer)
+        for which, row in enumerate(rows):
+            if full[which] and not wrong[which]:
+                found[row] = filled[which]
+                stacks[row].clear()
+            elif not wrong[which]:
+                for sign in (-1, 1):  # the last is looked at first
+                    supposed = filled[which].copy()
+                    supposed.flat[placements[which]] = sign
+                    stacks[row].append(supposed)
+    return found

@@ -1,0 +1,112 @@
+"""What a network is here: boards in, the probability of each digit in each cell out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from sudoku_gym import board
+from sudoku_gym.geometry import Geometry
+from sudoku_learning.networks.mlp import check_size
+
+BOARDS_AT_ONCE = 256
+
+
+class Answer(NamedTuple):
+    """What a model says of B boards.
+
+    Attributes:
+        log_probabilities: float32 `[R, B, N**2, N]`, of the digits of each cell, after each of R
+            rounds.
+        memory: float32 `[B, ...]`, where it stopped, without a gradient; None if it keeps nothing.
+    """
+
+    log_probabilities: Tensor
+    memory: Tensor | None = None
+
+
+class Model(nn.Module, ABC):
+    """A network for boards of one geometry.
+
+    Args:
+        geometry: of the boards.
+
+    Attributes:
+        geometry: as given.
+        rounds: of a recurrent model, how many it makes when it is not training; others ignore it.
+    """
+
+    is_recurrent: ClassVar[bool] = False
+
+    def __init__(self, geometry: Geometry) -> None:
+        super().__init__()
+        self.geometry = geometry
+        self.rounds = 1
+
+    @abstractmethod
+    def forward(self, boards: Tensor, memory: Tensor | None = None) -> Answer:
+        """Answer for boards.
+
+        Args:
+            boards: int8 `[B, N, N]`, 0 = blank.
+            memory: where an earlier call stopped; None begins anew. Models that keep no memory
+                ignore it.
+        """
+
+    def first_memory(self, count: int) -> Tensor | None:
+        """Return the memory of `count` boards that begin anew; None if the model keeps none."""
+        return None
+
+
+class ModelConfig(Protocol):
+    """Settings that make a model; a frozen dataclass registered in `sudoku_learning.configs`."""
+
+    def build(self, geometry: Geometry) -> Model:
+        """Make the model, for boards of that geometry."""
+        ...
+
+
+class ModelPredictor:
+    """A model as a `sudoku_gym.policy.Predictor`.
+
+    Args:
+        model: put in evaluation mode.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model.eval()
+
+    def predict(self, boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.floating[Any]]:
+        """Return the log-probability of each digit, float32 `[B, N, N, N]`.
+
+        Raises:
+            ValueError: if the boards are of another size than the model's.
+        """
+        check_size(geometry, self.model.geometry)
+        boards = board.as_boards(boards, geometry)
+        found = np.empty((len(boards), *3 * (geometry.size,)), np.float32)
+        with torch.inference_mode():
+            for start in range(0, len(boards), BOARDS_AT_ONCE):
+                part = slice(start, start + BOARDS_AT_ONCE)
+                last = self.model(torch.from_numpy(boards[part])).log_probabilities[-1]
+                found[part] = last.view(found[part].shape).numpy()
+        return found
+
+
+def cell_loss(log_probabilities: Tensor, solutions: Tensor, counts: Tensor) -> Tensor:
+    """Return the cross entropy of the solutions' digits, nats a cell, averaged over the rounds.
+
+    Args:
+        log_probabilities: float32 `[R, B, N**2, N]`.
+        solutions: int8 `[B, N, N]`.
+        counts: bool `[B, N, N]`, the cells that count; at least one.
+    """
+    digits = solutions.flatten(1).long() - 1
+    wanted = digits[None, :, :, None].expand(len(log_probabilities), -1, -1, 1)
+    losses = -log_probabilities.gather(3, wanted)[..., 0]
+    return losses[:, counts.flatten(1)].mean()

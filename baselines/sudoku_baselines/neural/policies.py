@@ -1,0 +1,77 @@
+"""Trained networks as policies: `load_policy` with the folder of a run, or a name that ships.
+
+load_policy("runs/multiverse")                          # any run of a supervised trainer
+load_policy("multiverse-m12?mode=surest")               # one that comes with the package
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Literal
+
+# Every configuration that a checkpoint may hold is imported, for only then can it be read.
+from sudoku_baselines.neural import (  # noqa: F401
+    cnn,
+    mlp,
+    multiverse,
+    recurrent_transformer,
+    rrn,
+    tiny_recursion,
+)
+from sudoku_baselines.neural.config import LabelledConfig, SupervisedConfig
+from sudoku_baselines.neural.exact_cover import CoverPredictor, ExactCoverTraining
+from sudoku_baselines.neural.guissart.learner import GuissartTraining
+from sudoku_baselines.neural.guissart.solver import Guissart
+from sudoku_baselines.neural.model import Model, ModelPredictor
+from sudoku_gym.policy import Policy, PredictorPolicy, Solver
+from sudoku_learning.configs import from_json
+from sudoku_learning.networks import NetworkPolicy
+from sudoku_learning.training.environments import held_out_source
+from sudoku_learning.training.playing import load_network
+
+Mode = Literal["one-shot", "surest"]
+
+
+def load(
+    folder: str | os.PathLike[str], mode: Mode | None = None, rounds: int | None = None
+) -> Policy | Solver:
+    """Make a policy of a checkpoint of a supervised run, or of the latest one of the run.
+
+    Args:
+        folder: of the checkpoint or the run.
+        mode: `"one-shot"` predicts all blanks at once, `"surest"` fills the surest cell and asks
+            again; None takes what held-out games were played with. Not for Guissart's networks.
+        rounds: of a recurrent network; None takes those of the checkpoint.
+
+    Raises:
+        ValueError: if there is no sound checkpoint in the folder, or its network has no such
+            option.
+    """
+    config, network = load_network(folder, _read, _make)
+    if isinstance(config, GuissartTraining):
+        if mode is not None or rounds is not None:
+            raise ValueError(f"{folder}: Guissart's networks have neither mode nor rounds")
+        return Guissart(network)
+    if isinstance(config, ExactCoverTraining):
+        network.body.rounds = rounds
+        if mode == "one-shot":
+            return PredictorPolicy(CoverPredictor(network), mode)
+        return NetworkPolicy(network, sure=config.sure)
+    assert isinstance(config, SupervisedConfig) and isinstance(network, Model)
+    if rounds is not None:
+        if not network.is_recurrent or rounds < 1:
+            raise ValueError(f"rounds={rounds}: the network in {folder} has none to choose")
+        network.rounds = rounds
+    return PredictorPolicy(ModelPredictor(network), mode or config.mode)
+
+
+def _read(data: dict[str, Any]) -> LabelledConfig:
+    return from_json({name: data[name] for name in data if name != "agent"}, LabelledConfig)
+
+
+def _make(config: LabelledConfig) -> Any:
+    geometry = held_out_source(config.env).geometry
+    if isinstance(config, SupervisedConfig):
+        return config.model.build(geometry)
+    assert isinstance(config, ExactCoverTraining | GuissartTraining)
+    return config.build(geometry)

@@ -1,0 +1,117 @@
+"""The recurrent transformer: one block of attention, applied again and again.
+
+Papers: Yang, Ishay and Lee, "Learning to solve constraint satisfaction problems with recurrent
+transformer" (2023); Schendowich et al. (2024), section 3.2, for the same at 4x4 with one or two
+iterations. A digit's and a position's embedding of each cell go through minGPT's blocks R times
+with the same weights, and after each time a norm and a linear map give the digits, each with its
+loss on the blanks. Every cell sees every cell.
+
+Differences from theirs: no dropout and no weight decay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from sudoku_baselines.neural.config import SupervisedConfig
+from sudoku_baselines.neural.learner import SupervisedLearner
+from sudoku_baselines.neural.model import Answer, Model
+from sudoku_gym.geometry import Geometry
+from sudoku_learning.configs import registered
+from sudoku_learning.networks import AttentionBlock
+from sudoku_learning.training import train_from_the_command_line
+
+
+@registered("neural/recurrent-transformer")
+@dataclass(frozen=True)
+class RecurrentTransformerConfig:
+    """The sizes of a recurrent transformer; by default those of the 4x4 paper's best."""
+
+    embedding: int = 128
+    """width of a cell's token"""
+    heads: int = 4
+    """of the attention; they divide the embedding"""
+    blocks: int = 1
+    """blocks of attention and perceptron in one iteration"""
+    rounds: int = 2
+    """iterations R; 32 at 9x9"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if min(self.embedding, self.heads, self.blocks) < 1 or self.embedding % self.heads:
+            raise ValueError(
+                f"embedding, heads and blocks must be at least 1, and heads divide embedding, not "
+                f"{self.embedding}, {self.heads} and {self.blocks}"
+            )
+        if not 1 <= self.rounds <= 10_000:
+            raise ValueError(f"rounds must lie in 1 to 10,000, not {self.rounds}")
+
+    def build(self, geometry: Geometry) -> RecurrentTransformer:
+        """Make the model, for boards of that size."""
+        return RecurrentTransformer(self, geometry)
+
+
+@registered("neural/recurrent-transformer-training")
+@dataclass(frozen=True, kw_only=True)
+class RecurrentTransformerTraining(SupervisedConfig):
+    """Train a recurrent transformer; an iteration is an epoch."""
+
+    run: Path = Path("runs/recurrent-transformer")
+    """folder for checkpoints and curves"""
+    iterations: int = 15
+    """most iterations; an iteration is an epoch, unless `updates` says otherwise"""
+    boards: int = 16
+    """boards an update"""
+    learning_rate: float = 6e-4
+    """of Adam, until `constant_share` of the iterations are done; from there it falls to 0"""
+    model: RecurrentTransformerConfig = field(default_factory=RecurrentTransformerConfig)
+    """the network"""
+
+
+class RecurrentTransformer(Model):
+    """See the module."""
+
+    is_recurrent = True
+
+    def __init__(self, config: RecurrentTransformerConfig, geometry: Geometry) -> None:
+        super().__init__(geometry)
+        width = config.embedding
+        self.rounds = config.rounds
+        self.digit = nn.Embedding(geometry.size + 1, width)
+        self.position = nn.Parameter(torch.zeros(geometry.num_cells, width))
+        self.blocks = nn.ModuleList(
+            AttentionBlock(width, config.heads, 4 * width) for _ in range(config.blocks)
+        )
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, geometry.size, bias=False)
+        self.apply(_small)
+
+    def forward(self, boards: Tensor, memory: Tensor | None = None) -> Answer:
+        """Answer for boards after each iteration, see `Model`."""
+        cells = self.digit(boards.flatten(1).long()) + self.position
+        found = []
+        for _ in range(self.rounds):
+            for block in self.blocks:
+                cells = block(cells)
+            found.append(torch.log_softmax(self.head(self.norm(cells)), 2))
+        return Answer(torch.stack(found))
+
+
+def _small(module: nn.Module) -> None:
+    """Draw first weights as minGPT does: normal, with a standard deviation of 0.02."""
+    if isinstance(module, nn.Linear | nn.Embedding):
+        nn.init.normal_(module.weight, std=0.02)
+    if isinstance(module, nn.Linear) and module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Train from the command line, see `RecurrentTransformerTraining`; return 0, for the shell."""
+    return train_from_the_command_line(
+        RecurrentTransformerTraining, SupervisedLearner, "recurrent-transformer", argv
+    )

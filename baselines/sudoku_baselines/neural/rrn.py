@@ -1,0 +1,143 @@
+"""The recurrent relational network: cells that share a unit send each other messages.
+
+Paper: Palm, Paquet and Winther, "Recurrent relational networks" (2018), section 3.3: a cell reads
+its digit, row and column by a perceptron; in every step each pair of cells in a common unit sends a
+message, a perceptron of both states; an LSTM takes in a cell's sum of messages; and a linear map
+gives its digits, with a loss after every step. They have 96 channels, three hidden layers in each
+perceptron and 32 steps; the default here is smaller, and any unit table will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from sudoku_baselines.neural.config import SupervisedConfig
+from sudoku_baselines.neural.learner import SupervisedLearner
+from sudoku_baselines.neural.model import Answer, Model
+from sudoku_gym.geometry import Geometry
+from sudoku_learning.configs import registered
+from sudoku_learning.training import train_from_the_command_line
+
+_EMBEDDING = 16  # width of a digit, a row and a column each
+
+
+@registered("neural/rrn")
+@dataclass(frozen=True)
+class RelationalConfig:
+    """The sizes of a recurrent relational network."""
+
+    channels: int = 32
+    """width H of states and messages; 96 in the paper"""
+    hidden_layers: int = 2
+    """hidden layers of the perceptrons; 3 in the paper"""
+    rounds: int = 16
+    """steps of messages; 32 in the paper"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if min(self.channels, self.hidden_layers) < 1:
+            raise ValueError(
+                f"channels and hidden_layers must be at least 1, not {self.channels} and "
+                f"{self.hidden_layers}"
+            )
+        if not 1 <= self.rounds <= 10_000:
+            raise ValueError(f"rounds must lie in 1 to 10,000, not {self.rounds}")
+
+    def build(self, geometry: Geometry) -> Relational:
+        """Make the model, for boards of that geometry."""
+        return Relational(self, geometry)
+
+
+@registered("neural/rrn-training")
+@dataclass(frozen=True, kw_only=True)
+class RelationalTraining(SupervisedConfig):
+    """Train a recurrent relational network."""
+
+    env: str = "Sudoku9x9-v0"
+    """id of the environment; training draws from its training puzzles only"""
+    run: Path = Path("runs/rrn")
+    """folder for checkpoints and curves"""
+    updates: int | None = 100
+    """updates an iteration; None passes over all training puzzles once: an epoch"""
+    cells: Literal["blanks", "all"] = "all"
+    """the cells whose digits count in the loss"""
+    revealed: float = 0.5
+    """share of the boards that get some cells of the solution, any number of them"""
+    augment: bool = True
+    """move each board by a random symmetry"""
+    validation_games: int = 128
+    """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
+    constant_share: float = 0.4
+    """share of the iterations before the learning rate begins to fall"""
+    model: RelationalConfig = field(default_factory=RelationalConfig)
+    """the network"""
+
+
+class Relational(Model):
+    """See the module."""
+
+    is_recurrent = True
+    peers: Tensor
+    is_peer: Tensor
+
+    def __init__(self, config: RelationalConfig, geometry: Geometry) -> None:
+        super().__init__(geometry)
+        width, layers, size = config.channels, config.hidden_layers, geometry.size
+        self.rounds = config.rounds
+        self.digit = nn.Embedding(size + 1, _EMBEDDING)
+        self.row = nn.Embedding(size, _EMBEDDING)
+        self.column = nn.Embedding(size, _EMBEDDING)
+        self.read = _perceptron(3 * _EMBEDDING, width, layers, width)
+        # The first layer of a message, on both states, is a sum of one on each.
+        self.receiver = nn.Linear(width, width)
+        self.sender = nn.Linear(width, width, bias=False)
+        hidden = [part for _ in range(layers - 1) for part in (nn.ReLU(), nn.Linear(width, width))]
+        self.message = nn.Sequential(*hidden, nn.ReLU())
+        self.gather = nn.Linear(width, width, bias=False)  # linear, so it may follow the sum
+        self.mix = _perceptron(2 * width, width, layers, width)
+        self.cell = nn.LSTMCell(width, width)
+        self.digits = nn.Linear(width, size)
+        peers = torch.from_numpy(geometry.peers.astype("int64"))
+        self.register_buffer("peers", peers, persistent=False)
+        own = torch.arange(geometry.num_cells, device="cpu")[:, None]
+        self.register_buffer("is_peer", (peers != own)[..., None], persistent=False)
+
+    def forward(self, boards: Tensor, memory: Tensor | None = None) -> Answer:
+        """Answer for boards after each step, see `Model`."""
+        count, size = boards.shape[:2]
+        line = torch.arange(size, device=boards.device)
+        parts = (
+            self.digit(boards.long()),
+            self.row(line)[:, None].expand(count, size, size, -1),
+            self.column(line).expand(count, size, size, -1),
+        )
+        cells = self.read(torch.cat(parts, 3)).flatten(1, 2)  # [B, C, H]
+        states, inner = cells, torch.zeros_like(cells)
+        found = []
+        for _ in range(self.rounds):
+            received = self.receiver(states)[:, :, None]
+            sent = self.sender(states)[:, self.peers]  # [B, C, P, H]
+            messages = self.message(received + sent) * self.is_peer
+            inputs = self.mix(torch.cat([cells, self.gather(messages.sum(2))], 2)).flatten(0, 1)
+            following = self.cell(inputs, (states.flatten(0, 1), inner.flatten(0, 1)))
+            states, inner = (part.view(cells.shape) for part in following)
+            found.append(torch.log_softmax(self.digits(states), 2))
+        return Answer(torch.stack(found))
+
+
+def _perceptron(inputs: int, hidden: int, layers: int, outputs: int) -> nn.Sequential:
+    parts: list[nn.Module] = []
+    for layer in range(layers):
+        parts += [nn.Linear(inputs if layer == 0 else hidden, hidden), nn.ReLU()]
+    return nn.Sequential(*parts, nn.Linear(hidden, outputs))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Train from the command line, see `RelationalTraining`; return 0, for the shell."""
+    return train_from_the_command_line(RelationalTraining, SupervisedLearner, "rrn", argv)

@@ -1,0 +1,89 @@
+"""The exact-cover body, trained on solutions."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from sudoku_baselines.neural.exact_cover import (
+    CoverPredictor,
+    ExactCoverLearner,
+    ExactCoverTraining,
+)
+from sudoku_baselines.neural.puzzles import PuzzlesConfig
+from sudoku_gym import evaluate, load_policy, puzzles, symmetry
+from sudoku_gym.policy import PredictorPolicy
+from sudoku_gym.testing import check_policy
+from sudoku_learning.networks import ExactCoverConfig, NetworkPolicy
+from sudoku_learning.thinking import UpdatesConfig
+from sudoku_learning.training import Training
+
+
+def small(run, **changes):
+    options = {
+        "env": "Sudoku6x6-v0",
+        "iterations": 2,
+        "validation_games": 16,
+        "puzzles": PuzzlesConfig(distinct=40),
+        "updates": UpdatesConfig(count=60, boards=24, segments=4),
+        "network": ExactCoverConfig(8, 8, test_rounds=32, intersections=True, settled=1.0),
+    }
+    return ExactCoverTraining(run=run, **{**options, **changes})
+
+
+def test_it_reads_whole_boards_after_forty_puzzles(tmp_path):
+    training = Training(small(tmp_path / "run"), ExactCoverLearner)
+    test = puzzles.load("6x6", "test")[:150]
+    before = evaluate(PredictorPolicy(CoverPredictor(training.learner.network), "one-shot"), test)
+    training.run()
+    after = evaluate(load_policy(f"{tmp_path / 'run'}?mode=one-shot"), test)
+    assert before.completion_rate < 0.1 and after.completion_rate > 0.7
+    policy = load_policy(tmp_path / "run")
+    assert isinstance(policy, NetworkPolicy)
+    check_policy(policy)
+    assert evaluate(policy, test).completion_rate > 0.7
+    assert load_policy(f"{tmp_path / 'run'}?rounds=50").network.body.rounds == 50
+
+
+def test_what_is_predicted_moves_with_the_board():
+    training = small("unused").build(puzzles.load("6x6").geometry)
+    chosen = puzzles.load("6x6", "test")[:6]
+    moved = symmetry.sample(chosen.geometry, 6, np.random.default_rng(0))
+    predictor = CoverPredictor(training)
+    found = predictor.predict(moved.apply(chosen.puzzles), chosen.geometry).reshape(6, -1)
+    wanted = predictor.predict(chosen.puzzles, chosen.geometry).reshape(6, -1)
+    np.testing.assert_allclose(found, moved.apply_to_policy(wanted), rtol=1e-3, atol=1e-3)
+
+
+def test_an_interrupted_run_continues_to_the_bit(tmp_path):
+    few = {"iterations": 3, "updates": UpdatesConfig(count=4, boards=8, segments=2)}
+    whole = Training(small(tmp_path / "whole", **few), ExactCoverLearner)
+    whole.run()
+    part = small(tmp_path / "part", **few)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Training, "step", _two_steps(Training.step))
+        replaced = replace(part, checkpoint_every=1)
+        Training(replaced, ExactCoverLearner).run()
+    resumed = Training(replace(part, resume=True), ExactCoverLearner)
+    assert resumed.iteration == 2
+    resumed.run()
+    found, wanted = resumed.learner.state(), whole.learner.state()
+    assert all(torch.equal(found.weights[name], wanted.weights[name]) for name in wanted.weights)
+
+
+def _two_steps(step):
+    done = []
+
+    def limited(training):
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(1)
+        return step(training)
+
+    return limited
+
+
+def test_settings_that_make_no_sense(tmp_path):
+    with pytest.raises(ValueError, match="revealed must lie in"):
+        small(tmp_path, revealed=2.0)

@@ -1,0 +1,233 @@
+"""The models: what they answer, that they learn, and that runs of them are resumed and played."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from sudoku_baselines.neural.cnn import ConvolutionsConfig, ConvolutionsTraining
+from sudoku_baselines.neural.learner import CELL_LOSS, READ, SupervisedLearner
+from sudoku_baselines.neural.mlp import PerceptronConfig, PerceptronTraining
+from sudoku_baselines.neural.model import ModelPredictor, cell_loss
+from sudoku_baselines.neural.multiverse import MultiverseConfig, MultiverseTraining, main
+from sudoku_baselines.neural.recurrent_transformer import (
+    RecurrentTransformerConfig,
+    RecurrentTransformerTraining,
+)
+from sudoku_baselines.neural.rrn import RelationalConfig, RelationalTraining
+from sudoku_baselines.neural.tiny_recursion import TinyRecursionConfig, TinyRecursionTraining
+from sudoku_curricula.curves import COMPLETION_RATE, read_curves
+from sudoku_gym import evaluate, load_policy, puzzles
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.policy import PredictorPolicy
+from sudoku_gym.puzzles.banks import geometry_of
+from sudoku_gym.testing import check_policy
+from sudoku_learning.networks import seeded
+from sudoku_learning.training import RayConfig, Training
+
+FOUR = Geometry.standard(4)
+MODELS = {
+    "multiverse": (MultiverseTraining, MultiverseConfig(4)),
+    "recurrent-transformer": (RecurrentTransformerTraining, RecurrentTransformerConfig(32, 4)),
+    "mlp": (PerceptronTraining, PerceptronConfig((128, 128))),
+    "cnn": (ConvolutionsTraining, ConvolutionsConfig(32, 4)),
+    "rrn": (RelationalTraining, RelationalConfig(24, 1, 4)),
+    "tiny-recursion": (TinyRecursionTraining, TinyRecursionConfig(32, 1, 2, 2, 4)),
+}
+SOLVED = dict.fromkeys(MODELS, 0.5) | {"mlp": 0.25, "recurrent-transformer": 0.7}
+
+
+def small(name, run, **changes):
+    training, model = MODELS[name]
+    options = {
+        "env": "Sudoku4x4-v0",
+        "model": model,
+        "iterations": 2,
+        "updates": 100,
+        "boards": 32,
+        "revealed": 1.0,
+        "augment": True,
+        "cells": "blanks",
+        "segments": 4 if name == "tiny-recursion" else 1,
+        "learning_rate": 3e-3,
+        "mode": "surest",
+        "validation_games": 16,
+    }
+    return training(run=run, **{**options, **changes})
+
+
+def some_boards(bank="4x4", count=5):
+    chosen = puzzles.load(bank, "train")[:count]
+    return torch.from_numpy(chosen.puzzles), chosen
+
+
+@pytest.mark.parametrize("bank", ["4x4", "6x6", "x9x9"])
+@pytest.mark.parametrize("name", MODELS)
+def test_answers_are_probabilities_and_every_weight_has_a_gradient(name, bank):
+    boards, chosen = some_boards(bank)
+    model = MODELS[name][1].build(chosen.geometry)
+    found = model(boards).log_probabilities
+    assert found.shape[1:] == (5, chosen.geometry.num_cells, chosen.geometry.size)
+    sums = found.exp().sum(3)
+    if name == "multiverse":  # which may also say that a cell is blank
+        assert (sums < 1).all() and (sums > 0).all()
+    else:
+        torch.testing.assert_close(sums, torch.ones_like(sums))
+    counts = torch.ones_like(boards, dtype=torch.bool)
+    cell_loss(found, torch.from_numpy(chosen.solutions), counts).backward()
+    assert all(weight.grad.abs().sum() > 0 for weight in model.parameters())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_learns(name, tmp_path):
+    training = Training(small(name, tmp_path / "run"), SupervisedLearner)
+    held_out = puzzles.load("4x4", "validation")[::40]  # orbits that it never sees
+    before = evaluate(training.learner.policy(), held_out).completion_rate
+    training.run()
+    policy = load_policy(tmp_path / "run")
+    after = evaluate(policy, held_out).completion_rate
+    assert after > max(SOLVED[name], before + 0.1)
+    assert {CELL_LOSS, READ, COMPLETION_RATE} <= read_curves(tmp_path / "run").keys()
+    check_policy(policy)
+
+
+def test_the_loss():
+    solutions = torch.tensor([[[1, 2], [2, 1]]], dtype=torch.int8)
+    chances = torch.full((2, 1, 4, 2), 0.5)
+    chances[1, 0, 0] = torch.tensor([0.8, 0.2])
+    counts = torch.tensor([[[True, True], [False, False]]])
+    wanted = -(3 * np.log(0.5) + np.log(0.8)) / 4
+    assert cell_loss(chances.log(), solutions, counts).item() == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    ("config", "weights"),
+    [
+        (MultiverseConfig(12), 12 * (30 + 6480 + 440 + 640) + 5 * 121),
+        (MultiverseConfig(6, convolution=False), 6 * (6480 + 440 + 640) + 5 * 61),
+        (MultiverseConfig(6, dense=False), 6 * (30 + 440 + 640) + 5 * 61),
+        (MultiverseConfig(6, lstms=0), 6 * (30 + 6480) + 5 * 31),
+        (MultiverseConfig(6, lstms=1), 6 * (30 + 6480 + 440) + 5 * 61),
+    ],
+)
+def test_a_multiverse_has_the_papers_layers(config, weights):
+    # conv r r + r, dense (a r)^2 + a r, LSTMs 2 directions of 4 r (inputs + r + 1), one bias
+    model = config.build(FOUR)
+    assert sum(p.numel() for p in model.parameters()) == weights
+    boards, _ = some_boards()
+    assert model(boards).log_probabilities.shape == (1, 5, 16, 4)
+
+
+def test_memory_is_where_it_stopped():
+    boards, _ = some_boards()
+    model = seeded(0, lambda: TinyRecursionConfig(16, 1, 2, 2, 5).build(FOUR)).eval()
+    whole = model(boards)
+    model.rounds = 2
+    first = model(boards)
+    model.rounds = 3
+    second = model(boards, first.memory)
+    joined = torch.cat([first.log_probabilities, second.log_probabilities])
+    torch.testing.assert_close(joined, whole.log_probabilities)
+    assert not second.memory.requires_grad
+
+
+def test_relations_follow_the_unit_table():
+    """Digits that share no unit do not reach each other in one step."""
+    geometry = geometry_of("x9x9")
+    model = seeded(0, lambda: RelationalConfig(16, 1, 1).build(geometry)).eval()
+    board = np.zeros((1, 9, 9), np.int8)
+    changed = board.copy()
+    changed[0, 0, 0] = 5
+    one, other = (
+        model(torch.from_numpy(each)).log_probabilities[0, 0] for each in (board, changed)
+    )
+    moved = (one != other).any(1).numpy()
+    peers = set(geometry.peers[0].tolist()) | {0}
+    assert set(np.flatnonzero(moved).tolist()) == peers and 80 in peers  # along the diagonal
+
+
+def test_an_interrupted_run_continues_to_the_bit(tmp_path):
+    few = {"updates": 6, "boards": 8, "iterations": 3, "constant_share": 1.0}
+    whole = Training(small("tiny-recursion", tmp_path / "whole", **few), SupervisedLearner)
+    whole.run()
+    part = small("tiny-recursion", tmp_path / "part", **few)
+    Training(replace(part, iterations=2), SupervisedLearner).run()
+    resumed = Training(replace(part, resume=True), SupervisedLearner)
+    assert resumed.iteration == 2
+    resumed.run()
+    assert resumed.learner.state().numbers == whole.learner.state().numbers
+    for kind in ("weights", "tensors"):
+        found, wanted = (getattr(run.learner.state(), kind) for run in (resumed, whole))
+        assert found.keys() == wanted.keys()
+        assert all(torch.equal(found[name], wanted[name]) for name in wanted)
+
+
+def test_runs_are_played_as_asked(tmp_path):
+    few = {"updates": 2, "boards": 4, "iterations": 1}
+    Training(small("rrn", tmp_path / "rrn", **few), SupervisedLearner).run()
+    Training(small("mlp", tmp_path / "mlp", **few), SupervisedLearner).run()
+    policy = load_policy(f"{tmp_path / 'rrn'}?mode=one-shot&rounds=9")
+    assert isinstance(policy, PredictorPolicy) and policy.mode == "one-shot"
+    assert policy.predictor.model.rounds == 9
+    assert load_policy(tmp_path / "mlp").mode == "surest"
+    with pytest.raises(ValueError, match=r"rounds=3: the network in .* has none to choose"):
+        load_policy(f"{tmp_path / 'mlp'}?rounds=3")
+    with pytest.raises(ValueError, match="made for 4x4 boards, these are 6x6"):
+        evaluate(policy, puzzles.load("6x6", "test")[:2])
+
+
+def test_prediction_does_not_depend_on_how_many_boards_there_are(monkeypatch):
+    _, chosen = some_boards(count=10)
+    model = seeded(0, lambda: ConvolutionsConfig(8, 2).build(FOUR))
+    whole = ModelPredictor(model).predict(chosen.puzzles, FOUR)
+    monkeypatch.setattr("sudoku_baselines.neural.model.BOARDS_AT_ONCE", 3)
+    parts = ModelPredictor(model).predict(chosen.puzzles, FOUR)
+    np.testing.assert_allclose(parts, whole, rtol=1e-5, atol=1e-6)
+
+
+def test_the_command_line(tmp_path, capsys):
+    run = tmp_path / "run"
+    options = ["--iterations", "1", "--updates", "2", "--validation-games", "4"]
+    division = ["--puzzles.division", "random", "--puzzles.fold", "0", "--puzzles.distinct", "50"]
+    assert main(["--run", str(run), *options, *division, "--model.verses", "2"]) == 0
+    assert "read" in capsys.readouterr().out
+    assert load_policy(run).mode == "one-shot"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"boards": 0}, "boards must be at least 1"),
+        ({"updates": 0}, "updates must be at least 1"),
+        ({"segments": 0}, "segments must be at least 1"),
+        ({"revealed": 1.5}, "revealed must lie in"),
+        ({"as_stored": -1.0}, "as_stored must lie in"),
+        ({"learning_rate": 0.0}, "learning_rate must be positive"),
+        ({"cells": "some"}, "cells must be 'blanks' or 'all'"),
+        ({"mode": "guess"}, "mode must be 'one-shot' or 'surest'"),
+        ({"ray": RayConfig(actors=2)}, "nothing to sample"),
+    ],
+)
+def test_settings_that_make_no_sense(tmp_path, changes, message):
+    with pytest.raises(ValueError, match=message):
+        small("mlp", tmp_path, **changes)
+
+
+@pytest.mark.parametrize(
+    ("config", "options"),
+    [
+        (MultiverseConfig, {"verses": 0}),
+        (MultiverseConfig, {"lstms": 9}),
+        (RecurrentTransformerConfig, {"heads": 3}),
+        (RecurrentTransformerConfig, {"rounds": 0}),
+        (PerceptronConfig, {"hidden": ()}),
+        (ConvolutionsConfig, {"layers": 0}),
+        (RelationalConfig, {"channels": 0}),
+        (RelationalConfig, {"rounds": 0}),
+        (TinyRecursionConfig, {"cycles": 0}),
+    ],
+)
+def test_sizes_that_make_no_sense(config, options):
+    with pytest.raises(ValueError, match="must"):
+        config(**options)

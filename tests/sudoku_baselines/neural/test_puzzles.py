@@ -1,0 +1,100 @@
+"""Which puzzles are trained on, and how boards of them are drawn."""
+
+import numpy as np
+import pytest
+
+from sudoku_baselines.neural.drawing import Drawing
+from sudoku_baselines.neural.mlp import PerceptronTraining
+from sudoku_baselines.neural.puzzles import PuzzlesConfig
+from sudoku_gym import board, puzzles, solver
+
+FOUR = "Sudoku4x4-v0"
+
+
+def lines(puzzle_set):
+    return {each.tobytes() for each in puzzle_set.puzzles}
+
+
+def test_the_random_division_is_the_papers():
+    parts = PuzzlesConfig("random").divide(FOUR)
+    assert (len(parts.train), len(parts.test)) == (77_069, 8_563)
+    assert not lines(parts.train) & lines(parts.test)
+    assert set(parts.train.orbits) >= set(parts.test.orbits)  # and this is why it leaks
+    assert lines(parts.validation) == lines(parts.test)
+
+
+def test_the_folds_share_nothing_but_the_test():
+    whole = PuzzlesConfig("random").divide(FOUR)
+    folds = [PuzzlesConfig("random", fold=fold).divide(FOUR) for fold in range(9)]
+    validation = [lines(fold.validation) for fold in folds]
+    assert set.union(*validation) == lines(whole.train)
+    assert sum(map(len, validation)) == len(whole.train)
+    for fold in folds[:2]:
+        assert not lines(fold.validation) & lines(fold.train)
+        assert lines(fold.test) == lines(whole.test)
+
+
+def test_orbits_are_not_shared_by_default():
+    parts = PuzzlesConfig().divide(FOUR)
+    orbits = [set(part.orbits.tolist()) for part in parts]
+    assert not orbits[0] & orbits[1] and not orbits[0] & orbits[2] and not orbits[1] & orbits[2]
+
+
+def test_fewer_puzzles_are_among_more():
+    few, more = (PuzzlesConfig(distinct=count).divide("Sudoku9x9-v0").train for count in (10, 50))
+    assert len(few) == len(lines(few)) == 10 and lines(few) < lines(more)
+    assert lines(more) <= lines(puzzles.load("9x9", "train"))
+    with pytest.raises(ValueError, match=r"distinct=999999: 9x9 has [\d,]+ training puzzles"):
+        PuzzlesConfig(distinct=999_999).divide("Sudoku9x9-v0")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"division": "leaky"}, "division must be one of"),
+        ({"fold": 3}, "a random division has the folds 0 to 8"),
+        ({"division": "random", "fold": 9}, "a random division has the folds 0 to 8"),
+        ({"distinct": 0}, "distinct must be at least 1"),
+        ({"seed": -1}, "seed must not be negative"),
+    ],
+)
+def test_divisions_that_make_no_sense(options, message):
+    with pytest.raises(ValueError, match=message):
+        PuzzlesConfig(**options)
+
+
+def drawing(count=40, blanks=None, **options):
+    chosen = puzzles.load("6x6", "train")[:count]
+    config = PerceptronTraining(env="Sudoku6x6-v0", **{"revealed": 0.0, **options})
+    return chosen, Drawing(chosen, config, blanks or {8: 1.0}, np.random.default_rng(0))
+
+
+def test_every_puzzle_comes_before_any_comes_again():
+    chosen, source = drawing()
+    drawn = np.concatenate([source.draw(16)[0] for _ in range(5)])
+    for part in (drawn[:40], drawn[40:]):
+        assert {each.tobytes() for each in part} == lines(chosen)
+
+
+def test_revealed_boards_keep_their_solutions_and_a_blank():
+    chosen, source = drawing(revealed=1.0)
+    boards, solutions = source.draw(400)
+    np.testing.assert_array_equal(solver.solve(boards, chosen.geometry), solutions)
+    blanks = (boards == 0).sum((1, 2))
+    assert blanks.min() == 1 and blanks.max() > 20 and len(set(blanks.tolist())) > 15
+
+
+def test_boards_at_the_curriculums_level():
+    _, source = drawing(as_stored=0.5, blanks={3: 0.5, 7: 0.5})
+    boards, _ = source.draw(400)
+    blanks = (boards == 0).sum((1, 2))
+    assert set(blanks[blanks < 8].tolist()) == {3, 7}
+    assert 150 < (blanks > 7).sum() < 250
+
+
+def test_boards_are_moved_with_their_solutions():
+    chosen, source = drawing(augment=True)
+    boards, solutions = source.draw(40)
+    assert board.is_solved(solutions, chosen.geometry).all()
+    assert ((boards == 0) | (boards == solutions)).all()
+    assert len({each.tobytes() for each in boards} & lines(chosen)) < 5
