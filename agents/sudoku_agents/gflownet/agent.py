@@ -72,4 +72,4 @@ def load(
 
 
 def _make(config: GFlowNetConfig) -> FlowNetwork:
-    return FlowNetwork(config.network, held_out_source(config.env).geometry, config.marked)
+    return FlowNetwork(config.network, held_out_source(config.env).geometry)

@@ -72,7 +72,7 @@ class GFlowNetConfig(TrainingConfig):
     """Train a GFlowNet: it learns to draw the solutions of a board, each as likely as another."""
 
     agent: ClassVar[str] = "gflownet"
-    fixed: ClassVar[tuple[str, ...]] = (*TrainingConfig.fixed, "order", "marked", "network")
+    fixed: ClassVar[tuple[str, ...]] = (*TrainingConfig.fixed, "order", "network")
 
     run: Path = Path("runs/gflownet")
     """folder for checkpoints and curves"""
@@ -92,9 +92,6 @@ class GFlowNetConfig(TrainingConfig):
     """solutions that are kept for this, the latest"""
     augment: bool = True
     """move each puzzle by a random symmetry; a body on the exact-cover graph needs none"""
-    marked: bool = False
-    """mark the placements that the order allows for a body on the exact-cover graph, which can't
-    tell choices apart that look alike from everywhere"""
     reward: RewardConfig = field(default_factory=RewardConfig)
     """the reward"""
     loss: LossConfig = field(default_factory=LossConfig)
@@ -117,8 +114,6 @@ class GFlowNetConfig(TrainingConfig):
             raise ValueError(f"epsilon must lie in [0, 1], not {self.epsilon}")
         if self.replayed < 0:
             raise ValueError(f"replayed must not be negative, but is {self.replayed}")
-        if self.marked and not isinstance(self.network, ExactCoverConfig):
-            raise ValueError("marked is for the exact-cover body: others can't read marks")
 
 
 def read_config(data: dict[str, Any]) -> GFlowNetConfig:

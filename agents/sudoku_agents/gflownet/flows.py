@@ -4,12 +4,6 @@ The head of the flow says the log of the number of completions of a board (with 
 are worth), whatever puzzle it came from. In a tree that is the log-flow of the state. Without an
 order, a state that has j of k placements lies on j! (k - j)! of the k! orders that lead to each
 completion, so the log of its flow is the head less log C(k, j). At the puzzle both are log Z.
-
-What the exact-cover body can't see. It is equivariant: two choices that message passing can't tell
-apart get equal logits, even where one has 4 completions and the other 2, as on the empty 4x4 board
-after the first digits of its second row. *Marks* are the way out in the trees: the placements of
-the cell that is asked for begin with another state than the rest, so that what comes back to them
-from around a cycle is recognised. The network stays equivariant in board and asked cell together.
 """
 
 from __future__ import annotations
@@ -24,9 +18,6 @@ from torch import Tensor
 from sudoku_agents.gflownet.orders import Choices
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import BodyConfig, LogFlowConfig, Network, PolicyConfig
-from sudoku_learning.networks.exact_cover import ExactCoverBody, Memory
-from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
-from sudoku_learning.networks.exact_cover.memory import empty, split
 
 HEADS = {"policy": PolicyConfig(), "log_flow": LogFlowConfig()}
 FLOW_SCALE = 5.0  # the head counts in fives, so that Adam moves log-flows faster than the rest
@@ -51,12 +42,10 @@ class FlowNetwork(Network):
     Args:
         body: makes the body.
         geometry: of the boards it will play.
-        marked: show an exact-cover body which placements are allowed.
     """
 
-    def __init__(self, body: BodyConfig, geometry: Geometry, marked: bool) -> None:
+    def __init__(self, body: BodyConfig, geometry: Geometry) -> None:
         super().__init__(body, HEADS, geometry)
-        self.marked = marked
 
     def answer(
         self,
@@ -67,8 +56,7 @@ class FlowNetwork(Network):
     ) -> Answers:
         """Ask about boards int8 `[B, N, N]` at each of which a placement is allowed."""
         given = torch.from_numpy(boards), torch.from_numpy(found.candidates)
-        options = {"memories": _marks(self.body, boards, found, geometry)} if self.marked else {}
-        features = self.body(*given, geometry, every_round=every_round, **options)
+        features = self.body(*given, geometry, every_round=every_round)
         logits = self.heads["policy"](features)
         logits = logits.masked_fill(~torch.from_numpy(found.allowed), -torch.inf)
         log_flow = FLOW_SCALE * self.heads["log_flow"](features)
@@ -100,16 +88,3 @@ def distinct(boards: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.in
     keys = rows.view(np.dtype((np.void, cells)))[:, 0]
     _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
     return index, inverse
-
-
-def _marks(
-    body: ExactCoverBody, boards: NDArray[np.int8], found: Choices, geometry: Geometry
-) -> list[Memory]:
-    """Return first states that mark the allowed placements: 1 in the first channel, else 0."""
-    config = body.config
-    graph = ExactCoverGraph.of(boards, found.candidates, geometry, config.intersections)
-    first = empty(graph, config.channels)
-    for array in first:
-        array.fill(0)
-    first.states[:, 0] = found.allowed.ravel()[graph.positions]
-    return split(first, graph)

@@ -56,7 +56,7 @@ class GFlowNetLearner:
         self.config = config
         source = source or training_source(config.env)
         self._geometry = source.geometry
-        make = partial(FlowNetwork, config.network, self._geometry, config.marked)
+        make = partial(FlowNetwork, config.network, self._geometry)
         self.network: FlowNetwork = seeded(int(random.numpy.integers(2**32)), make).eval()
         loss = config.loss
         self.optimiser = Optimiser(self.network, loss.learning_rate, loss.max_gradient_norm)

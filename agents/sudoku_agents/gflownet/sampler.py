@@ -33,7 +33,7 @@ class Sampler:
     def __init__(self, config: GFlowNetConfig, source: PuzzleSource) -> None:
         self._config = config
         self._source = source
-        self._network = FlowNetwork(config.network, source.geometry, config.marked).eval()
+        self._network = FlowNetwork(config.network, source.geometry).eval()
         self._moves = config.augment and not isinstance(config.network, ExactCoverConfig)
 
     def sample(self, weights: Mapping[str, Tensor], task: Task) -> Trajectories:

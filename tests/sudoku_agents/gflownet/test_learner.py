@@ -183,7 +183,6 @@ def test_damaged_replays(damage, message):
         ({"epsilon": 1.5}, "epsilon must lie in"),
         ({"replayed": -0.5}, "replayed must not be negative"),
         ({"loss": LossConfig(kind="log-partition-variance")}, "repeats must be at least 2"),
-        ({"marked": True, "network": MLPConfig()}, "marked is for the exact-cover body"),
     ],
 )
 def test_settings_that_make_no_sense(tmp_path, changes, message):
@@ -223,15 +222,16 @@ def test_the_command_line_and_the_rounds_of_play(tmp_path, capsys):
     main(
         [
             *("--run", str(run), "--iterations", "2", "--updates", "2", "--puzzles", "4"),
-            *("--validation-games", "4", "--order", "rows", "--marked"),
+            *("--validation-games", "4", "--order", "rows"),
             *("--loss.kind", "forward-looking", "--reward.exponent", "8"),
             *("network:exact-cover", "--network.channels", "8", "--network.rounds", "3"),
+            *("--network.walks", "4"),
         ]
     )
     assert "sampled" in capsys.readouterr().out
     main(["--run", str(run), "--resume", "--iterations", "3"])
     policy = load(run, rounds=7)
-    assert policy.network.body.rounds == 7 and policy.network.marked
+    assert policy.network.body.rounds == 7 and policy.network.body.config.walks == 4
     for size in (4, 6):
         check_policy(load(run, sample=True), Geometry.standard(size))
     perceptron = tmp_path / "mlp"
