@@ -76,8 +76,8 @@ class ExactCoverConfig:
     intersections: bool = False
     """give the intersections of two units states of their own"""
     walks: int = 0
-    """tell each placement how likely random walks of 2 to so many steps come back on the board that
-    it would leave behind: what messages can't see, and dear on large boards; 0 tells nothing"""
+    """tell each placement how likely random walks of up to so many steps come back, on the board
+    that it would leave behind, which messages can't see; dear on large boards; 0 tells nothing"""
     settled: float | None = None
     """a board that is played needs no more rounds once no logit is closer to 0 than this; for
     networks that learn to judge each placement for itself"""
@@ -91,10 +91,11 @@ class ExactCoverConfig:
             if value is not None and value > MOST_ROUNDS and name != "channels":
                 raise ValueError(f"{name} must be at most {MOST_ROUNDS:,}, not {value}")
 
-        if self.walks != 0 and not 2 <= self.walks <= self.channels + 1:
+        most = self.channels + 2
+        if self.walks != 0 and (self.walks % 2 or not 4 <= self.walks <= most):
             raise ValueError(
-                f"walks must be 0, or 2 to {self.channels + 1} for {self.channels} channels, "
-                f"not {self.walks}"
+                f"walks must be 0, or an even number from 4 to {most} for {self.channels} "
+                f"channels, not {self.walks}"
             )
         if self.settled is not None and not self.settled > 0:
             raise ValueError(f"settled must be positive, not {self.settled}")

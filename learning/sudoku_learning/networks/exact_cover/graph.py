@@ -60,7 +60,7 @@ class ExactCoverGraph(NamedTuple):
         first_placement: int64 `[B + 1]`, where the placements of each board begin.
         first_constraint: int64 `[B + 1]`, where the constraints of each board begin.
         first_intersection: int64 `[B + 1]`, where the intersections of each board begin.
-        returns: float32 `[P, L - 1]`, what random walks tell each placement, see `walks`; `[P, 0]`
+        returns: float32 `[P, L - 2]`, what random walks tell each placement, see `walks`; `[P, 0]`
             if they are not asked for.
     """
 

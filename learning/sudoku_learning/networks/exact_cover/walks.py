@@ -1,4 +1,4 @@
-"""Closed walks: what message passing can't see, a number of numbers for each placement.
+"""Closed walks: what message passing can't see, as some numbers for each placement.
 
 Two placements look alike to any number of rounds of messages if their neighbours do, and their
 neighbours' neighbours, and so on. Whether chains of them close to two rings of eight or to one of
@@ -9,14 +9,17 @@ walk notices: it comes back sooner on a small ring.
 So each placement p is told of the board that it would leave behind, where p and whatever shares a
 constraint with it are gone. A step of a walk there goes from a placement to one of its K
 constraints, each with the chance 1 / K, and from there to one of the others in it; where there is
-no other, the walk is over. With the matrix T of such a step, p is told how likely walks of 2, 3,
-..., L steps come back, as a mean over the starts q: the mean of (T^l)_qq. T is symmetric, so half
-of the steps are enough:
+no other, the walk is over. The matrix T of such a step is symmetric, so the mean chance that a walk
+of 2 k steps ends where it began, over the M placements that are left, is
 
-    (T^2k)_qq = |T^k e_q|^2        (T^(2k + 1))_qq = T^k e_q . T^(k + 1) e_q
+    (1 / M) trace T^2k = |T^k|^2 / M        (the sum of all squares)
+
+For 2 k = 4, 6, ..., L (after 2 steps nothing closes but the way back) p is told the log of that,
+and once more how much it differs from the mean over the board's placements, magnified.
 
 All of it depends on the graph alone, so a network that is told stays equivariant. The price is
-time: for each of P placements, P walks of L / 2 steps over all seats. That suits boards of 4x4.
+time: for each of P placements, a matrix of up to P rows, multiplied L / 2 - 1 times. That suits
+boards of 4x4.
 
 Source: Dwivedi et al., "Graph neural networks with learnable structural and positional
 representations" (2022), for closed walks as an encoding.
@@ -33,83 +36,90 @@ from sudoku_learning.networks.exact_cover.vectors import inner
 
 _FLOOR = 1e-3
 _SCALE = 0.5
+_MAGNIFIED = 4.0
 
 
 @njit(cache=True, nogil=True)
 def count_returns(seats_of, occupants, first_seat, first_placement, first_constraint, longest):
-    """Return 0.5 log(mean chance + 0.001) for walks of 2 to `longest` steps: `[P, longest - 1]`.
+    """Return what each placement is told: float32 `[P, longest - 2]`, `[P, 0]` without walks.
 
-    The other arguments are those of `ExactCoverGraph`; without `longest` it is `[P, 0]`. Where
-    nothing would be left to walk on, the chance is 1.
+    The first half is 0.5 log(mean chance + 0.001) for 4, 6, ..., `longest` steps, where the chance
+    is 1 if nothing is left to walk on; the second half is 4 times the differences of the logs.
+    The other arguments are those of `ExactCoverGraph`.
     """
-    returns = np.zeros((len(seats_of), max(longest - 1, 0)), np.float32)
-    if returns.shape[1] == 0:
+    lengths = max(longest - 2, 0) // 2
+    returns = np.zeros((len(seats_of), 2 * lengths), np.float32)
+    if lengths == 0 or len(seats_of) == 0:
         return returns
-    placements = np.diff(first_placement).max() if len(first_placement) > 1 else 0
-    constraints = np.diff(first_constraint).max() if len(first_constraint) > 1 else 0
-    is_left = np.empty(placements, np.bool_)
-    met = np.empty((placements, seats_of.shape[1]), np.int64)
-    chances = np.empty((2, placements), np.float64)
-    sizes, sums = np.empty(constraints, np.int64), np.empty(constraints, np.float64)
-    constraint_of = np.empty(len(occupants), np.int64)
-    for c in range(len(first_seat) - 1):
-        constraint_of[first_seat[c] : first_seat[c + 1]] = c
+    most = np.diff(first_placement).max()
+    matrices = np.empty((3, most, most), np.float32)
+    place, members = np.empty(most, np.int64), np.empty(most, np.int64)
     for b in range(len(first_placement) - 1):
         first, last = first_placement[b], first_placement[b + 1]
+        constraints = first_constraint[b], first_constraint[b + 1]
         for p in range(first, last):
-            is_left[: last - first] = True
-            is_left[p - first] = False
-            for seat in seats_of[p]:
-                if seat < len(occupants):
-                    c = constraint_of[seat]
-                    for s in range(first_seat[c], first_seat[c + 1]):
-                        is_left[occupants[s] - first] = False
-            count = 0
-            sizes[:] = 0
-            for q in range(first, last):
-                if is_left[q - first]:
-                    for k, seat in enumerate(seats_of[q]):
-                        met[count, k] = -1
-                        if seat < len(occupants):
-                            met[count, k] = constraint_of[seat] - first_constraint[b]
-                            sizes[met[count, k]] += 1
-                    count += 1
-            told = returns[p]
-            for start in range(count):
-                _walk(start, met[:count], sizes, sums, chances, told)
-            for j in range(len(told)):
-                mean = told[j] / count if count else 1.0
-                told[j] = _SCALE * np.log(mean + _FLOOR)
+            count = _leave(p, first, last, occupants, first_seat, constraints, place)
+            step = matrices[0, :count, :count]
+            _fill_step(step, place, first, occupants, first_seat, constraints, members)
+            step /= seats_of.shape[1]
+            now, then = matrices[1, :count, :count], matrices[2, :count, :count]
+            now[:] = step
+            for j in range(lengths):
+                _multiply(step, now, then)
+                now, then = then, now
+                chance = (now * now).sum() / count if count else 1.0
+                returns[p, j] = np.log(chance + _FLOOR)
+        for j in range(lengths if last > first else 0):
+            mean = returns[first:last, j].mean()
+            for p in range(first, last):
+                returns[p, lengths + j] = _MAGNIFIED * (returns[p, j] - mean)
+                returns[p, j] *= _SCALE
     return returns
 
 
 @inner
-def _walk(start, met, sizes, sums, chances, told):
-    """Add how likely walks from a placement come back after 2, 3, ... steps to `told`."""
-    now, then = chances[0, : len(met)], chances[1, : len(met)]
-    now[:] = 0.0
-    now[start] = 1.0
-    _step(met, sizes, sums, now, then)
-    for j in range(len(told)):
-        if j % 2 == 0:
-            now, then = then, now
-            told[j] += (now * now).sum()
-        else:
-            _step(met, sizes, sums, now, then)
-            told[j] += (now * then).sum()
+def _leave(p, first, last, occupants, first_seat, constraints, place):
+    """Number what is left of a board without p; write -1 in `place` for what is gone."""
+    place[: last - first] = 0
+    place[p - first] = -1
+    for c in range(constraints[0], constraints[1]):
+        met = False
+        for s in range(first_seat[c], first_seat[c + 1]):
+            met |= occupants[s] == p
+        if met:
+            for s in range(first_seat[c], first_seat[c + 1]):
+                place[occupants[s] - first] = -1
+    count = 0
+    for q in range(last - first):
+        if place[q] == 0:
+            place[q] = count
+            count += 1
+    return count
 
 
 @inner
-def _step(met, sizes, sums, now, then):
-    """Go a step further, from the chances `now` of being at each placement to those of `then`."""
-    sums[:] = 0.0
-    for q in range(len(met)):
-        for c in met[q]:
-            if c >= 0:
-                sums[c] += now[q]
-    for q in range(len(met)):
-        total = 0.0
-        for c in met[q]:
-            if c >= 0 and sizes[c] > 1:
-                total += (sums[c] - now[q]) / (sizes[c] - 1)
-        then[q] = total / met.shape[1]
+def _fill_step(step, place, first, occupants, first_seat, constraints, members):
+    """Write K times the chances of a step from each placement that is left to each other."""
+    step[:] = 0.0
+    for c in range(constraints[0], constraints[1]):
+        size = 0
+        for s in range(first_seat[c], first_seat[c + 1]):
+            if place[occupants[s] - first] >= 0:
+                members[size] = place[occupants[s] - first]
+                size += 1
+        for i in range(size):
+            for j in range(size):
+                if i != j:
+                    step[members[i], members[j]] += np.float32(1.0) / np.float32(size - 1)
+
+
+@inner
+def _multiply(step, now, then):
+    """Write the product of a matrix with many zeros and another."""
+    then[:] = 0.0
+    for i in range(len(step)):
+        for k in range(len(step)):
+            chance = step[i, k]
+            if chance > 0:
+                for j in range(len(step)):
+                    then[i, j] += chance * now[k, j]
