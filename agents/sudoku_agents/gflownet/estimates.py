@@ -12,8 +12,8 @@ from torch.nn import functional
 
 from sudoku_agents.gflownet import losses
 from sudoku_agents.gflownet.config import LossConfig, RewardConfig
-from sudoku_agents.gflownet.flows import FlowNetwork, distinct
-from sudoku_agents.gflownet.orders import Order, choices
+from sudoku_agents.gflownet.flows import Answers, FlowNetwork, distinct
+from sudoku_agents.gflownet.orders import Choices, Order, choices
 from sudoku_agents.gflownet.rewards import log_candidates, log_rewards
 from sudoku_agents.gflownet.trajectories import Trajectories
 from sudoku_gym.geometry import Geometry
@@ -66,7 +66,8 @@ def estimate(
     asked = np.flatnonzero(inner_flows | (steps == 0) | (found.allowed.sum(1) > 1))
     index, inverse = distinct(boards[asked])
     once = asked[index]
-    said = network.answer(boards[once], found[once], geometry, every_round=True)
+    begins = np.bincount(inverse, steps[asked] == 0) > 0
+    said = _ask(network, boards[once], found[once], geometry, inner_flows | begins)
     owner, step = owners[asked], steps[asked]
     chosen = torch.from_numpy(trajectories.actions[owner, step].astype(np.int64))
     log_shares = _log_shares(trajectories.blanks[owner], step, order)
@@ -84,6 +85,25 @@ def estimate(
     energies = torch.zeros(count, longest + 1)
     energies[owners, steps] = -torch.from_numpy(log_candidates(found.candidates, geometry.size))
     return Estimates(values, energies, torch.from_numpy(trajectories.lengths))
+
+
+def _ask(
+    network: FlowNetwork,
+    boards: NDArray[np.int8],
+    found: Choices,
+    geometry: Geometry,
+    with_flow: NDArray[np.bool_],
+) -> Answers:
+    """Ask about boards after every round; those `with_flow` about their flow too."""
+    if with_flow.all():
+        return network.answer(boards, found, geometry, every_round=True)
+    parts = np.flatnonzero(with_flow), np.flatnonzero(~with_flow)
+    said = [
+        network.answer(boards[part], found[part], geometry, every_round=True, flows=flows)
+        for part, flows in zip(parts, (True, False), strict=True)
+    ]
+    back = torch.from_numpy(np.concatenate(parts).argsort())
+    return Answers(*(torch.cat(both, 1)[:, back] for both in zip(*said, strict=True)))
 
 
 def loss_of(estimates: Estimates, config: LossConfig, groups: Tensor) -> Tensor:

@@ -53,13 +53,20 @@ class FlowNetwork(Network):
         found: Choices,
         geometry: Geometry,
         every_round: bool = False,
+        flows: bool = True,
     ) -> Answers:
-        """Ask about boards int8 `[B, N, N]` at each of which a placement is allowed."""
+        """Ask about boards int8 `[B, N, N]` at each of which a placement is allowed.
+
+        Without `flows` the head of the flow, which takes as long as some rounds, is left out, and
+        0 stands in its place.
+        """
         given = torch.from_numpy(boards), torch.from_numpy(found.candidates)
         features = self.body(*given, geometry, every_round=every_round)
         logits = self.heads["policy"](features)
         logits = logits.masked_fill(~torch.from_numpy(found.allowed), -torch.inf)
-        log_flow = FLOW_SCALE * self.heads["log_flow"](features)
+        log_flow = logits.new_zeros(logits.shape[:2])
+        if flows:
+            log_flow = FLOW_SCALE * self.heads["log_flow"](features)
         return Answers(torch.log_softmax(logits, -1), log_flow)
 
     def log_policy(
@@ -75,7 +82,7 @@ class FlowNetwork(Network):
         with torch.inference_mode():
             for start in range(0, len(index), BOARDS_AT_ONCE):
                 part = asked[index[start : start + BOARDS_AT_ONCE]]
-                said = self.answer(boards[part], found[part], geometry)
+                said = self.answer(boards[part], found[part], geometry, flows=False)
                 log_pf[part] = said.log_pf[-1].numpy()
         log_pf[asked] = log_pf[asked[index]][inverse]
         return log_pf
