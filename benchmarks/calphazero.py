@@ -65,6 +65,9 @@ class Config:
     """that it may spend on a puzzle"""
     rounds: int | None = None
     """of the network in each evaluation; None takes those of the checkpoint"""
+    sure: float | None = None
+    """logit from which placements are played before the network is asked again; 1e9 asks it before
+    every move, None takes what the checkpoint was trained with"""
     untrained: int = 0
     """how many untrained networks to play beside it, seeds from 0 on"""
     proofs: int = 0
@@ -117,15 +120,16 @@ def play(name: str, chosen: PuzzleSet, config: Config) -> Iterator[dict[str, Any
     """Let everybody play a set; yield a row of figures each."""
     for title, make in FLOORS.items() if config.floors else ():
         yield figures(name, title, chosen, make(), config)
-    network = agent.load(config.checkpoint, rounds=config.rounds).network
+    greedy = agent.load(config.checkpoint, rounds=config.rounds, sure=config.sure)
+    network = greedy.network
     for seed in range(config.untrained):
         body = network.body.config
         make = partial(Network, body, POLICY_AND_VALUE, chosen.geometry)
-        random = agent.AlphaZeroPolicy(seeded(seed, make))
+        random = agent.AlphaZeroPolicy(seeded(seed, make), sure=greedy.sure)
         yield figures(name, f"untrained, seed {seed}", chosen, random, config)
     if config.greedy:
         start = time.process_time()
-        result = evaluate(agent.AlphaZeroPolicy(network), chosen, seed=config.seed)
+        result = evaluate(greedy, chosen, seed=config.seed)
         yield row_of(name, "greedy", result.solved, time.process_time() - start)
         if name in config.by:
             for grade, technique in enumerate(GRADES):

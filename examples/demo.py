@@ -37,7 +37,7 @@ from sudoku_learning.training import Training, free_folder
 FLOORS = ("masked-random", "naked-singles", "hidden-singles")
 SEED = 3  # with it the network solves nothing before training
 LUCKIEST = 6  # of ten untrained networks, seeds 0 to 9
-ROUNDS = 128  # of messages a move, at most; while it trains, 16 at a time, held-out games take 32
+ROUNDS = 256  # of messages each time it is asked, at most; while it trains, held-out games take 32
 
 
 def main(argv=None):
@@ -61,7 +61,7 @@ def main(argv=None):
     before = deepcopy(training.learner.network)
     validation = puzzles.load("9x9", split="validation")
     with CurveWriter(config.run) as writer:  # where the curve of minimal puzzles begins
-        begin = evaluate(AlphaZeroPolicy(before), validation[: config.validation_games])
+        begin = evaluate(training.learner.policy(), validation[: config.validation_games])
         writer.add_scalar(COMPLETION_RATE, begin.completion_rate, 0)
     training.run(console)
     print(f"{training.seconds:.0f} processor seconds, held-out games included\n")
@@ -70,8 +70,8 @@ def main(argv=None):
 
     console.rule("2. Minimal 9x9 puzzles of the test split")
     untrained = {
-        "before training": thinking(before, rounds),
-        "untrained, luckiest of ten": thinking(luckiest(config), rounds),
+        "before training": thinking(before, rounds, config.sure),
+        "untrained, luckiest of ten": thinking(luckiest(config), rounds, config.sure),
     }
     trained = load_policy(config.run, rounds=rounds)
     retry = load_policy(config.run, rounds=rounds, search="retry")
@@ -150,10 +150,10 @@ def luckiest(config):
     return seeded(LUCKIEST, partial(make_network, config, Geometry.standard(9)))
 
 
-def thinking(network, rounds):
-    """Return the policy of a network that takes so many rounds for a move."""
+def thinking(network, rounds, sure):
+    """Return the policy of a network that takes so many rounds each time that it is asked."""
     network.body.rounds = rounds
-    return AlphaZeroPolicy(network)
+    return AlphaZeroPolicy(network, sure=sure)
 
 
 def other_sizes(smoke):

@@ -37,6 +37,9 @@ def ray_cluster():
     each other.
     """
     ray = pytest.importorskip("ray")
+    from sudoku_learning.training.actors import give_a_token
+
+    give_a_token()
     ray.init(
         "local", num_cpus=4, include_dashboard=False, log_to_driver=False, configure_logging=False
     )

@@ -149,7 +149,11 @@ def _read(value: Any, hint: Any) -> Any:
         return {name: _read(each, None) for name, each in value.items()}
     if isinstance(value, list):
         return tuple(_read(each, None) for each in value)
-    return Path(value) if hint is Path and isinstance(value, str) else value
+    return Path(value) if _may_be_path(hint) and isinstance(value, str) else value
+
+
+def _may_be_path(hint: Any) -> bool:
+    return hint is Path or Path in get_args(hint)
 
 
 def _check_kind(name: str, value: Any, field: Any, hint: Any) -> None:
@@ -160,6 +164,9 @@ def _check_kind(name: str, value: Any, field: Any, hint: Any) -> None:
         if not isinstance(value, allowed):
             found = _TAGS.get(type(value)) or _shortened(value)
             raise ValueError(f"{name}: {found} has no place here")
+    elif _may_be_path(hint):
+        if not isinstance(value, Path) and not (value is None and hint is not Path):
+            raise ValueError(f"{name} must be a path, not {_shortened(value)}")
     elif default is not MISSING and default is not None and value is not None:
         kinds = (int, float) if type(default) is float else type(default)
         mistaken = isinstance(value, bool) and not isinstance(default, bool)

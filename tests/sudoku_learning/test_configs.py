@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sudoku_agents.alphazero.config import AlphaZeroConfig, read_config
+from sudoku_agents.alphazero.expert_iteration.config import ExpertIterationConfig
 from sudoku_curricula.schedules import SCHEDULES, ConstantConfig, PaperAlgorithm1Config
 from sudoku_learning.configs import from_json, registered, to_json
 from sudoku_learning.networks import BODIES, MLPConfig, PooledConfig, QConfig, ValueConfig
@@ -22,6 +23,12 @@ def through_a_file(config):
 def test_whatever_is_configured_survives_a_file(kind):
     config = kind()
     assert through_a_file(config) == config and type(through_a_file(config)) is kind
+
+
+@pytest.mark.parametrize("weights", [None, Path("runs/other")])
+def test_a_path_survives_a_file(weights):
+    config = ExpertIterationConfig(weights=weights)
+    assert through_a_file(config) == config
 
 
 @given(st.lists(st.integers(1, 999), min_size=1, max_size=4), st.floats(-9, 0), st.floats(1, 9))
@@ -102,6 +109,9 @@ def test_an_upgrade_may_not_be_missing():
         ({"type": "pooled", "channels": 0}, "channels and layers must be at least 1"),
         ({"type": "mlp", "hidden": ["a"]}, "mlp"),
         ({"type": "mlp", "hidden": 5}, "mlp.hidden must be of type tuple, not 5"),
+        ({"type": "expert-iteration", "run": 5}, "expert-iteration.run must be a path, not 5"),
+        ({"type": "expert-iteration", "run": None}, "expert-iteration.run must be a path"),
+        ({"type": "expert-iteration", "weights": 5}, "expert-iteration.weights must be a path"),
         ({"type": "calphazero", "network": 3}, "is no configuration of version 1"),
         (
             {"type": "calphazero", "network": {"type": "value"}},

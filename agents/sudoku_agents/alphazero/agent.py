@@ -37,56 +37,32 @@ class AlphaZeroPolicy(NetworkPolicy):
     Args:
         network: with the heads `policy` and `value`; put in evaluation mode.
         search_config: the tree search before each move, or None to play the network's first choice.
+        sure: without a search, see `NetworkPolicy`.
     """
 
-    def __init__(self, network: Network, search_config: SearchConfig | None = None) -> None:
-        super().__init__(network)
-        self.search_config = search_config
-        self._solutions = np.zeros((0, 0, 0), np.int8)
-        self._met: list[NDArray[np.int8]] = []
-
-    def reset(
-        self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
+    def __init__(
+        self,
+        network: Network,
+        search_config: SearchConfig | None = None,
+        sure: float | None = None,
     ) -> None:
-        """Start a batch of games; nothing is drawn from `rng`."""
-        super().reset(puzzles, geometry, rng)
-        self._solutions = np.zeros_like(puzzles)
-
-    def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Choose a placement for each board; see `BatchedPolicy.act`.
-
-        Where a search has met a solved board, the moves after it follow that board and ask neither
-        the network nor another search.
-        """
-        if self.search_config is None:
-            return super().act(boards, action_masks)
-        masks = action_masks[:, : self.geometry.num_placements].copy()
-        wins = self._placements_that_win(boards) & masks
-        known = np.flatnonzero(wins.any(1))
-        masks[known] = False
-        self._met = []
-        choices = super().act(boards, masks)
-        if self._met:
-            self._solutions[masks.any(1)] = np.concatenate(self._met)
-        choices[known] = wins[known].argmax(1)
-        return choices
+        super().__init__(network, sure=sure)
+        self.search_config = search_config
 
     def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Choose the network's first choice, or the search's."""
+        """Choose the network's first choice, or the search's.
+
+        Where a search meets a solved board, the moves after it follow that board and ask neither
+        the network nor another search.
+        """
         if self.search_config is None:
             return super().choose(boards, masks)
         evaluate = evaluator(self.network, self.geometry)
         found = search(boards, masks, self.geometry, evaluate, self.search_config)
-        self._met.append(found.solutions)
+        digits = np.arange(1, boards.shape[1] + 1, dtype=np.int8)
+        wins = found.solutions[..., None] == digits  # all zeros where none was met
+        self.plan(np.where(wins, 0, -np.inf).reshape(len(boards), -1).astype(np.float32))
         return found.best_actions()
-
-    def _placements_that_win(self, boards: NDArray[np.int8]) -> NDArray[np.bool_]:
-        """Return what leads to the solved boards that were met, bool `[B, N**3]`."""
-        solutions, digits = self._solutions, np.arange(1, boards.shape[1] + 1)
-        strays = np.logical_and(boards != 0, boards != solutions).any((1, 2), keepdims=True)
-        is_missing = np.logical_and(boards == 0, ~strays)
-        wins = is_missing[..., None] & (solutions[..., None] == digits)
-        return wins.reshape(len(boards), -1)
 
 
 class RetrySolver:
@@ -153,6 +129,7 @@ def load(
     search: Literal["retry"] | None = None,
     evaluations: int = RetryConfig.evaluations,
     rounds: int | None = None,
+    sure: float | None = None,
 ) -> AlphaZeroPolicy | RetrySolver:
     """Make a policy of a checkpoint, or of the latest checkpoint of a run.
 
@@ -165,6 +142,9 @@ def load(
         search: `"retry"` makes a solver: it searches until the puzzle is solved.
         evaluations: that the retry search may spend on a puzzle.
         rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint.
+        sure: without a search, all placements with a higher logit are played before the network is
+            asked again; a number that no logit reaches, as 1e9, asks it before every move. None
+            takes what the network was trained with.
 
     Raises:
         ValueError: if there is no sound checkpoint in the folder, or the options exclude each
@@ -182,7 +162,9 @@ def load(
     if search == "retry":
         return RetrySolver(network, RetryConfig(evaluations))
     if not simulations:
-        return AlphaZeroPolicy(network)
+        if sure is None and isinstance(config, ExpertIterationConfig):
+            sure = config.sure
+        return AlphaZeroPolicy(network, sure=sure)
     trained_with = SearchConfig(reward="sparse")
     if isinstance(config, AlphaZeroConfig):
         trained_with = config.search

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks.network import Network
+from sudoku_learning.networks.plan import Plan
 
 BOARDS_AT_ONCE = 256
 
@@ -69,16 +70,52 @@ class NetworkPolicy(BatchedPolicy):
     Args:
         network: put in evaluation mode.
         head: the name of the head whose numbers rate placements: logits or action values.
+        sure: all placements with a higher score are played one after the other, the best first,
+            before the network is asked again. None asks it before every move.
     """
 
-    def __init__(self, network: Network, head: str = "policy") -> None:
+    def __init__(self, network: Network, head: str = "policy", sure: float | None = None) -> None:
         super().__init__()
         self.network = network.eval()
         self.head = head
+        self.sure = sure
+        self._plan = Plan(np.zeros((0, 0, 0), np.int8))
+        self._thoughts: list[NDArray[np.float32]] = []
+
+    def reset(
+        self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
+    ) -> None:
+        """Start a batch of games; nothing is drawn from `rng`."""
+        super().reset(puzzles, geometry, rng)
+        self._plan = Plan(puzzles)
+
+    def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Choose a placement for each board: what is planned, else what `choose` says."""
+        masks = action_masks[:, : self.geometry.num_placements].copy()
+        planned = self._plan.next(boards, masks)
+        masks[planned >= 0] = False
+        self._thoughts = []
+        choices = np.where(planned >= 0, planned, super().act(boards, masks))
+        if self._thoughts:
+            self._plan.make(np.flatnonzero(masks.any(1)), np.concatenate(self._thoughts))
+        self._plan.expect(boards, choices)
+        return choices
 
     def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Choose the placement with the highest score."""
-        return evaluate_boards(self.network, boards, masks, self.geometry)[self.head].argmax(1)
+        """Choose the placement with the highest score, and plan those that are sure."""
+        scores = evaluate_boards(self.network, boards, masks, self.geometry)[self.head]
+        if self.sure is not None:
+            self.plan(np.where(scores > self.sure, scores, -np.inf))
+        return scores.argmax(1)
+
+    def plan(self, ratings: NDArray[np.float32]) -> None:
+        """Plan placements after the one that `choose` is about to return.
+
+        Args:
+            ratings: float32 `[B, N**3]`, for all boards that `choose` was given; the best are
+                played first, and what has -inf is not planned.
+        """
+        self._thoughts.append(ratings)
 
     def probabilities(
         self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
 import socket
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import ray
@@ -217,7 +219,18 @@ def connect(config: RayConfig) -> None:
         _reach(address)
         ray.init(address=address)
     else:
+        give_a_token()
         ray.init(address="local", num_cpus=config.actors, include_dashboard=False)
+
+
+def give_a_token() -> None:
+    """Let this process know the secret of a new cluster, where there is no home to keep it.
+
+    Ray writes it to `~/.ray` otherwise, and does not start where that fails.
+    """
+    is_set = "RAY_AUTH_TOKEN" in os.environ or "RAY_AUTH_TOKEN_PATH" in os.environ
+    if not is_set and not os.access(Path.home(), os.W_OK | os.X_OK):
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
 
 
 def _reach(address: str) -> None:

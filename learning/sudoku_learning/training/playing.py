@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.run_folder import checkpoint_in
-from sudoku_learning.training.weights import make_network
+from sudoku_learning.training.weights import load_weights, make_network
 
 Config = TypeVar("Config")
 Network = TypeVar("Network", bound=nn.Module)
@@ -42,3 +42,16 @@ def load_network(
         config = read_config(data)
     with checkpoint.naming(path, "it can't be played"):
         return config, make_network(lambda: make(config), rename(weights))
+
+
+def load_weights_of(folder: str | os.PathLike[str], network: nn.Module) -> None:
+    """Give a network the weights of a checkpoint, or of the latest checkpoint of a run.
+
+    Raises:
+        ValueError: if there is no checkpoint, it is damaged, or its network has another form; the
+            message names the file.
+    """
+    path = checkpoint_in(folder)
+    _, weights = checkpoint.read_to_play(path)
+    with checkpoint.naming(path, "a network can't begin with it"):
+        load_weights(network, weights)

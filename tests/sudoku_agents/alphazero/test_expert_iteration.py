@@ -194,6 +194,24 @@ def test_a_short_run_learns(tmp_path):
     assert training.learner._joined == ("Sudoku4x4-v0", "Sudoku6x6-v0")
 
 
+def test_a_run_begins_with_the_weights_of_another(tmp_path):
+    first = train(small(tmp_path / "first", iterations=1))
+    first.run()
+    config = small(tmp_path / "second", iterations=1, weights=tmp_path / "first")
+    second = train(config)
+    torch.testing.assert_close(weights_of(second), weights_of(first), rtol=0, atol=0)
+    second.run()
+    assert not torch.equal(weights_of(second), weights_of(first))
+    again = train(replace(config, resume=True))
+    torch.testing.assert_close(weights_of(again), weights_of(second), rtol=0, atol=0)
+    other = replace(config, run=tmp_path / "third", network=replace(NETWORK, channels=16))
+    with pytest.raises(ValueError, match=r"a network can't begin with it.*weights.safetensors"):
+        train(other)
+    with pytest.raises(ValueError, match="no checkpoint"):
+        train(replace(other, weights=tmp_path))
+    assert not (tmp_path / "third").exists()
+
+
 def test_an_interrupted_run_continues_to_the_bit(tmp_path, monkeypatch):
     whole = train(small(tmp_path / "whole"))
     whole.run()

@@ -2,6 +2,8 @@
 
 import os
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -31,6 +33,20 @@ def test_ray_starts_here_with_a_core_an_actor_or_is_joined(monkeypatch):
     with pytest.raises(ConnectionError, match=f"no Ray cluster answers at {address}"):
         actors.connect(RayConfig(actors=3))
     assert len(calls) == 3
+
+
+def test_ray_starts_without_a_home():
+    code = (
+        "from sudoku_learning.training import RayConfig; "
+        "from sudoku_learning.training.actors import connect; import ray; "
+        "connect(RayConfig(actors=1)); print(ray.get(ray.put('works')))"
+    )
+    kept = {key: os.environ[key] for key in os.environ if not key.startswith("RAY_")}
+    command = [sys.executable, "-c", code]
+    told = subprocess.run(
+        command, env=kept | {"HOME": os.devnull}, capture_output=True, text=True, timeout=120
+    )
+    assert told.returncode == 0 and told.stdout == "works\n", told.stderr
 
 
 def test_a_task_whose_actor_dies_is_done_again(ray_cluster, tmp_path):

@@ -60,7 +60,13 @@ class ExpertIterationConfig(TrainingConfig):
     """Train cAlphaZero by expert iteration: the retry search labels, the network learns."""
 
     agent: ClassVar[str] = "calphazero"
-    fixed: ClassVar[tuple[str, ...]] = (*TrainingConfig.fixed, "envs", "network", "updates")
+    fixed: ClassVar[tuple[str, ...]] = (
+        *TrainingConfig.fixed,
+        "envs",
+        "network",
+        "updates",
+        "weights",
+    )
 
     env: str = "Sudoku9x9-v0"
     """id of the environment that held-out games are played in"""
@@ -92,8 +98,15 @@ class ExpertIterationConfig(TrainingConfig):
     search_rounds: int | None = 32
     """rounds of the network in each of the search's evaluations, at most: to be corrected is
     cheaper than to think for long. None takes those of play"""
+    sure: float | None = 5.0
+    """in play, all placements with a logit above this are made, the best first, before the network
+    is asked again: each time that it is asked about a hard board it may be misled. None asks it
+    before every move"""
     updates: UpdatesConfig = field(default_factory=UpdatesConfig)
     """how the network is updated"""
+    weights: Path | None = None
+    """folder of a checkpoint or a run of a network of the same form, whose weights this one begins
+    with; None draws them"""
     network: ExactCoverConfig = field(
         default_factory=lambda: ExactCoverConfig(
             16, 16, test_rounds=128, intersections=True, settled=1.0

@@ -36,6 +36,7 @@ from sudoku_learning.training import (
 )
 from sudoku_learning.training.checkpoint import REPLAY, STATE
 from sudoku_learning.training.environments import training_source
+from sudoku_learning.training.playing import load_weights_of
 from sudoku_learning.training.progress import check_form
 from sudoku_learning.training.sampling import make_sampler, split
 
@@ -68,6 +69,8 @@ class ExpertIterationLearner:
         self._pools = {env: Pool(training_source(env).geometry) for env in self._envs}
         make = partial(make_network, config, self._pools[config.env].geometry)
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
+        if config.weights is not None:
+            load_weights_of(config.weights, self.network)
         updates = config.updates
         self.optimiser = Optimiser(self.network, updates.learning_rate, updates.max_gradient_norm)
         self.sampler = make_sampler(partial(Labeller, config), config.ray)
@@ -108,7 +111,7 @@ class ExpertIterationLearner:
 
     def policy(self) -> AlphaZeroPolicy:
         """Return the policy without search."""
-        return AlphaZeroPolicy(self.network)
+        return AlphaZeroPolicy(self.network, sure=self.config.sure)
 
     def state(self) -> State:
         """Return weights, optimiser, pools, and how far the run is."""
