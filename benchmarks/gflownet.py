@@ -177,7 +177,7 @@ def empty_board(config: Config) -> Iterator[Row]:
         graph = StateGraph(EMPTY, FOUR, order)
         is_solution = board.is_solved(graph.ends())
         truth = is_solution / is_solution.sum()
-        chances = [np.log(1 / level.found.allowed.sum(1))[level.parents] for level in graph.levels]
+        chances = [-np.log(level.found.allowed.sum(1)[level.parents]) for level in graph.levels]
         by_chance = graph.arrivals(chances)
         yield {
             "order": order,

@@ -72,7 +72,7 @@ class GFlowNetConfig(TrainingConfig):
     """Train a GFlowNet: it learns to draw the solutions of a board, each as likely as another."""
 
     agent: ClassVar[str] = "gflownet"
-    fixed: ClassVar[tuple[str, ...]] = (*TrainingConfig.fixed, "order", "network")
+    fixed: ClassVar[tuple[str, ...]] = (*TrainingConfig.fixed, "order", "network", "weights")
 
     run: Path = Path("runs/gflownet")
     """folder for checkpoints and curves"""
@@ -98,6 +98,9 @@ class GFlowNetConfig(TrainingConfig):
     """the loss"""
     network: NetworkConfig = field(default_factory=ExactCoverConfig)
     """the body of the network"""
+    weights: Path | None = None
+    """folder of a checkpoint or a run of a network of the same form, whose weights this one begins
+    with; None draws them"""
 
     def __post_init__(self) -> None:
         """Check the values."""

@@ -27,6 +27,7 @@ from sudoku_learning.training import (
     train_from_the_command_line,
 )
 from sudoku_learning.training.environments import training_source
+from sudoku_learning.training.playing import load_weights_of
 from sudoku_learning.training.progress import check_form
 from sudoku_learning.training.sampling import make_sampler, split
 
@@ -58,6 +59,8 @@ class GFlowNetLearner:
         self._geometry = source.geometry
         make = partial(FlowNetwork, config.network, self._geometry)
         self.network: FlowNetwork = seeded(int(random.numpy.integers(2**32)), make).eval()
+        if config.weights is not None:
+            load_weights_of(config.weights, self.network)
         loss = config.loss
         self.optimiser = Optimiser(self.network, loss.learning_rate, loss.max_gradient_norm)
         self.replay = Replay(self._geometry, config.replay)

@@ -142,6 +142,19 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path, kind):
         np.testing.assert_array_equal(found.arrays[name], array)
 
 
+def test_a_run_may_begin_with_the_weights_of_another(tmp_path):
+    first = train(small(tmp_path / "first", iterations=2))
+    first.run()
+    second = train(small(tmp_path / "second", env="Sudoku6x6-v0", weights=tmp_path / "first"))
+    assert torch.equal(weights_of(first), weights_of(second))
+    second.run()
+    assert not torch.equal(weights_of(first), weights_of(second))
+    with pytest.raises(ValueError, match="a network can't begin with it"):
+        train(
+            small(tmp_path / "third", network=ExactCoverConfig(16, 4), weights=tmp_path / "first")
+        )
+
+
 def test_solutions_that_were_found_are_kept_and_no_others(tmp_path):
     training = train(small(tmp_path, replay=20, curriculum=ConstantConfig(blanks=10)))
     training.run()
