@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from sudoku_agents.gflownet import agent
 from sudoku_agents.gflownet.agent import GFlowNetPolicy
-from sudoku_agents.gflownet.config import GFlowNetConfig, Kind, LossConfig, RewardConfig
+from sudoku_agents.gflownet.config import GFlowNetConfig, Kind, LossConfig
 from sudoku_agents.gflownet.estimates import estimate
 from sudoku_agents.gflownet.exact import StateGraph, total_variation
 from sudoku_agents.gflownet.flows import FlowNetwork
@@ -67,7 +67,6 @@ FLOORS: dict[str, Callable[[], Policy]] = {
     "naked singles": naked_singles,
     "naked + hidden singles": hidden_singles,
 }
-DRAWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,9 @@ class Config:
     losses: tuple[Kind, ...] = get_args(Kind)
     """that are held against each other"""
     count: int = 1000
-    """puzzles that are played, at most"""
+    """boards that are played or added up, at most"""
+    draws: int = 10_000
+    """of the part `orders`"""
     out: Path | None = None
     """a JSON file; the figures of other parts in it stay"""
 
@@ -188,35 +189,31 @@ def empty_board(config: Config) -> Iterator[Row]:
         }
         for name in config.bodies:
             kinds = config.losses if name == "perceptron" else config.losses[:1]
-            for kind in kinds:
-                for seed in config.seeds:
+            for seed in config.seeds:
+                made = settings(kinds[0], order, BODIES[name])
+                network = GFlowNetLearner(made, Random(seed), Fixed(EMPTY[None])).network
+                row = {"order": order, "body": name, "loss": "untrained", "seed": seed}
+                yield row | arrived(graph, network, made, seed)
+                for kind in kinds:
                     made = settings(kind, order, BODIES[name])
-                    source = Fixed(EMPTY[None])
-                    for seconds in (0.0, config.seconds):
-                        if seconds:
-                            learner, spent, drawn = trained(made, seconds, seed, source)
-                        else:
-                            learner, spent, drawn = (
-                                GFlowNetLearner(made, Random(seed), source),
-                                0,
-                                0,
-                            )
-                        arrivals = graph.arrivals(graph.log_policies(learner.network))
-                        yield {
-                            "order": order,
-                            "body": name,
-                            "loss": kind if seconds else "untrained",
-                            "seed": seed,
-                            "seconds": round(spent, 1),
-                            "trajectories": drawn,
-                            "total variation": round(total_variation(arrivals, truth), 5),
-                            "dead": round(float(arrivals[~is_solution].sum()), 4),
-                            **log_z_errors(learner.network, EMPTY[None], order, seed),
-                        }
+                    learner, spent, drawn = trained(made, config.seconds, seed, Fixed(EMPTY[None]))
+                    row |= {"loss": kind, "seconds": round(spent, 1), "trajectories": drawn}
+                    yield row | arrived(graph, learner.network, made, seed)
+
+
+def arrived(graph: StateGraph, network: FlowNetwork, made: GFlowNetConfig, seed: int) -> Row:
+    """Say where a network's policy ends on the empty board, and what it says of log Z."""
+    is_solution = board.is_solved(graph.ends())
+    arrivals = graph.arrivals(graph.log_policies(network))
+    return {
+        "total variation": round(total_variation(arrivals, is_solution / is_solution.sum()), 5),
+        "dead": round(float(arrivals[~is_solution].sum()), 4),
+        **log_z_errors(network, made, EMPTY[None], seed),
+    }
 
 
 def log_z_errors(
-    network: FlowNetwork, boards: NDArray[np.int8], order: Order, seed: int
+    network: FlowNetwork, made: GFlowNetConfig, boards: NDArray[np.int8], seed: int
 ) -> dict[str, float]:
     """Hold the learned log Z, and its importance estimate, against the log of the true number.
 
@@ -228,11 +225,11 @@ def log_z_errors(
     for one, wanted in zip(boards, true, strict=True):
         rng = np.random.default_rng(seed)
         copies = one[None].repeat(repeats, 0)
-        drawn = draw_trajectories(network, copies, FOUR, order, rng)
+        drawn = draw_trajectories(network, copies, FOUR, made.order, rng)
         with torch.inference_mode():
-            found = estimate(network, drawn, FOUR, order, RewardConfig(), inner_flows=False)
+            found = estimate(network, drawn, FOUR, made.order, made.reward, inner_flows=False)
         ends = found.values[-1, np.arange(repeats), drawn.lengths]
-        errors.append(abs(found.values[-1, 0, 0].item() - wanted))
+        errors.append(abs(found.log_z(made.loss.kind)[-1, 0].item() - wanted))
         others.append(abs(ends.logsumexp(0).item() - np.log(repeats) - wanted))
     return {
         "log Z error": round(float(np.mean(errors)), 4),
@@ -245,13 +242,16 @@ def without_order(config: Config) -> Iterator[Row]:
     rng = np.random.default_rng(0)
     uniform = np.full(288, 1 / 288)
     ideal = np.array(
-        [total_variation(rng.multinomial(DRAWS, uniform) / DRAWS, uniform) for _ in range(200)]
+        [
+            total_variation(rng.multinomial(config.draws, uniform) / config.draws, uniform)
+            for _ in range(200)
+        ]
     )
     for order in ("any", "rows"):
         yield {
             "order": order,
             "player": "random play in the same order",
-            **drawn_from(by_chance(order), ideal.mean()),
+            **drawn_from(by_chance(order, config.draws), ideal.mean()),
         }
         for seed in config.seeds:
             made = replace(
@@ -259,7 +259,7 @@ def without_order(config: Config) -> Iterator[Row]:
             )
             learner, spent, _ = trained(made, config.seconds, seed, Fixed(EMPTY[None]))
             generator = np.random.default_rng(seed)
-            boards = EMPTY[None].repeat(DRAWS, 0)
+            boards = EMPTY[None].repeat(config.draws, 0)
             drawn = draw_trajectories(learner.network, boards, FOUR, order, generator)
             yield {
                 "order": order,
@@ -267,13 +267,13 @@ def without_order(config: Config) -> Iterator[Row]:
                 "seed": seed,
                 "seconds": round(spent, 1),
                 **drawn_from(drawn, ideal.mean()),
-                **log_z_errors(learner.network, EMPTY[None], order, seed),
+                **log_z_errors(learner.network, made, EMPTY[None], seed),
             }
 
 
-def by_chance(order: Order) -> Trajectories:
+def by_chance(order: Order, draws: int) -> Trajectories:
     rng = np.random.default_rng(0)
-    boards = EMPTY[None].repeat(DRAWS, 0)
+    boards = EMPTY[None].repeat(draws, 0)
     return roll_out(boards, FOUR, order, lambda _, __, found: sample_actions(found.allowed, rng))
 
 
@@ -310,6 +310,7 @@ def several_boards() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
 def several_solutions(config: Config) -> Iterator[Row]:
     """Boards of orbits that were not trained on, each in its own tree."""
     train, test = several_boards()
+    test = test[: config.count]
     graphs = [StateGraph(one, FOUR, "constrained") for one in test]
     for name in config.bodies:
         for kind in ("trajectory-balance", "sub-trajectory-balance"):
@@ -329,7 +330,7 @@ def several_solutions(config: Config) -> Iterator[Row]:
                     "boards": len(test),
                     "mean total variation": round(float(np.mean(variations)), 4),
                     "worst": round(float(np.max(variations)), 4),
-                    **log_z_errors(learner.network, test, "constrained", seed),
+                    **log_z_errors(learner.network, made, test, seed),
                 }
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from sudoku_agents.gflownet import losses
-from sudoku_agents.gflownet.config import LossConfig, RewardConfig
+from sudoku_agents.gflownet.config import Kind, LossConfig, RewardConfig
 from sudoku_agents.gflownet.flows import Answers, FlowNetwork, distinct
 from sudoku_agents.gflownet.orders import Choices, Order, choices
 from sudoku_agents.gflownet.rewards import log_candidates, log_rewards
@@ -31,6 +31,11 @@ class Estimates(NamedTuple):
     values: Tensor
     energies: Tensor
     lengths: Tensor
+
+    def log_z(self, kind: Kind) -> Tensor:
+        """Return log Z of each trajectory's puzzle, `[R, G]`, of a network with that loss."""
+        first = self.values[..., 0]
+        return first - self.energies[:, 0] if kind == "forward-looking" else first
 
 
 def log_backward(trajectories: Trajectories, order: Order) -> NDArray[np.float32]:
@@ -67,7 +72,7 @@ def estimate(
     index, inverse = distinct(boards[asked])
     once = asked[index]
     begins = np.bincount(inverse, steps[asked] == 0) > 0
-    said = _ask(network, boards[once], found[once], geometry, inner_flows | begins)
+    said = _ask(network, boards[once], found.of(once), geometry, inner_flows | begins)
     owner, step = owners[asked], steps[asked]
     chosen = torch.from_numpy(trajectories.actions[owner, step].astype(np.int64))
     log_shares = _log_shares(trajectories.blanks[owner], step, order)
@@ -99,7 +104,7 @@ def _ask(
         return network.answer(boards, found, geometry, every_round=True)
     parts = np.flatnonzero(with_flow), np.flatnonzero(~with_flow)
     said = [
-        network.answer(boards[part], found[part], geometry, every_round=True, flows=flows)
+        network.answer(boards[part], found.of(part), geometry, every_round=True, flows=flows)
         for part, flows in zip(parts, (True, False), strict=True)
     ]
     back = torch.from_numpy(np.concatenate(parts).argsort())

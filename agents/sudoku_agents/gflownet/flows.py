@@ -82,7 +82,7 @@ class FlowNetwork(Network):
         with torch.inference_mode():
             for start in range(0, len(index), BOARDS_AT_ONCE):
                 part = asked[index[start : start + BOARDS_AT_ONCE]]
-                said = self.answer(boards[part], found[part], geometry, flows=False)
+                said = self.answer(boards[part], found.of(part), geometry, flows=False)
                 log_pf[part] = said.log_pf[-1].numpy()
         log_pf[asked] = log_pf[asked[index]][inverse]
         return log_pf

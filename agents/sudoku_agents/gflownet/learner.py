@@ -149,7 +149,7 @@ class GFlowNetLearner:
         loss = loss_of(estimates, config.loss, groups)
         self.optimiser.step(loss)
         self.network.eval()
-        log_z = estimates.values[-1, : len(drawn), 0].detach().mean()
+        log_z = estimates.log_z(config.loss.kind)[-1, : len(drawn)].detach().mean()
         return loss.item(), log_z.item()
 
     def _estimate(self, trajectories: Trajectories) -> Estimates:

@@ -41,7 +41,7 @@ class Choices(NamedTuple):
     candidates: NDArray[np.bool_]
     allowed: NDArray[np.bool_]
 
-    def __getitem__(self, rows: NDArray[np.integer] | slice) -> Choices:  # type: ignore[override]
+    def of(self, rows: NDArray[np.integer] | slice) -> Choices:
         """Return the choices of some of the boards."""
         return Choices(self.candidates[rows], self.allowed[rows])
 

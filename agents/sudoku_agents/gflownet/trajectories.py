@@ -108,7 +108,7 @@ def roll_out(
         running = running[goes_on]
         if not len(running):
             break
-        chosen = choose(running, boards[running], found[goes_on])
+        chosen = choose(running, boards[running], found.of(goes_on))
         actions[running, step] = chosen
         cell, digit = np.divmod(chosen, geometry.size)
         cells[running, cell] = digit + 1

@@ -76,6 +76,9 @@ def test_the_exact_flow_has_no_loss_and_a_wrong_one_has(kind, order):
         network = ExactFlow(graph, REWARD, forward, **mistakes)
         inner = kind not in KINDS[:2]
         found = estimate(network, played, FOUR, order, REWARD, inner)
+        if not mistakes:
+            log_z = graph.log_flows(None, REWARD.floor)[0][0]
+            np.testing.assert_allclose(found.log_z(kind), log_z, atol=1e-5)
         groups = torch.zeros(len(played), dtype=torch.long)
         return loss_of(found, LossConfig(kind=kind), groups).item()
 
