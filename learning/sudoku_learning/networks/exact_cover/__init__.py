@@ -1,9 +1,9 @@
 """The exact-cover body; `body` has the equations.
 
-Files: `graph` (with `crossings`) builds the open part of a board's exact-cover problem. `reference`
-runs the rounds in plain torch; `forward` and `backward` run them compiled, out of `messages`,
-`intersections` and `gates`, which stand on `products` and `vectors`; `function` makes them one
-function that torch can differentiate. `memory` keeps where rounds stopped.
+Files: `graph` (with `crossings` and `walks`) builds the open part of a board's exact-cover problem.
+`reference` runs the rounds in plain torch; `forward` and `backward` run them compiled, out of
+`messages`, `intersections` and `gates`, which stand on `products` and `vectors`; `function` makes
+them one function that torch can differentiate. `memory` keeps where rounds stopped.
 """
 
 from sudoku_learning.networks.exact_cover.body import ExactCoverBody, ExactCoverConfig

@@ -30,6 +30,10 @@ then read the sum of the new states of their intersections as a third part of x_
 call locked candidates is in sight: where nothing outside claims a digit, the intersection must
 hold it, and the rest of the other unit can't.
 
+With `walks`, each placement also hears in every round, in the first channels of the second part of
+x_p, how likely random walks come back on the board that it would leave behind. That breaks ties
+which no messages can (see `walks`), and keeps the network equivariant.
+
 A constraint that another cell already fulfils (a mask may allow such a placement) replies R_pc = 7,
 the largest message, to those who ask. The gates are those of a gated recurrent unit without reset;
 the messages are those of belief propagation on the exact-cover constraints, with learned weights
@@ -71,6 +75,9 @@ class ExactCoverConfig:
     """rounds while evaluating, at most; without it as many as in training"""
     intersections: bool = False
     """give the intersections of two units states of their own"""
+    walks: int = 0
+    """tell each placement how likely random walks of up to so many steps come back, on the board
+    that it would leave behind, which messages can't see; dear on large boards; 0 tells nothing"""
     settled: float | None = None
     """a board that is played needs no more rounds once no logit is closer to 0 than this; for
     networks that learn to judge each placement for itself"""
@@ -84,6 +91,12 @@ class ExactCoverConfig:
             if value is not None and value > MOST_ROUNDS and name != "channels":
                 raise ValueError(f"{name} must be at most {MOST_ROUNDS:,}, not {value}")
 
+        most = self.channels + 2
+        if self.walks != 0 and (self.walks % 2 or not 4 <= self.walks <= most):
+            raise ValueError(
+                f"walks must be 0, or an even number from 4 to {most} for {self.channels} "
+                f"channels, not {self.walks}"
+            )
         if self.settled is not None and not self.settled > 0:
             raise ValueError(f"settled must be positive, not {self.settled}")
 
@@ -165,7 +178,11 @@ class ExactCoverBody(nn.Module):
                 another board's.
         """
         graph = ExactCoverGraph.of(
-            boards.cpu().numpy(), masks.cpu().numpy(), geometry, self.config.intersections
+            boards.cpu().numpy(),
+            masks.cpu().numpy(),
+            geometry,
+            self.config.intersections,
+            self.config.walks,
         )
         weights = self._weights()
         compiled = self.start.device.type == "cpu" and self.start.dtype == torch.float32

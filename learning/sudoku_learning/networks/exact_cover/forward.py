@@ -165,6 +165,9 @@ def advance(graph, span, weights, trace, now, then):
     width, x_width = len(weights.start), row_width(weights)
     reply(graph, span, trace.messages[now], trace.replies[then], width)
     hear(graph, span, trace.replies[then], trace.x[now], x_width, width)
+    for row in range(span.last_placement - span.placement):
+        for j in range(graph.returns.shape[1]):
+            trace.x[now, row * x_width + width + j] += graph.returns[span.placement + row, j]
     if x_width > 2 * width:
         add_up_parts(graph, span, trace.messages[now], trace.parts[now], width)
         see(graph, span, trace.parts[now], trace.views[now], width)

@@ -31,6 +31,7 @@ from sudoku_learning.networks.exact_cover.crossings import (
     list_parts,
 )
 from sudoku_learning.networks.exact_cover.vectors import inner
+from sudoku_learning.networks.exact_cover.walks import count_returns
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
@@ -59,6 +60,8 @@ class ExactCoverGraph(NamedTuple):
         first_placement: int64 `[B + 1]`, where the placements of each board begin.
         first_constraint: int64 `[B + 1]`, where the constraints of each board begin.
         first_intersection: int64 `[B + 1]`, where the intersections of each board begin.
+        returns: float32 `[P, L - 2]`, what random walks tell each placement, see `walks`; `[P, 0]`
+            if they are not asked for.
     """
 
     positions: NDArray[np.int64]
@@ -72,6 +75,7 @@ class ExactCoverGraph(NamedTuple):
     first_placement: NDArray[np.int64]
     first_constraint: NDArray[np.int64]
     first_intersection: NDArray[np.int64]
+    returns: NDArray[np.float32]
 
     @staticmethod
     def of(
@@ -79,6 +83,7 @@ class ExactCoverGraph(NamedTuple):
         masks: NDArray[np.bool_],
         geometry: Geometry,
         intersections: bool = False,
+        walks: int = 0,
     ) -> ExactCoverGraph:
         """Build the graph of boards int8 `[B, N, N]` and masks bool `[B, N**3]`.
 
@@ -116,6 +121,9 @@ class ExactCoverGraph(NamedTuple):
         parts_of, first_part, parts = list_parts(
             intersections_of, sides, first_intersection, occupants, first_seat, size
         )
+        returns = count_returns(
+            seats_of, occupants, first_seat, first_placement, first_constraint, walks
+        )
         return ExactCoverGraph(
             positions,
             seats_of,
@@ -128,6 +136,7 @@ class ExactCoverGraph(NamedTuple):
             first_placement,
             first_constraint,
             first_intersection,
+            returns,
         )
 
 

@@ -135,6 +135,9 @@ def run_rounds(
     """
     seats = _Seats.of(graph, weights.start)
     intersections = _Intersections(graph, weights.start) if len(weights.view_start) else None
+    returns = torch.from_numpy(graph.returns).to(weights.start)
+    spare = len(weights.start) - returns.shape[1]
+    told = torch.nn.functional.pad(returns, (0, spare))
     states = weights.start.expand(len(graph.positions), -1)
     view_start = weights.view_start if intersections else weights.start
     views = view_start.expand(len(graph.first_part) // 4, -1)
@@ -149,7 +152,7 @@ def run_rounds(
         others = _totals(messages, seats).index_select(0, seats.constraints) - messages
         replies = torch.log(others.to(states.dtype) + FLOOR)
         heard = LARGEST_MESSAGE * seats.fulfilled.expand_as(states)
-        x = [states, REPLY_SCALE * heard.index_add(0, seats.occupants, replies)]
+        x = [states, REPLY_SCALE * heard.index_add(0, seats.occupants, replies) + told]
         if intersections:
             views = intersections.advance(weights, views, messages)
             read = views.index_select(0, intersections.read)

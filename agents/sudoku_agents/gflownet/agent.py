@@ -1,0 +1,75 @@
+"""A trained GFlowNet as a policy: the best placement, or one drawn from its flow."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_agents.gflownet.config import GFlowNetConfig, read_config
+from sudoku_agents.gflownet.flows import FlowNetwork
+from sudoku_agents.gflownet.orders import Choices
+from sudoku_agents.gflownet.sampler import draw_placements
+from sudoku_gym.geometry import Geometry
+from sudoku_learning.networks import NetworkPolicy
+from sudoku_learning.networks.exact_cover import ExactCoverBody
+from sudoku_learning.training.environments import held_out_source
+from sudoku_learning.training.playing import load_network
+
+PRETRAINED = Path(__file__).parent / "pretrained"
+
+
+class GFlowNetPolicy(NetworkPolicy):
+    """Plays with the forward policy, over all legal placements, whatever order it was trained in.
+
+    Args:
+        network: put in evaluation mode.
+        sample: draw each placement from the forward policy instead of taking the likeliest.
+    """
+
+    def __init__(self, network: FlowNetwork, sample: bool = False) -> None:
+        super().__init__(network)
+        self._flows = network
+        self._sample = sample
+        self._rng = np.random.default_rng(0)
+
+    def reset(
+        self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
+    ) -> None:
+        """Start a batch of games; `rng` draws the placements, if any are drawn."""
+        super().reset(puzzles, geometry, rng)
+        self._rng = rng
+
+    def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Choose or draw a placement."""
+        log_pf = self._flows.log_policy(boards, Choices(masks, masks), self.geometry)
+        if self._sample:
+            return draw_placements(log_pf, masks, self._rng)
+        return log_pf.argmax(1)
+
+
+def load(
+    folder: str | os.PathLike[str] = PRETRAINED, sample: bool = False, rounds: int | None = None
+) -> GFlowNetPolicy:
+    """Make a policy of a checkpoint, or of the latest checkpoint of a run.
+
+    Args:
+        folder: of the checkpoint or the run; by default the network that comes with the package.
+        sample: draw each placement instead of taking the likeliest.
+        rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint.
+
+    Raises:
+        ValueError: if there is no sound checkpoint in the folder, or the network has no rounds.
+    """
+    _, network = load_network(folder, read_config, _make)
+    if rounds is not None:
+        if not isinstance(network.body, ExactCoverBody):
+            raise ValueError(f"rounds={rounds}: the network in {folder} has none to choose")
+        network.body.rounds = rounds
+    return GFlowNetPolicy(network, sample)
+
+
+def _make(config: GFlowNetConfig) -> FlowNetwork:
+    return FlowNetwork(config.network, held_out_source(config.env).geometry)

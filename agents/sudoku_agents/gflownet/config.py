@@ -1,0 +1,131 @@
+"""The configuration of GFlowNets: one frozen dataclass, which is the command line too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from sudoku_agents.gflownet.orders import Order
+from sudoku_learning.configs import from_json, registered
+from sudoku_learning.networks import ExactCoverConfig
+from sudoku_learning.training import TrainingConfig
+from sudoku_learning.training.config import NetworkConfig
+from sudoku_learning.training.environments import check_env
+
+Kind: TypeAlias = Literal[
+    "trajectory-balance",
+    "log-partition-variance",
+    "detailed-balance",
+    "sub-trajectory-balance",
+    "forward-looking",
+]
+
+
+@registered("gflownet/loss")
+@dataclass(frozen=True)
+class LossConfig:
+    """What is minimised, and by which steps."""
+
+    kind: Kind = "trajectory-balance"
+    """see `losses`"""
+    decay: float = 0.9
+    """lambda of sub-trajectory balance"""
+    learning_rate: float = 3e-3
+    """of Adam, until `constant_share` of the run is over; from there it falls to 0"""
+    constant_share: float = 0.6
+    """share of the iterations before the learning rate begins to fall"""
+    max_gradient_norm: float = 1.0
+    """gradients longer than this are shortened to it"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        for name in ("decay", "learning_rate", "max_gradient_norm"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
+        if not 0 <= self.constant_share < 1:
+            raise ValueError(f"constant_share must lie in [0, 1), not {self.constant_share}")
+
+
+@registered("gflownet/reward")
+@dataclass(frozen=True)
+class RewardConfig:
+    """What a dead end pays; a solved board pays 1."""
+
+    floor: float = -18.0
+    """log of the least reward. The flow to dead ends has to stay small beside the solutions, and
+    there are many of them without an order"""
+    exponent: float | None = None
+    """dead ends pay their constraint fraction to this power, if that is more than the floor"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if not -1e4 <= self.floor < 0:
+            raise ValueError(f"floor must be negative and at least -10000, not {self.floor}")
+        if self.exponent is not None and not self.exponent > 0:
+            raise ValueError(f"exponent must be positive, not {self.exponent}")
+
+
+@registered("gflownet")
+@dataclass(frozen=True, kw_only=True)
+class GFlowNetConfig(TrainingConfig):
+    """Train a GFlowNet: it learns to draw the solutions of a board, each as likely as another."""
+
+    agent: ClassVar[str] = "gflownet"
+    fixed: ClassVar[tuple[str, ...]] = (*TrainingConfig.fixed, "order", "network", "weights")
+
+    run: Path = Path("runs/gflownet")
+    """folder for checkpoints and curves"""
+    order: Order = "any"
+    """in which order blanks are filled: any, rows or constrained, see `orders`"""
+    updates: int = 40
+    """updates an iteration, each on new trajectories"""
+    puzzles: int = 64
+    """puzzles an update"""
+    repeats: int = 1
+    """trajectories from each of them; log-partition-variance compares those of one puzzle"""
+    epsilon: float = 0.05
+    """share of placements that are drawn uniformly, to explore"""
+    replayed: float = 0.25
+    """trajectories that lead back from solutions found earlier, as a share of those played"""
+    replay: int = 4096
+    """solutions that are kept for this, the latest"""
+    augment: bool = True
+    """move each puzzle by a random symmetry; a body on the exact-cover graph needs none"""
+    reward: RewardConfig = field(default_factory=RewardConfig)
+    """the reward"""
+    loss: LossConfig = field(default_factory=LossConfig)
+    """the loss"""
+    network: NetworkConfig = field(default_factory=ExactCoverConfig)
+    """the body of the network"""
+    weights: Path | None = None
+    """folder of a checkpoint or a run of a network of the same form, whose weights this one begins
+    with; None draws them"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        super().__post_init__()
+        for name in ("updates", "puzzles", "repeats", "replay"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if self.loss.kind == "log-partition-variance" and self.repeats < 2:
+            raise ValueError(
+                "log-partition-variance compares trajectories of one puzzle: repeats must be at "
+                f"least 2 (4 are usual), not {self.repeats}"
+            )
+        if not 0 <= self.epsilon <= 1:
+            raise ValueError(f"epsilon must lie in [0, 1], not {self.epsilon}")
+        if self.replayed < 0:
+            raise ValueError(f"replayed must not be negative, but is {self.replayed}")
+
+
+def read_config(data: dict[str, Any]) -> GFlowNetConfig:
+    """Read the configuration of a checkpoint.
+
+    Raises:
+        ValueError: if it is no configuration of a GFlowNet, or its environment is unknown.
+    """
+    fields = {name: data[name] for name in data if name != "agent"}
+    config = from_json(fields, GFlowNetConfig)
+    check_env(config.env)
+    return config

@@ -1,0 +1,125 @@
+"""Exact sums over all states of a small board: true flows, and what a policy ends at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_agents.gflownet.flows import FlowNetwork
+from sudoku_agents.gflownet.orders import Choices, Order, choices
+from sudoku_agents.gflownet.rewards import log_rewards
+from sudoku_gym.geometry import Geometry
+
+
+@dataclass(frozen=True)
+class Level:
+    """The S states after a number of placements, and the E steps that lead from them to the next.
+
+    Attributes:
+        boards: int8 `[S, N, N]`, each once.
+        found: what can be done on them; nothing where a trajectory ends.
+        parents: int64 `[E]`, the state in which each step begins.
+        actions: int64 `[E]`, its placement.
+        children: int64 `[E]`, the state of the next level that it leads to.
+    """
+
+    boards: NDArray[np.int8]
+    found: Choices
+    parents: NDArray[np.int64]
+    actions: NDArray[np.int64]
+    children: NDArray[np.int64]
+
+    @property
+    def is_end(self) -> NDArray[np.bool_]:
+        """Where trajectories end: bool `[S]`."""
+        return ~self.found.allowed.any(1)
+
+
+class StateGraph:
+    """All states that can be reached from a puzzle.
+
+    Args:
+        puzzle: int8 `[N, N]`.
+        geometry: its units.
+        order: in which blanks are filled.
+        limit: most states of a level.
+
+    Attributes:
+        levels: from the puzzle on.
+
+    Raises:
+        ValueError: if a level has more states than the limit.
+    """
+
+    def __init__(
+        self, puzzle: NDArray[np.int8], geometry: Geometry, order: Order, limit: int = 1_000_000
+    ) -> None:
+        self.geometry = geometry
+        self.order: Order = order
+        self.levels: list[Level] = []
+        boards = np.ascontiguousarray(puzzle, np.int8)[None]
+        while len(boards):
+            if len(boards) > limit:
+                raise ValueError(
+                    f"more than {limit:,} states after {len(self.levels)} placements: take a board "
+                    "with fewer blanks, or a tree"
+                )
+            found = choices(boards, geometry, order)
+            parents, actions = np.nonzero(found.allowed)
+            cells, digits = np.divmod(actions, geometry.size)
+            after = boards.reshape(len(boards), -1)[parents]
+            after[np.arange(len(after)), cells] = digits + 1
+            following, children = np.unique(after, axis=0, return_inverse=True)
+            self.levels.append(Level(boards, found, parents, actions, children.reshape(-1)))
+            boards = following.reshape(-1, *puzzle.shape)
+
+    def ends(self) -> NDArray[np.int8]:
+        """Return all boards at which trajectories end, level by level: int8 `[M, N, N]`."""
+        return np.concatenate([level.boards[level.is_end] for level in self.levels])
+
+    def log_flows(self, exponent: float | None, floor: float) -> list[NDArray[np.float64]]:
+        """Return the exact log F of each state of each level; that of the puzzle is log Z.
+
+        F(s) is the sum of F(s') P_B(s | s') over the next states, and the reward at the end.
+        """
+        flows: list[NDArray[np.float64]] = []
+        for made in range(len(self.levels) - 1, -1, -1):
+            level = self.levels[made]
+            rewards = log_rewards(level.boards, self.geometry, exponent, floor)
+            flow = np.where(level.is_end, np.exp(rewards.astype(np.float64)), 0.0)
+            if flows:
+                backward = 1 / (made + 1) if self.order == "any" else 1.0
+                arriving = np.exp(flows[-1])[level.children] * backward
+                flow += np.bincount(level.parents, arriving, len(flow))
+            flows.append(np.log(flow))
+        return flows[::-1]
+
+    def log_policies(self, network: FlowNetwork) -> list[NDArray[np.float32]]:
+        """Return a network's log P_F of each step of each level."""
+        return [
+            network.log_policy(level.boards, level.found, self.geometry)[
+                level.parents, level.actions
+            ]
+            for level in self.levels
+        ]
+
+    def arrivals(self, log_policies: Sequence[NDArray[np.floating]]) -> NDArray[np.float64]:
+        """Return how likely a policy ends at each board, in the order of `ends`: float64 `[M]`.
+
+        Args:
+            log_policies: log P_F of each step of each level.
+        """
+        reached, ended = np.ones(1), []
+        for level, log_pf in zip(self.levels, log_policies, strict=True):
+            ended.append(reached[level.is_end])
+            moved = reached[level.parents] * np.exp(log_pf.astype(np.float64))
+            reached = np.bincount(level.children, moved)
+        return np.concatenate(ended)
+
+
+def total_variation(chances: NDArray[np.floating], others: NDArray[np.floating]) -> float:
+    """Return half the sum of the differences of two distributions over the same things."""
+    return float(np.abs(chances - others).sum() / 2)

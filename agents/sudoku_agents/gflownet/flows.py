@@ -1,0 +1,97 @@
+"""The network of a GFlowNet: a policy over placements, and the log-flow of a board.
+
+The head of the flow says the log of the number of completions of a board (with what its dead ends
+are worth), whatever puzzle it came from. In a tree that is the log-flow of the state. Without an
+order, a state that has j of k placements lies on j! (k - j)! of the k! orders that lead to each
+completion, so the log of its flow is the head less log C(k, j). At the puzzle both are log Z.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from sudoku_agents.gflownet.orders import Choices
+from sudoku_gym.geometry import Geometry
+from sudoku_learning.networks import BodyConfig, LogFlowConfig, Network, PolicyConfig
+
+HEADS = {"policy": PolicyConfig(), "log_flow": LogFlowConfig()}
+FLOW_SCALE = 5.0  # the head counts in fives, so that Adam moves log-flows faster than the rest
+BOARDS_AT_ONCE = 1024
+
+
+class Answers(NamedTuple):
+    """What a network says of B boards, after R of its body's rounds.
+
+    Attributes:
+        log_pf: float32 `[R, B, N**3]`, log P_F of the allowed placements, -inf elsewhere.
+        log_flow: float32 `[R, B]`, what the head of the flow says.
+    """
+
+    log_pf: Tensor
+    log_flow: Tensor
+
+
+class FlowNetwork(Network):
+    """A network with the two heads of a GFlowNet.
+
+    Args:
+        body: makes the body.
+        geometry: of the boards it will play.
+    """
+
+    def __init__(self, body: BodyConfig, geometry: Geometry) -> None:
+        super().__init__(body, HEADS, geometry)
+
+    def answer(
+        self,
+        boards: NDArray[np.int8],
+        found: Choices,
+        geometry: Geometry,
+        every_round: bool = False,
+        flows: bool = True,
+    ) -> Answers:
+        """Ask about boards int8 `[B, N, N]` at each of which a placement is allowed.
+
+        Without `flows` the head of the flow, which takes as long as some rounds, is left out, and
+        0 stands in its place.
+        """
+        given = torch.from_numpy(boards), torch.from_numpy(found.candidates)
+        features = self.body(*given, geometry, every_round=every_round)
+        logits = self.heads["policy"](features)
+        logits = logits.masked_fill(~torch.from_numpy(found.allowed), -torch.inf)
+        log_flow = logits.new_zeros(logits.shape[:2])
+        if flows:
+            log_flow = FLOW_SCALE * self.heads["log_flow"](features)
+        return Answers(torch.log_softmax(logits, -1), log_flow)
+
+    def log_policy(
+        self, boards: NDArray[np.int8], found: Choices, geometry: Geometry
+    ) -> NDArray[np.float32]:
+        """Return log P_F without gradients, float32 `[B, N**3]`, -inf where nothing is allowed.
+
+        Where there is nothing to choose, the network is not asked; equal boards are asked once.
+        """
+        log_pf = np.where(found.allowed, np.float32(0), np.float32(-np.inf))
+        asked = np.flatnonzero(found.allowed.sum(1) > 1)
+        index, inverse = distinct(boards[asked])
+        with torch.inference_mode():
+            for start in range(0, len(index), BOARDS_AT_ONCE):
+                part = asked[index[start : start + BOARDS_AT_ONCE]]
+                said = self.answer(boards[part], found.of(part), geometry, flows=False)
+                log_pf[part] = said.log_pf[-1].numpy()
+        log_pf[asked] = log_pf[asked[index]][inverse]
+        return log_pf
+
+
+def distinct(boards: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where each of the different boards stands first, `[D]`, and which each is, `[B]`."""
+    cells = boards.shape[1] * boards.shape[2]
+    rows = np.ascontiguousarray(boards).reshape(len(boards), cells)
+    keys = rows.view(np.dtype((np.void, cells)))[:, 0]
+    _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    return index, inverse

@@ -1,0 +1,170 @@
+"""A GFlowNet as a learner: it draws trajectories, and balances its flows along them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import torch
+
+from sudoku_agents.gflownet.agent import GFlowNetPolicy
+from sudoku_agents.gflownet.config import GFlowNetConfig
+from sudoku_agents.gflownet.estimates import Estimates, estimate, loss_of
+from sudoku_agents.gflownet.flows import FlowNetwork
+from sudoku_agents.gflownet.replay import Replay
+from sudoku_agents.gflownet.sampler import Sampler
+from sudoku_agents.gflownet.trajectories import Trajectories, lead_to
+from sudoku_curricula import curves
+from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
+from sudoku_learning.networks.network import seeded
+from sudoku_learning.training import (
+    Optimiser,
+    Random,
+    Report,
+    State,
+    train_from_the_command_line,
+)
+from sudoku_learning.training.environments import training_source
+from sudoku_learning.training.playing import load_weights_of
+from sudoku_learning.training.progress import check_form
+from sudoku_learning.training.sampling import make_sampler, split
+
+BALANCE_LOSS = "losses/balance_loss"  # whichever is minimised
+LOG_Z = "losses/log_z"  # of the puzzles drawn, by the network
+SAMPLED = "curriculum/sampled"  # share of trajectories that ended at a solution
+
+
+class GFlowNetLearner:
+    """Learns from its own trajectories; a `sudoku_learning.training.Learner`.
+
+    Args:
+        config: the run's.
+        random: draws the first weights.
+        source: of the puzzles; None takes the training puzzles of `config.env`.
+
+    Attributes:
+        network: the network under training.
+        sampler: has trajectories drawn.
+    """
+
+    metrics = ("sampled",)
+
+    def __init__(
+        self, config: GFlowNetConfig, random: Random, source: PuzzleSource | None = None
+    ) -> None:
+        self.config = config
+        source = source or training_source(config.env)
+        self._geometry = source.geometry
+        make = partial(FlowNetwork, config.network, self._geometry)
+        self.network: FlowNetwork = seeded(int(random.numpy.integers(2**32)), make).eval()
+        if config.weights is not None:
+            load_weights_of(config.weights, self.network)
+        loss = config.loss
+        self.optimiser = Optimiser(self.network, loss.learning_rate, loss.max_gradient_norm)
+        self.replay = Replay(self._geometry, config.replay)
+        self.sampler = make_sampler(partial(Sampler, config, source), config.ray)
+        self._iterations = 0
+
+    def start(self) -> None:
+        """Start the actors, if there are to be any."""
+        self.sampler.start()
+
+    def close(self) -> None:
+        """End the actors."""
+        self.sampler.close()
+
+    def learn(self, blanks: Blanks, random: Random) -> Report:
+        """Draw trajectories from puzzles with so many blanks and update the network, in turns."""
+        self._set_learning_rate()
+        updates = self.config.updates
+        steps = solved = played = 0
+        loss_sum = log_z_sum = 0.0
+        for _ in range(updates):
+            drawn = self._draw(blanks, random.numpy)
+            loss, log_z = self._update(drawn, random.numpy)
+            self.replay.add(drawn)
+            loss_sum, log_z_sum = loss_sum + loss, log_z_sum + log_z
+            steps += int(drawn.lengths.sum())
+            solved += int(drawn.solved.sum())
+            played += len(drawn)
+        self._iterations += 1
+        return Report(
+            steps=steps,
+            curves={
+                BALANCE_LOSS: loss_sum / updates,
+                LOG_Z: log_z_sum / updates,
+                SAMPLED: solved / played,
+                curves.EPISODIC_LENGTH: steps / played,
+                curves.LEARNING_RATE: self.optimiser.learning_rate,
+            },
+            columns={
+                "loss": f"{loss_sum / updates:.3f}",
+                "log Z": f"{log_z_sum / updates:.2f}",
+                "sampled": f"{solved / played:.1%}",
+            },
+            metrics={"sampled": (solved, played)},
+        )
+
+    def policy(self) -> GFlowNetPolicy:
+        """Return the greedy policy, which may place anywhere."""
+        return GFlowNetPolicy(self.network)
+
+    def state(self) -> State:
+        """Return weights, optimiser, the solutions that were found, and how far the run is."""
+        numbers = {"iterations": self._iterations}
+        return replace(self.optimiser.state(), arrays=self.replay.arrays(), numbers=numbers)
+
+    def restore(self, state: State) -> None:
+        """Continue from a state of an equal learner."""
+        check_form(state.numbers, {"iterations": 0})
+        self.optimiser.restore(state)
+        self.replay.restore(state.arrays)
+        self._iterations = state.numbers["iterations"]
+
+    def _draw(self, blanks: Blanks, rng: np.random.Generator) -> Trajectories:
+        config = self.config
+        tasks = split(config.puzzles, blanks, config.ray, rng)
+        return Trajectories.concatenate(self.sampler.sample(self.network.state_dict(), tasks))
+
+    def _update(self, drawn: Trajectories, rng: np.random.Generator) -> tuple[float, float]:
+        """Update the network on trajectories, and some that lead to solutions found earlier.
+
+        Returns:
+            The loss, and the mean log Z of the drawn puzzles in the last round.
+        """
+        config = self.config
+        repeats = config.repeats
+        trained = drawn
+        count = round(config.replayed * config.puzzles)
+        if count and len(self.replay):
+            chosen = rng.integers(len(self.replay), size=count).repeat(repeats)
+            found = self.replay.puzzles[chosen], self.replay.solutions[chosen]
+            known = lead_to(*found, self._geometry, config.order, rng)
+            trained = Trajectories.concatenate([drawn, known])
+        groups = torch.arange(len(trained)) // repeats
+        self.network.train()
+        estimates = self._estimate(trained)
+        loss = loss_of(estimates, config.loss, groups)
+        self.optimiser.step(loss)
+        self.network.eval()
+        log_z = estimates.log_z(config.loss.kind)[-1, : len(drawn)].detach().mean()
+        return loss.item(), log_z.item()
+
+    def _estimate(self, trajectories: Trajectories) -> Estimates:
+        config = self.config
+        inner = config.loss.kind not in ("trajectory-balance", "log-partition-variance")
+        order, reward = config.order, config.reward
+        return estimate(self.network, trajectories, self._geometry, order, reward, inner)
+
+    def _set_learning_rate(self) -> None:
+        """Let the learning rate fall evenly, once its constant share is over."""
+        loss, done = self.config.loss, self._iterations / self.config.iterations
+        left = (1 - done) / (1 - loss.constant_share)
+        self.optimiser.learning_rate = loss.learning_rate * min(1.0, max(left, 0.02))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Train from the command line, see `GFlowNetConfig`; return 0, for the shell."""
+    return train_from_the_command_line(GFlowNetConfig, GFlowNetLearner, "gflownet", argv)

@@ -1,0 +1,104 @@
+r"""The losses of GFlowNets, one function each.
+
+All of them read the same numbers. Along a trajectory s_0, ..., s_n let
+
+    u_t = log F(s_t) + sum over i < t of [log P_B(s_i | s_{i+1}) - log P_F(s_{i+1} | s_i)],
+
+where log F(s_n) is the log of the reward. If the flow is exact, every u_t is log Z, the log of the
+puzzle's total flow, since then F(s) P_F(s' | s) = F(s') P_B(s | s'). So u_t is what the state s_t
+says of log Z, and a loss holds some of these *estimates* against others: the residual of the
+stretch from s_i to s_j is u_i - u_j.
+
+Arguments everywhere: `estimates` float32 `[..., G, T + 1]`, the u_t of G trajectories (after the
+end anything finite), and `lengths` int64 `[G]`, their n, at least 1. Leading axes, such as the
+rounds of a body, are averaged over.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def trajectory_balance(estimates: Tensor, lengths: Tensor) -> Tensor:
+    """Hold log Z of the puzzle against the end of its trajectory: the mean of (u_0 - u_n)^2.
+
+    Source: Malkin et al., "Trajectory balance" (2022), equation 14.
+    """
+    return (estimates[..., 0] - _last(estimates, lengths)).square().mean()
+
+
+def log_partition_variance(estimates: Tensor, lengths: Tensor, groups: Tensor) -> Tensor:
+    """Hold the ends of a puzzle's trajectories against each other: the variance of u_n (VarGrad).
+
+    No flow is learned; the mean of a puzzle's u_n stands for its log Z.
+
+    Args:
+        estimates: see above.
+        lengths: see above.
+        groups: int64 `[G]`, the puzzle of each trajectory, numbered from 0 without gaps.
+
+    Source: Zhang et al., "Robust scheduling with GFlowNets" (2023); Richter et al., "VarGrad"
+    (2020).
+    """
+    last = _last(estimates, lengths)
+    counts = torch.bincount(groups).to(last.dtype)
+    sums = last.new_zeros(*last.shape[:-1], len(counts)).index_add(-1, groups, last)
+    return (last - (sums / counts)[..., groups]).square().mean()
+
+
+def detailed_balance(estimates: Tensor, lengths: Tensor) -> Tensor:
+    """Hold each state against the next: the mean of (u_t - u_{t+1})^2 over all steps.
+
+    Source: Bengio et al., "GFlowNet foundations" (2023), section 3.2.
+    """
+    residuals = estimates[..., :-1] - estimates[..., 1:]
+    is_step = torch.arange(residuals.shape[-1]) < lengths[:, None]
+    return (residuals.square() * is_step).sum((-1, -2)).mean() / is_step.sum()
+
+
+def sub_trajectory_balance(estimates: Tensor, lengths: Tensor, decay: float) -> Tensor:
+    """Hold each state against each later one, SubTB(lambda).
+
+    The weighted mean of (u_i - u_j)^2 over i < j with weights lambda^(j - i), then the mean over
+    trajectories. Towards 0 lambda makes it detailed balance; a large one trajectory balance.
+
+    Args:
+        estimates: see above.
+        lengths: see above.
+        decay: lambda, positive.
+
+    Source: Madan et al., "Learning GFlowNets from partial episodes" (2023).
+    """
+    steps = torch.arange(estimates.shape[-1])
+    apart = steps - steps[:, None]  # [T + 1, T + 1], j - i
+    weights = torch.where(apart > 0, estimates.new_tensor(decay) ** apart, 0.0)
+    weights = weights * (steps <= lengths[:, None])[:, None, :]  # [G, T + 1, T + 1]
+    weights = weights / weights.sum((-1, -2), keepdim=True)
+    residuals = estimates[..., :, None] - estimates[..., None, :]
+    return (residuals.square() * weights).sum((-1, -2)).mean()
+
+
+def forward_looking_detailed_balance(
+    estimates: Tensor, energies: Tensor, lengths: Tensor
+) -> Tensor:
+    """Detailed balance of flows that are learned as a correction of what a board looks worth.
+
+    With log F(s) = log F~(s) - E(s), and E(s_n) = -log R(s_n) at the end, the network learns F~
+    alone, and each step earns the energy that it takes away.
+
+    Args:
+        estimates: see above, but u_t has log F~ in the place of log F, except for u_n.
+        energies: float32 `[G, T + 1]`, E(s_t); 0 at the end, where the reward stands already.
+        lengths: see above.
+
+    Source: Pan et al., "Better training of GFlowNets with local credit and incomplete
+    trajectories" (2023).
+    """
+    return detailed_balance(estimates - energies, lengths)
+
+
+def _last(estimates: Tensor, lengths: Tensor) -> Tensor:
+    """Return u_n of each trajectory, `[..., G]`."""
+    index = lengths.expand(estimates.shape[:-1])[..., None]
+    return estimates.gather(-1, index)[..., 0]

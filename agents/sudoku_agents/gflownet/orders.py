@@ -1,0 +1,81 @@
+"""Three ways to fill a board: the states of a GFlowNet and where they lead.
+
+States are boards. In which order the blanks are filled decides what kind of graph they form:
+
+- `any`: any legal placement. k placements can be made in k! orders that lead to the same board, so
+  the graph is no tree. The backward policy is uniform: after j placements each of them may have
+  been the last, P_B = 1 / j, and log P_B of a whole trajectory is -log k!.
+- `rows`: the first blank cell, row by row. A tree, P_B = 1.
+- `constrained`: the blank cell with the fewest candidates, the first of them. A tree, P_B = 1.
+
+A trajectory ends at a full board, or at the first dead end: a blank cell without candidates.
+Trees give completion away (the most constrained cell makes random play solve every minimal 4x4
+puzzle), so a policy is never scored in them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.compiler import njit
+from sudoku_gym.kernels.rules import candidate_masks
+
+# mypy: disable-error-code="no-untyped-def"
+
+Order: TypeAlias = Literal["any", "rows", "constrained"]
+ORDERS: tuple[Order, ...] = get_args(Order)
+
+
+class Choices(NamedTuple):
+    """What can be done on B boards.
+
+    Attributes:
+        candidates: bool `[B, N**3]`, the legal placements; what a network sees.
+        allowed: bool `[B, N**3]`, those that the order allows next; none where a trajectory ends.
+    """
+
+    candidates: NDArray[np.bool_]
+    allowed: NDArray[np.bool_]
+
+    def of(self, rows: NDArray[np.integer] | slice) -> Choices:
+        """Return the choices of some of the boards."""
+        return Choices(self.candidates[rows], self.allowed[rows])
+
+
+def choices(boards: NDArray[np.int8], geometry: Geometry, order: Order) -> Choices:
+    """Find out what can be done on boards int8 `[B, N, N]`."""
+    flat = np.ascontiguousarray(boards).reshape(len(boards), geometry.num_cells)
+    candidates = np.zeros((len(flat), geometry.num_placements), np.bool_)
+    allowed = np.zeros_like(candidates)
+    _choices(flat, geometry.units, geometry.cell_units, ORDERS.index(order), candidates, allowed)
+    return Choices(candidates, allowed)
+
+
+@njit(cache=True)
+def _choices(boards, units, cell_units, order, candidates, allowed):
+    """Write the candidates of all boards, and which of them `ORDERS[order]` allows."""
+    size = units.shape[1]
+    masks = candidate_masks(boards, units, cell_units)
+    for b in range(len(boards)):
+        fewest, chosen = size + 1, -1
+        for cell in range(boards.shape[1]):
+            if boards[b, cell] == 0:
+                count = 0
+                for digit in range(size):
+                    is_candidate = (masks[b, cell] >> np.uint32(digit)) & np.uint32(1) != 0
+                    candidates[b, cell * size + digit] = is_candidate
+                    count += is_candidate
+                if count == 0:
+                    fewest = 0
+                elif chosen < 0 or (order == 2 and count < fewest):
+                    chosen = cell
+                fewest = min(fewest, count)
+        if fewest > 0 and chosen >= 0:
+            first, last = (
+                (0, candidates.shape[1]) if order == 0 else (chosen * size, (chosen + 1) * size)
+            )
+            allowed[b, first:last] = candidates[b, first:last]

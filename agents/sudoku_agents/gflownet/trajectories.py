@@ -1,0 +1,143 @@
+"""Trajectories: from a puzzle, placement by placement, to a full board or a dead end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_agents.gflownet.orders import Choices, Order, choices
+from sudoku_gym.actions import sample_actions
+from sudoku_gym.geometry import Geometry
+
+Choose: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.int8], Choices], NDArray[np.int64]]
+"""Chooses a placement int64 `[B]` for each of the trajectories int64 `[B]` that go on, given their
+boards int8 `[B, N, N]` and what can be done there."""
+
+
+@dataclass(frozen=True)
+class Trajectories:
+    """G trajectories of at most T steps.
+
+    Attributes:
+        puzzles: int8 `[G, N, N]`, where they begin.
+        actions: int16 `[G, T]`, the placements; -1 after the end.
+    """
+
+    puzzles: NDArray[np.int8]
+    actions: NDArray[np.int16]
+
+    def __len__(self) -> int:
+        return len(self.puzzles)
+
+    def __getitem__(self, index: NDArray[np.integer] | NDArray[np.bool_] | slice) -> Trajectories:
+        """Return some of the trajectories."""
+        return Trajectories(self.puzzles[index], self.actions[index])
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """The number of steps of each, int64 `[G]`."""
+        return (self.actions >= 0).sum(1, dtype=np.int64)
+
+    @cached_property
+    def blanks(self) -> NDArray[np.int64]:
+        """The number of blanks of each puzzle, int64 `[G]`."""
+        return (self.puzzles == 0).sum((1, 2), dtype=np.int64)
+
+    @cached_property
+    def solved(self) -> NDArray[np.bool_]:
+        """Which of them end at a full board, bool `[G]`; each placement was legal."""
+        return self.lengths == self.blanks
+
+    @cached_property
+    def ends(self) -> NDArray[np.int8]:
+        """The boards at which they end, int8 `[G, N, N]`."""
+        return self._played()[0].reshape(self.puzzles.shape)
+
+    def states(self) -> tuple[NDArray[np.int8], NDArray[np.int64], NDArray[np.int64]]:
+        """Return every board at which a placement was made.
+
+        Returns:
+            Boards int8 `[S, N, N]`, the trajectory int64 `[S]` and the step int64 `[S]` of each,
+            in the order of the trajectories, then of their steps.
+        """
+        ends, turn = self._played()
+        owners, steps = np.nonzero(self.actions >= 0)
+        is_filled = turn[owners] < steps[:, None]
+        boards = np.where(is_filled, ends[owners], np.int8(0))
+        return boards.reshape(-1, *self.puzzles.shape[1:]), owners, steps
+
+    def _played(self) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
+        """Return the last boards, and the step that filled each cell: -1 for givens, else T."""
+        size = self.puzzles.shape[1]
+        ends = self.puzzles.reshape(len(self), size * size).copy()
+        turn = np.where(ends > 0, -1, self.actions.shape[1])
+        owners, steps = np.nonzero(self.actions >= 0)
+        cells, digits = np.divmod(self.actions[owners, steps], size)
+        ends[owners, cells] = digits + 1
+        turn[owners, cells] = steps
+        return ends, turn
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Trajectories]) -> Trajectories:
+        """Return the trajectories of all parts, one after the other; there is at least one part."""
+        longest = max(part.actions.shape[1] for part in parts)
+        actions = [
+            np.pad(part.actions, ((0, 0), (0, longest - part.actions.shape[1])), constant_values=-1)
+            for part in parts
+        ]
+        return cls(np.concatenate([part.puzzles for part in parts]), np.concatenate(actions))
+
+
+def roll_out(
+    puzzles: NDArray[np.int8], geometry: Geometry, order: Order, choose: Choose
+) -> Trajectories:
+    """Play from puzzles int8 `[G, N, N]` until all trajectories have ended, in lock step."""
+    boards = puzzles.copy()
+    cells = boards.reshape(len(boards), geometry.num_cells)
+    longest = int((cells == 0).sum(1).max(initial=0))
+    actions = np.full((len(boards), longest), -1, np.int16)
+    running = np.arange(len(boards))
+    for step in range(longest):
+        found = choices(boards[running], geometry, order)
+        goes_on = np.flatnonzero(found.allowed.any(1))
+        running = running[goes_on]
+        if not len(running):
+            break
+        chosen = choose(running, boards[running], found.of(goes_on))
+        actions[running, step] = chosen
+        cell, digit = np.divmod(chosen, geometry.size)
+        cells[running, cell] = digit + 1
+    return Trajectories(puzzles, actions)
+
+
+def lead_to(
+    puzzles: NDArray[np.int8],
+    solutions: NDArray[np.int8],
+    geometry: Geometry,
+    order: Order,
+    rng: np.random.Generator,
+) -> Trajectories:
+    """Draw trajectories that lead from puzzles to solutions, from the backward policy.
+
+    Args:
+        puzzles: int8 `[G, N, N]`.
+        solutions: int8 `[G, N, N]`, a completion of each.
+        geometry: the boards' units.
+        order: in which blanks are filled. In a tree there is one way; else each order of the
+            placements is as likely as the others.
+        rng: draws the orders.
+    """
+    digits = np.arange(1, geometry.size + 1, dtype=np.int8)
+    right = (solutions[..., None] == digits).reshape(len(solutions), -1)
+
+    def choose(
+        rows: NDArray[np.int64], boards: NDArray[np.int8], found: Choices
+    ) -> NDArray[np.int64]:
+        return sample_actions(found.allowed & right[rows], rng)
+
+    return roll_out(puzzles, geometry, order, choose)

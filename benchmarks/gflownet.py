@@ -1,0 +1,476 @@
+"""How well GFlowNets learn to draw the solutions of a board, and how well they play.
+
+Each part trains networks of its own, for a number of processor seconds each, and measures them:
+
+    empty    the empty 4x4 board in the two trees: exact total variation, by each loss and body
+    orders   the empty 4x4 board without an order: sampled total variation beside ideal draws
+    several  4x4 boards with 2 to 50 solutions, held out by orbit: log Z, exact total variation
+    minimal  minimal 4x4 puzzles of the test orbits, each loss with and without curriculum
+    shipped  the network that comes with the package, at 9x9
+
+    python benchmarks/gflownet.py --out docs/results/gflownet.json
+    python benchmarks/gflownet.py minimal --seconds 60 --seeds 0 1 2
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import numpy as np
+import torch
+import tyro
+from numpy.typing import NDArray
+
+from sudoku_agents.gflownet import agent
+from sudoku_agents.gflownet.agent import GFlowNetPolicy
+from sudoku_agents.gflownet.config import GFlowNetConfig, Kind, LossConfig
+from sudoku_agents.gflownet.estimates import estimate
+from sudoku_agents.gflownet.exact import StateGraph, total_variation
+from sudoku_agents.gflownet.flows import FlowNetwork
+from sudoku_agents.gflownet.learner import GFlowNetLearner
+from sudoku_agents.gflownet.orders import Order
+from sudoku_agents.gflownet.sampler import draw_trajectories
+from sudoku_agents.gflownet.trajectories import Trajectories, roll_out
+from sudoku_baselines.floors import MaskedRandom, hidden_singles, naked_singles
+from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
+from sudoku_gym import board, evaluate, puzzles, solver, symmetry
+from sudoku_gym.actions import sample_actions
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.policy import Policy
+from sudoku_gym.puzzles.complete4x4 import grids
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.puzzles.sources import PuzzleSource
+from sudoku_gym.statistics import wilson_interval
+from sudoku_learning.networks import BodyConfig, ExactCoverConfig, MLPConfig
+from sudoku_learning.training import Random, Training
+
+Part = Literal["empty", "orders", "several", "minimal", "shipped"]
+Row = dict[str, Any]
+
+FOUR = Geometry.standard(4)
+EMPTY = np.zeros((4, 4), np.int8)
+BODIES: dict[str, BodyConfig] = {
+    "perceptron": MLPConfig((256, 256)),
+    "exact cover": ExactCoverConfig(16, 6),
+    "exact cover, walks": ExactCoverConfig(16, 6, walks=8),
+}
+FLOORS: dict[str, Callable[[], Policy]] = {
+    "masked-random": MaskedRandom,
+    "naked singles": naked_singles,
+    "naked + hidden singles": hidden_singles,
+}
+
+
+@dataclass(frozen=True)
+class Config:
+    """What to measure."""
+
+    parts: Annotated[tuple[Part, ...], tyro.conf.Positional] = get_args(Part)
+    """see above"""
+    seeds: tuple[int, ...] = (0, 1, 2)
+    """of the networks and of everything drawn"""
+    seconds: float = 60.0
+    """processor seconds of each training"""
+    bodies: tuple[str, ...] = tuple(BODIES)
+    """of the parts `empty` and `several`"""
+    losses: tuple[Kind, ...] = get_args(Kind)
+    """that are held against each other"""
+    count: int = 1000
+    """boards that are played or added up, at most"""
+    draws: int = 10_000
+    """of the part `orders`"""
+    out: Path | None = None
+    """a JSON file; the figures of other parts in it stay"""
+
+
+class Fixed:
+    """A source of puzzles that draws from given boards.
+
+    Args:
+        boards: int8 `[M, N, N]`.
+        geometry: their units.
+    """
+
+    def __init__(self, boards: NDArray[np.int8], geometry: Geometry = FOUR) -> None:
+        self.geometry = geometry
+        self.max_blanks = int((boards == 0).sum((1, 2)).max())
+        self._boards = boards
+
+    def sample(
+        self, count: int, blanks: object, rng: np.random.Generator
+    ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """Draw boards; nobody looks at their solutions."""
+        chosen = self._boards[rng.integers(len(self._boards), size=count)]
+        return chosen, chosen
+
+
+def main(argv: Sequence[str] | None = None) -> list[Row]:
+    config = tyro.cli(Config, description=__doc__.splitlines()[0], args=argv)
+    torch.set_num_threads(1)
+    command = " ".join(["python benchmarks/gflownet.py", *(sys.argv[1:] if argv is None else argv)])
+    measure = {
+        "empty": empty_board,
+        "orders": without_order,
+        "several": several_solutions,
+        "minimal": minimal_puzzles,
+        "shipped": shipped_network,
+    }
+    found = []
+    for part in config.parts:
+        rows = []
+        for row in measure[part](config):
+            rows.append(row)
+            print(", ".join(f"{name} {value}" for name, value in row.items()), flush=True)
+        print("", *markdown(rows), "", sep="\n", flush=True)
+        if config.out is not None:
+            save(config.out, part, command, rows)
+        found += rows
+    return found
+
+
+def trained(
+    config: GFlowNetConfig, seconds: float, seed: int, source: PuzzleSource
+) -> tuple[GFlowNetLearner, float, int]:
+    """Train for so many processor seconds, as many iterations as that makes.
+
+    Returns:
+        The learner, the seconds it took, and the trajectories that it drew.
+    """
+    trial = GFlowNetLearner(config, Random(seed), source)
+    trial.learn(None, Random(seed))  # compiles what is not compiled yet
+    start = time.process_time()
+    for _ in range(3):
+        trial.learn(None, Random(seed))
+    iterations = max(1, round(3 * seconds / (time.process_time() - start)))
+    random = Random(seed)
+    learner = GFlowNetLearner(replace(config, iterations=iterations), random, source)
+    start = time.process_time()
+    for _ in range(iterations):
+        learner.learn(None, random)
+    drawn = iterations * config.updates * config.puzzles * config.repeats
+    return learner, time.process_time() - start, drawn
+
+
+def settings(kind: Kind, order: Order, body: BodyConfig) -> GFlowNetConfig:
+    """Return how the small boards are trained, the same for all losses."""
+    groups = {"puzzles": 16, "repeats": 4} if kind == "log-partition-variance" else {"puzzles": 64}
+    return GFlowNetConfig(
+        order=order,
+        updates=5,
+        replayed=0.0,
+        loss=LossConfig(kind=kind, constant_share=0.4),
+        network=body,
+        **groups,
+    )
+
+
+def empty_board(config: Config) -> Iterator[Row]:
+    """The trees of the empty board are small enough to add up every path."""
+    for order in ("constrained", "rows"):
+        graph = StateGraph(EMPTY, FOUR, order)
+        is_solution = board.is_solved(graph.ends())
+        truth = is_solution / is_solution.sum()
+        chances = [-np.log(level.found.allowed.sum(1)[level.parents]) for level in graph.levels]
+        by_chance = graph.arrivals(chances)
+        yield {
+            "order": order,
+            "body": "random play in the tree",
+            "loss": "",
+            "total variation": round(total_variation(by_chance, truth), 5),
+            "dead": round(float(by_chance[~is_solution].sum()), 4),
+        }
+        for name in config.bodies:
+            kinds = config.losses if name == "perceptron" else config.losses[:1]
+            for seed in config.seeds:
+                made = settings(kinds[0], order, BODIES[name])
+                network = GFlowNetLearner(made, Random(seed), Fixed(EMPTY[None])).network
+                row = {"order": order, "body": name, "loss": "untrained", "seed": seed}
+                yield row | arrived(graph, network, made, seed)
+                for kind in kinds:
+                    made = settings(kind, order, BODIES[name])
+                    learner, spent, drawn = trained(made, config.seconds, seed, Fixed(EMPTY[None]))
+                    row |= {"loss": kind, "seconds": round(spent, 1), "trajectories": drawn}
+                    yield row | arrived(graph, learner.network, made, seed)
+
+
+def arrived(graph: StateGraph, network: FlowNetwork, made: GFlowNetConfig, seed: int) -> Row:
+    """Say where a network's policy ends on the empty board, and what it says of log Z."""
+    is_solution = board.is_solved(graph.ends())
+    arrivals = graph.arrivals(graph.log_policies(network))
+    return {
+        "total variation": round(total_variation(arrivals, is_solution / is_solution.sum()), 5),
+        "dead": round(float(arrivals[~is_solution].sum()), 4),
+        **log_z_errors(network, made, EMPTY[None], seed),
+    }
+
+
+def log_z_errors(
+    network: FlowNetwork, made: GFlowNetConfig, boards: NDArray[np.int8], seed: int
+) -> dict[str, float]:
+    """Hold the learned log Z, and its importance estimate, against the log of the true number.
+
+    The estimate is the log of the mean of R P_B / P_F over 256 trajectories of each board.
+    """
+    true = np.log(solver.count_solutions(boards, 1_000_000))
+    repeats = 256
+    errors, others = [], []
+    for one, wanted in zip(boards, true, strict=True):
+        rng = np.random.default_rng(seed)
+        copies = one[None].repeat(repeats, 0)
+        drawn = draw_trajectories(network, copies, FOUR, made.order, rng)
+        with torch.inference_mode():
+            found = estimate(network, drawn, FOUR, made.order, made.reward, inner_flows=False)
+        ends = found.values[-1, np.arange(repeats), drawn.lengths]
+        errors.append(abs(found.log_z(made.loss.kind)[-1, 0].item() - wanted))
+        others.append(abs(ends.logsumexp(0).item() - np.log(repeats) - wanted))
+    return {
+        "log Z error": round(float(np.mean(errors)), 4),
+        "importance error": round(float(np.mean(others)), 4),
+    }
+
+
+def without_order(config: Config) -> Iterator[Row]:
+    """Without an order the paths are too many; draws are held against ideal draws."""
+    rng = np.random.default_rng(0)
+    uniform = np.full(288, 1 / 288)
+    ideal = np.array(
+        [
+            total_variation(rng.multinomial(config.draws, uniform) / config.draws, uniform)
+            for _ in range(200)
+        ]
+    )
+    for order in ("any", "rows"):
+        yield {
+            "order": order,
+            "player": "random play in the same order",
+            **drawn_from(by_chance(order, config.draws), ideal.mean()),
+        }
+        for seed in config.seeds:
+            made = replace(
+                settings("trajectory-balance", order, BODIES["perceptron"]), replayed=0.25
+            )
+            learner, spent, _ = trained(made, config.seconds, seed, Fixed(EMPTY[None]))
+            generator = np.random.default_rng(seed)
+            boards = EMPTY[None].repeat(config.draws, 0)
+            drawn = draw_trajectories(learner.network, boards, FOUR, order, generator)
+            yield {
+                "order": order,
+                "player": "trajectory-balance",
+                "seed": seed,
+                "seconds": round(spent, 1),
+                **drawn_from(drawn, ideal.mean()),
+                **log_z_errors(learner.network, made, EMPTY[None], seed),
+            }
+
+
+def by_chance(order: Order, draws: int) -> Trajectories:
+    rng = np.random.default_rng(0)
+    boards = EMPTY[None].repeat(draws, 0)
+    return roll_out(boards, FOUR, order, lambda _, __, found: sample_actions(found.allowed, rng))
+
+
+def drawn_from(drawn: Trajectories, ideal: float) -> Row:
+    """Count the solutions among draws; `times ideal` is the total variation beside ideal draws."""
+    keys = grids().reshape(288, 16)
+    ends = drawn.ends[drawn.solved].reshape(-1, 16)
+    which = {key.tobytes(): number for number, key in enumerate(keys)}
+    counts = np.bincount([which[end.tobytes()] for end in ends], minlength=288)
+    variation = total_variation(counts / max(counts.sum(), 1), np.full(288, 1 / 288))
+    return {
+        **share(int(drawn.solved.sum()), len(drawn)),
+        "distinct": int((counts > 0).sum()),
+        "sampled variation": round(variation, 4),
+        "times ideal": round(variation / ideal, 3),
+    }
+
+
+def several_boards() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """Return 4x4 boards with 2 to 50 solutions, some to train on and 100 of other orbits."""
+    rng = np.random.default_rng(0)
+    boards = grids()[rng.integers(288, size=6000)].copy()
+    hidden = rng.random((6000, 16)).argsort(1) < rng.integers(9, 14, size=(6000, 1))
+    boards[hidden.reshape(-1, 4, 4)] = 0
+    counts = solver.count_solutions(boards, 51)
+    boards = boards[(counts >= 2) & (counts <= 50)]
+    forms = symmetry.canonical_form(boards, FOUR).reshape(len(boards), -1)
+    _, orbits = np.unique(forms, axis=0, return_inverse=True)
+    held_out = rng.permutation(orbits.max() + 1)[orbits.ravel()] % 4 == 0
+    _, first = np.unique(orbits.ravel()[held_out], return_index=True)  # one board an orbit
+    return boards[~held_out], boards[held_out][np.sort(first)[:100]]
+
+
+def several_solutions(config: Config) -> Iterator[Row]:
+    """Boards of orbits that were not trained on, each in its own tree."""
+    train, test = several_boards()
+    test = test[: config.count]
+    graphs = [StateGraph(one, FOUR, "constrained") for one in test]
+    for name in config.bodies:
+        for kind in ("trajectory-balance", "sub-trajectory-balance"):
+            for seed in config.seeds:
+                made = settings(kind, "constrained", BODIES[name])
+                learner, spent, _ = trained(made, config.seconds, seed, Fixed(train))
+                variations = []
+                for graph in graphs:
+                    arrivals = graph.arrivals(graph.log_policies(learner.network))
+                    is_solution = board.is_solved(graph.ends())
+                    variations.append(total_variation(arrivals, is_solution / is_solution.sum()))
+                yield {
+                    "body": name,
+                    "loss": kind,
+                    "seed": seed,
+                    "seconds": round(spent, 1),
+                    "boards": len(test),
+                    "mean total variation": round(float(np.mean(variations)), 4),
+                    "worst": round(float(np.max(variations)), 4),
+                    **log_z_errors(learner.network, made, test, seed),
+                }
+
+
+def minimal_puzzles(config: Config) -> Iterator[Row]:
+    """Minimal test puzzles in the full action space, with all orders, greedy and drawn."""
+    chosen = some(puzzles.load("4x4", "test"), config.count)
+    for title, make in FLOORS.items():
+        yield {"player": title, **played(make(), chosen)}
+    schedules = {
+        "curriculum": SuccessRateConfig(window=64, min_count=64, threshold=0.9),
+        "11 blanks": ConstantConfig(11),
+    }
+    body = ExactCoverConfig(16, 12)
+    for seed in config.seeds:
+        untrained = GFlowNetLearner(GFlowNetConfig(network=body, seed=seed), Random(seed))
+        for sample in (False, True):
+            policy = GFlowNetPolicy(untrained.network, sample)
+            title = "untrained, " + ("drawn" if sample else "greedy")
+            yield {"player": title, "seed": seed, **played(policy, chosen)}
+    for kind in config.losses:
+        for name, schedule in schedules.items():
+            for seed in config.seeds:
+                learner, spent = run(kind, schedule, body, seed, config.seconds)
+                for sample in (False, True):
+                    yield {
+                        "player": f"{kind}, {name}, " + ("drawn" if sample else "greedy"),
+                        "seed": seed,
+                        "seconds": round(spent, 1),
+                        **played(GFlowNetPolicy(learner.network, sample), chosen),
+                    }
+
+
+def run(
+    kind: Kind, schedule: Any, body: BodyConfig, seed: int, seconds: float
+) -> tuple[GFlowNetLearner, float]:
+    """Train on 4x4 puzzles as the command does, for so many processor seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = replace(
+            settings(kind, "any", body),
+            run=Path(folder),
+            seed=seed,
+            updates=10,
+            replayed=0.25,
+            iterations=10_000,
+            extra_iterations=10_000,
+            validation_games=64,
+            evaluate_every=2,
+            checkpoint_every=10_000,
+            curriculum=schedule,
+        )
+        start = time.process_time()
+        trial = Training(made, GFlowNetLearner)
+        for _ in range(4):
+            trial.step()
+        cost = (time.process_time() - start) / 4
+        made = replace(made, iterations=max(1, round(seconds / cost)), minutes=seconds / 60)
+        training = Training(made, GFlowNetLearner)
+        while not training.finished:
+            training.step()
+    return training.learner, training.seconds
+
+
+def shipped_network(config: Config) -> Iterator[Row]:
+    """The network of the package at 9x9, beside the floors and untrained networks of its kind."""
+    test = puzzles.load("9x9", "test")
+    network = agent.load().network
+    body = network.body.config
+    made = [partial(GFlowNetConfig, network=body, env="Sudoku9x9-v0")() for _ in config.seeds]
+    players: dict[str, Callable[[], Policy]] = {
+        **FLOORS,
+        **{
+            f"untrained, seed {seed}": partial(
+                GFlowNetPolicy, GFlowNetLearner(one, Random(seed)).network
+            )
+            for seed, one in zip(config.seeds, made, strict=True)
+        },
+        "greedy": agent.load,
+        "drawn": partial(agent.load, sample=True),
+    }
+    for blanks in (None, 50, 40):
+        chosen = some(revealed(test, blanks), config.count)
+        for title, make in players.items():
+            few = chosen[:64] if title.startswith("untrained") else chosen
+            start = time.process_time()
+            row = {"blanks": blanks or "minimal", "player": title, **played(make(), few)}
+            yield row | {"seconds": round(time.process_time() - start, 1)}
+
+
+def revealed(chosen: PuzzleSet, blanks: int | None) -> PuzzleSet:
+    """Reveal cells at random until so many are blank."""
+    if blanks is None:
+        return chosen
+    rng = np.random.default_rng(0)
+    boards = chosen.puzzles.copy()
+    for one, solution in zip(boards, chosen.solutions, strict=True):
+        cells = rng.permutation(np.flatnonzero(one.ravel() == 0))[blanks:]
+        one.ravel()[cells] = solution.ravel()[cells]
+    return replace(chosen, puzzles=boards)
+
+
+def some(chosen: PuzzleSet, count: int) -> PuzzleSet:
+    rng = np.random.default_rng(0)
+    return chosen[np.sort(rng.permutation(len(chosen))[:count])]
+
+
+def played(policy: Policy, chosen: PuzzleSet) -> Row:
+    found = evaluate(policy, chosen, seed=0)
+    row = share(int(found.solved.sum()), len(chosen))
+    if chosen.geometry.size == 4 and found.orbits_solved:
+        row["orbits"] = "{} of {}".format(*found.orbits_solved)
+    return row
+
+
+def share(solved: int, count: int) -> Row:
+    low, high = (round(100 * end, 1) for end in wilson_interval(solved, count))
+    return {
+        "solved": solved,
+        "count": count,
+        "percent": f"{100 * solved / count:.1f}",
+        "interval": f"{low} to {high}",
+    }
+
+
+def save(path: Path, part: str, command: str, rows: list[Row]) -> None:
+    """Write a part's figures beside those of the others."""
+    found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    found[part] = {"command": command, "rows": rows}
+    unfinished = path.with_name(path.name + ".part")
+    unfinished.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    unfinished.replace(path)
+
+
+def markdown(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the lines of a table."""
+    heads = list(dict.fromkeys(name for row in rows for name in row))
+    yield f"| {' | '.join(heads)} |"
+    yield "|" + "---|" * len(heads)
+    for row in rows:
+        yield f"| {' | '.join(str(row.get(head, '')) for head in heads)} |"
+
+
+if __name__ == "__main__":
+    main()

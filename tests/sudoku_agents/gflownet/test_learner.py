@@ -1,0 +1,254 @@
+"""GFlowNets as a whole: they learn, resume to the bit, and play by the rules."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from sudoku_agents.gflownet.agent import load
+from sudoku_agents.gflownet.config import GFlowNetConfig, LossConfig, RewardConfig
+from sudoku_agents.gflownet.exact import StateGraph, total_variation
+from sudoku_agents.gflownet.learner import (
+    BALANCE_LOSS,
+    LOG_Z,
+    SAMPLED,
+    GFlowNetLearner,
+    main,
+)
+from sudoku_agents.gflownet.replay import Replay
+from sudoku_agents.gflownet.trajectories import lead_to
+from sudoku_curricula.curves import BLANKS, COMPLETION_RATE, read_curves
+from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
+from sudoku_gym import board, evaluate, load_policy, puzzles
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.testing import check_policy
+from sudoku_learning.networks import ExactCoverConfig, MLPConfig
+from sudoku_learning.training import Random, RayConfig, Training
+
+FOUR = Geometry.standard(4)
+EMPTY = np.zeros((4, 4), np.int8)
+
+
+class EmptyBoards:
+    geometry = FOUR
+    max_blanks = 16
+
+    def sample(self, count, blanks, rng):
+        boards = np.zeros((count, 4, 4), np.int8)
+        return boards, boards
+
+
+def small(run, **changes):
+    config = GFlowNetConfig(
+        run=run,
+        iterations=4,
+        updates=3,
+        puzzles=12,
+        validation_games=8,
+        checkpoint_every=2,
+        network=ExactCoverConfig(8, 4),
+        curriculum=SuccessRateConfig(start=2, stop=4, threshold=0.1, window=8, min_count=8),
+    )
+    return replace(config, **changes)
+
+
+def train(config):
+    return Training(config, GFlowNetLearner)
+
+
+def weights_of(training):
+    return torch.nn.utils.parameters_to_vector(training.learner.network.parameters())
+
+
+def test_it_learns_to_draw_each_solution_of_the_empty_board_equally_often(tmp_path):
+    """Untrained: a total variation of about 0.2, and log Z near 0."""
+    config = GFlowNetConfig(
+        run=tmp_path,
+        order="constrained",
+        iterations=8,
+        updates=25,
+        puzzles=48,
+        replayed=0.0,
+        network=MLPConfig((128, 128)),
+    )
+    random = Random(0)
+    learner = GFlowNetLearner(config, random, EmptyBoards())
+    for _ in range(config.iterations):
+        report = learner.learn(None, random)
+    graph = StateGraph(EMPTY, FOUR, "constrained")
+    arrivals = graph.arrivals(graph.log_policies(learner.network))
+    assert total_variation(arrivals, np.full(288, 1 / 288)) < 0.03
+    assert report.curves[LOG_Z] == pytest.approx(np.log(288), abs=0.05)
+
+
+@pytest.mark.parametrize("kind", ["trajectory-balance", "detailed-balance"])
+def test_a_short_run_learns_what_chance_does_not(tmp_path, kind):
+    config = small(
+        tmp_path / "run",
+        seed=2,
+        iterations=6,
+        updates=20,
+        puzzles=24,
+        loss=LossConfig(kind=kind),
+        network=ExactCoverConfig(16, 8),
+        curriculum=ConstantConfig(blanks=9),
+    )
+    training = train(config)
+    test = puzzles.load("4x4", "test")
+    part = test[np.random.default_rng(0).permutation(len(test))[:300]]
+    before = evaluate(training.learner.policy(), part).completion_rate
+    training.run()
+    policy = load_policy(tmp_path / "run", sample=True)
+    check_policy(policy)
+    drawn = evaluate(policy, part, seed=1)
+    assert drawn.completion_rate > max(0.5, before) and drawn.illegal == 0
+    assert (evaluate(policy, part, seed=1).solved == drawn.solved).all()
+    assert (evaluate(policy, part, seed=2).solved != drawn.solved).any()
+    greedy = load_policy(tmp_path / "run")
+    check_policy(greedy)
+    assert evaluate(greedy, part).completion_rate > drawn.completion_rate
+    found = read_curves(tmp_path / "run")
+    assert {BALANCE_LOSS, LOG_Z, SAMPLED, COMPLETION_RATE, BLANKS} <= found.keys()
+    assert found[SAMPLED][1][-1] > found[SAMPLED][1][0]
+
+
+@pytest.mark.parametrize("kind", ["sub-trajectory-balance", "log-partition-variance"])
+def test_an_interrupted_run_continues_to_the_bit(tmp_path, kind):
+    settings = {"loss": LossConfig(kind=kind), "repeats": 2}
+    whole = train(small(tmp_path / "whole", **settings))
+    whole.run()
+    assert whole.curriculum.schedule.level > 2
+    done, interrupted = [], train(small(tmp_path / "parts", **settings))
+    step = interrupted.step
+
+    def step_or_stop():
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        done.append(1)
+        return step()
+
+    interrupted.step = step_or_stop
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.run()
+    resumed = train(small(tmp_path / "parts", **settings, resume=True))
+    assert resumed.iteration == 2
+    resumed.run()
+    assert torch.equal(weights_of(resumed), weights_of(whole))
+    assert resumed.random.numbers() == whole.random.numbers()
+    found, wanted = resumed.learner.state(), whole.learner.state()
+    assert found.numbers == wanted.numbers and len(whole.learner.replay) > 0
+    for name, array in wanted.arrays.items():
+        np.testing.assert_array_equal(found.arrays[name], array)
+
+
+def test_a_run_may_begin_with_the_weights_of_another(tmp_path):
+    first = train(small(tmp_path / "first", iterations=2))
+    first.run()
+    second = train(small(tmp_path / "second", env="Sudoku6x6-v0", weights=tmp_path / "first"))
+    assert torch.equal(weights_of(first), weights_of(second))
+    second.run()
+    assert not torch.equal(weights_of(first), weights_of(second))
+    with pytest.raises(ValueError, match="a network can't begin with it"):
+        train(
+            small(tmp_path / "third", network=ExactCoverConfig(16, 4), weights=tmp_path / "first")
+        )
+
+
+def test_solutions_that_were_found_are_kept_and_no_others(tmp_path):
+    training = train(small(tmp_path, replay=20, curriculum=ConstantConfig(blanks=10)))
+    training.run()
+    replay = training.learner.replay
+    assert len(replay) == 20
+    assert board.is_solved(replay.solutions).all()
+    assert ((replay.puzzles == 0) | (replay.puzzles == replay.solutions)).all()
+    assert ((replay.puzzles == 0).sum((1, 2)) == 10).all()
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda arrays: arrays.pop("puzzles"), "it must hold"),
+        (lambda arrays: arrays.update(puzzles=arrays["puzzles"][:-1]), "must be int8"),
+        (lambda arrays: arrays.update(puzzles=arrays["puzzles"].astype(np.int16)), "must be int8"),
+        (lambda arrays: arrays["solutions"].fill(5), "else than digits"),
+        (lambda arrays: arrays["solutions"].fill(1), "breaks the rules"),
+        (lambda arrays: arrays["puzzles"].fill(9), "contradicts its puzzle"),
+    ],
+)
+def test_damaged_replays(damage, message):
+    test = puzzles.load("4x4", "test")[:6]
+    replay = Replay(FOUR, 10)
+    rng = np.random.default_rng(0)
+    replay.add(lead_to(test.puzzles, test.solutions, FOUR, "any", rng))
+    assert len(replay) == 6
+    arrays = {name: array.copy() for name, array in replay.arrays().items()}
+    damage(arrays)
+    with pytest.raises(ValueError, match=message):
+        Replay(FOUR, 10).restore(arrays)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"updates": 0}, "updates must be at least 1"),
+        ({"puzzles": 0}, "puzzles must be at least 1"),
+        ({"epsilon": 1.5}, "epsilon must lie in"),
+        ({"replayed": -0.5}, "replayed must not be negative"),
+        ({"loss": LossConfig(kind="log-partition-variance")}, "repeats must be at least 2"),
+    ],
+)
+def test_settings_that_make_no_sense(tmp_path, changes, message):
+    with pytest.raises(ValueError, match=message):
+        small(tmp_path, **changes)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: LossConfig(decay=0.0), "decay must be positive"),
+        (lambda: LossConfig(learning_rate=-1.0), "learning_rate must be positive"),
+        (lambda: LossConfig(constant_share=1.0), "constant_share must lie in"),
+        (lambda: RewardConfig(floor=0.5), "floor must be negative"),
+        (lambda: RewardConfig(exponent=0.0), "exponent must be positive"),
+    ],
+)
+def test_losses_and_rewards_that_make_no_sense(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("ray")
+def test_actors_draw_what_one_process_draws(ray_cluster, tmp_path):
+    weights = []
+    for actors in (0, 2):
+        config = small(tmp_path / str(actors), ray=RayConfig(actors=actors, games_per_task=5))
+        training = train(config)
+        training.run()
+        weights.append(weights_of(training))
+    assert torch.equal(*weights)
+
+
+def test_the_command_line_and_the_rounds_of_play(tmp_path, capsys):
+    run = tmp_path / "run"
+    main(
+        [
+            *("--run", str(run), "--iterations", "2", "--updates", "2", "--puzzles", "4"),
+            *("--validation-games", "4", "--order", "rows"),
+            *("--loss.kind", "forward-looking", "--reward.exponent", "8"),
+            *("network:exact-cover", "--network.channels", "8", "--network.rounds", "3"),
+            *("--network.walks", "4"),
+        ]
+    )
+    assert "sampled" in capsys.readouterr().out
+    main(["--run", str(run), "--resume", "--iterations", "3"])
+    policy = load(run, rounds=7)
+    assert policy.network.body.rounds == 7 and policy.network.body.config.walks == 4
+    for size in (4, 6):
+        check_policy(load(run, sample=True), Geometry.standard(size))
+    perceptron = tmp_path / "mlp"
+    train(small(perceptron, iterations=1, network=MLPConfig((16,)))).run()
+    check_policy(load(perceptron))
+    with pytest.raises(ValueError, match="has none to choose"):
+        load(perceptron, rounds=7)

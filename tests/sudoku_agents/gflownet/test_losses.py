@@ -1,0 +1,163 @@
+"""Each loss is zero for the exact flow, and is what its equation says elsewhere."""
+
+from math import comb
+
+import numpy as np
+import pytest
+import torch
+
+from sudoku_agents.gflownet import losses
+from sudoku_agents.gflownet.config import LossConfig, RewardConfig
+from sudoku_agents.gflownet.estimates import estimate, log_backward, loss_of
+from sudoku_agents.gflownet.exact import StateGraph
+from sudoku_agents.gflownet.flows import Answers
+from sudoku_agents.gflownet.orders import ORDERS
+from sudoku_agents.gflownet.rewards import log_candidates
+from sudoku_agents.gflownet.trajectories import roll_out
+from sudoku_gym import board
+from sudoku_gym.actions import sample_actions
+from sudoku_gym.geometry import Geometry
+
+FOUR = Geometry.standard(4)
+PUZZLE = board.parse("1234 .... .... 4...")  # several solutions, and dead ends
+REWARD = RewardConfig(floor=-6.0)
+KINDS = [
+    "trajectory-balance",
+    "log-partition-variance",
+    "detailed-balance",
+    "sub-trajectory-balance",
+    "forward-looking",
+]
+
+
+class ExactFlow:
+    """Answers as a network would that has learned the flow; `mistake` is added to some answers."""
+
+    def __init__(self, graph, reward, looks_forward=False, of_policy=0.0, of_flow=0.0):
+        self._known = {}
+        flows = graph.log_flows(reward.exponent, reward.floor)
+        blanks = int((graph.levels[0].boards[0] == 0).sum())
+        for made, (level, flow) in enumerate(zip(graph.levels[:-1], flows, strict=False)):
+            is_dag = graph.order == "any"
+            log_pf = np.full(level.found.allowed.shape, -np.inf)
+            back = -np.log(made + 1) if is_dag else 0.0
+            log_pf[level.parents, level.actions] = (
+                flows[made + 1][level.children] + back - flow[level.parents]
+            )
+            log_pf[:, ::3] += of_policy
+            head = flow + (np.log(comb(blanks, made)) if is_dag else 0.0) + of_flow * made
+            if looks_forward:
+                head = head - log_candidates(level.found.candidates, 4)
+            for one, policy, worth in zip(level.boards, log_pf, head, strict=True):
+                self._known[one.tobytes()] = policy, worth
+
+    def answer(self, boards, found, geometry, every_round, flows=True):
+        policies, worths = zip(*(self._known[one.tobytes()] for one in boards), strict=True)
+        log_pf, log_flow = torch.tensor(np.array(policies)), torch.tensor(np.array(worths))
+        return Answers(log_pf[None].float(), log_flow[None].float())
+
+
+def trajectories(order, count=64):
+    rng = np.random.default_rng(0)
+    start = PUZZLE[None].repeat(count, 0)
+    return roll_out(start, FOUR, order, lambda _, __, found: sample_actions(found.allowed, rng))
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_exact_flow_has_no_loss_and_a_wrong_one_has(kind, order):
+    played = trajectories(order)
+    if order != "constrained":
+        assert 0 < played.solved.sum() < len(played)  # dead ends count too
+    graph = StateGraph(PUZZLE, FOUR, order)
+    forward = kind == "forward-looking"
+
+    def loss(**mistakes):
+        network = ExactFlow(graph, REWARD, forward, **mistakes)
+        inner = kind not in KINDS[:2]
+        found = estimate(network, played, FOUR, order, REWARD, inner)
+        if not mistakes:
+            log_z = graph.log_flows(None, REWARD.floor)[0][0]
+            np.testing.assert_allclose(found.log_z(kind), log_z, atol=1e-5)
+        groups = torch.zeros(len(played), dtype=torch.long)
+        return loss_of(found, LossConfig(kind=kind), groups).item()
+
+    assert loss() < 1e-9
+    # The flows between the first state and the end are no business of the losses of whole ones.
+    assert (loss(of_flow=0.3) > 1e-2) == (kind not in KINDS[:2])
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_every_estimate_of_the_exact_flow_is_log_z(order):
+    graph = StateGraph(PUZZLE, FOUR, order)
+    played = trajectories(order)
+    found = estimate(ExactFlow(graph, REWARD), played, FOUR, order, REWARD)
+    log_z = graph.log_flows(None, REWARD.floor)[0][0]
+    for values, length in zip(found.values[0], played.lengths, strict=True):
+        np.testing.assert_allclose(values[: length + 1], log_z, atol=1e-5)
+
+
+def test_the_backward_policy_is_uniform_over_what_has_been_placed():
+    played = trajectories("any")
+    sums = log_backward(played, "any").sum(1)
+    wanted = [-np.log(np.arange(1, n + 1)).sum() for n in played.lengths]
+    np.testing.assert_allclose(sums, wanted, rtol=1e-5)
+    assert not log_backward(played, "rows").any()
+
+
+def numbers():
+    generator = torch.Generator().manual_seed(0)
+    values = torch.randn(3, 5, 7, generator=generator)  # rounds, trajectories, T + 1
+    return values, torch.tensor([6, 1, 4, 2, 6])
+
+
+def stretches(lengths):
+    return [[(i, j) for i in range(n + 1) for j in range(i + 1, n + 1)] for n in lengths.tolist()]
+
+
+def test_the_losses_are_their_equations():
+    values, lengths = numbers()
+    last = torch.stack([values[:, g, n] for g, n in enumerate(lengths.tolist())], 1)
+    wanted = (values[:, :, 0] - last).square().mean()
+    assert losses.trajectory_balance(values, lengths).item() == pytest.approx(wanted.item())
+
+    groups = torch.tensor([0, 1, 0, 1, 1])
+    parts = [last[:, groups == g].var(1, unbiased=False) * (groups == g).sum() for g in (0, 1)]
+    found = losses.log_partition_variance(values, lengths, groups)
+    assert found.item() == pytest.approx((sum(parts) / 5).mean().item(), rel=1e-5)
+
+    steps = [(g, t) for g, n in enumerate(lengths.tolist()) for t in range(n)]
+    squares = torch.stack([(values[:, g, t] - values[:, g, t + 1]) ** 2 for g, t in steps])
+    assert losses.detailed_balance(values, lengths).item() == pytest.approx(squares.mean().item())
+
+    energies = torch.randn(5, 7, generator=torch.Generator().manual_seed(1))
+    assert losses.forward_looking_detailed_balance(values, energies, lengths).item() == (
+        pytest.approx(losses.detailed_balance(values - energies, lengths).item())
+    )
+
+
+@pytest.mark.parametrize("decay", [0.5, 0.9, 1.5])
+def test_sub_trajectory_balance_is_its_equation(decay):
+    values, lengths = numbers()
+    total = 0.0
+    for g, pairs in enumerate(stretches(lengths)):
+        weights = torch.tensor([decay ** (j - i) for i, j in pairs])
+        squares = torch.stack([(values[:, g, i] - values[:, g, j]) ** 2 for i, j in pairs], 1)
+        total += (squares * weights).sum(1).mean() / weights.sum() / 5
+    found = losses.sub_trajectory_balance(values, lengths, decay)
+    assert found.item() == pytest.approx(total.item(), rel=1e-5)
+
+
+def test_what_comes_after_the_end_counts_for_nothing():
+    values, lengths = numbers()
+    other = values.clone()
+    for g, n in enumerate(lengths.tolist()):
+        other[:, g, n + 1 :] = 99.0
+    groups = torch.zeros(5, dtype=torch.long)
+    for loss in (
+        losses.trajectory_balance,
+        losses.detailed_balance,
+        lambda v, n: losses.log_partition_variance(v, n, groups),
+        lambda v, n: losses.sub_trajectory_balance(v, n, 0.9),
+    ):
+        assert loss(values, lengths).item() == loss(other, lengths).item()

@@ -1,0 +1,89 @@
+"""What random walks tell is what the powers of their matrix say."""
+
+import numpy as np
+import pytest
+import torch
+
+from sudoku_gym import board
+from sudoku_gym.geometry import Geometry
+from sudoku_learning.networks import ExactCoverConfig
+from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
+
+FOUR = Geometry.standard(4)
+
+
+def steps_of(board, geometry):
+    """The matrix of a step between the candidates of a board."""
+    graph = ExactCoverGraph.of(board[None], candidates(board, geometry)[None], geometry)
+    constraint_of = np.repeat(np.arange(len(graph.first_seat) - 1), np.diff(graph.first_seat))
+    count = len(graph.positions)
+    matrix = np.zeros((count, count))
+    for p, row in enumerate(graph.seats_of):
+        for c in constraint_of[row[row < len(graph.occupants)]]:
+            members = graph.occupants[graph.first_seat[c] : graph.first_seat[c + 1]]
+            for q in members[members != p]:
+                matrix[p, q] += 1 / len(row) / (len(members) - 1)
+    return matrix
+
+
+def candidates(one, geometry):
+    return board.candidates(one[None], geometry).reshape(-1)
+
+
+@pytest.mark.parametrize("longest", [4, 8])
+def test_they_are_told_the_traces_of_powers(geometry, positions, longest):
+    boards = positions(geometry, count=3)[0][:2]
+    masks = board.candidates(boards, geometry).reshape(2, -1)
+    graph = ExactCoverGraph.of(boards, masks, geometry, walks=longest)
+    assert graph.returns.shape == (len(graph.positions), longest - 2)
+    logs = 2 * graph.returns[:, : longest // 2 - 1]
+    rng = np.random.default_rng(0)
+    for p in rng.choice(len(graph.positions), 6):
+        which, placement = divmod(graph.positions[p], geometry.num_placements)
+        left = boards[which].copy()
+        left.reshape(-1)[placement // geometry.size] = placement % geometry.size + 1
+        step = steps_of(left, geometry)
+        for length in range(4, longest + 1, 2):
+            chance = np.trace(np.linalg.matrix_power(step, length)) / len(step)
+            assert logs[p, length // 2 - 2] == pytest.approx(np.log(chance + 1e-3), abs=1e-4)
+    whose = graph.positions // geometry.num_placements
+    means = np.stack([logs[whose == which].mean(0) for which in range(2)])
+    np.testing.assert_allclose(
+        graph.returns[:, longest // 2 - 1 :], 4 * (logs - means[whose]), atol=1e-4
+    )
+
+
+def test_walks_tell_two_rings_of_eight_from_one_of_sixteen():
+    crossing = board.parse("1234 34.. .... ....")
+    mask = candidates(crossing, FOUR)
+    graph = ExactCoverGraph.of(crossing[None], mask[None], FOUR, walks=8)
+    of = dict(zip(graph.positions.tolist(), graph.returns, strict=True))
+    one, two = of[24], of[25]  # the digits 1 and 2 in row 2, column 3
+    assert one[2] > two[2] + 0.05 and one[5] > two[5] + 0.4
+    for row in (of[28], of[29]):  # what follows from them, in column 4, leaves the same boards
+        assert min(abs(row - one).max(), abs(row - two).max()) < 1e-6
+
+
+def test_the_last_placement_leaves_nothing_to_walk_on():
+    last = board.parse("1234 3412 2143 432.")
+    graph = ExactCoverGraph.of(last[None], candidates(last, FOUR)[None], FOUR, walks=4)
+    np.testing.assert_allclose(graph.returns, [[0.5 * np.log(1.001), 0]], rtol=1e-4)
+
+
+def test_without_walks_there_is_nothing(positions, geometry):
+    graph = ExactCoverGraph.of(*positions(geometry), geometry)
+    assert graph.returns.shape == (len(graph.positions), 0)
+
+
+@pytest.mark.parametrize("walks", [-2, 2, 5, 12])
+def test_walks_that_make_no_sense(walks):
+    with pytest.raises(ValueError, match="an even number from 4 to 10 for 8 channels"):
+        ExactCoverConfig(8, walks=walks)
+
+
+def test_the_start_is_learned_all_the_same(positions, geometry):
+    body = ExactCoverConfig(8, 3, walks=6).build(geometry)
+    boards, masks = positions(geometry)
+    features = body(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
+    features.placements.sum().backward()
+    assert body.start.grad.abs().sum() > 0
