@@ -337,7 +337,8 @@ class Figure:
                 axis.plot(*zip(*points, strict=True), label=name) if points else None
             axis.set(title=f"divided {'at random' if division == 'random' else 'by orbits'}")
             axis.set(xlabel="epochs", ylabel="puzzles solved at once, %", ylim=(0, 100))
-            axis.legend()
+            if axis.lines:
+                axis.legend()
         figure.savefig(self.out, dpi=150)
 
 

@@ -1,0 +1,87 @@
+"""The benchmark: what it compares is the same, what it writes it does not measure again."""
+
+import json
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+import torch
+
+from sudoku_baselines.neural.exact_cover import ExactCoverTraining
+from sudoku_baselines.neural.multiverse import MultiverseConfig
+from sudoku_gym import puzzles
+from sudoku_learning.networks import ExactCoverConfig, seeded
+from sudoku_learning.thinking import UpdatesConfig
+from sudoku_learning.training import Training
+
+FILE = Path(__file__).parents[3] / "benchmarks" / "neural.py"
+
+
+@pytest.fixture(scope="module")
+def benchmark():
+    spec = spec_from_file_location("neural_benchmark", FILE)
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("verses", [1, 5])
+def test_all_verses_at_once_are_the_verses_one_by_one(benchmark, verses):
+    chosen = puzzles.load("4x4", "train")[:9]
+    boards = torch.from_numpy(chosen.puzzles)
+    batched = seeded(0, lambda: MultiverseConfig(verses).build(chosen.geometry))
+    loop = benchmark.LoopOfVerses(batched)
+    one, other = (model(boards).log_probabilities for model in (batched, loop))
+    torch.testing.assert_close(one, other)
+    for found in (one, other):
+        found.square().sum().backward()
+    for number, lstms in enumerate(loop.verses):  # and so do their gradients
+        wanted = batched.lstms[0].recurrent.grad[0, number].reshape(20, 5)
+        torch.testing.assert_close(lstms[0].weight_hh_l0.grad, wanted)
+
+
+def run(benchmark, tmp_path, *arguments):
+    common = ("--out", str(tmp_path / "rows.json"), "--runs", str(tmp_path / "runs"))
+    return benchmark.main([arguments[0], *common, *arguments[1:]])
+
+
+def test_tables_are_written_once(benchmark, tmp_path, monkeypatch):
+    part = ("multiverse", "--models", "M5", "--divisions", "orbits", "--distinct", "32")
+    few = (*part, "--count", "20")
+    first = run(benchmark, tmp_path, *few, "--epochs", "1")
+    assert [row["epochs"] for row in first] == [1] and first[0]["count"] == 20
+    again = run(benchmark, tmp_path, *few, "--epochs", "2")
+    assert [row["epochs"] for row in again] == [1, 2]
+    written = json.loads((tmp_path / "rows.json").read_text())
+    assert written["rows"] == again and len(written["commands"]) == 2
+    monkeypatch.setattr(Training, "step", None)  # nothing is trained again
+    assert run(benchmark, tmp_path, *few, "--epochs", "2") == again
+    picture = tmp_path / "figure.png"
+    benchmark.main(["figure", "--rows", str(tmp_path / "rows.json"), "--out", str(picture)])
+    assert picture.stat().st_size > 1000
+
+
+def test_equal_time(benchmark, tmp_path, monkeypatch):
+    def small(name, run, seed, parts):
+        return ExactCoverTraining(
+            env="Sudoku6x6-v0",
+            run=run,
+            seed=seed,
+            puzzles=parts,
+            validation_games=4,
+            updates=UpdatesConfig(count=2, boards=4, segments=2),
+            network=ExactCoverConfig(8, 2),
+        )
+
+    monkeypatch.setattr(benchmark, "nine", small)
+    part = ("nine", "--models", "exact-cover", "--minutes", "0.005", "--sets", "6x6")
+    rows = run(benchmark, tmp_path, *part, "--count", "30", "--distinct", "10")
+    plan, trained, *played = rows
+    assert plan["iterations"] >= 1 and trained["weights"] > 0
+    modes = {(row["mode"], row.get("grade")) for row in played}
+    assert {("one-shot", None), ("surest", None)} < modes
+    counts = [row["count"] for row in played if row["mode"] == "surest" and row.get("grade")]
+    assert sum(counts) == 30
+    assert run(benchmark, tmp_path, *part, "--count", "30", "--distinct", "10") == rows
