@@ -35,7 +35,7 @@ class Level:
     @property
     def is_end(self) -> NDArray[np.bool_]:
         """Where trajectories end: bool `[S]`."""
-        return ~self.found.allowed.any(1)
+        return np.logical_not(self.found.allowed.any(1))
 
 
 class StateGraph:
@@ -112,11 +112,12 @@ class StateGraph:
         Args:
             log_policies: log P_F of each step of each level.
         """
-        reached, ended = np.ones(1), []
+        reached: NDArray[np.float64] = np.ones(1)
+        ended = []
         for level, log_pf in zip(self.levels, log_policies, strict=True):
             ended.append(reached[level.is_end])
             moved = reached[level.parents] * np.exp(log_pf.astype(np.float64))
-            reached = np.bincount(level.children, moved)
+            reached = np.bincount(level.children, moved).astype(np.float64)
         return np.concatenate(ended)
 
 

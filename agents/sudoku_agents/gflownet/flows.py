@@ -17,9 +17,15 @@ from torch import Tensor
 
 from sudoku_agents.gflownet.orders import Choices
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks import BodyConfig, LogFlowConfig, Network, PolicyConfig
+from sudoku_learning.networks import (
+    BodyConfig,
+    HeadConfig,
+    LogFlowConfig,
+    Network,
+    PolicyConfig,
+)
 
-HEADS = {"policy": PolicyConfig(), "log_flow": LogFlowConfig()}
+HEADS: dict[str, HeadConfig] = {"policy": PolicyConfig(), "log_flow": LogFlowConfig()}
 FLOW_SCALE = 5.0  # the head counts in fives, so that Adam moves log-flows faster than the rest
 BOARDS_AT_ONCE = 1024
 

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 import torch
 
+from sudoku_agents.gflownet.exact import StateGraph, total_variation
 from sudoku_agents.gflownet.flows import FlowNetwork, distinct
 from sudoku_agents.gflownet.orders import Choices, choices
 from sudoku_gym import board, puzzles, symmetry
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import ExactCoverConfig, MLPConfig, seeded
+from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph, constraint_table
 
 FOUR = Geometry.standard(4)
 CROSSING = board.parse("1234 34.. .... ....")  # a 1 next leaves 4 completions, a 2 leaves 2
@@ -75,3 +77,57 @@ def test_it_stays_equivariant(walks):
     log_pf = network.log_policy(boards, found, FOUR)
     after = network.log_policy(moves.apply(boards), moved, FOUR)
     np.testing.assert_allclose(actions(np.exp(log_pf)), np.exp(after), atol=1e-5)
+
+
+def best_policy(graph, looks):
+    """The exact policy, averaged over the choices of each state that look alike."""
+    flows = graph.log_flows(None, -30.0)
+    policies = []
+    for level, following in zip(graph.levels, [*flows[1:], np.zeros(0)], strict=True):
+        chances = np.exp(following[level.children])
+        chances /= np.bincount(level.parents, chances, len(level.boards))[level.parents]
+        for state in np.unique(level.parents):
+            steps = np.flatnonzero(level.parents == state)
+            if np.ptp(chances[steps]) < 1e-9:
+                continue
+            mask = level.found.candidates[state]
+            look = looks(level.boards[state], mask)
+            alike = np.array([look[action] for action in level.actions[steps]])
+            for one in np.unique(alike, axis=0):
+                same = steps[(alike == one).all(1)]
+                chances[same] = chances[same].mean()
+        policies.append(np.log(chances))
+    return policies
+
+
+def seen_by_messages(one, mask):
+    """The colours of placements that no number of rounds of messages refines any more."""
+    placements = np.flatnonzero(mask)
+    constraints = constraint_table(FOUR)[placements]
+    colours = np.zeros(len(placements), np.int64)
+    for _ in range(len(placements)):
+        heard = [
+            [sorted(colours[(constraints == c).any(1)]) for c in constraints[p]]
+            for p in range(len(placements))
+        ]
+        keys = [(colours[p], *map(tuple, sorted(heard[p]))) for p in range(len(placements))]
+        refined = [sorted(set(keys)).index(key) for key in keys]
+        if len(set(refined)) == len(set(colours)):
+            break
+        colours = np.array(refined)
+    return {p: (colour,) for p, colour in zip(placements, colours, strict=True)}
+
+
+def told_by_walks(one, mask):
+    graph = ExactCoverGraph.of(one[None], mask[None], FOUR, walks=6)
+    return dict(zip(graph.positions, np.round(graph.returns, 4), strict=True))
+
+
+@pytest.mark.parametrize("order", ["rows", "constrained"])
+@pytest.mark.parametrize(("looks", "wanted"), [(seen_by_messages, 1 / 6), (told_by_walks, 0)])
+def test_the_best_that_an_equivariant_network_can_do(order, looks, wanted):
+    graph = StateGraph(np.zeros((4, 4), np.int8), FOUR, order)
+    is_solution = board.is_solved(graph.ends())
+    arrivals = graph.arrivals(best_policy(graph, looks))
+    found = total_variation(arrivals, is_solution / is_solution.sum())
+    assert found == pytest.approx(wanted, abs=1e-6)

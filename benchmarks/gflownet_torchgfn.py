@@ -1,0 +1,189 @@
+"""Holds our GFlowNet against torchgfn's: the empty 4x4 board, in any order, by trajectory balance.
+
+Both have a perceptron of two hidden layers of 256, 64 trajectories an update, Adam, a floor of -18
+for dead ends and a uniform backward policy. Both get the same processor seconds, in turns; then
+both draw solutions. torchgfn goes into an environment of its own, beside this project:
+
+    pip install torchgfn && python benchmarks/gflownet_torchgfn.py --seconds 30 --seeds 0 1 2
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import tyro
+from gfn.env import DiscreteEnv
+from gfn.estimators import DiscretePolicyEstimator
+from gfn.gflownet import TBGFlowNet
+from gfn.preprocessors import IdentityPreprocessor
+from gfn.states import DiscreteStates
+from gfn.utils.modules import MLP
+
+from sudoku_agents.gflownet.config import GFlowNetConfig
+from sudoku_agents.gflownet.learner import GFlowNetLearner
+from sudoku_agents.gflownet.sampler import draw_trajectories
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.statistics import wilson_interval
+from sudoku_learning.networks import MLPConfig
+from sudoku_learning.networks.exact_cover.graph import constraint_table
+from sudoku_learning.training import Random
+
+FOUR = Geometry.standard(4)
+FLOOR = -18.0
+BATCH = 64
+
+
+@dataclass(frozen=True)
+class Config:
+    """How long, and how often."""
+
+    seconds: float = 30.0
+    """processor seconds of each training"""
+    seeds: tuple[int, ...] = (0, 1, 2)
+    """of the networks and of everything drawn"""
+    draws: int = 2000
+    """trajectories drawn after training"""
+
+
+class EmptyBoards:
+    """A source of empty 4x4 boards."""
+
+    geometry = FOUR
+    max_blanks = 16
+
+    def sample(
+        self, count: int, blanks: object, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return so many."""
+        boards = np.zeros((count, 4, 4), np.int8)
+        return boards, boards
+
+
+class Sudoku4x4(DiscreteEnv):
+    """The same board for torchgfn: 64 numbers, 1 where a placement has been made."""
+
+    def __init__(self) -> None:
+        members = torch.zeros(64, 64)
+        members[torch.arange(64)[:, None], torch.from_numpy(constraint_table(FOUR)).long()] = 1
+        self.excludes = (members @ members.T).clamp(max=1)  # [64, 64], share a constraint
+        super().__init__(n_actions=65, s0=torch.zeros(64), state_shape=(64,))
+
+    def make_states_class(self) -> type[DiscreteStates]:
+        """Return the states, whose masks are products with `excludes`."""
+        env = self
+
+        class States(DiscreteStates):
+            state_shape = env.state_shape
+            s0, sf, n_actions = env.s0, env.sf, env.n_actions
+            make_random_states = env.make_random_states
+
+            def _compute_forward_masks(self) -> torch.Tensor:
+                legal = self.tensor @ env.excludes == 0
+                cells = (*self.tensor.shape[:-1], 16, 4)
+                is_blank = self.tensor.view(cells).sum(-1) == 0
+                is_dead = (is_blank & ~legal.view(cells).any(-1)).any(-1, keepdim=True)
+                goes_on = is_blank.any(-1, keepdim=True) & ~is_dead
+                return torch.cat([legal & goes_on, ~goes_on], -1)
+
+            def _compute_backward_masks(self) -> torch.Tensor:
+                return self.tensor != 0
+
+        return States
+
+    def step(self, states, actions):
+        """Make placements."""
+        return self.States(states.tensor.scatter(-1, actions.tensor, 1.0))
+
+    def backward_step(self, states, actions):
+        """Take placements back."""
+        return self.States(states.tensor.scatter(-1, actions.tensor, 0.0))
+
+    def log_reward(self, final_states):
+        """Return 0 for full boards, else the floor."""
+        return torch.where(final_states.tensor.sum(-1) == 16, 0.0, FLOOR)
+
+
+class TheirLearner:
+    """A training with torchgfn, as its examples have it."""
+
+    def __init__(self, seed: int) -> None:
+        torch.manual_seed(seed)
+        self.env = Sudoku4x4()
+        forward = MLP(64, 65, hidden_dim=256, n_hidden_layers=2)
+        preprocessor = IdentityPreprocessor(output_dim=64)
+        policy = DiscretePolicyEstimator(forward, 65, preprocessor)
+        backward = DiscretePolicyEstimator.uniform(65, preprocessor)
+        self.flows = TBGFlowNet(policy, backward)
+        logz = self.flows.logz_parameters()
+        groups = [{"params": list(forward.parameters())}, {"params": logz, "lr": 3e-2}]
+        self.adam = torch.optim.Adam(groups, lr=1e-3)
+
+    def learn(self) -> None:
+        """Do an update on fresh trajectories."""
+        drawn = self.flows.sample_trajectories(self.env, n=BATCH, save_logprobs=True)
+        loss = self.flows.loss(self.env, drawn, recalculate_all_logprobs=False)
+        self.adam.zero_grad()
+        loss.backward()
+        self.adam.step()
+
+    def solved(self, draws: int) -> int:
+        """Count the solutions among so many draws."""
+        with torch.no_grad():
+            ends = self.flows.sample_terminating_states(self.env, draws)
+        return int((ends.tensor.sum(-1) == 16).sum())
+
+
+class OurLearner:
+    """A training with ours; without replay and exploration, as the other has none."""
+
+    def __init__(self, seed: int) -> None:
+        config = GFlowNetConfig(
+            updates=1,
+            puzzles=BATCH,
+            replayed=0.0,
+            epsilon=0.0,
+            augment=False,
+            iterations=1_000_000,
+            network=MLPConfig((256, 256)),
+        )
+        self.random = Random(seed)
+        self.learner = GFlowNetLearner(config, self.random, EmptyBoards())
+
+    def learn(self) -> None:
+        """Do an update on fresh trajectories."""
+        self.learner.learn(None, self.random)
+
+    def solved(self, draws: int) -> int:
+        """Count the solutions among so many draws."""
+        boards = np.zeros((draws, 4, 4), np.int8)
+        network = self.learner.network
+        return int(draw_trajectories(network, boards, FOUR, "any", self.random.numpy).solved.sum())
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    config = tyro.cli(Config, description=__doc__.splitlines()[0], args=argv)
+    torch.set_num_threads(1)
+    for seed in config.seeds:
+        for name, make in (("ours", OurLearner), ("torchgfn", TheirLearner)):
+            learner = make(seed)
+            learner.learn()  # compiles what is not compiled yet
+            start, updates = time.process_time(), 0
+            while time.process_time() - start < config.seconds:
+                learner.learn()
+                updates += 1
+            rate = updates * BATCH / (time.process_time() - start)
+            won = learner.solved(config.draws)
+            low, high = wilson_interval(won, config.draws)
+            print(
+                f"{name}, seed {seed}: {rate:,.0f} trajectories a second, {won} of {config.draws} "
+                f"solved ({100 * low:.1f} to {100 * high:.1f} %)",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
