@@ -24,7 +24,7 @@ def found(rows):
 
 def test_tables_know_their_own_puzzles(tmp_path):
     out = tmp_path / "figures.json"
-    few = ["--iterations", "4", "--count", "50", "--seeds", "0", "--out", str(out)]
+    few = ["--iterations", "8", "--count", "50", "--seeds", "0", "--out", str(out)]
     rows = load("q_learning").main(["--parts", "tabular", *few])
     assert json.loads(out.read_text())["rows"] == rows
     played = found(rows)

@@ -108,15 +108,9 @@ def test_a_short_run_learns(tmp_path):
     "changes",
     [
         {"targets": PLAIN},
-        {
-            "targets": replace(PLAIN, double=False),
-            "values": "plain",
-            "dueling": True,
-            "network": ExactCoverConfig(intersections=True),
-        },
         {"replay": ReplayConfig(priority=0.0), "updates": UpdatesConfig(segments=1)},
     ],
-    ids=["n-step", "plain-dueling", "one-segment"],
+    ids=["n-step", "one-segment"],
 )
 def test_every_kind_learns(tmp_path, changes):
     config = DQNConfig(
