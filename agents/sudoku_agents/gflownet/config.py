@@ -31,6 +31,9 @@ class LossConfig:
     """see `losses`"""
     decay: float = 0.9
     """lambda of sub-trajectory balance"""
+    rounds: int | None = None
+    """the loss counts after so many of a recurrent body's last rounds; None counts all of them. The
+    square of a log is large where nothing can be known yet, as after few rounds on a large board"""
     learning_rate: float = 3e-3
     """of Adam, until `constant_share` of the run is over; from there it falls to 0"""
     constant_share: float = 0.6
@@ -43,6 +46,8 @@ class LossConfig:
         for name in ("decay", "learning_rate", "max_gradient_norm"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
+        if self.rounds is not None and self.rounds < 1:
+            raise ValueError(f"rounds must be at least 1, not {self.rounds}")
         if not 0 <= self.constant_share < 1:
             raise ValueError(f"constant_share must lie in [0, 1), not {self.constant_share}")
 

@@ -120,6 +120,7 @@ def loss_of(estimates: Estimates, config: LossConfig, groups: Tensor) -> Tensor:
         groups: int64 `[G]`, the puzzle of each, numbered from 0 without gaps.
     """
     values, energies, lengths = estimates
+    values = values[-(config.rounds or len(values)) :]
     match config.kind:
         case "trajectory-balance":
             return losses.trajectory_balance(values, lengths)

@@ -207,6 +207,7 @@ def test_settings_that_make_no_sense(tmp_path, changes, message):
     ("make", "message"),
     [
         (lambda: LossConfig(decay=0.0), "decay must be positive"),
+        (lambda: LossConfig(rounds=0), "rounds must be at least 1"),
         (lambda: LossConfig(learning_rate=-1.0), "learning_rate must be positive"),
         (lambda: LossConfig(constant_share=1.0), "constant_share must lie in"),
         (lambda: RewardConfig(floor=0.5), "floor must be negative"),

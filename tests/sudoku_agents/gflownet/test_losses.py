@@ -8,7 +8,7 @@ import torch
 
 from sudoku_agents.gflownet import losses
 from sudoku_agents.gflownet.config import LossConfig, RewardConfig
-from sudoku_agents.gflownet.estimates import estimate, log_backward, loss_of
+from sudoku_agents.gflownet.estimates import Estimates, estimate, log_backward, loss_of
 from sudoku_agents.gflownet.exact import StateGraph
 from sudoku_agents.gflownet.flows import Answers
 from sudoku_agents.gflownet.orders import ORDERS
@@ -134,6 +134,17 @@ def test_the_losses_are_their_equations():
     assert losses.forward_looking_detailed_balance(values, energies, lengths).item() == (
         pytest.approx(losses.detailed_balance(values - energies, lengths).item())
     )
+
+
+def test_the_last_rounds_may_count_alone():
+    values, lengths = numbers()
+    found = Estimates(values, torch.zeros(5, 7), lengths)
+    groups = torch.zeros(5, dtype=torch.long)
+    last = loss_of(found, LossConfig(rounds=2), groups)
+    assert last.item() == losses.trajectory_balance(values[-2:], lengths).item()
+    every = loss_of(found, LossConfig(rounds=9), groups)
+    assert every.item() == loss_of(found, LossConfig(), groups).item()
+    assert every.item() == losses.trajectory_balance(values, lengths).item()
 
 
 @pytest.mark.parametrize("decay", [0.5, 0.9, 1.5])
