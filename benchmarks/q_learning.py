@@ -44,6 +44,7 @@ from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_learning.networks import ExactCoverConfig, MLPConfig, NetworkPolicy, seeded
 from sudoku_learning.training import Random, Training
+from sudoku_learning.training.config import read_config
 
 Row = dict[str, Any]
 
@@ -168,7 +169,7 @@ def play(config: Config) -> Iterator[Row]:
         result = evaluate(policy, chosen)
         yield row("deep Q", title, result, {"playing": time.process_time() - start})
     for seed in range(config.untrained):
-        network = untrained(agent.read_config(saved(config.checkpoint)), seed)
+        network = untrained(read_config(saved(config.checkpoint), DQNConfig), seed)
         for title, chosen in sets:
             part = chosen[: config.untrained_count]
             yield row(f"untrained, seed {seed}", title, evaluate(NetworkPolicy(network, "q"), part))

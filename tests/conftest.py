@@ -23,10 +23,20 @@ def pytest_configure(config):
 
 
 @pytest.fixture(autouse=True)
-def _same_weights_every_time():
-    """Seed torch before each test that uses it: some networks are born with a dead unit."""
-    if "torch" in sys.modules:
-        sys.modules["torch"].manual_seed(0)
+def _same_results_every_time():
+    """Give each test that uses torch one thread, as trainers do, and a seed.
+
+    Only on one thread is a result the same to the bit; and some networks are born with a dead unit.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None:
+        yield
+        return
+    torch.manual_seed(0)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session")
@@ -45,3 +55,27 @@ def ray_cluster():
     )
     yield ray
     ray.shutdown()
+
+
+@pytest.fixture
+def actors_change_nothing(ray_cluster, tmp_path):
+    """Return a check that a run ends with the same weights whoever samples, to the bit.
+
+    It takes `train(config)`, which makes a training, and `small(run, **changes)`, which makes its
+    configuration.
+    """
+    import torch
+
+    from sudoku_learning.training import RayConfig
+
+    def check(train, small):
+        weights = []
+        for actors in (0, 2):
+            ray = RayConfig(actors=actors, games_per_task=5)
+            training = train(small(tmp_path / str(actors), ray=ray))
+            training.run()
+            network = training.learner.network
+            weights.append(torch.nn.utils.parameters_to_vector(network.parameters()))
+        assert torch.equal(*weights)
+
+    return check

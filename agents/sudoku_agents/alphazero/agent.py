@@ -23,7 +23,6 @@ from sudoku_learning.networks import (
     NetworkPolicy,
     evaluate_boards,
 )
-from sudoku_learning.networks.exact_cover import ExactCoverBody
 from sudoku_learning.networks.policy import BOARDS_AT_ONCE
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.playing import load_network
@@ -154,11 +153,9 @@ def load(
         raise ValueError(f"search must be 'retry', not {search!r}")
     if search and simulations:
         raise ValueError("give simulations, for the tree search, or search='retry', not both")
-    config, network = load_network(folder, read_config, _make, _renamed)
-    if rounds is not None:
-        if not isinstance(network.body, ExactCoverBody):
-            raise ValueError(f"rounds={rounds}: the network in {folder} has none to choose")
-        network.body.rounds = rounds
+    if sure is not None and (search or simulations):
+        raise ValueError(f"sure={sure}: a search does not play what the network is sure of")
+    config, network = load_network(folder, read_config, _make, _renamed, rounds)
     if search == "retry":
         return RetrySolver(network, RetryConfig(evaluations))
     if not simulations:

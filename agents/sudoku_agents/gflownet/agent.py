@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_agents.gflownet.config import GFlowNetConfig, read_config
+from sudoku_agents.gflownet.config import GFlowNetConfig
 from sudoku_agents.gflownet.flows import FlowNetwork
 from sudoku_agents.gflownet.orders import Choices
 from sudoku_agents.gflownet.sampler import draw_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import NetworkPolicy
-from sudoku_learning.networks.exact_cover import ExactCoverBody
+from sudoku_learning.training.config import read_config
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.playing import load_network
 
@@ -63,11 +64,9 @@ def load(
     Raises:
         ValueError: if there is no sound checkpoint in the folder, or the network has no rounds.
     """
-    _, network = load_network(folder, read_config, _make)
-    if rounds is not None:
-        if not isinstance(network.body, ExactCoverBody):
-            raise ValueError(f"rounds={rounds}: the network in {folder} has none to choose")
-        network.body.rounds = rounds
+    _, network = load_network(
+        folder, partial(read_config, kind=GFlowNetConfig), _make, rounds=rounds
+    )
     return GFlowNetPolicy(network, sample)
 
 

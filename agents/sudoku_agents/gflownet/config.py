@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from sudoku_agents.gflownet.orders import Order
-from sudoku_learning.configs import from_json, registered
+from sudoku_learning.configs import registered
 from sudoku_learning.networks import ExactCoverConfig
 from sudoku_learning.training import TrainingConfig
 from sudoku_learning.training.config import NetworkConfig
@@ -110,6 +110,7 @@ class GFlowNetConfig(TrainingConfig):
     def __post_init__(self) -> None:
         """Check the values."""
         super().__post_init__()
+        check_env(self.env)
         for name in ("updates", "puzzles", "repeats", "replay"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
@@ -122,15 +123,3 @@ class GFlowNetConfig(TrainingConfig):
             raise ValueError(f"epsilon must lie in [0, 1], not {self.epsilon}")
         if self.replayed < 0:
             raise ValueError(f"replayed must not be negative, but is {self.replayed}")
-
-
-def read_config(data: dict[str, Any]) -> GFlowNetConfig:
-    """Read the configuration of a checkpoint.
-
-    Raises:
-        ValueError: if it is no configuration of a GFlowNet, or its environment is unknown.
-    """
-    fields = {name: data[name] for name in data if name != "agent"}
-    config = from_json(fields, GFlowNetConfig)
-    check_env(config.env)
-    return config

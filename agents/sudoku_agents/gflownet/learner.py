@@ -27,6 +27,7 @@ from sudoku_learning.training import (
     train_from_the_command_line,
 )
 from sudoku_learning.training.environments import training_source
+from sudoku_learning.training.optimiser import falling_rate
 from sudoku_learning.training.playing import load_weights_of
 from sudoku_learning.training.progress import check_form
 from sudoku_learning.training.sampling import make_sampler, split
@@ -77,7 +78,9 @@ class GFlowNetLearner:
 
     def learn(self, blanks: Blanks, random: Random) -> Report:
         """Draw trajectories from puzzles with so many blanks and update the network, in turns."""
-        self._set_learning_rate()
+        rates, done = self.config.loss, self._iterations / self.config.iterations
+        rate = rates.learning_rate * falling_rate(done, rates.constant_share)
+        self.optimiser.learning_rate = rate
         updates = self.config.updates
         steps = solved = played = 0
         loss_sum = log_z_sum = 0.0
@@ -97,7 +100,7 @@ class GFlowNetLearner:
                 LOG_Z: log_z_sum / updates,
                 SAMPLED: solved / played,
                 curves.EPISODIC_LENGTH: steps / played,
-                curves.LEARNING_RATE: self.optimiser.learning_rate,
+                curves.LEARNING_RATE: rate,
             },
             columns={
                 "loss": f"{loss_sum / updates:.3f}",
@@ -157,12 +160,6 @@ class GFlowNetLearner:
         inner = config.loss.kind not in ("trajectory-balance", "log-partition-variance")
         order, reward = config.order, config.reward
         return estimate(self.network, trajectories, self._geometry, order, reward, inner)
-
-    def _set_learning_rate(self) -> None:
-        """Let the learning rate fall evenly, once its constant share is over."""
-        loss, done = self.config.loss, self._iterations / self.config.iterations
-        left = (1 - done) / (1 - loss.constant_share)
-        self.optimiser.learning_rate = loss.learning_rate * min(1.0, max(left, 0.02))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,12 +1,13 @@
-"""Trained networks as policies: `load_policy` with the folder of a run, or a name that ships.
+"""Trained networks as policies: `load_policy` with the folder of any supervised trainer's run.
 
-load_policy("runs/multiverse")                          # any run of a supervised trainer
-load_policy("multiverse-m12?mode=surest")               # one that comes with the package
+load_policy("runs/multiverse")
+load_policy("runs/multiverse?mode=surest")
 """
 
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any, Literal
 
 # Every configuration that a checkpoint may hold is imported, for only then can it be read.
@@ -24,8 +25,8 @@ from sudoku_baselines.neural.guissart.learner import GuissartTraining
 from sudoku_baselines.neural.guissart.solver import Guissart
 from sudoku_baselines.neural.model import Model, ModelPredictor
 from sudoku_gym.policy import Policy, PredictorPolicy, Solver
-from sudoku_learning.configs import from_json
 from sudoku_learning.networks import NetworkPolicy
+from sudoku_learning.training.config import read_config
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.playing import load_network
 
@@ -47,7 +48,7 @@ def load(
         ValueError: if there is no sound checkpoint in the folder, or its network has no such
             option.
     """
-    config, network = load_network(folder, _read, _make)
+    config, network = load_network(folder, partial(read_config, kind=LabelledConfig), _make)
     if isinstance(config, GuissartTraining):
         if mode is not None or rounds is not None:
             raise ValueError(f"{folder}: Guissart's networks have neither mode nor rounds")
@@ -63,10 +64,6 @@ def load(
             raise ValueError(f"rounds={rounds}: the network in {folder} has none to choose")
         network.rounds = rounds
     return PredictorPolicy(ModelPredictor(network), mode or config.mode)
-
-
-def _read(data: dict[str, Any]) -> LabelledConfig:
-    return from_json({name: data[name] for name in data if name != "agent"}, LabelledConfig)
 
 
 def _make(config: LabelledConfig) -> Any:

@@ -20,6 +20,18 @@ class Plan:
         self._digits = np.zeros(puzzles.shape, np.int8)
         self._ratings = np.full(puzzles.shape, -np.inf, np.float32)
 
+    def check(self, boards: NDArray[np.int8]) -> None:
+        """See that there is a board for each game.
+
+        Raises:
+            ValueError: if not.
+        """
+        if boards.shape != self._expected.shape:
+            raise ValueError(
+                f"boards {list(boards.shape)}, but the games were started with "
+                f"{list(self._expected.shape)}: call reset(puzzles, geometry, rng) first"
+            )
+
     def next(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return the best planned placement that is legal, int64 `[B]`; -1 where there is none.
 

@@ -90,8 +90,13 @@ class NetworkPolicy(BatchedPolicy):
         self._plan = Plan(puzzles)
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Choose a placement for each board: what is planned, else what `choose` says."""
+        """Choose a placement for each board: what is planned, else what `choose` says.
+
+        Raises:
+            ValueError: if there are not as many boards as games were started with.
+        """
         masks = action_masks[:, : self.geometry.num_placements].copy()
+        self._plan.check(boards)
         planned = self._plan.next(boards, masks)
         masks[planned >= 0] = False
         self._thoughts = []

@@ -122,4 +122,17 @@ def saved_config(run: Path, kind: type[Config]) -> Config:
     """
     data = checkpoint.read_config(run)
     with checkpoint.naming(run / checkpoint.CONFIG, "it can't be used"):
-        return from_json({name: data[name] for name in data if name != "agent"}, kind)
+        return read_config(data, kind)
+
+
+def read_config(data: dict[str, Any], kind: type[Config]) -> Config:
+    """Make the configuration that `TrainingConfig.to_json` wrote.
+
+    Args:
+        data: the JSON's content.
+        kind: of the family.
+
+    Raises:
+        ValueError: if it is no such configuration, see `from_json`.
+    """
+    return from_json({name: data[name] for name in data if name != "agent"}, kind)

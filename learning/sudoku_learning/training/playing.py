@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from torch import Tensor, nn
 
+from sudoku_learning.networks.exact_cover import ExactCoverBody
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.run_folder import checkpoint_in
 from sudoku_learning.training.weights import load_weights, make_network
@@ -21,6 +22,7 @@ def load_network(
     read_config: Callable[[dict[str, Any]], Config],
     make: Callable[[Config], Network],
     rename: Callable[[dict[str, Tensor]], dict[str, Tensor]] = dict,
+    rounds: int | None = None,
 ) -> tuple[Config, Network]:
     """Make the network of a checkpoint, or of the latest checkpoint of a run.
 
@@ -29,19 +31,27 @@ def load_network(
         read_config: makes the family's configuration of the JSON's content.
         make: makes the network of a configuration, with whatever weights.
         rename: gives the weights of an earlier release the names that they have today.
+        rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint.
 
     Returns:
         The configuration, and the network with its weights.
 
     Raises:
-        ValueError: if there is no checkpoint, or it is damaged; the message names the file.
+        ValueError: if there is no checkpoint, or it is damaged; the message names the file. Or if
+            the network has no rounds to choose.
     """
     path = checkpoint_in(folder)
     data, weights = checkpoint.read_to_play(path)
     with checkpoint.naming(path / checkpoint.CONFIG, "it can't be used"):
         config = read_config(data)
     with checkpoint.naming(path, "it can't be played"):
-        return config, make_network(lambda: make(config), rename(weights))
+        network = make_network(lambda: make(config), rename(weights))
+    if rounds is not None:
+        body = getattr(network, "body", None)
+        if not isinstance(body, ExactCoverBody):
+            raise ValueError(f"rounds={rounds}: the network in {folder} has none to choose")
+        body.rounds = rounds
+    return config, network
 
 
 def load_weights_of(folder: str | os.PathLike[str], network: nn.Module) -> None:

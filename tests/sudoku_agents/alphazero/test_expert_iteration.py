@@ -25,7 +25,7 @@ from sudoku_gym.policy import SolverPolicy
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import ExactCoverConfig
 from sudoku_learning.thinking import UpdatesConfig
-from sudoku_learning.training import RayConfig, Training
+from sudoku_learning.training import Training
 
 FOUR = Geometry.standard(4)
 NETWORK = ExactCoverConfig(8, 4, test_rounds=16, intersections=True, settled=1.0)
@@ -218,14 +218,8 @@ def test_the_curriculum_moves(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("ray")
-def test_actors_label_what_one_process_labels(ray_cluster, tmp_path):
-    weights = []
-    for actors in (0, 2):
-        config = small(tmp_path / str(actors), ray=RayConfig(actors=actors, games_per_task=5))
-        training = train(config)
-        training.run()
-        weights.append(weights_of(training))
-    assert torch.equal(*weights)
+def test_actors_label_what_one_process_labels(actors_change_nothing):
+    actors_change_nothing(train, small)
 
 
 def test_the_command_line_and_the_solver(tmp_path, capsys):

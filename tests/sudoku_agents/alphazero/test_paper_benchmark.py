@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from sudoku_agents.alphazero import agent
 from sudoku_agents.alphazero.search import search
@@ -24,9 +23,7 @@ def paper():
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses look there
     spec.loader.exec_module(module)
-    threads = torch.get_num_threads()
-    yield module
-    torch.set_num_threads(threads)
+    return module
 
 
 def test_it_trains_plays_and_goes_on(paper, tmp_path, monkeypatch, capsys):

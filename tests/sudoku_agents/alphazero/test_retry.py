@@ -11,12 +11,11 @@ from sudoku_agents.alphazero.retry.assumptions import (
     FULL,
     OPEN,
     assume,
-    constraint_members,
     state_of,
 )
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.geometry import Geometry, latin_square, sudoku_x
-from sudoku_learning.networks.exact_cover.graph import constraint_table
+from sudoku_learning.networks.exact_cover.graph import constraint_members, constraint_table
 
 FOUR = Geometry.standard(4)
 

@@ -24,7 +24,7 @@ from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import ExactCoverConfig, MLPConfig
-from sudoku_learning.training import Random, RayConfig, Training
+from sudoku_learning.training import Random, Training
 
 FOUR = Geometry.standard(4)
 EMPTY = np.zeros((4, 4), np.int8)
@@ -221,14 +221,8 @@ def test_losses_and_rewards_that_make_no_sense(make, message):
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("ray")
-def test_actors_draw_what_one_process_draws(ray_cluster, tmp_path):
-    weights = []
-    for actors in (0, 2):
-        config = small(tmp_path / str(actors), ray=RayConfig(actors=actors, games_per_task=5))
-        training = train(config)
-        training.run()
-        weights.append(weights_of(training))
-    assert torch.equal(*weights)
+def test_actors_draw_what_one_process_draws(actors_change_nothing):
+    actors_change_nothing(train, small)
 
 
 def test_the_command_line_and_the_rounds_of_play(tmp_path, capsys):

@@ -23,7 +23,7 @@ from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import ExactCoverConfig, MLPConfig, NetworkPolicy
-from sudoku_learning.training import RayConfig, Training
+from sudoku_learning.training import Training
 
 PLAIN = TargetsConfig(n_step=3, backup="max", hindsight=False)
 
@@ -108,19 +108,25 @@ def test_a_short_run_learns(tmp_path):
     "changes",
     [
         {"targets": PLAIN},
+        {
+            "targets": replace(PLAIN, double=False),
+            "values": "plain",
+            "dueling": True,
+            "network": ExactCoverConfig(intersections=True),
+            "iterations": 30,  # its first ten go by without a solved puzzle
+        },
         {"replay": ReplayConfig(priority=0.0), "updates": UpdatesConfig(segments=1)},
     ],
-    ids=["n-step", "one-segment"],
+    ids=["n-step", "plain-dueling", "one-segment"],
 )
 def test_every_kind_learns(tmp_path, changes):
     config = DQNConfig(
         run=tmp_path / "run",
         seed=3,
-        iterations=10,
         games=32,
         validation_games=8,
         evaluate_every=5,
-        **changes,
+        **{"iterations": 10, **changes},
     )
     training = train(replace(config, curriculum=ConstantConfig(blanks=8)))
     test = puzzles.load("4x4", "test")[::40]
@@ -241,14 +247,8 @@ def test_without_the_rules(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("ray")
-def test_actors_play_what_one_process_plays(ray_cluster, tmp_path):
-    weights = []
-    for actors in (0, 2):
-        config = small(tmp_path / str(actors), ray=RayConfig(actors=actors, games_per_task=5))
-        training = train(config)
-        training.run()
-        weights.append(weights_of(training))
-    assert torch.equal(*weights)
+def test_actors_play_what_one_process_plays(actors_change_nothing):
+    actors_change_nothing(train, small)
 
 
 def test_the_command_line(tmp_path, capsys):

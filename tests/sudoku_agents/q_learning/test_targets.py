@@ -13,7 +13,6 @@ from sudoku_agents.q_learning.deep.config import DQNConfig, TargetsConfig
 from sudoku_agents.q_learning.deep.replay import Moves
 from sudoku_agents.q_learning.deep.targets import (
     board_values,
-    constraint_members,
     hardest_choice,
     targets_of,
 )
@@ -78,19 +77,6 @@ def test_a_constraint_of_low_values_outweighs_one_mistaken_placement():
     values[0, mistaken] = 0.9
     choice, _ = hardest_choice(boards, values, masks, FOUR)
     assert values[0].max() == np.float32(0.9) and values[0, choice[0]] == np.float32(0.1)
-
-
-def test_constraints_have_their_members():
-    for geometry in (FOUR, Geometry.standard(6), puzzles.load("x9x9", "test").geometry):
-        size, members = geometry.size, constraint_members(geometry)
-        assert members.shape == (geometry.num_cells + len(geometry.units) * size, size)
-        for cell in range(geometry.num_cells):
-            assert set(members[cell]) == set(range(cell * size, (cell + 1) * size))
-        of_units = members[geometry.num_cells :].reshape(len(geometry.units), size, size)
-        for unit, placements in zip(geometry.units, of_units, strict=True):
-            for digit in range(size):
-                assert set(placements[digit] // size) == set(unit)
-                assert set(placements[digit] % size) == {digit}
 
 
 def networks(config, seed=0):

@@ -43,8 +43,6 @@ SEED = 2  # with it the untrained networks play badly
 @pytest.fixture
 def build():
     """Build algorithms in this process, and stop them after the test."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
     built = []
 
     def build(config):
@@ -55,7 +53,6 @@ def build():
     yield build
     for algorithm in built:
         algorithm.stop()
-    torch.set_num_threads(threads)
 
 
 def small(config=ppo_config, **options):

@@ -7,7 +7,7 @@ from sudoku_gym import board
 from sudoku_gym.geometry import Geometry, latin_square, sudoku_x, windows
 from sudoku_gym.puzzles.generator import generate
 from sudoku_learning.networks.exact_cover.crossings import intersection_table
-from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
+from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph, constraint_members
 
 
 def constraints_of(graph):
@@ -128,3 +128,16 @@ def test_what_does_not_fit_is_refused():
         ExactCoverGraph.of(
             boards + np.int8(5) * np.eye(4, dtype=np.int8), masks, Geometry.standard(4)
         )
+
+
+def test_constraints_have_their_members():
+    for geometry in (Geometry.standard(4), Geometry.standard(6), sudoku_x(9)):
+        size, members = geometry.size, constraint_members(geometry)
+        assert members.shape == (geometry.num_cells + len(geometry.units) * size, size)
+        for cell in range(geometry.num_cells):
+            assert set(members[cell]) == set(range(cell * size, (cell + 1) * size))
+        of_units = members[geometry.num_cells :].reshape(len(geometry.units), size, size)
+        for unit, placements in zip(geometry.units, of_units, strict=True):
+            for digit in range(size):
+                assert set(placements[digit] // size) == set(unit)
+                assert set(placements[digit] % size) == {digit}

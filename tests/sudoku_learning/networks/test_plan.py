@@ -100,6 +100,22 @@ def test_a_planning_policy_keeps_the_rules_of_policies():
     check_policy(NetworkPolicy(network, sure=-5.0), FOUR)  # sure of much that is wrong
 
 
+def test_other_boards_than_those_of_the_games_are_refused():
+    policy = NetworkPolicy(load_policy("calphazero").network, sure=5.0)
+    boards = np.zeros((2, 4, 4), np.int8)
+    with pytest.raises(RuntimeError, match="call reset"):
+        policy.act(boards, masks_of(boards))
+    policy.reset(boards, FOUR, np.random.default_rng(0))
+    with pytest.raises(ValueError, match=r"boards \[1, 4, 4\], but the games .* \[2, 4, 4\]"):
+        policy.act(boards[:1], masks_of(boards[:1]))
+
+
+@pytest.mark.parametrize("search", ["search=retry", "simulations=4"])
+def test_a_search_plays_nothing_unseen(search):
+    with pytest.raises(ValueError, match="sure=2: a search does not play"):
+        load_policy(f"calphazero?sure=2&{search}")
+
+
 def test_the_option_reaches_the_policy():
     assert load_policy("calphazero").sure == 5.0
     assert load_policy("calphazero?sure=2").sure == 2

@@ -104,7 +104,6 @@ def test_the_losses():
 
 
 def test_a_network_without_a_value_learns_to_read_boards():
-    torch.set_num_threads(1)
     pool = pool_of()
     body = ExactCoverConfig(8, 4, intersections=True)
     network = seeded(0, lambda: Network(body, {"policy": PolicyConfig()}, pool.geometry))

@@ -5,29 +5,13 @@ The rules only, by the table of constraints: nothing is deduced, not even a sing
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
-from numpy.typing import NDArray
 
-from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.compiler import njit
-from sudoku_learning.networks.exact_cover.graph import constraint_table
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
 FULL, OPEN, DEAD = 0, 1, 2
-
-
-@cache
-def constraint_members(geometry: Geometry) -> NDArray[np.int32]:
-    """The placements in each constraint, int32 `[C, N]`, numbered as in `constraint_table`."""
-    table = constraint_table(geometry)
-    num_constraints = geometry.num_cells + len(geometry.units) * geometry.size
-    placements = np.repeat(np.arange(len(table), dtype=np.int32), table.shape[1])
-    order = np.argsort(table.ravel(), kind="stable")
-    real = order[: num_constraints * geometry.size]  # those of the padding come last
-    return placements[real].reshape(num_constraints, geometry.size)
 
 
 @njit(cache=True, nogil=True)
@@ -38,8 +22,8 @@ def assume(board, mask, placements, table, members):
         board: int8 `[N**2]`, changed in place.
         mask: bool `[N**3]`, changed in place: what the placements rule out is struck out.
         placements: int64 `[K]`.
-        table: of `constraint_table`.
-        members: of `constraint_members`.
+        table: of `graph.constraint_table` of the exact-cover network.
+        members: of `graph.constraint_members`, likewise.
 
     Returns:
         int64, those that were made.
@@ -65,8 +49,8 @@ def state_of(board, mask, table, members):
     Args:
         board: int8 `[N**2]`, without conflicts.
         mask: bool `[N**3]`, the placements that are allowed.
-        table: of `constraint_table`.
-        members: of `constraint_members`.
+        table: of `graph.constraint_table` of the exact-cover network.
+        members: of `graph.constraint_members`, likewise.
     """
     size = members.shape[1]
     is_fulfilled = np.zeros(len(members) + 1, np.bool_)

@@ -31,13 +31,12 @@ from sudoku_agents.alphazero.retry.assumptions import (
     FULL,
     OPEN,
     assume,
-    constraint_members,
     state_of,
 )
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.configs import registered
-from sudoku_learning.networks.exact_cover.graph import constraint_table
+from sudoku_learning.networks.exact_cover.graph import constraint_members, constraint_table
 
 Ratings = Callable[[NDArray[np.int8], NDArray[np.bool_]], NDArray[np.float32]]
 

@@ -30,6 +30,7 @@ from sudoku_learning.training import (
 )
 from sudoku_learning.training.checkpoint import OPTIMISER
 from sudoku_learning.training.environments import held_out_source
+from sudoku_learning.training.optimiser import falling_rate
 from sudoku_learning.training.progress import check_form
 from sudoku_learning.training.sampling import make_sampler, split
 from sudoku_learning.training.weights import check_tensors
@@ -84,7 +85,9 @@ class DQNLearner:
         games = Games.concatenate(self.sampler.sample(self.network.state_dict(), tasks))
         self.replay.add(games.moves)
         done = self._iterations / config.iterations
-        self._set_learning_rate(done)
+        rates = config.updates
+        rate = rates.learning_rate * falling_rate(done, rates.constant_share)
+        self.optimiser.learning_rate = rate
         first, last = config.replay.importance, config.replay.last_importance
         importance = first + (last - first) * min(1.0, done)
         means = update(
@@ -146,12 +149,6 @@ class DQNLearner:
             Q_ERROR: means.error,
             Q_VALUE: means.value,
         }
-
-    def _set_learning_rate(self, done: float) -> None:
-        """Let the learning rate fall evenly, once its constant share is over."""
-        updates = self.config.updates
-        left = (1 - done) / (1 - updates.constant_share)
-        self.optimiser.learning_rate = updates.learning_rate * min(1.0, max(left, 0.02))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -25,7 +25,6 @@ board of the game. And since a well-posed puzzle has one solution, all others ha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import torch
@@ -38,7 +37,7 @@ from sudoku_agents.q_learning.deep.config import DQNConfig
 from sudoku_agents.q_learning.deep.replay import Moves
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import Network
-from sudoku_learning.networks.exact_cover.graph import constraint_table
+from sudoku_learning.networks.exact_cover.graph import constraint_members
 
 
 @dataclass(frozen=True)
@@ -138,18 +137,6 @@ def hardest_choice(
     rows, hardest = np.arange(len(boards)), best.argmin(1)
     choice = members[hardest, of_members[rows, hardest].argmax(1)]
     return choice, best[rows, hardest] > -np.inf
-
-
-@cache
-def constraint_members(geometry: Geometry) -> NDArray[np.int64]:
-    """Return the placements of each exact-cover constraint, int64 `[C, N]`.
-
-    Those of a cell are its N digits, those of a unit and a digit the unit's N cells.
-    """
-    table = constraint_table(geometry)
-    order = np.argsort(table.ravel(), kind="stable") // table.shape[1]
-    num_constraints = geometry.num_cells + len(geometry.units) * geometry.size
-    return order[: num_constraints * geometry.size].reshape(num_constraints, geometry.size)
 
 
 def as_values(numbers: Tensor, config: DQNConfig) -> Tensor:

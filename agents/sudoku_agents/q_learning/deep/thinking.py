@@ -2,7 +2,7 @@
 
 A recurrent network learns to think for longer than it is trained at once if an update may go on
 where the last one on the same board stopped. So a board stays until its values are right, or it has
-had its segments; see `sudoku_agents.alphazero.expert_iteration.thinking`, where this comes from.
+had its segments; see `sudoku_learning.thinking`, where this comes from.
 With one segment every batch is a new one, as in any deep Q-learning.
 """
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +12,9 @@ from sudoku_agents.q_learning.tabular.config import QLearningConfig
 from sudoku_agents.q_learning.tabular.table import UNKNOWN, QTable
 from sudoku_gym.actions import sample_actions
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.configs import from_json
 from sudoku_learning.networks import BatchedPolicy
 from sudoku_learning.training import checkpoint
+from sudoku_learning.training.config import read_config
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.run_folder import checkpoint_in
 
@@ -66,17 +65,8 @@ def load(folder: str | os.PathLike[str] = PRETRAINED) -> QTablePolicy:
     path = checkpoint_in(folder)
     data, weights = checkpoint.read_to_play(path)
     with checkpoint.naming(path / checkpoint.CONFIG, "it can't be used"):
-        config = read_config(data)
+        config = read_config(data, QLearningConfig)
         table = QTable(held_out_source(config.env).geometry.size)
     with checkpoint.naming(path, "it can't be played"):
         table.restore(weights)
     return QTablePolicy(table)
-
-
-def read_config(data: dict[str, Any]) -> QLearningConfig:
-    """Read the configuration of a checkpoint.
-
-    Raises:
-        ValueError: if it is no configuration of tabular Q-learning.
-    """
-    return from_json({name: data[name] for name in data if name != "agent"}, QLearningConfig)

@@ -158,6 +158,17 @@ def constraint_table(geometry: Geometry) -> NDArray[np.int32]:
     return np.concatenate([cell[:, None], in_units], axis=1).astype(np.int32)
 
 
+@cache
+def constraint_members(geometry: Geometry) -> NDArray[np.int32]:
+    """The placements in each constraint, int32 `[C, N]`, numbered as in `constraint_table`."""
+    table = constraint_table(geometry)
+    num_constraints = geometry.num_cells + len(geometry.units) * geometry.size
+    placements = np.repeat(np.arange(len(table), dtype=np.int32), table.shape[1])
+    order = np.argsort(table.ravel(), kind="stable")
+    real = order[: num_constraints * geometry.size]  # those of the padding come last
+    return placements[real].reshape(num_constraints, geometry.size)
+
+
 @njit(cache=True, nogil=True)
 def _join(boards, masks, table, num_constraints, size):
     """Number the placements, open constraints and seats of all boards."""
