@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +19,7 @@ try:
     from ray.rllib.env.env_runner import EnvRunner
     from ray.rllib.env.env_runner_group import EnvRunnerGroup
     from ray.tune.logger import LoggerCallback
+    from ray.tune.trainable import trainable
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
         "sudoku_curricula.rllib needs ray: pip install 'sudoku-gym[rllib]'"
@@ -50,6 +55,23 @@ _WRITTEN = (
     *_LOSSES.values(),
     *_RUNNERS.values(),
 )
+
+_log = logging.getLogger(__name__)
+
+
+def _keep_results_somewhere() -> None:
+    """Let RLlib start where there is no home: every algorithm makes a folder in `~/ray_results`."""
+    folder = Path(trainable.DEFAULT_STORAGE_PATH)
+    if not os.access(folder if folder.exists() else folder.parent, os.W_OK | os.X_OK):
+        trainable.DEFAULT_STORAGE_PATH = tempfile.mkdtemp(prefix="ray_results-")
+        _log.warning(
+            "%s can't be written: RLlib keeps its results in %s",
+            folder,
+            trainable.DEFAULT_STORAGE_PATH,
+        )
+
+
+_keep_results_somewhere()
 
 
 class BlanksCurriculumCallback(RLlibCallback):

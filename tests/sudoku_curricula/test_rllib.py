@@ -261,3 +261,14 @@ def test_a_missing_extra_is_named():
     code = "import sys; sys.modules['ray'] = None; import sudoku_curricula.rllib"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "pip install 'sudoku-gym[rllib]'" in result.stderr.splitlines()[-1]
+
+
+def test_results_find_a_place_where_there_is_no_home(tmp_path):
+    code = (
+        "import sudoku_curricula.rllib; from ray.tune import Trainable; print(Trainable().logdir)"
+    )
+    env = {**os.environ, "HOME": os.devnull, "TMPDIR": str(tmp_path)}
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.startswith(f"{tmp_path}/ray_results-")
+    assert f"{os.devnull}/ray_results can't be written" in told.stderr
