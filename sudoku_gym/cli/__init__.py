@@ -1,4 +1,4 @@
-"""The `sudoku-gym` command: train, evaluate, compare, plot, solve, generate, play, watch, info.
+"""The `sudoku-gym` command: from `train` and `evaluate` to `watch` and `info`, see `COMMANDS`.
 
 Policies and trainers are found by entry point, so the command knows no package above its own.
 Each sub-command is a frozen dataclass: its fields are the options, its `run` does the work and
@@ -20,6 +20,7 @@ import tyro
 from sudoku_gym.cli.comparison import Compare, Evaluate
 from sudoku_gym.cli.generate import Generate
 from sudoku_gym.cli.info import Info
+from sudoku_gym.cli.leaderboard import Leaderboard
 from sudoku_gym.cli.play import Play
 from sudoku_gym.cli.plot import Plot
 from sudoku_gym.cli.solve import Solve
@@ -36,6 +37,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "train": Train,
     "evaluate": Evaluate,
     "compare": Compare,
+    "leaderboard": Leaderboard,
     "plot": Plot,
     "solve": Solve,
     "generate": Generate,

@@ -55,7 +55,7 @@ def package_of(policy: str) -> str:
     return f"{found[0]} {version(found[0])}" if found else ""
 
 
-def this_run(jobs: int) -> Run:
+def this_run(jobs: int, timing_budget: float) -> Run:
     """Describe the present run."""
     return Run(
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
@@ -63,6 +63,7 @@ def this_run(jobs: int) -> Run:
         machine=f"{_processor()}, {platform.system()}",
         cores=os.cpu_count() or 1,
         jobs=jobs,
+        timing_budget=timing_budget,
         versions={"python": platform.python_version(), **_versions()},
     )
 

@@ -27,6 +27,7 @@ from sudoku_gym.evaluation.leaderboard.standings import Played, PuzzlesPlayed, R
 from sudoku_gym.evaluation.leaderboard.workers import Answer, Task, perform
 from sudoku_gym.policy import load_policy
 
+VERBS = ("played", "timed")  # what is done to cells, in this order
 ADDED = "added"  # the kind of a row that the package does not come with
 
 
@@ -68,7 +69,7 @@ class Step:
     """What has just been done, and how much there is.
 
     Attributes:
-        verb: what is done to cells at present: they are `played`, and then `timed`.
+        verb: what is done to cells at present, one of `VERBS`.
         done: cells done, this one included.
         total: cells to do.
         text: what it was, in a line.
@@ -107,7 +108,7 @@ def play_leaderboard(
         old = standings_file.read(path) if path.exists() else None
         sets = _sets(order)
         standings = _begun(old, sets, order)
-        run = this_run(order.jobs)
+        run = this_run(order.jobs, order.timing_budget)
         if run not in standings.runs:
             standings.runs.append(run)
         names = _names(order.only, [each.policy for each in _listed(order)], "row")
@@ -117,8 +118,8 @@ def play_leaderboard(
         games_to_play = list(plan.games())
         for name in dict.fromkeys(task.policy for task in games_to_play):
             load_policy(name)  # what is wrong with a name is said before anything is played
-        journal.take("played", games_to_play, order.jobs)
-        journal.take("timed", list(plan.timings()), 1)
+        journal.take(VERBS[0], games_to_play, order.jobs)
+        journal.take(VERBS[1], list(plan.timings()), 1)
         _drop_unused_runs(standings)
         standings_file.write(path, standings)
         return standings, journal.lost

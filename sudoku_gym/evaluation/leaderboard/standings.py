@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import fmean
 from typing import Literal
 
 from sudoku_gym.statistics import wilson_interval
@@ -73,8 +73,8 @@ class Played:
 
     @property
     def seconds_a_puzzle(self) -> float | None:
-        """The median of the times, None where there are none."""
-        return median(self.times) if self.times else None
+        """The mean of the times, None where there are none."""
+        return fmean(self.times) if self.times else None
 
 
 @dataclass
@@ -127,6 +127,7 @@ class Run:
         machine: processor and system.
         cores: how many the machine has.
         jobs: how many processes played side by side.
+        timing_budget: processor time in which the times of a cell were measured, in seconds.
         versions: of Python and of packages.
     """
 
@@ -135,6 +136,7 @@ class Run:
     machine: str
     cores: int
     jobs: int
+    timing_budget: float
     versions: dict[str, str]
 
 
