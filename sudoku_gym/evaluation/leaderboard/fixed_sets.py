@@ -25,6 +25,7 @@ from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
 FILE = "file "  # how the source of a list of puzzles begins
+_PROGRAMME = resources.files("sudoku_gym.evaluation.leaderboard") / "fixed.json"
 LIST_COUNT = 200  # of a list of puzzles at most so many are played
 
 
@@ -118,8 +119,7 @@ class Programme:
 @cache
 def programme() -> Programme:
     """Return what comes with the package."""
-    file = resources.files("sudoku_gym.evaluation.leaderboard") / "fixed.json"
-    stored: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    stored: dict[str, Any] = json.loads(_PROGRAMME.read_text(encoding="utf-8"))
     return Programme(
         seed=stored["seed"],
         sets=tuple(FixedSet(**each) for each in stored["sets"]),

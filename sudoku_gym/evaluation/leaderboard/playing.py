@@ -104,17 +104,18 @@ def play_leaderboard(
             f"{path}: there is no folder {path.parent}; start where the repository lies, or give "
             "--out"
         )
+    sets = _sets(order)
+    names = _names(order.only, [each.policy for each in _listed(order)], "row")
+    chosen = [each for each in sets if each.name in _chosen_sets(order, sets)]
     with locked(path):
         old = standings_file.read(path) if path.exists() else None
-        sets = _sets(order)
         standings = _begun(old, sets, order)
         run = this_run(order.jobs, order.timing_budget)
         if run not in standings.runs:
             standings.runs.append(run)
-        names = _names(order.only, [each.policy for each in _listed(order)], "row")
-        chosen = [each for each in sets if each.name in _chosen_sets(order, sets)]
         plan = _Plan(standings, names, chosen, order, standings.runs.index(run))
         journal = _Journal(path, standings, on_step)
+        plan.forget()
         games_to_play = list(plan.games())
         for name in dict.fromkeys(task.policy for task in games_to_play):
             load_policy(name)  # what is wrong with a name is said before anything is played
@@ -134,6 +135,12 @@ class _Plan:
     sets: Sequence[FixedSet]
     order: Order
     run: int
+
+    def forget(self) -> None:
+        """Forget the games that are to be played anew."""
+        for row, fixed, _ in self._cells():
+            if row.policy in self.order.again:
+                row.cells.pop(fixed.name, None)
 
     def games(self) -> Iterator[Task]:
         """Yield the cells to play: those not played, and those that have more time now."""
@@ -241,7 +248,7 @@ def _begun(old: Standings | None, sets: Sequence[FixedSet], order: Order) -> Sta
     # Lists that are not at hand and rows of others stay; nothing of theirs is ever loaded.
     lists = {name: each for name, each in (old.sets if old else {}).items() if name not in played}
     played |= {name: each for name, each in lists.items() if each.source.startswith(FILE)}
-    rows = [_row(each, before.get(each.policy), order) for each in _listed(order)]
+    rows = [_row(each, before.get(each.policy)) for each in _listed(order)]
     names = [row.policy for row in rows]
     rows += [
         row
@@ -258,7 +265,7 @@ def _begun(old: Standings | None, sets: Sequence[FixedSet], order: Order) -> Sta
     return Standings(seed, games.BATCH_CELLS, played, list(old.runs) if old else [], rows)
 
 
-def _row(listed: Listed, before: Row | None, order: Order) -> Row:
+def _row(listed: Listed, before: Row | None) -> Row:
     """Return a row with the games of before, unless the policy plays by other files now."""
     try:
         weights = weights_of(listed.policy)
@@ -267,7 +274,7 @@ def _row(listed: Listed, before: Row | None, order: Order) -> Row:
             raise
         weights = before.weights
     row = Row(listed.policy, listed.kind, package_of(listed.policy), weights)
-    if before and before.weights == weights and listed.policy not in order.again:
+    if before and before.weights == weights:
         row.cells.update(before.cells)
     return row
 

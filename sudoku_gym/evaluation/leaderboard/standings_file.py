@@ -10,7 +10,6 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, asdict, fields, is_dataclass
-from math import isfinite
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -22,6 +21,7 @@ FORMAT = "sudoku-gym leaderboard"
 VERSION = 1
 _LONGEST = 50_000_000  # bytes; ours has some hundred thousand
 _DIGITS = 6
+_MOST = 1e12
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ def read(path: Path) -> Standings:
         data = read_json(path, _LONGEST)
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise ValueError(f'it has no "format": "{FORMAT}"')
-        if data.get("version") != VERSION:
+        if type(data.get("version")) is not int or data["version"] != VERSION:
             raise ValueError(f"version {data.get('version')!r} is unknown, this is {VERSION}")
         rest = {key: value for key, value in data.items() if key not in ("format", "version")}
         return _built(Standings, rest, "the leaderboard")
@@ -135,7 +135,7 @@ def _value(hint: Any, value: Any, where: str) -> Any:
             return tuple(_value(*pair, where) for pair in zip(wanted, value, strict=True))
     if is_dataclass(hint) and isinstance(hint, type):
         return _built(hint, value, where)
-    if hint is float and type(value) in (int, float) and isfinite(value):
+    if hint is float and type(value) in (int, float) and abs(value) < _MOST:  # nor is it NaN
         return float(value)
     if hint in (int, str) and type(value) is hint:
         return value
