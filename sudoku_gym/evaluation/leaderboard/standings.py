@@ -26,7 +26,7 @@ class Played:
         illegal: how many games were lost by an illegal answer.
         orbits: of how many orbits all puzzles were solved, and how many orbits there are; None
             where they are as many as the puzzles, or unknown.
-        seconds: processor time that the policy took, compiling included.
+        seconds: processor time that the policy took.
         budget: processor time that it was given, in seconds.
         run: when and where: an index into `Standings.runs`.
         why: what went wrong if it `"cannot"`.
