@@ -12,6 +12,7 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from sudoku_gym.evaluation.leaderboard import Played, Row, Standings
 from sudoku_gym.evaluation.leaderboard.fixed_sets import FixedSet, programme
@@ -24,7 +25,9 @@ _COLUMNS = 3
 _BANK = "9x9"
 _HARD = "9x9-hard"
 
-Draw = Callable[[Axes, Row, str, str], None]  # axes, row, colour, marker
+_DODGE = 0.06  # how far apart the rows of a panel stand, in steps of the axis
+
+Draw = Callable[[Axes, Row, int], None]  # axes, row, its number in the panel
 
 
 def plot_leaderboard(standings: Standings, folder: str | os.PathLike[str]) -> list[Path]:
@@ -61,7 +64,7 @@ def _figure(standings: Standings, label: str, draw: Draw, is_log: bool = False) 
     for axes, kind in zip(panels, kinds, strict=False):
         rows = [row for row in standings.rows if row.kind == kind and row.cells]
         for i, row in enumerate(rows):
-            draw(axes, row, _COLOURS[i % len(_COLOURS)], _MARKERS[i // len(_COLOURS) % 7])
+            draw(axes, row, i)
         _dress(axes, kind, is_log)
     for axes in panels[len(kinds) :]:
         axes.set_visible(False)
@@ -71,41 +74,35 @@ def _figure(standings: Standings, label: str, draw: Draw, is_log: bool = False) 
 
 
 def _curve(sets: Sequence[FixedSet], labels: Sequence[str]) -> Draw:
-    def draw(axes: Axes, row: Row, colour: str, marker: str) -> None:
+    def draw(axes: Axes, row: Row, number: int) -> None:
         axes.set_xticks(range(len(sets)), labels, fontsize="small")
-        cells = [(i, row.cells.get(each.name)) for i, each in enumerate(sets)]
-        played = [(i, cell) for i, cell in cells if cell is not None and cell.played]
-        _mark(axes, row, [i for i, _ in played], [cell for _, cell in played], colour, marker, "-")
+        cells = [(i + _DODGE * number, row.cells.get(each.name)) for i, each in enumerate(sets)]
+        played = [(place, cell) for place, cell in cells if cell is not None and cell.played]
+        _mark(axes, row, number, played, "-")
 
     return draw
 
 
-def _point(axes: Axes, row: Row, colour: str, marker: str) -> None:
+def _point(axes: Axes, row: Row, number: int) -> None:
     cell = row.cells.get(_HARD)
     if cell is not None and cell.played and cell.seconds_a_puzzle:
-        _mark(axes, row, [cell.seconds_a_puzzle], [cell], colour, marker, "")
+        _mark(axes, row, number, [(cell.seconds_a_puzzle, cell)], "")
 
 
 def _mark(
-    axes: Axes,
-    row: Row,
-    places: Sequence[float],
-    cells: Sequence[Played],
-    colour: str,
-    marker: str,
-    style: str,
+    axes: Axes, row: Row, number: int, cells: Sequence[tuple[float, Played]], style: str
 ) -> None:
-    """Draw shares with their intervals."""
-    shares = [cell.share for cell in cells]
-    below = [max(cell.share - cell.interval[0], 0.0) for cell in cells]
-    above = [max(cell.interval[1] - cell.share, 0.0) for cell in cells]
+    """Draw shares, with their intervals, at their places."""
+    shares = [cell.share for _, cell in cells]
+    below = [max(cell.share - cell.interval[0], 0.0) for _, cell in cells]
+    above = [max(cell.interval[1] - cell.share, 0.0) for _, cell in cells]
     axes.errorbar(
-        places,
+        [place for place, _ in cells],
         shares,
         (below, above),
         linestyle=style,
-        marker=marker,
-        color=colour,
+        marker=_MARKERS[number // len(_COLOURS) % len(_MARKERS)],
+        color=_COLOURS[number % len(_COLOURS)],
         markersize=5,
         capsize=2,
         elinewidth=1,
@@ -118,6 +115,7 @@ def _dress(axes: Axes, kind: str, is_log: bool) -> None:
     axes.set_ylim(-0.04, 1.04)
     if is_log:
         axes.set_xscale("log")
+        axes.xaxis.set_minor_formatter(NullFormatter())
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelbottom=True, labelleft=True)

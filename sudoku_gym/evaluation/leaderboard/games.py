@@ -21,7 +21,7 @@ from sudoku_gym.statistics import wilson_interval
 BATCH_CELLS = 2048  # of the boards that are played in lock step: 25 of 9x9, 3 of 25x25
 TIMED = 10  # puzzles whose times are measured
 _ENOUGH = 0.5  # seconds that are measured, unless so many laps over the puzzles are faster:
-_LAPS = 25
+_LAPS = 60
 _LONGEST = 300  # characters of an error message
 
 

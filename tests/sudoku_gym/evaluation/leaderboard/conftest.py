@@ -2,11 +2,19 @@
 
 import json
 import sys
+from functools import cache
 
 import pytest
 
 from sudoku_gym import plugins
-from sudoku_gym.evaluation.leaderboard import Order, fixed_sets, play_leaderboard, playing, workers
+from sudoku_gym.evaluation.leaderboard import (
+    Order,
+    fixed_sets,
+    identity,
+    play_leaderboard,
+    playing,
+    workers,
+)
 
 SETS = [
     {"name": "4x4", "title": "4x4", "bank": "4x4", "count": 140, "timed": True},
@@ -63,6 +71,9 @@ def in_this_process():
 def play(tmp_path, monkeypatch, in_this_process):
     """Play into a file in this process: `play(path=..., only=...)`; return what was done."""
     monkeypatch.setattr(playing, "perform", in_this_process)
+    # Reading what is installed, and asking git, take most of such a run.
+    monkeypatch.setattr(plugins, "available", cache(plugins.available))
+    monkeypatch.setattr(identity, "_commit", str)
 
     def call(path=tmp_path / "board.json", **changes):
         done = []
