@@ -139,13 +139,14 @@ def time_puzzles(policy: str, puzzles: PuzzleSet, *, seed: int, budget: float) -
     Returns:
         Seconds of each puzzle that was played to its end within the budget.
     """
+    enough = min(_ENOUGH, budget)
     laps: list[list[float]] = []
     times: list[float] = []
     _warm_up(policy)
     try:
         player = load_policy(policy)
         evaluate(_Clocked(player, budget), puzzles[:1], seed=seed)
-        while len(laps) < _LAPS and sum(map(sum, laps)) < _ENOUGH:
+        while len(laps) < _LAPS and sum(map(sum, laps)) < enough:
             times = []
             for i in range(min(TIMED, len(puzzles))):
                 clocked = _Clocked(player, budget - sum(times))

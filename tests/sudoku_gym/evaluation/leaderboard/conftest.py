@@ -10,6 +10,7 @@ from sudoku_gym import plugins
 from sudoku_gym.evaluation.leaderboard import (
     Order,
     fixed_sets,
+    games,
     identity,
     play_leaderboard,
     playing,
@@ -74,6 +75,7 @@ def play(tmp_path, monkeypatch, in_this_process):
     # Reading what is installed, and asking git, take most of such a run.
     monkeypatch.setattr(plugins, "available", cache(plugins.available))
     monkeypatch.setattr(identity, "_commit", str)
+    monkeypatch.setattr(games, "_LAPS", 2)
 
     def call(path=tmp_path / "board.json", **changes):
         done = []

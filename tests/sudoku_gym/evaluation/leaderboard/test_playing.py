@@ -223,7 +223,8 @@ sys.exit(main(sys.argv[2:]))
 
 def started(file, out, *arguments):
     command = [sys.executable, "-c", SHELL, str(file), "leaderboard", "--no-plots"]
-    command += ["--out", str(out), "--page", str(out.with_suffix(".md")), *arguments]
+    command += ["--out", str(out), "--page", str(out.with_suffix(".md"))]
+    command += ["--timing-budget", "0.02", *arguments]
     paths = os.pathsep.join(path for path in sys.path if path)
     return subprocess.Popen(
         command,
@@ -235,6 +236,7 @@ def started(file, out, *arguments):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_processes_play_the_same_and_a_killed_run_goes_on(small, own_policies, play, tmp_path):
     (tmp_path / "work").mkdir()
@@ -257,6 +259,7 @@ def test_processes_play_the_same_and_a_killed_run_goes_on(small, own_policies, p
     assert json.loads(out.read_text())["runs"][0]["versions"]["python"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_a_process_that_dies_loses_its_cell_alone(small, own_policies, tmp_path):
     names = ("strangers:Dies", "strangers:Hangs")
