@@ -75,10 +75,11 @@ def _tables(standings: Standings) -> Iterator[str]:
 
 
 def _shares(standings: Standings, sets: Sequence[str]) -> str:
-    titles = [f"{standings.sets[name].title} ({standings.sets[name].count})" for name in sets]
+    puzzles = [standings.sets[name] for name in sets]
+    titles = [f"{_words(each.title)} ({each.count})" for each in puzzles]
     rows = sorted(standings.rows, key=lambda row: -_mean(row, standings, sets))
     cells = [
-        [_code(row.policy), row.kind, *(_share(row, name, standings) for name in sets)]
+        [_code(row.policy), _words(row.kind), *(_share(row, name, standings) for name in sets)]
         for row in rows
     ]
     return markdown_table(["policy", "kind", *titles], cells, names=2)
@@ -109,7 +110,7 @@ def _share(row: Row, name: str, standings: Standings) -> str:
 
 def _times(standings: Standings) -> str:
     sets = [each.name for each in programme().sets if each.timed]
-    heads = ["policy", *(standings.sets[name].title for name in sets)]
+    heads = ["policy", *(_words(standings.sets[name].title) for name in sets)]
     rows = [
         [_code(row.policy), *(_time(row.cells.get(name), standings) for name in sets)]
         for row in standings.rows
@@ -137,8 +138,9 @@ def _sets(standings: Standings) -> str:
     for name, each in standings.sets.items():
         low, high = each.givens
         givens = str(low) if low == high else f"{low} to {high}"
-        row = [_code(name), each.title, each.source, each.board, str(each.count), givens]
-        rows.append([*row, _code(each.sha256[:_SHORT])])
+        words = map(_words, (each.title, each.source, each.board))
+        row = [_code(name), *words, str(each.count), givens, _code(each.sha256[:_SHORT])]
+        rows.append(row)
     return markdown_table(heads, rows, names=4)
 
 
@@ -150,7 +152,8 @@ def _rows(standings: Standings) -> str:
         runs |= {cell.timed for cell in row.cells.values() if cell.timed is not None}
         weights = _code(row.weights[:_SHORT]) if row.weights else _NOTHING
         numbers = ", ".join(str(run + 1) for run in sorted(runs)) or _NOTHING
-        rows.append([_code(row.policy), row.kind, row.package or _NOTHING, weights, numbers])
+        words = _words(row.kind), _words(row.package or _NOTHING)
+        rows.append([_code(row.policy), *words, weights, numbers])
     return markdown_table(heads, rows, names=5)
 
 
@@ -161,7 +164,7 @@ def _not_played(standings: Standings) -> Iterator[str]:
             if cell.state == "cannot":
                 reasons.setdefault((row.policy, cell.why), []).append(name)
     for (policy, why), names in reasons.items():
-        yield f"- {_code(policy)} on {', '.join(names)}: {_code(why)}"
+        yield f"- {_code(policy)} on {', '.join(map(_code, names))}: {_code(why)}"
 
 
 def _runs(standings: Standings) -> str:
@@ -171,11 +174,16 @@ def _runs(standings: Standings) -> str:
         commit, _, changes = run.commit.partition("+")
         shown = f"{_code(commit[:_SHORT])} {changes and '(changed)'}" if commit else "unknown"
         versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
-        place = [run.machine, str(run.cores), str(run.jobs)]
-        rows.append([str(number), run.date, shown.strip(), *place, versions])
+        place = [_words(run.machine), str(run.cores), str(run.jobs), _words(versions)]
+        rows.append([str(number), _words(run.date), shown.strip(), *place])
     return markdown_table(heads, rows, names=7)
 
 
+def _words(text: str) -> str:
+    """Return words of a file as Markdown that shows them and obeys none of them."""
+    return "".join(f"\\{letter}" if letter in "\\`*_[]<>#!&" else letter for letter in text)
+
+
 def _code(text: str) -> str:
-    """Return a name or a stranger's words as Markdown that shows them and obeys none of them."""
+    """Return a name, or an error, as code in Markdown."""
     return f"`{' '.join(text.split()).replace('`', chr(39))}`"

@@ -1,5 +1,6 @@
 """The page and the pictures say what the file says, and the committed ones are up to date."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,11 +46,23 @@ def test_cells_say_how_it_went(board):
     times = text.partition("## Time a puzzle")[2]
     assert line(times, "`naked-singles`").endswith("250 ms |")
     assert line(times, "`masked-random`").endswith("over 5 s |")
-    assert "- `masked-random` on 9x9: `no 'such' boards | *here*`" in text
+    assert "- `masked-random` on `9x9`: `no 'such' boards | *here*`" in text
     assert "](results/x.json)" in text and "$" not in text
     random["4x4"] = cell("", "out of time")
     del random["9x9"]
     assert "none in 60 s" in page(board, "x") and "not yet" in page(board, "x")
+
+
+def test_words_of_a_file_are_shown_and_not_obeyed(board):
+    evil = "<script>alert(1)</script> [x](http://y) | `z` ![p](q)"
+    board.rows[0].kind = board.rows[0].package = board.rows[0].policy = evil
+    board.runs = [replace(run, machine=evil, versions={"a": evil}) for run in board.runs]
+    board.sets = {name: replace(each, title=evil) for name, each in board.sets.items()}
+    lines = [each for each in page(board, "x").splitlines() if "alert" in each]
+    assert len(lines) == 8
+    for each in lines:
+        outside = re.sub(r"`[^`]*`", "", re.sub(r"\\.", "", each))
+        assert not set("<>[]!") & set(outside), each
 
 
 def test_the_best_mean_stands_first(board):
