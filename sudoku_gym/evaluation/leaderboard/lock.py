@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+_HELD = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)  # what systems say of it
 
 
 @contextmanager
@@ -25,8 +28,10 @@ def locked(path: Path) -> Iterator[None]:
         handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             _acquire(handle)
-        except OSError:
+        except OSError as error:
             os.close(handle)
+            if error.errno not in _HELD:
+                raise
             raise ValueError(
                 f"another leaderboard is being played into {path}: wait for it, or give another "
                 "--out"

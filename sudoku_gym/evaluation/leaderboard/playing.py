@@ -120,7 +120,7 @@ def play_leaderboard(
         for name in dict.fromkeys(task.policy for task in games_to_play):
             load_policy(name)  # what is wrong with a name is said before anything is played
         journal.take(VERBS[0], games_to_play, order.jobs)
-        journal.take(VERBS[1], list(plan.timings()), 1)
+        journal.take(VERBS[1], list(plan.timings()), 1, on_one_core=True)
         _drop_unused_runs(standings)
         standings_file.write(path, standings)
         return standings, journal.lost
@@ -176,9 +176,10 @@ class _Journal:
         self._standings = standings
         self._on_step = on_step
 
-    def take(self, verb: str, tasks: Sequence[Task], jobs: int) -> None:
+    def take(self, verb: str, tasks: Sequence[Task], jobs: int, on_one_core: bool = False) -> None:
         """Have tasks done in so many processes."""
-        for done, (task, answer) in enumerate(perform(tasks, jobs), start=1):
+        answers = perform(tasks, jobs, on_one_core=on_one_core)
+        for done, (task, answer) in enumerate(answers, start=1):
             where = f"{task.policy} on {task.fixed.name}"
             text = f"{where}: {self._enter(task, answer)}"
             if answer is None:

@@ -52,42 +52,38 @@ Times: TypeAlias = tuple[float, ...]
 Answer: TypeAlias = Played | Times | None  # None: the process died
 
 
-def perform(tasks: Iterable[Task], jobs: int) -> Iterator[tuple[Task, Answer]]:
+def perform(
+    tasks: Iterable[Task], jobs: int, *, on_one_core: bool = False
+) -> Iterator[tuple[Task, Answer]]:
     """Give tasks to processes, and yield each as it is done.
 
     Args:
         tasks: in the order in which they are begun.
-        jobs: how many processes. A single one is bound to one core, where the system can do that.
+        jobs: how many processes.
+        on_one_core: bind each process to one core, where the system can do that.
 
     Yields:
         Each task with its answer, None if its process died: killed by hand or for its memory.
     """
     left = deque(tasks)
-    busy: dict[Connection, _Worker] = {}
+    first = [_Worker(left.popleft(), on_one_core) for _ in range(min(jobs, len(left)))]
+    busy: dict[Any, _Worker] = {worker.pipe: worker for worker in first}
     try:
-        for _ in range(min(jobs, len(left))):
-            worker = _Worker(is_alone=jobs == 1)
-            worker.begin(left.popleft())
-            busy[worker.pipe] = worker
         while busy:
             for pipe in wait(list(busy)):
-                worker = busy[pipe]  # type: ignore[index]
+                worker = busy[pipe]
                 answer = worker.hear()
                 if answer is _NOT_YET:
                     continue
                 yield worker.task, answer
-                if not worker.is_alive:
-                    del busy[worker.pipe]
-                    worker.end()
-                    if not left:
-                        continue
-                    worker = _Worker(is_alone=jobs == 1)
-                    busy[worker.pipe] = worker
-                if left:
+                if worker.is_alive and left:
                     worker.begin(left.popleft())
-                else:
-                    del busy[worker.pipe]
-                    worker.end()
+                    continue
+                del busy[pipe]
+                worker.end()
+                if left:
+                    worker = _Worker(left.popleft(), on_one_core)
+                    busy[worker.pipe] = worker
     finally:
         for worker in busy.values():
             worker.end(at_once=True)
@@ -99,20 +95,20 @@ _NOT_YET: Any = object()
 class _Worker:
     """A process, its end of the pipe, and what it is doing."""
 
-    def __init__(self, is_alone: bool) -> None:
+    def __init__(self, task: Task, on_one_core: bool) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.task: Task = None  # type: ignore[assignment]
         self.is_alive = True
-        self._so_far: Played | None = None
-        self._process = context.Process(target=_work, args=(theirs, is_alone), daemon=True)
+        self._process = context.Process(target=_work, args=(theirs, on_one_core), daemon=True)
         with _one_thread():
             self._process.start()
         theirs.close()
+        self.begin(task)
 
     def begin(self, task: Task) -> None:
         """Hand a task over."""
-        self.task, self._so_far = task, None
+        self.task = task
+        self._so_far: Played | None = None
         with suppress(OSError):  # it died; the next message tells
             self.pipe.send(task)
 
@@ -150,11 +146,11 @@ class _Worker:
         return self._so_far or games.unfinished(self.task.budget, self.task.run)
 
 
-def _work(pipe: Connection, is_alone: bool) -> None:
+def _work(pipe: Connection, on_one_core: bool) -> None:
     """Do what comes through the pipe until it closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     logging.disable(logging.WARNING)  # of solvers that find nothing
-    if is_alone and hasattr(os, "sched_setaffinity"):
+    if on_one_core and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     with suppress(EOFError, OSError, KeyboardInterrupt):
         while True:

@@ -61,7 +61,7 @@ class Pipe:
 
 @pytest.fixture
 def in_this_process():
-    def perform(tasks, jobs):
+    def perform(tasks, jobs, on_one_core=False):
         for task in tasks:
             yield task, workers._do(task, Pipe())
 
