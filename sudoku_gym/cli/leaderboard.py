@@ -71,8 +71,7 @@ class Leaderboard:
             timing_budget=self.timing_budget,
             jobs=self.jobs,
         )
-        if not self.page.parent.is_dir():
-            raise ValueError(f"{self.page}: there is no folder {self.page.parent}; give --page")
+        self._check_page()
         draw = plugins.load(plugins.PLOTTERS, "leaderboard") if self.plots else None
         with _shown_steps() as on_step:
             standings, lost = play_leaderboard(self.out, order, on_step)
@@ -86,6 +85,15 @@ class Leaderboard:
         for line in lost:
             print(f"{plain(line)}; the same command tries again", file=sys.stderr)
         return 1 if lost else 0
+
+    def _check_page(self) -> None:
+        """Check that the page can be written, before there is anything to write."""
+        if not self.page.parent.is_dir():
+            raise ValueError(f"{self.page}: there is no folder {self.page.parent}; give --page")
+        if self.page.is_dir():
+            raise ValueError(f"{self.page} is a folder: give --page a file")
+        if self.page.resolve() == self.out.resolve():
+            raise ValueError(f"{self.page} can't be the page and the figures: give two files")
 
 
 @contextmanager

@@ -152,6 +152,8 @@ COMMANDS = [
     ("info hyper", "no bank is called 'hyper'"),
     ("leaderboard --no-plots", "there is no folder docs"),
     ("leaderboard --no-plots --page p.md", "there is no folder docs"),
+    ("leaderboard --no-plots --page folder --out l.json", "folder is a folder"),
+    ("leaderboard --no-plots --page p.md --out ./p.md", "can't be the page and the figures"),
     ("leaderboard --no-plots --page p.md --out l.json --jobs 0", "jobs must be at least 1"),
     ("leaderboard --no-plots --page p.md --out l.json --jobs many", "--jobs"),
     ("leaderboard --no-plots --page p.md --out l.json --budget nan", "budgets must be above 0"),
