@@ -107,7 +107,6 @@ def play(
         )
 
     batch = BATCH_CELLS // puzzles.geometry.num_cells
-    _warm_up(policy)
     try:
         clocked = _Clocked(load_policy(policy), budget)
         for start in range(0, len(puzzles), batch):
@@ -142,7 +141,6 @@ def time_puzzles(policy: str, puzzles: PuzzleSet, *, seed: int, budget: float) -
     enough = min(_ENOUGH, budget)
     laps: list[list[float]] = []
     times: list[float] = []
-    _warm_up(policy)
     try:
         player = load_policy(policy)
         evaluate(_Clocked(player, budget), puzzles[:1], seed=seed)
@@ -159,7 +157,7 @@ def time_puzzles(policy: str, puzzles: PuzzleSet, *, seed: int, budget: float) -
 
 
 @cache
-def _warm_up(policy: str) -> None:
+def warm_up(policy: str) -> None:
     """Have a policy play one small game, so that nothing is compiled once its time is counted."""
     puzzle = board.parse("1234....21.34..1")[None]
     with suppress(Exception):  # it may refuse such boards
