@@ -53,7 +53,7 @@ class Leaderboard:
     """Files of puzzles to play besides, of which at most 200 are taken."""
     jobs: int = 1
     """Processes that play side by side; times are measured in a single one."""
-    budget: float = 60.0
+    budget: float = 40.0
     """Processor seconds that a policy has for a set."""
     timing_budget: float = 5.0
     """Processor seconds that it has for the ten puzzles whose times are measured."""

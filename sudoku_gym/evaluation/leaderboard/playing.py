@@ -53,7 +53,7 @@ class Order:
     only: tuple[str, ...] = ()
     sets: tuple[str, ...] = ()
     lists: tuple[Path, ...] = ()
-    budget: float = 60.0
+    budget: float = 40.0
     timing_budget: float = 5.0
     jobs: int = 1
 
