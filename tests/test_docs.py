@@ -2,7 +2,9 @@
 
 import re
 import shlex
+import sys
 from pathlib import Path
+from types import ModuleType
 from unittest.mock import patch
 
 import pytest
@@ -12,20 +14,45 @@ from sudoku_curricula import curves as curve_names
 from sudoku_gym import cli, puzzles
 from sudoku_gym.registration import ANY_BOARD, ENVIRONMENTS
 
-DOCS = Path(__file__).parent.parent / "docs"
-EXAMPLES = [
-    pytest.param(code, id=f"{page.stem}-{number}")
-    for page in sorted(DOCS.rglob("*.md"))
-    for number, code in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL))
-    if "import" in code  # the rest are fragments
-]
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("code", EXAMPLES)
-def test_examples_run(code, tmp_path, monkeypatch):
+def blocks(page, *languages):
+    """Yield the line and the text of each block of a page that is in one of the languages."""
+    text = page.read_text("utf-8")
+    for block in FENCE.finditer(text):
+        if block[1] in languages:
+            yield text[: block.start(2)].count("\n"), block[2]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.relative_to(ROOT).as_posix())
+        for page in PAGES
+        if any(blocks(page, "python"))
+    ],
+)
+def test_code_runs(page, tmp_path, monkeypatch):
+    """The blocks of a page run one after the other, as in a notebook.
+
+    A block marked `py` in place of `python` is not run: it needs a cluster, or things of the reader's.
+    """
     monkeypatch.chdir(tmp_path)
+    module = ModuleType(f"page_{page.stem.replace('-', '_')}")
+    monkeypatch.setitem(sys.modules, module.__name__, module)  # dataclasses look their module up
     with patch.dict(SCHEDULES):  # one page adds a schedule of its own
-        exec(compile(code, "example", "exec"), {})
+        for line, code in blocks(page, "python"):
+            exec(compile("\n" * line + code, str(page), "exec"), module.__dict__)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_code_that_is_not_run_is_python(page):
+    for line, code in blocks(page, "py"):
+        compile("\n" * line + code, str(page), "exec")
 
 
 @pytest.mark.parametrize("bank", [name for name in puzzles.NAMES if name != "named"])
@@ -38,11 +65,10 @@ def test_every_bank_is_counted(bank):
     assert f"| `{bank}` | {' | '.join(counts)} | {span} |" in page
 
 
-PAGES = [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
 COMMANDS = [
     command
     for page in PAGES
-    for block in re.findall(r"```(?:sh|bash|console)\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    for _, block in blocks(page, "sh", "bash", "console", "")
     for command in block.replace("\\\n", " ").splitlines()
     if command.startswith("sudoku-gym ")
 ]

@@ -28,6 +28,7 @@ else:
     CurriculumConfig = Union[  # noqa: UP007 - built from a list
         tuple(Annotated[kind, subcommand(name)] for name, kind in SCHEDULES.items())
     ]
+    """A schedule's configuration: any of `SCHEDULES`, a sub-command each."""
     NetworkConfig = Union[  # noqa: UP007
         tuple(Annotated[kind, subcommand(name)] for name, kind in BODIES.items())
     ]
