@@ -22,13 +22,13 @@ for _name, _schedule in SCHEDULES.items():
 
 if TYPE_CHECKING:
     CurriculumConfig = ScheduleConfig
+    """The configuration of a schedule: any of `SCHEDULES`, a sub-command each."""
     NetworkConfig = BodyConfig
 else:
     # A sub-command each on the command line, in the order of the one list.
     CurriculumConfig = Union[  # noqa: UP007 - built from a list
         tuple(Annotated[kind, subcommand(name)] for name, kind in SCHEDULES.items())
     ]
-    """A schedule's configuration: any of `SCHEDULES`, a sub-command each."""
     NetworkConfig = Union[  # noqa: UP007
         tuple(Annotated[kind, subcommand(name)] for name, kind in BODIES.items())
     ]
