@@ -65,7 +65,9 @@ def test_train_a_network(tmp_path):
 
 def test_compare_policies(tmp_path, capsys):
     picture = tmp_path / "comparison.png"
-    results = run("compare_policies", "hidden-singles", "dlx?node_limit=100000", "--out", str(picture))
+    results = run(
+        "compare_policies", "hidden-singles", "dlx?node_limit=100000", "--out", str(picture)
+    )
     assert all(result.completion_rate == 1 for result in results["dlx?node_limit=100000"].values())
     assert results["hidden-singles"]["hidden singles"].completion_rate == 1
     assert "| ms a puzzle |" in capsys.readouterr().out and picture.stat().st_size > 0

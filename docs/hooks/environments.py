@@ -27,10 +27,10 @@ ABOUT = {
     "are few: this size is good for trying out, and for playing what was trained on another one.",
     "Sudoku9x9-v0": "The usual Sudoku. This is the board on which learning is claimed: half of the "
     "minimal puzzles take more than singles.",
-    "SudokuHard9x9-v0": "The usual board, with puzzles that were changed until a solver needed many "
-    "guesses. Singles solve next to none of them.",
-    "Sudoku16x16-v0": "Sixteen digits, `1` to `9` and `A` to `G`, in boxes of 4x4. It shows whether "
-    "what was learned on small boards carries over to large ones.",
+    "SudokuHard9x9-v0": "The usual board, with puzzles that were changed until a solver needed "
+    "many guesses. Singles solve next to none of them.",
+    "Sudoku16x16-v0": "Sixteen digits, `1` to `9` and `A` to `G`, in boxes of 4x4. It shows "
+    "whether what was learned on small boards carries over to large ones.",
     "Sudoku25x25-v0": "Twenty-five digits, `1` to `9` and `A` to `P`, in boxes of 5x5. With 15,625 "
     "placements a step is bound by memory: leave the mask out (`with_mask=False`) if your agent "
     "finds candidates by itself.",
