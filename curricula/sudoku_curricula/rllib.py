@@ -18,6 +18,7 @@ try:
     from ray.rllib.callbacks.callbacks import RLlibCallback
     from ray.rllib.env.env_runner import EnvRunner
     from ray.rllib.env.env_runner_group import EnvRunnerGroup
+    from ray.train.constants import DEFAULT_STORAGE_PATH
     from ray.tune.logger import LoggerCallback
     from ray.tune.trainable import trainable
 except ModuleNotFoundError as error:
@@ -61,14 +62,11 @@ _log = logging.getLogger(__name__)
 
 def _keep_results_somewhere() -> None:
     """Let RLlib start where there is no home: every algorithm makes a folder in `~/ray_results`."""
-    folder = Path(trainable.DEFAULT_STORAGE_PATH)
+    folder = Path(DEFAULT_STORAGE_PATH)
     if not os.access(folder if folder.exists() else folder.parent, os.W_OK | os.X_OK):
-        trainable.DEFAULT_STORAGE_PATH = tempfile.mkdtemp(prefix="ray_results-")
-        _log.warning(
-            "%s can't be written: RLlib keeps its results in %s",
-            folder,
-            trainable.DEFAULT_STORAGE_PATH,
-        )
+        found = tempfile.mkdtemp(prefix="ray_results-")
+        vars(trainable).update(DEFAULT_STORAGE_PATH=found)
+        _log.warning("%s can't be written: RLlib keeps its results in %s", folder, found)
 
 
 _keep_results_somewhere()

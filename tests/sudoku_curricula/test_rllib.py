@@ -1,5 +1,6 @@
 """The callback on a small game: levels pushed, curves written, faults and checkpoints survived."""
 
+import os
 import subprocess
 import sys
 import time
