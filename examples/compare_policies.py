@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from sudoku_gym import evaluate, load_policy, puzzles
+from sudoku_gym.evaluation import percent
 
 DEFAULT = ["naked-singles", "hidden-singles", "fractional-bp", "calphazero"]
 
@@ -42,7 +43,7 @@ def main(argv=None):
         cells = []
         for result in results[name].values():
             low, high = result.interval
-            cells.append(f"{result.completion_rate:.1%} ({low:.1%} to {high:.1%})")
+            cells.append(f"{percent(result.completion_rate)} ({percent(low)} to {percent(high)})")
         seconds = sum(result.seconds for result in results[name].values())
         print(f"| {name} | {' | '.join(cells)} | {1000 * seconds / len(test):.2f} |")
 

@@ -1,7 +1,8 @@
-"""A page for each environment id, made while the site is built, and a check that none is missing.
+"""A page for each environment id, made while the site is built.
 
 Spaces and limits are read off the environments, the text is the docstring of `SudokuEnv`, and the
-floors are the rows of `docs/results/floors.md`.
+floors are the rows of `docs/results/floors.md`. An id without a word in `ABOUT`, or without floors,
+ends the build.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ ABOUT = {
     "minimal puzzle of this size, so a figure on it shows that a learner works, and no more.",
     "Sudoku6x6-v0": "Boxes are 2 cells high and 3 wide, so rows and columns are not alike. Puzzles "
     "are few: this size is good for trying out, and for playing what was trained on another one.",
-    "Sudoku9x9-v0": "The usual Sudoku. This is the board on which learning is claimed: half of the "
-    "minimal puzzles take more than singles.",
+    "Sudoku9x9-v0": "The usual Sudoku. This is the board on which learning is claimed: about half "
+    "of the minimal puzzles take more than singles.",
     "SudokuHard9x9-v0": "The usual board, with puzzles that were changed until a solver needed "
     "many guesses. Singles solve next to none of them.",
     "Sudoku16x16-v0": "Sixteen digits, `1` to `9` and `A` to `G`, in boxes of 4x4. It shows "
@@ -114,7 +115,8 @@ The code of both is [`SudokuEnv`][sudoku_gym.envs.SudokuEnv] and
 ## Floors
 
 What needs no learning: share of test puzzles solved entirely, with its 95 % interval. A learner has
-learned something where it beats the last column. [Floors](../results/floors.md) has the command.
+learned something where it beats the last column. With a number of blanks they are the same puzzles
+with cells revealed. [Floors](../results/floors.md) has the command.
 
 {rows_of(name, floors)}
 
