@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from sudoku_agents.gflownet import agent
 from sudoku_agents.gflownet.agent import GFlowNetPolicy
-from sudoku_agents.gflownet.config import GFlowNetConfig, Kind, LossConfig
+from sudoku_agents.gflownet.config import Balance, GFlowNetConfig, Kind, LossConfig
 from sudoku_agents.gflownet.estimates import estimate
 from sudoku_agents.gflownet.exact import StateGraph, total_variation
 from sudoku_agents.gflownet.flows import FlowNetwork
@@ -50,11 +50,13 @@ from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_gym.statistics import wilson_interval
 from sudoku_learning.networks import BodyConfig, ExactCoverConfig, MLPConfig
+from sudoku_learning.thinking import UpdatesConfig
 from sudoku_learning.training import Random, Training
 
 Part = Literal["empty", "orders", "several", "minimal", "shipped"]
 Row = dict[str, Any]
 
+LIKELIHOOD: Kind = "maximum-likelihood"
 FOUR = Geometry.standard(4)
 EMPTY = np.zeros((4, 4), np.int8)
 BODIES: dict[str, BodyConfig] = {
@@ -81,8 +83,8 @@ class Config:
     """processor seconds of each training"""
     bodies: tuple[str, ...] = tuple(BODIES)
     """of the parts `empty` and `several`"""
-    losses: tuple[Kind, ...] = get_args(Kind)
-    """that are held against each other"""
+    losses: tuple[Kind, ...] = get_args(Balance)
+    """that are held against each other; `minimal` takes maximum-likelihood too"""
     count: int = 1000
     """boards that are played or added up, at most"""
     draws: int = 10_000
@@ -254,9 +256,7 @@ def without_order(config: Config) -> Iterator[Row]:
             **drawn_from(by_chance(order, config.draws), ideal.mean()),
         }
         for seed in config.seeds:
-            made = replace(
-                settings("trajectory-balance", order, BODIES["perceptron"]), replayed=0.25
-            )
+            made = settings("trajectory-balance", order, BODIES["exact cover, walks"])
             learner, spent, _ = trained(made, config.seconds, seed, Fixed(EMPTY[None]))
             generator = np.random.default_rng(seed)
             boards = EMPTY[None].repeat(config.draws, 0)
@@ -350,7 +350,7 @@ def minimal_puzzles(config: Config) -> Iterator[Row]:
             policy = GFlowNetPolicy(untrained.network, sample)
             title = "untrained, " + ("drawn" if sample else "greedy")
             yield {"player": title, "seed": seed, **played(policy, chosen)}
-    for kind in config.losses:
+    for kind in (*config.losses, LIKELIHOOD):
         for name, schedule in schedules.items():
             for seed in config.seeds:
                 learner, spent = run(kind, schedule, body, seed, config.seconds)
@@ -374,6 +374,7 @@ def run(
             seed=seed,
             updates=10,
             replayed=0.25,
+            thinking=UpdatesConfig(count=20, policy_weight=0.0),
             iterations=10_000,
             extra_iterations=10_000,
             validation_games=64,
