@@ -1,6 +1,7 @@
 """Every example runs with --smoke and shows what it promises."""
 
 import importlib.util
+import json
 import sys
 from pathlib import Path
 
@@ -87,6 +88,9 @@ def test_demo(tmp_path, capsys):
     assert {COMPLETION_RATE, SUCCESS_RATE, POLICY_LOSS} <= set(read_curves(tmp_path / "demo"))
     for name in ("curves.png", "9x9.gif", "config.json"):
         assert (tmp_path / "demo" / name).stat().st_size > 0
+    figures = json.loads((tmp_path / "demo" / "figures.json").read_text())["minimal 9x9"]
+    assert {name.rstrip("*") for name in minimal} == set(figures)
+    assert figures["hidden-singles"]["solved"] == minimal["hidden-singles"].solved.sum()
 
 
 @pytest.mark.parametrize("flags", [(), ("--no-curriculum",)], ids=["curriculum", "without"])
