@@ -79,5 +79,5 @@ def test_the_table_of_spaces_is_up_to_date():
 
 def test_every_wrapper_is_described():
     agreement = load("env_agreement")
-    text = (ROOT / "docs" / "environments.md").read_text()
+    text = (ROOT / "docs" / "wrappers.md").read_text()
     assert [name for name in agreement.WRAPPERS if f"`{name}`" not in text] == []
