@@ -59,6 +59,7 @@ class Config:
         jumanji: measure Jumanji's Sudoku too.
         threads: of the row with threads.
         smoke: measure next to nothing, to see that the script runs.
+        out: a JSON file for the figures.
     """
 
     num_envs: int = 1024
@@ -68,6 +69,7 @@ class Config:
     jumanji: bool = True
     threads: int = 2
     smoke: bool = False
+    out: Path | None = None
 
 
 class NullEnv(gym.Env[NDArray[np.int8], np.int64]):
@@ -106,12 +108,24 @@ def main(argv: Sequence[str] | None = None) -> None:
         threaded.play()
         stay_on_one_core()
     games[f"Sudoku9x9-v0, {config.threads} threads of {len(cores)} cores"] = threaded
-    for name, game in games.items():
-        table.add_row(name, *game.row())
+    rows = {name: game.row() for name, game in games.items()}
+    for name, row in rows.items():
+        table.add_row(name, *row)
     console.print(table)
     console.print(single_table(config))
+    jumanji: dict[str, float] = {}
     if config.jumanji:
-        compare_with_jumanji(console, games["Sudoku9x9-v0"].steps_with_choosing, config)
+        jumanji = compare_with_jumanji(console, games["Sudoku9x9-v0"].steps_with_choosing, config)
+    if config.out is not None:
+        given = sys.argv[1:] if argv is None else argv
+        found = {
+            "command": " ".join(["python benchmarks/env_throughput.py", *given]),
+            "vector": {name: dict(zip(heads[1:], row, strict=True)) for name, row in rows.items()},
+            "Sudoku9x9-v0 is faster than Jumanji's by": jumanji,
+        }
+        unfinished = config.out.with_name(config.out.name + ".part")
+        unfinished.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        unfinished.replace(config.out)
 
 
 def stay_on_one_core() -> set[int]:
@@ -252,14 +266,14 @@ def measure_null(config: Config) -> float:
     return float(fastest(step, config))
 
 
-def compare_with_jumanji(console: Console, ours: float, config: Config) -> None:
-    """Run Jumanji's Sudoku on the same core and print how much slower each of its ways is."""
+def compare_with_jumanji(console: Console, ours: float, config: Config) -> dict[str, float]:
+    """Run Jumanji's Sudoku on the same core; print and return by how much ours is faster."""
     try:
         figures = measure_jumanji(config)
     except (subprocess.CalledProcessError, OSError) as error:
         told = (getattr(error, "stderr", "") or str(error)).strip().splitlines()
         console.print(f"Jumanji is left out: {told[-1] if told else error}")
-        return
+        return {}
     table = Table(title="Jumanji's Sudoku-v0 (9x9), choosing included, same core")
     for name in ("way", "step, thousand/s", "Sudoku9x9-v0 is faster by"):
         table.add_column(name, justify="left" if name == "way" else "right")
@@ -267,6 +281,7 @@ def compare_with_jumanji(console: Console, ours: float, config: Config) -> None:
         table.add_row(way, f"{speed / 1e3:.1f}", f"{ours / speed:.0f} x")
     console.print(table)
     console.print(f"Against its best figure: {ours / max(figures.values()):.0f} x")
+    return {way: round(ours / speed, 1) for way, speed in figures.items()}
 
 
 def measure_jumanji(config: Config) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 Each part trains networks of its own, for a number of processor seconds each, and measures them:
 
+    dead     how many dead ends minimal puzzles have without an order
     empty    the empty 4x4 board in the two trees: exact total variation, by each loss and body
     orders   the empty 4x4 board without an order: sampled total variation beside ideal draws
     several  4x4 boards with 2 to 50 solutions, held out by orbit: log Z, exact total variation
@@ -31,12 +32,12 @@ from numpy.typing import NDArray
 
 from sudoku_agents.gflownet import agent
 from sudoku_agents.gflownet.agent import GFlowNetPolicy
-from sudoku_agents.gflownet.config import GFlowNetConfig, Kind, LossConfig
-from sudoku_agents.gflownet.estimates import estimate
+from sudoku_agents.gflownet.config import Balance, GFlowNetConfig, Kind, LossConfig
+from sudoku_agents.gflownet.estimates import estimate, log_backward
 from sudoku_agents.gflownet.exact import StateGraph, total_variation
 from sudoku_agents.gflownet.flows import FlowNetwork
 from sudoku_agents.gflownet.learner import GFlowNetLearner
-from sudoku_agents.gflownet.orders import Order
+from sudoku_agents.gflownet.orders import Choices, Order
 from sudoku_agents.gflownet.sampler import draw_trajectories
 from sudoku_agents.gflownet.trajectories import Trajectories, roll_out
 from sudoku_baselines.floors import MaskedRandom, hidden_singles, naked_singles
@@ -50,11 +51,14 @@ from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_gym.statistics import wilson_interval
 from sudoku_learning.networks import BodyConfig, ExactCoverConfig, MLPConfig
+from sudoku_learning.thinking import UpdatesConfig
 from sudoku_learning.training import Random, Training
 
-Part = Literal["empty", "orders", "several", "minimal", "shipped"]
+Part = Literal["dead", "empty", "orders", "several", "minimal", "shipped"]
 Row = dict[str, Any]
 
+DEAD_END_GAMES = 2000
+LIKELIHOOD: Kind = "maximum-likelihood"
 FOUR = Geometry.standard(4)
 EMPTY = np.zeros((4, 4), np.int8)
 BODIES: dict[str, BodyConfig] = {
@@ -81,8 +85,8 @@ class Config:
     """processor seconds of each training"""
     bodies: tuple[str, ...] = tuple(BODIES)
     """of the parts `empty` and `several`"""
-    losses: tuple[Kind, ...] = get_args(Kind)
-    """that are held against each other"""
+    losses: tuple[Kind, ...] = get_args(Balance)
+    """that are held against each other; `minimal` takes maximum-likelihood too"""
     count: int = 1000
     """boards that are played or added up, at most"""
     draws: int = 10_000
@@ -117,6 +121,7 @@ def main(argv: Sequence[str] | None = None) -> list[Row]:
     torch.set_num_threads(1)
     command = " ".join(["python benchmarks/gflownet.py", *(sys.argv[1:] if argv is None else argv)])
     measure = {
+        "dead": dead_ends,
         "empty": empty_board,
         "orders": without_order,
         "several": several_solutions,
@@ -170,6 +175,34 @@ def settings(kind: Kind, order: Order, body: BodyConfig) -> GFlowNetConfig:
         network=body,
         **groups,
     )
+
+
+def dead_ends(config: Config) -> Iterator[Row]:
+    """Estimate their number by random play: the mean of P_B / P_F over games that end at one.
+
+    Dead ends that are never met are missing, so it is an estimate from below.
+    """
+    for bank in ("4x4", "6x6", "9x9"):
+        test = puzzles.load(bank, "test")
+        for one in some(test, 3).puzzles:
+            rng = np.random.default_rng(0)
+            log_ratios = np.zeros(DEAD_END_GAMES)
+
+            def choose(
+                rows: NDArray[np.int64], _: NDArray[np.int8], found: Choices
+            ) -> NDArray[np.int64]:
+                log_ratios[rows] += np.log(found.allowed.sum(1))  # noqa: B023 (called at once)
+                return sample_actions(found.allowed, rng)  # noqa: B023
+
+            games = roll_out(one[None].repeat(DEAD_END_GAMES, 0), test.geometry, "any", choose)
+            log_ratios += log_backward(games, "any").sum(1)
+            dead = torch.from_numpy(log_ratios[~games.solved])
+            yield {
+                "puzzles": bank,
+                "blanks": int((one == 0).sum()),
+                "dead by chance": round(1 - float(games.solved.mean()), 4),
+                "log of their number": round(dead.logsumexp(0).item() - np.log(len(games)), 2),
+            }
 
 
 def empty_board(config: Config) -> Iterator[Row]:
@@ -238,7 +271,12 @@ def log_z_errors(
 
 
 def without_order(config: Config) -> Iterator[Row]:
-    """Without an order the paths are too many; draws are held against ideal draws."""
+    """Without an order the paths are too many; draws are held against ideal draws.
+
+    The networks are trained on boards with 4 to 16 blanks, an empty one among five of them: few
+    blanks teach in a moment what the way to dead ends looks like.
+    """
+    boards = partly_blank()
     rng = np.random.default_rng(0)
     uniform = np.full(288, 1 / 288)
     ideal = np.array(
@@ -254,13 +292,11 @@ def without_order(config: Config) -> Iterator[Row]:
             **drawn_from(by_chance(order, config.draws), ideal.mean()),
         }
         for seed in config.seeds:
-            made = replace(
-                settings("trajectory-balance", order, BODIES["perceptron"]), replayed=0.25
-            )
-            learner, spent, _ = trained(made, config.seconds, seed, Fixed(EMPTY[None]))
+            made = settings("trajectory-balance", order, BODIES["exact cover, walks"])
+            learner, spent, _ = trained(made, config.seconds, seed, Fixed(boards))
             generator = np.random.default_rng(seed)
-            boards = EMPTY[None].repeat(config.draws, 0)
-            drawn = draw_trajectories(learner.network, boards, FOUR, order, generator)
+            empty = EMPTY[None].repeat(config.draws, 0)
+            drawn = draw_trajectories(learner.network, empty, FOUR, order, generator)
             yield {
                 "order": order,
                 "player": "trajectory-balance",
@@ -269,6 +305,15 @@ def without_order(config: Config) -> Iterator[Row]:
                 **drawn_from(drawn, ideal.mean()),
                 **log_z_errors(learner.network, made, EMPTY[None], seed),
             }
+
+
+def partly_blank() -> NDArray[np.int8]:
+    rng = np.random.default_rng(0)
+    boards = grids()[rng.integers(288, size=5000)].copy()
+    blanks = np.where(rng.random(5000) < 0.2, 16, rng.integers(4, 16, size=5000))
+    hidden = rng.random((5000, 16)).argsort(1) < blanks[:, None]
+    boards[hidden.reshape(-1, 4, 4)] = 0
+    return boards
 
 
 def by_chance(order: Order, draws: int) -> Trajectories:
@@ -350,7 +395,7 @@ def minimal_puzzles(config: Config) -> Iterator[Row]:
             policy = GFlowNetPolicy(untrained.network, sample)
             title = "untrained, " + ("drawn" if sample else "greedy")
             yield {"player": title, "seed": seed, **played(policy, chosen)}
-    for kind in config.losses:
+    for kind in (*config.losses, LIKELIHOOD):
         for name, schedule in schedules.items():
             for seed in config.seeds:
                 learner, spent = run(kind, schedule, body, seed, config.seconds)
@@ -374,6 +419,7 @@ def run(
             seed=seed,
             updates=10,
             replayed=0.25,
+            thinking=UpdatesConfig(count=20, policy_weight=0.0),
             iterations=10_000,
             extra_iterations=10_000,
             validation_games=64,

@@ -8,6 +8,7 @@ network learns from the labels, and the better it is, the better it searches. No
 """
 
 import argparse
+import json
 import time
 from copy import deepcopy
 from dataclasses import replace
@@ -103,8 +104,16 @@ def main(argv=None):
     save_gif(frames(trained, test.puzzles[fits.argmax()]), film)
 
     seconds, processor = time.perf_counter() - start[0], time.process_time() - start[1]
+    figures = {
+        "seed": SEED,
+        "processor seconds": {"training": round(training.seconds), "all": round(processor)},
+        "minimal 9x9": figures_of(minimal),
+        **{name: figures_of(results) for name, results in others.items()},
+    }
+    (config.run / "figures.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     console.rule(f"Done in {seconds:.0f} s, {processor:.0f} processor seconds")
     print(f"curves      {config.run / 'curves.png'}, or: tensorboard --logdir {config.run}")
+    print(f"figures     {config.run / 'figures.json'}")
     print(f"one solve   {film}, a puzzle that takes more than singles, locked candidates and pairs")
     print(f"checkpoint  {config.run}: sudoku-gym compare hidden-singles {config.run} --puzzles 9x9")
     return minimal, others
@@ -166,6 +175,19 @@ def other_sizes(smoke):
         "minimal 4x4": puzzles.load("4x4", split="test")[:: 60 * step],
         "minimal 6x6": puzzles.load("6x6", split="test")[:: 4 * step],
         "16x16 with 130 blanks": large,
+    }
+
+
+def figures_of(results):
+    """Return what a file says of some policies: the share solved with its 95 % interval, in %."""
+    return {
+        name.rstrip("*"): {
+            "solved": int(result.solved.sum()),
+            "count": len(result.solved),
+            "percent": round(100 * result.completion_rate, 1),
+            "interval": [round(100 * end, 1) for end in result.interval],
+        }
+        for name, result in results.items()
     }
 
 

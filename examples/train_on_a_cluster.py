@@ -26,7 +26,6 @@ from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.evaluation import to_markdown
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_learning.training import RayConfig, Training
-from sudoku_learning.training.checkpoint import CONFIG
 
 CURRICULA = {4: SuccessRateConfig(), 9: SuccessRateConfig(start=10, stop=54, step=2)}
 FLOORS = ("masked-random", "naked-singles", "hidden-singles")
@@ -49,7 +48,7 @@ def main(argv=None):
     config = AlphaZeroConfig(
         env=f"Sudoku{bank}-v0",
         run=run,
-        resume=(run / CONFIG).exists(),
+        resume=(run / "config.json").exists(),
         iterations=2 if smoke else options.iterations,
         games=games_per_task * max(2, options.actors),  # one task an actor, all equally busy
         validation_games=16 if smoke else 512,

@@ -41,7 +41,7 @@ class Policy(Protocol):
 
         Args:
             boards: int8 `[B, N, N]`, as they are now.
-            action_masks: bool `[B, A]`, True = legal; A is N**3, or N**3 + N**2 with erasing.
+            action_masks: bool `[B, A]`, True = legal; A is `N**3`, or `N**3 + N**2` with erasing.
                 A finished game has no legal action, and its answer is ignored.
 
         Returns:

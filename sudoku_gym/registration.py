@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gymnasium as gym
 
-# environment id -> the bank whose boards it plays on and, by default, draws from
 ENVIRONMENTS = {
     "Sudoku4x4-v0": "4x4",
     "Sudoku6x6-v0": "6x6",
@@ -17,9 +16,10 @@ ENVIRONMENTS = {
     "SudokuJigsaw9x9-v0": "jigsaw9x9",
     "LatinSquare9x9-v0": "latin9x9",
 }
+"""The ids, each with the bank whose boards it plays on and, by default, draws from."""
 
-
-ANY_BOARD = "Sudoku-v0"  # plays on whatever boards its source holds
+ANY_BOARD = "Sudoku-v0"
+"""The id that plays on whatever boards its source holds."""
 
 
 def register_all() -> None:

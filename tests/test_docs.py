@@ -1,8 +1,11 @@
 """The pages say what the code does: their examples run, their tables are complete."""
 
+import ast
 import re
 import shlex
+import sys
 from pathlib import Path
+from types import ModuleType
 from unittest.mock import patch
 
 import pytest
@@ -12,20 +15,46 @@ from sudoku_curricula import curves as curve_names
 from sudoku_gym import cli, puzzles
 from sudoku_gym.registration import ANY_BOARD, ENVIRONMENTS
 
-DOCS = Path(__file__).parent.parent / "docs"
-EXAMPLES = [
-    pytest.param(code, id=f"{page.stem}-{number}")
-    for page in sorted(DOCS.rglob("*.md"))
-    for number, code in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL))
-    if "import" in code  # the rest are fragments
-]
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+SOURCES = (".", "curricula", "learning", "agents", "baselines")
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("code", EXAMPLES)
-def test_examples_run(code, tmp_path, monkeypatch):
+def blocks(page, *languages):
+    """Yield the line and the text of each block of a page that is in one of the languages."""
+    text = page.read_text("utf-8")
+    for block in FENCE.finditer(text):
+        if block[1] in languages:
+            yield text[: block.start(2)].count("\n"), block[2]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.relative_to(ROOT).as_posix())
+        for page in PAGES
+        if any(blocks(page, "python"))
+    ],
+)
+def test_code_runs(page, tmp_path, monkeypatch):
+    """The blocks of a page run one after the other, as in a notebook.
+
+    A block marked `py` is not run: it needs a cluster, or things of the reader's.
+    """
     monkeypatch.chdir(tmp_path)
+    module = ModuleType(f"page_{page.stem.replace('-', '_')}")
+    monkeypatch.setitem(sys.modules, module.__name__, module)  # dataclasses look their module up
     with patch.dict(SCHEDULES):  # one page adds a schedule of its own
-        exec(compile(code, "example", "exec"), {})
+        for line, code in blocks(page, "python"):
+            exec(compile("\n" * line + code, str(page), "exec"), module.__dict__)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_code_that_is_not_run_is_python(page):
+    for line, code in blocks(page, "py"):
+        compile("\n" * line + code, str(page), "exec")
 
 
 @pytest.mark.parametrize("bank", [name for name in puzzles.NAMES if name != "named"])
@@ -38,11 +67,10 @@ def test_every_bank_is_counted(bank):
     assert f"| `{bank}` | {' | '.join(counts)} | {span} |" in page
 
 
-PAGES = [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
 COMMANDS = [
     command
     for page in PAGES
-    for block in re.findall(r"```(?:sh|bash|console)\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    for _, block in blocks(page, "sh", "bash", "console", "")
     for command in block.replace("\\\n", " ").splitlines()
     if command.startswith("sudoku-gym ")
 ]
@@ -67,3 +95,112 @@ def test_every_schedule_and_every_curve_is_listed():
     curves = [value for value in vars(curve_names).values() if is_curve(value)]
     assert len(curves) > 10 and curve_names.BLANKS in curves
     assert [name for name in [*SCHEDULES, *curves] if f"`{name}`" not in text] == []
+
+
+def directives():
+    """Return what the pages of the reference show: each `::: name`, and its members if not all."""
+    found = {}
+    for page in (DOCS / "reference").glob("*.md"):
+        for name, rest in re.findall(r"^::: (\S+)\n((?:    .*\n)*)", page.read_text("utf-8"), re.M):
+            members = re.search(r"^ +members: \[(.*)\]", rest, re.M)
+            found[name] = members and set(members[1].split(", "))
+    return found
+
+
+def offered(package):
+    """Return what a package's `__all__` offers, with the module it imports each name from."""
+    for source in SOURCES:
+        file = ROOT / source / package.replace(".", "/") / "__init__.py"
+        if file.exists():
+            tree = ast.parse(file.read_text("utf-8"))
+            homes = {
+                alias.name: node.module
+                for node in ast.walk(tree)
+                if isinstance(node, ast.ImportFrom)
+                for alias in node.names
+            }
+            for node in tree.body:
+                if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+                    return {name: homes.get(name, "") for name in ast.literal_eval(node.value)}
+    return {}
+
+
+def is_documented(module, name, shown):
+    """Say whether a name is in the reference: by itself, with its module, or with its package."""
+    for home in (module, offered(module).get(name, module)):
+        package = home.rpartition(".")[0]
+        for place in (home, package if name in offered(package) else home):
+            if f"{place}.{name}" in shown:
+                return True
+            if place in shown and (shown[place] is None or name in shown[place]):
+                return True
+    return False
+
+
+def imported_names():
+    """Yield (module, name) for all that examples and blocks of code import from our packages."""
+    sources = [file.read_text("utf-8") for file in (ROOT / "examples").glob("*.py")]
+    sources += [code for page in PAGES for _, code in blocks(page, "python", "py")]
+    for source in sources:
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("sudoku_"):
+                yield from ((node.module, alias.name) for alias in node.names)
+
+
+def test_reference_has_every_package_with_a_public_face():
+    shown = directives()
+    faces = {
+        ".".join(file.relative_to(ROOT / source).parent.parts)
+        for source in SOURCES
+        for file in (ROOT / source).glob("sudoku_*/**/__init__.py")
+    }
+    missing = {
+        f"{face}.{name}"
+        for face in faces
+        for name in offered(face)
+        if not is_documented(face, name, shown)
+    }
+    assert len(faces) > 20 and missing == set()
+
+
+def test_reference_has_whatever_examples_import():
+    shown = directives()
+    missing = {
+        f"{module}.{name}"
+        for module, name in imported_names()
+        if not is_documented(module, name, shown)
+    }
+    assert missing == set()
+
+
+def test_what_is_missing_is_seen():
+    shown = {"sudoku_gym.envs": None, "sudoku_gym.puzzles.files": {"read"}}
+    assert is_documented("sudoku_gym.envs.sudoku", "SudokuEnv", shown)
+    assert is_documented("sudoku_gym.puzzles.files", "read", shown)
+    assert not is_documented("sudoku_gym.puzzles.files", "write", shown)
+    assert not is_documented("sudoku_gym.envs.sudoku", "BoardBatch", shown)
+
+
+def anchors(page):
+    """Return the anchors of a page's headings, as GitHub and the site make them."""
+    headings = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text("utf-8")), re.M)
+    plain = [re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings]
+    return {re.sub(r" +", "-", heading.strip()) for heading in plain}
+
+
+@pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *ROOT.glob("*/*/**/README.md")], ids=str)
+def test_links_outside_the_site_lead_somewhere(page):
+    """`mkdocs build --strict` looks at those within."""
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
+        if not re.match(r"https?:", target):
+            path, _, anchor = target.partition("#")
+            linked = page.parent / path if path else page
+            assert linked.exists(), target
+            assert not anchor or anchor in anchors(linked), target
+
+
+def test_every_page_has_a_place_in_the_menu():
+    menu = (ROOT / "mkdocs.yml").read_text("utf-8")
+    pages = [page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")]
+    pages += [f"environments/{name.removesuffix('-v0').lower()}.md" for name in ENVIRONMENTS]
+    assert [page for page in pages if f" {page}" not in menu] == []

@@ -1,6 +1,7 @@
 """The measurements of the environments run, and the page about them is up to date."""
 
 import importlib.util
+import json
 import sys
 from pathlib import Path
 
@@ -34,10 +35,15 @@ def test_a_difference_is_found(monkeypatch):
         agreement.main(["--smoke"])
 
 
-def test_throughput_is_measured(capsys):
-    load("env_throughput").main(["--smoke", "--no-jumanji", "--num-envs", "8"])
-    out = capsys.readouterr().out
-    assert "with choosing" in out and "Sudoku25x25-v0" in out
+def test_throughput_is_measured(capsys, tmp_path):
+    out = tmp_path / "figures.json"
+    options = ["--smoke", "--no-jumanji", "--num-envs", "8", "--out", str(out)]
+    load("env_throughput").main(options)
+    told = capsys.readouterr().out
+    assert "with choosing" in told and "Sudoku25x25-v0" in told
+    figures = json.loads(out.read_text())
+    assert float(figures["vector"]["Sudoku4x4-v0"]["bytes a board"]) == 124
+    assert figures["command"].startswith("python benchmarks/env_throughput.py --smoke")
 
 
 @pytest.mark.slow
@@ -79,5 +85,5 @@ def test_the_table_of_spaces_is_up_to_date():
 
 def test_every_wrapper_is_described():
     agreement = load("env_agreement")
-    text = (ROOT / "docs" / "environments.md").read_text()
+    text = (ROOT / "docs" / "wrappers.md").read_text()
     assert [name for name in agreement.WRAPPERS if f"`{name}`" not in text] == []

@@ -1,6 +1,7 @@
 """Every example runs with --smoke and shows what it promises."""
 
 import importlib.util
+import json
 import sys
 from pathlib import Path
 
@@ -49,6 +50,30 @@ def test_plug_in_your_agent():
     assert rates["masked-random"] == 0 < rates["hidden-singles"]
 
 
+def test_q_table_with_curriculum(tmp_path):
+    results = run("q_table_with_curriculum", "--run", str(tmp_path))
+    own, others = (found["Q-table"] for found in results.values())
+    assert own.solved.all() and results["its own puzzles"]["masked-random"].completion_rate < 1
+    assert others.completion_rate < 0.5 and own.illegal == others.illegal == 0  # it knows its own
+    assert read_curves(tmp_path)[BLANKS][1][-1] > 6
+
+
+def test_train_a_network(tmp_path):
+    results = run("train_a_network", "--run", str(tmp_path / "run"))
+    assert results["untrained"].completion_rate == 0 < results["trained"].completion_rate
+    assert (tmp_path / "run" / "curves.png").stat().st_size > 0
+
+
+def test_compare_policies(tmp_path, capsys):
+    picture = tmp_path / "comparison.png"
+    results = run(
+        "compare_policies", "hidden-singles", "dlx?node_limit=100000", "--out", str(picture)
+    )
+    assert all(result.completion_rate == 1 for result in results["dlx?node_limit=100000"].values())
+    assert results["hidden-singles"]["hidden singles"].completion_rate == 1
+    assert "| ms a puzzle |" in capsys.readouterr().out and picture.stat().st_size > 0
+
+
 def test_demo(tmp_path, capsys):
     minimal, others = run("demo", "--run", str(tmp_path / "demo"))
     rates = {name: result.completion_rate for name, result in minimal.items()}
@@ -63,6 +88,9 @@ def test_demo(tmp_path, capsys):
     assert {COMPLETION_RATE, SUCCESS_RATE, POLICY_LOSS} <= set(read_curves(tmp_path / "demo"))
     for name in ("curves.png", "9x9.gif", "config.json"):
         assert (tmp_path / "demo" / name).stat().st_size > 0
+    figures = json.loads((tmp_path / "demo" / "figures.json").read_text())["minimal 9x9"]
+    assert {name.rstrip("*") for name in minimal} == set(figures)
+    assert figures["hidden-singles"]["solved"] == minimal["hidden-singles"].solved.sum()
 
 
 @pytest.mark.parametrize("flags", [(), ("--no-curriculum",)], ids=["curriculum", "without"])

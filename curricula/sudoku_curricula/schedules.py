@@ -251,13 +251,13 @@ class ScheduleConfig(Protocol):
         ...
 
 
-# The one list of schedules: the command line, the examples and the tests read it.
 SCHEDULES: dict[str, type[ScheduleConfig]] = {
     "constant": ConstantConfig,
     "linear": LinearConfig,
     "success-rate": SuccessRateConfig,
     "algorithm-1": PaperAlgorithm1Config,
 }
+"""The one list of schedules by name: command lines, examples and tests read it."""
 
 
 def configure_schedule(name: str, **options: Any) -> ScheduleConfig:

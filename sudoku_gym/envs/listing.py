@@ -1,4 +1,4 @@
-"""The table of the environments and their spaces, read off the environments themselves.
+"""The table of the environments and their actions, read off the environments themselves.
 
 python -m sudoku_gym.envs.listing
 """
@@ -14,7 +14,6 @@ _HEADS = (
     "id",
     "board",
     "units",
-    "observation space",
     "action space",
     "with `erase`",
 )
@@ -22,7 +21,7 @@ _HEADS = (
 
 def spaces_table() -> str:
     """Return a Markdown table, one row an id."""
-    rows = [_HEADS, ("---", "---", "---:", "---", "---", "---"), *map(_row, ENVIRONMENTS)]
+    rows = [_HEADS, ("---", "---", "---:", "---", "---"), *map(_row, ENVIRONMENTS)]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
@@ -35,7 +34,6 @@ def _row(name: str) -> tuple[str, ...]:
         f"`{name}`",
         geometry.name,
         str(len(geometry.units)),
-        f"`{env.observation_space}`",
         f"`{env.action_space}`",
         f"`{erasing.action_space}`",
     )

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sudoku_gym.geometry.automorphisms import row_column_automorphisms
 
 MAX_SIZE = 25
+"""The most digits of a board."""
 
 
 class Geometry:

@@ -21,9 +21,12 @@ from sudoku_gym.puzzles import complete4x4, named
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
 SPLITS = ("train", "validation", "test")
+"""The parts of a bank; no two share an orbit."""
+
 SPLIT_BY_SOLUTION = 9  # from this many digits on, orbits are those of the solution grids
 VARIANTS = {"x9x9": sudoku_x, "windows9x9": windows, "jigsaw9x9": jigsaw, "latin9x9": latin_square}
 NAMES = ("4x4", "6x6", "9x9", "9x9-hard", "16x16", "25x25", *VARIANTS, "named")
+"""The banks that `load` knows."""
 
 
 def load(name: str, split: str = "all") -> PuzzleSet:

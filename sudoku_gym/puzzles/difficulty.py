@@ -22,6 +22,7 @@ from sudoku_gym.kernels.intrinsics import lowest_bit, popcount
 from sudoku_gym.solver.exact_cover import INNER
 
 GRADES = ("naked singles", "hidden singles", "locked candidates", "pairs", "search")
+"""The grades by number: grade 2 is `GRADES[2]`, puzzles that need locked candidates."""
 
 _ONE = np.uint32(1)
 

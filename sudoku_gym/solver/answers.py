@@ -19,6 +19,7 @@ from sudoku_gym.solver.depth_first import search_boards
 from sudoku_gym.solver.exact_cover import cover_tables
 
 NODE_LIMIT = 1_000_000
+"""How many nodes a search visits for one board before it says 'undecided'."""
 
 
 @dataclass(frozen=True)

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias
 
 from sudoku_agents.gflownet.orders import Order
 from sudoku_learning.configs import registered
 from sudoku_learning.networks import ExactCoverConfig
+from sudoku_learning.thinking import UpdatesConfig
 from sudoku_learning.training import TrainingConfig
 from sudoku_learning.training.config import NetworkConfig
 from sudoku_learning.training.environments import check_env
+from sudoku_learning.training.optimiser import falling_rate
 
-Kind: TypeAlias = Literal[
+Balance: TypeAlias = Literal[
     "trajectory-balance",
     "log-partition-variance",
     "detailed-balance",
     "sub-trajectory-balance",
     "forward-looking",
 ]
+Kind: TypeAlias = Literal[Balance, "maximum-likelihood"]
 
 
 @registered("gflownet/loss")
@@ -28,7 +32,7 @@ class LossConfig:
     """What is minimised, and by which steps."""
 
     kind: Kind = "trajectory-balance"
-    """see `losses`"""
+    """see `losses`; maximum-likelihood is the one for boards of 36 cells and more"""
     decay: float = 0.9
     """lambda of sub-trajectory balance"""
     rounds: int | None = None
@@ -50,6 +54,10 @@ class LossConfig:
             raise ValueError(f"rounds must be at least 1, not {self.rounds}")
         if not 0 <= self.constant_share < 1:
             raise ValueError(f"constant_share must lie in [0, 1), not {self.constant_share}")
+
+    def learning_rate_at(self, done: float) -> float:
+        """Return the learning rate when a share `done` of the run is over, in [0, 1]."""
+        return self.learning_rate * falling_rate(done, self.constant_share)
 
 
 @registered("gflownet/reward")
@@ -103,6 +111,10 @@ class GFlowNetConfig(TrainingConfig):
     """the loss"""
     network: NetworkConfig = field(default_factory=ExactCoverConfig)
     """the body of the network"""
+    thinking: UpdatesConfig = field(default_factory=partial(UpdatesConfig, policy_weight=0.0))
+    """the updates of `maximum-likelihood`, an iteration's; the learning rate is their own too"""
+    revealed: float = 0.25
+    """share of the boards in these updates that get some more cells of the solution at first"""
     weights: Path | None = None
     """folder of a checkpoint or a run of a network of the same form, whose weights this one begins
     with; None draws them"""
@@ -121,5 +133,11 @@ class GFlowNetConfig(TrainingConfig):
             )
         if not 0 <= self.epsilon <= 1:
             raise ValueError(f"epsilon must lie in [0, 1], not {self.epsilon}")
+        if not 0 <= self.revealed <= 1:
+            raise ValueError(f"revealed must lie in [0, 1], not {self.revealed}")
+        if self.loss.kind == "maximum-likelihood" and not isinstance(
+            self.network, ExactCoverConfig
+        ):
+            raise ValueError("maximum-likelihood needs a body that thinks: network:exact-cover")
         if self.replayed < 0:
             raise ValueError(f"replayed must not be negative, but is {self.replayed}")

@@ -132,6 +132,8 @@ def loss_of(estimates: Estimates, config: LossConfig, groups: Tensor) -> Tensor:
             return losses.sub_trajectory_balance(values, lengths, config.decay)
         case "forward-looking":
             return losses.forward_looking_detailed_balance(values, energies, lengths)
+        case "maximum-likelihood":
+            raise ValueError("maximum-likelihood balances nothing along trajectories")
 
 
 def _log_shares(blanks: NDArray[np.int64], made: NDArray[np.int64], order: Order) -> Tensor:

@@ -66,14 +66,14 @@ class FlowNetwork(Network):
         Without `flows` the head of the flow, which takes as long as some rounds, is left out, and
         0 stands in its place.
         """
-        given = torch.from_numpy(boards), torch.from_numpy(found.candidates)
-        features = self.body(*given, geometry, every_round=every_round)
+        given = torch.from_numpy(boards), torch.from_numpy(found.candidates), geometry
+        thought = {"memories": self.remember(*given)} if self.settles else {}
+        features = self.body(*given, every_round=every_round, **thought)
         logits = self.heads["policy"](features)
-        logits = logits.masked_fill(~torch.from_numpy(found.allowed), -torch.inf)
         log_flow = logits.new_zeros(logits.shape[:2])
         if flows:
             log_flow = FLOW_SCALE * self.heads["log_flow"](features)
-        return Answers(torch.log_softmax(logits, -1), log_flow)
+        return Answers(log_policy_of(logits, torch.from_numpy(found.allowed)), log_flow)
 
     def log_policy(
         self, boards: NDArray[np.int8], found: Choices, geometry: Geometry
@@ -88,10 +88,23 @@ class FlowNetwork(Network):
         with torch.inference_mode():
             for start in range(0, len(index), BOARDS_AT_ONCE):
                 part = asked[index[start : start + BOARDS_AT_ONCE]]
-                said = self.answer(boards[part], found.of(part), geometry, flows=False)
-                log_pf[part] = said.log_pf[-1].numpy()
+                masks = torch.from_numpy(found.candidates[part])
+                said = self.think(torch.from_numpy(boards[part]), masks, geometry, ["policy"])
+                allowed = torch.from_numpy(found.allowed[part])
+                log_pf[part] = log_policy_of(said["policy"], allowed).numpy()
         log_pf[asked] = log_pf[asked[index]][inverse]
         return log_pf
+
+
+def log_policy_of(logits: Tensor, allowed: Tensor) -> Tensor:
+    """Return log P_F: each allowed placement by the sigmoid of its logit.
+
+    Args:
+        logits: float32 `[..., B, N**3]`.
+        allowed: bool `[B, N**3]`, at least one a board.
+    """
+    log_marginals = torch.nn.functional.logsigmoid(logits)
+    return torch.log_softmax(log_marginals.masked_fill(~allowed, -torch.inf), -1)
 
 
 def distinct(boards: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

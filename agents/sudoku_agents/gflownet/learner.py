@@ -19,6 +19,7 @@ from sudoku_agents.gflownet.trajectories import Trajectories, lead_to
 from sudoku_curricula import curves
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
 from sudoku_learning.networks.network import seeded
+from sudoku_learning.thinking import Stream, Thinking, update
 from sudoku_learning.training import (
     Optimiser,
     Random,
@@ -27,13 +28,16 @@ from sudoku_learning.training import (
     train_from_the_command_line,
 )
 from sudoku_learning.training.environments import training_source
-from sudoku_learning.training.optimiser import falling_rate
 from sudoku_learning.training.playing import load_weights_of
 from sudoku_learning.training.progress import check_form
 from sudoku_learning.training.sampling import make_sampler, split
 
 BALANCE_LOSS = "losses/balance_loss"  # whichever is minimised
 LOG_Z = "losses/log_z"  # of the puzzles drawn, by the network
+BALANCE = (BALANCE_LOSS, LOG_Z)
+PLACEMENT_LOSS = "losses/placement_loss"
+READ = "curriculum/read"  # share of trained boards read right as a whole after a segment
+LIKELIHOOD = (PLACEMENT_LOSS, READ)
 SAMPLED = "curriculum/sampled"  # share of trajectories that ended at a solution
 
 
@@ -78,33 +82,35 @@ class GFlowNetLearner:
 
     def learn(self, blanks: Blanks, random: Random) -> Report:
         """Draw trajectories from puzzles with so many blanks and update the network, in turns."""
-        rates, done = self.config.loss, self._iterations / self.config.iterations
-        rate = rates.learning_rate * falling_rate(done, rates.constant_share)
+        config, done = self.config, self._iterations / self.config.iterations
+        balances = config.loss.kind != "maximum-likelihood"
+        rate = config.loss.learning_rate_at(done)
+        if not balances:
+            rate = config.thinking.learning_rate_at(done)
         self.optimiser.learning_rate = rate
-        updates = self.config.updates
         steps = solved = played = 0
-        loss_sum = log_z_sum = 0.0
-        for _ in range(updates):
+        losses = []
+        for _ in range(config.updates):
             drawn = self._draw(blanks, random.numpy)
-            loss, log_z = self._update(drawn, random.numpy)
+            if balances:
+                losses.append(self._balance(drawn, random.numpy))
             self.replay.add(drawn)
-            loss_sum, log_z_sum = loss_sum + loss, log_z_sum + log_z
             steps += int(drawn.lengths.sum())
             solved += int(drawn.solved.sum())
             played += len(drawn)
+        means = np.mean(losses, axis=0) if balances else self._think(random.numpy)
+        found = dict(zip(BALANCE if balances else LIKELIHOOD, map(float, means), strict=True))
         self._iterations += 1
         return Report(
             steps=steps,
             curves={
-                BALANCE_LOSS: loss_sum / updates,
-                LOG_Z: log_z_sum / updates,
+                **found,
                 SAMPLED: solved / played,
                 curves.EPISODIC_LENGTH: steps / played,
                 curves.LEARNING_RATE: rate,
             },
             columns={
-                "loss": f"{loss_sum / updates:.3f}",
-                "log Z": f"{log_z_sum / updates:.2f}",
+                **{_column(name): f"{value:.3f}" for name, value in found.items()},
                 "sampled": f"{solved / played:.1%}",
             },
             metrics={"sampled": (solved, played)},
@@ -131,7 +137,7 @@ class GFlowNetLearner:
         tasks = split(config.puzzles, blanks, config.ray, rng)
         return Trajectories.concatenate(self.sampler.sample(self.network.state_dict(), tasks))
 
-    def _update(self, drawn: Trajectories, rng: np.random.Generator) -> tuple[float, float]:
+    def _balance(self, drawn: Trajectories, rng: np.random.Generator) -> tuple[float, float]:
         """Update the network on trajectories, and some that lead to solutions found earlier.
 
         Returns:
@@ -155,11 +161,42 @@ class GFlowNetLearner:
         log_z = estimates.log_z(config.loss.kind)[-1, : len(drawn)].detach().mean()
         return loss.item(), log_z.item()
 
+    def _think(self, rng: np.random.Generator) -> tuple[float, float]:
+        """Make what leads to the solutions found earlier likely.
+
+        Returns:
+            The loss, and the share of the boards that were read right as a whole.
+
+        Raises:
+            ValueError: if no solution was found yet.
+        """
+        config = self.config.thinking
+        if not len(self.replay):
+            raise ValueError(
+                f"no trajectory has ended at a solution of {self.config.env} yet: begin with fewer "
+                "blanks (curriculum:success-rate --curriculum.start 10)"
+            )
+        boards = Thinking(
+            self.replay,
+            config.boards,
+            config.segments,
+            config.linger,
+            self.config.revealed,
+            rng,
+        )
+        streams = [Stream(self._geometry, boards, 1.0)]
+        means = update(self.network, self.optimiser, streams, config, rng)
+        return means.placements, means.read
+
     def _estimate(self, trajectories: Trajectories) -> Estimates:
         config = self.config
         inner = config.loss.kind not in ("trajectory-balance", "log-partition-variance")
         order, reward = config.order, config.reward
         return estimate(self.network, trajectories, self._geometry, order, reward, inner)
+
+
+def _column(curve: str) -> str:
+    return {LOG_Z: "log Z", READ: "read"}.get(curve, "loss")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -22,6 +22,7 @@ class Replay:
         capacity: how many.
 
     Attributes:
+        geometry: of the boards.
         puzzles: int8 `[M, N, N]`, oldest first.
         solutions: int8 `[M, N, N]`.
     """
@@ -29,7 +30,7 @@ class Replay:
     KINDS = ("puzzles", "solutions")
 
     def __init__(self, geometry: Geometry, capacity: int) -> None:
-        self._geometry = geometry
+        self.geometry = geometry
         self._capacity = capacity
         size = geometry.size
         self.puzzles = np.zeros((0, size, size), np.int8)
@@ -56,7 +57,7 @@ class Replay:
         """
         if arrays.keys() != set(self.KINDS):
             raise ValueError(f"{REPLAY}: it must hold {', '.join(self.KINDS)}")
-        size = self._geometry.size
+        size = self.geometry.size
         length = min(len(np.atleast_1d(arrays["puzzles"])), self._capacity)
         for kind, array in arrays.items():
             if array.dtype != np.int8 or array.shape != (length, size, size):
@@ -67,7 +68,7 @@ class Replay:
         puzzles, solutions = arrays["puzzles"], arrays["solutions"]
         if ((solutions < 1) | (solutions > size)).any():
             raise ValueError(f"{REPLAY}: solutions hold something else than digits 1 to {size}")
-        if not board.is_solved(solutions, self._geometry).all():
+        if not board.is_solved(solutions, self.geometry).all():
             raise ValueError(f"{REPLAY}: a solution breaks the rules")
         if ((puzzles != 0) & (puzzles != solutions)).any():
             raise ValueError(f"{REPLAY}: a solution contradicts its puzzle")

@@ -25,6 +25,7 @@ from sudoku_learning.networks import BatchedPolicy
 from sudoku_learning.training import HeldOut
 
 MODULE_PATH = Path("learner_group", "learner", "rl_module", DEFAULT_MODULE_ID)
+"""Where the module lies in a checkpoint of RLlib."""
 
 
 class RLlibPolicy(BatchedPolicy):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import torch
@@ -26,6 +26,8 @@ BODIES: dict[str, type[BodyConfig]] = {
 
 POLICY_AND_VALUE: dict[str, HeadConfig] = {"policy": PolicyConfig(), "value": ValueConfig()}
 """The heads of an actor-critic whose returns lie in [0, 1]."""
+
+JUDGES = ("policy", "q")  # the head that says whether a board is settled, the first there is
 
 
 class Network(nn.Module):
@@ -59,35 +61,73 @@ class Network(nn.Module):
         features = self.body(boards, masks, geometry)
         return {name: head(features)[-1] for name, head in self.heads.items()}
 
-    def think(self, boards: Tensor, masks: Tensor, geometry: Geometry) -> dict[str, Tensor]:
+    def think(
+        self,
+        boards: Tensor,
+        masks: Tensor,
+        geometry: Geometry,
+        heads: Collection[str] | None = None,
+    ) -> dict[str, Tensor]:
         """Evaluate boards as `forward` does, but no longer than each of them needs.
 
         With `ExactCoverConfig.settled` the body runs `rounds` of its rounds at a time, and a board
         is done when no number that the head `policy`, or else `q`, gives to a legal placement lies
-        closer to 0 than that. Other networks answer as `forward`.
+        closer to 0 than that. Other networks answer as `forward`. With `heads` the others are left
+        out.
         """
+        chosen = {name: head for name, head in self.heads.items() if heads is None or name in heads}
+        if not self.settles:
+            features = self.body(boards, masks, geometry)
+            return {name: head(features)[-1] for name, head in chosen.items()}
+        return self._think(boards, masks, geometry, chosen)[0]
+
+    @property
+    def settles(self) -> bool:
+        """Whether `think` runs a board for as long as it needs."""
         body = self.body
         can_settle = isinstance(body, ExactCoverBody) and body.config.settled is not None
-        judge = next((name for name in ("policy", "q") if name in self.heads), None)
-        if not can_settle or judge is None:
-            answer: dict[str, Tensor] = self(boards, masks, geometry)
-            return answer
+        return can_settle and not self.heads.keys().isdisjoint(JUDGES)
+
+    def remember(self, boards: Tensor, masks: Tensor, geometry: Geometry) -> list[Memory] | None:
+        """Think about boards without gradients, as in evaluation.
+
+        Returns:
+            Where the body stands on each board, to go on from; None unless the network `settles`.
+        """
+        if not self.settles:
+            return None
+        was_training = self.training
+        self.eval()
+        with torch.no_grad():
+            _, memories = self._think(boards, masks, geometry, {})
+        self.train(was_training)
+        return memories
+
+    def _think(
+        self, boards: Tensor, masks: Tensor, geometry: Geometry, heads: Mapping[str, nn.Module]
+    ) -> tuple[dict[str, Tensor], list[Memory]]:
+        """Return what the heads say once each board has settled, and where the body stands."""
+        body = self.body
+        judge = next(self.heads[name] for name in JUDGES if name in self.heads)
         found: dict[str, Tensor] = {}
         rows = torch.arange(len(boards))
-        memories: list[Memory | None] = [None] * len(boards)
+        memories: list[Any] = [None] * len(boards)
         for rounds in body.segments():
-            features = body(boards[rows], masks[rows], geometry, memories=memories, rounds=rounds)
-            for name, head in self.heads.items():
+            open_rows = rows.tolist()
+            before = [memories[row] for row in open_rows]
+            features = body(boards[rows], masks[rows], geometry, memories=before, rounds=rounds)
+            for row, memory in zip(open_rows, features.memories, strict=True):
+                memories[row] = memory
+            for name, head in heads.items():
                 numbers = head(features)[-1]
                 if name not in found:
                     found[name] = numbers.new_empty(len(boards), *numbers.shape[1:])
                 found[name][rows] = numbers
-            is_open = ((found[judge][rows].abs() < body.config.settled) & masks[rows]).any(1)
-            memories = [features.memories[row] for row in torch.nonzero(is_open)[:, 0].tolist()]
-            rows = rows[is_open]
+            judged = judge(features)[-1].abs()
+            rows = rows[((judged < body.config.settled) & masks[rows]).any(1)]
             if not len(rows):
                 break
-        return found
+        return found, memories
 
     def every_round(self, boards: Tensor, masks: Tensor, geometry: Geometry) -> dict[str, Tensor]:
         """Evaluate boards after each of the body's R rounds: as `forward`, each `[R, B, ...]`.

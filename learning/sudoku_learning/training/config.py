@@ -22,6 +22,7 @@ for _name, _schedule in SCHEDULES.items():
 
 if TYPE_CHECKING:
     CurriculumConfig = ScheduleConfig
+    """The configuration of a schedule: any of `SCHEDULES`, a sub-command each."""
     NetworkConfig = BodyConfig
 else:
     # A sub-command each on the command line, in the order of the one list.

@@ -150,11 +150,18 @@ class _Plan:
                 yield Task(row.policy, fixed, self.standings.seed, budget, self.run)
 
     def timings(self) -> Iterator[Task]:
-        """Yield the cells to time: those that were played and are not timed."""
+        """Yield the cells to time: those played that are not timed, or have more time now."""
         for row, fixed, cell in self._cells():
-            if fixed.timed and cell and cell.state != "cannot" and cell.times is None:
+            if fixed.timed and cell and cell.state != "cannot" and self._lacks_times(cell, fixed):
                 budget = self.order.timing_budget
                 yield Task(row.policy, fixed, self.standings.seed, budget, self.run, timing=True)
+
+    def _lacks_times(self, cell: Played, fixed: FixedSet) -> bool:
+        if cell.times is None or cell.timed is None:
+            return True
+        had = self.standings.runs[cell.timed].timing_budget
+        is_short = len(cell.times) < min(games.TIMED, self.standings.sets[fixed.name].count)
+        return is_short and had < self.order.timing_budget
 
     def _cells(self) -> Iterator[tuple[Row, FixedSet, Played | None]]:
         for row in self.standings.rows:

@@ -12,6 +12,8 @@ from sudoku_agents.gflownet.exact import StateGraph, total_variation
 from sudoku_agents.gflownet.learner import (
     BALANCE_LOSS,
     LOG_Z,
+    PLACEMENT_LOSS,
+    READ,
     SAMPLED,
     GFlowNetLearner,
     main,
@@ -24,6 +26,7 @@ from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import ExactCoverConfig, MLPConfig
+from sudoku_learning.thinking import UpdatesConfig
 from sudoku_learning.training import Random, Training
 
 FOUR = Geometry.standard(4)
@@ -113,9 +116,11 @@ def test_a_short_run_learns_what_chance_does_not(tmp_path, kind):
     assert found[SAMPLED][1][-1] > found[SAMPLED][1][0]
 
 
-@pytest.mark.parametrize("kind", ["sub-trajectory-balance", "log-partition-variance"])
+@pytest.mark.parametrize(
+    "kind", ["sub-trajectory-balance", "log-partition-variance", "maximum-likelihood"]
+)
 def test_an_interrupted_run_continues_to_the_bit(tmp_path, kind):
-    settings = {"loss": LossConfig(kind=kind), "repeats": 2}
+    settings = {"loss": LossConfig(kind=kind), "repeats": 2, "thinking": UpdatesConfig(count=5)}
     whole = train(small(tmp_path / "whole", **settings))
     whole.run()
     assert whole.curriculum.schedule.level > 2
@@ -140,6 +145,42 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path, kind):
     assert found.numbers == wanted.numbers and len(whole.learner.replay) > 0
     for name, array in wanted.arrays.items():
         np.testing.assert_array_equal(found.arrays[name], array)
+
+
+def test_likelihood_makes_the_solutions_that_were_found_likely(tmp_path):
+    part = puzzles.load("4x4", "test")[::200]
+    config = small(
+        tmp_path / "run",
+        iterations=5,
+        seed=3,  # its untrained network solves nothing
+        loss=LossConfig(kind="maximum-likelihood"),
+        thinking=UpdatesConfig(count=40, boards=24, segments=4, policy_weight=0.0),
+        network=ExactCoverConfig(8, 8, intersections=True, test_rounds=32, settled=1.0),
+        curriculum=SuccessRateConfig(start=4, stop=12, threshold=0.5, window=8, min_count=8),
+    )
+    training = train(config)
+    before = evaluate(training.learner.policy(), part).completion_rate
+    training.run()
+    assert before < 0.2 and evaluate(training.learner.policy(), part).completion_rate > 0.9
+    drawn = evaluate(load_policy(tmp_path / "run", sample=True), part, seed=1)
+    assert drawn.completion_rate > 0.5
+    found = read_curves(tmp_path / "run")
+    assert found[PLACEMENT_LOSS][1][-1] < found[PLACEMENT_LOSS][1][0]
+    assert found[READ][1][-1] > found[READ][1][0] and BALANCE_LOSS not in found
+
+
+def test_likelihood_needs_a_solution_to_learn_from(tmp_path):
+    class OnlyDeadEnds(EmptyBoards):
+        def sample(self, count, blanks, rng):
+            boards = np.zeros((count, 4, 4), np.int8)
+            boards[:, 0] = [1, 2, 3, 0]
+            boards[:, 1, 3] = 4
+            return boards, boards
+
+    config = small(tmp_path, loss=LossConfig(kind="maximum-likelihood"))
+    learner = GFlowNetLearner(config, Random(0), OnlyDeadEnds())
+    with pytest.raises(ValueError, match="begin with fewer blanks"):
+        learner.learn(None, Random(0))
 
 
 def test_a_run_may_begin_with_the_weights_of_another(tmp_path):
@@ -195,7 +236,12 @@ def test_damaged_replays(damage, message):
         ({"puzzles": 0}, "puzzles must be at least 1"),
         ({"epsilon": 1.5}, "epsilon must lie in"),
         ({"replayed": -0.5}, "replayed must not be negative"),
+        ({"revealed": 2.0}, "revealed must lie in"),
         ({"loss": LossConfig(kind="log-partition-variance")}, "repeats must be at least 2"),
+        (
+            {"loss": LossConfig(kind="maximum-likelihood"), "network": MLPConfig((8,))},
+            "maximum-likelihood needs a body that thinks",
+        ),
     ],
 )
 def test_settings_that_make_no_sense(tmp_path, changes, message):

@@ -221,3 +221,30 @@ def test_a_settled_board_stops_thinking(positions):
         for name in after:
             torch.testing.assert_close(found[name][row], after[name][row], rtol=0, atol=0)
     assert len(seen) > 1  # some stop sooner than others
+
+
+def test_a_board_is_thought_about_further_from_what_is_remembered(positions):
+    geometry = Geometry.standard(6)
+    boards, masks = (torch.from_numpy(x) for x in positions(geometry, count=6))
+    network = thoughtful(settled=1e6, test_rounds=8).train()
+    memories = network.remember(boards, masks, geometry)
+    assert network.training
+    with torch.no_grad():
+        further = network.body(boards, masks, geometry, memories=memories)  # 4 rounds more
+        found = network.heads["policy"](further)[-1]
+        network.eval().body.rounds = 12
+        wanted = network.think(boards, masks, geometry, ["policy"])
+    assert wanted.keys() == {"policy"}
+    torch.testing.assert_close(found, wanted["policy"], rtol=0, atol=0)
+
+
+def test_what_does_not_settle_remembers_nothing(positions):
+    geometry = Geometry.standard(4)
+    boards, masks = (torch.from_numpy(x) for x in positions(geometry, count=6))
+    network = thoughtful(settled=None)
+    assert not network.settles and network.remember(boards, masks, geometry) is None
+    with torch.no_grad():
+        found = network.think(boards, masks, geometry, ["value"])
+        wanted = network(boards, masks, geometry)
+    assert found.keys() == {"value"}
+    torch.testing.assert_close(found["value"], wanted["value"], rtol=0, atol=0)

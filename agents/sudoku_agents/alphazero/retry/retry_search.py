@@ -39,6 +39,8 @@ from sudoku_learning.configs import registered
 from sudoku_learning.networks.exact_cover.graph import constraint_members, constraint_table
 
 Ratings = Callable[[NDArray[np.int8], NDArray[np.bool_]], NDArray[np.float32]]
+"""Rates the placements of boards, int8 `[B, N, N]` with masks bool `[B, N**3]`: logits, float32
+`[B, N**3]`."""
 
 
 @registered("alphazero/retry")

@@ -29,6 +29,8 @@ from sudoku_gym.kernels.layout import sizes_of, unit_tables
 Evaluator = Callable[
     [NDArray[np.int8], NDArray[np.bool_]], tuple[NDArray[np.float32], NDArray[np.float32]]
 ]
+"""Says what it thinks of boards, int8 `[B, N, N]` with masks bool `[B, A]`: priors of the moves,
+float32 `[B, A]`, and the values of the boards, float32 `[B]`."""
 
 
 @dataclass(frozen=True)

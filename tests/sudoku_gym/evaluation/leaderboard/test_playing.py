@@ -196,6 +196,8 @@ def test_a_policy_that_is_slow_is_stopped_and_goes_on_with_more_time(small, play
     assert play(budget=0.2, **asked)[1] == []
     cell = play(budget=30.0, **asked)[0].row_of(name).cells["4x4"]
     assert (cell.state, cell.played) == ("finished", 140)
+    again = play(budget=30.0, **{**asked, "timing_budget": 30.0})[0].row_of(name).cells["4x4"]
+    assert len(again.times) == games.TIMED and again.outcomes == cell.outcomes
 
 
 def test_two_at_once_are_refused(small, play, tmp_path):
