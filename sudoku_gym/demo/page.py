@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
 from typing import Any
 
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # gradio reads these when it is imported
@@ -17,12 +19,14 @@ os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 import gradio as gr
 import uvicorn
 from fastapi import FastAPI, Request, Response
+from gradio import queueing, route_utils, routes
 
 from sudoku_gym.demo.choices import NOBODY, SOURCES, TYPED, Offers, puzzle
 from sudoku_gym.demo.game import Game
 from sudoku_gym.demo.picture import html_of
 
 FIRST_PUZZLE, FIRST_POLICIES = "Inkala 2012", ("calphazero", "hidden-singles")
+_LONGEST_REQUEST = 1_000_000  # bytes
 _KEPT = 3600.0  # seconds that a visitor's games are kept
 _FROM_HERE = (
     "default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval'; frame-ancestors 'self'; "
@@ -55,18 +59,29 @@ def serve(offers: Offers, host: str, port: int) -> None:
         print(
             f"Sudoku Gym shows its policies at http://{shown}:{port} (Ctrl+C ends it)", flush=True
         )
-        settings = uvicorn.Config(application(offers), log_level="error", access_log=False)
+        settings = uvicorn.Config(
+            application(offers), log_level="error", access_log=False, timeout_graceful_shutdown=1
+        )
         uvicorn.Server(settings).run(sockets=[listener])
 
 
 def application(offers: Offers) -> FastAPI:
     """Return the page as an ASGI application."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    for module in (
+        queueing,
+        route_utils,
+        routes,
+    ):  # which print whole tracebacks of forged requests
+        vars(module)["traceback"] = SimpleNamespace(print_exc=_refuse)
 
     @app.middleware("http")
-    async def allow_nothing_from_elsewhere(
+    async def allow_little(
         request: Request, answer: Callable[[Request], Awaitable[Response]]
     ) -> Response:
+        length = request.headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > _LONGEST_REQUEST:
+            return Response(status_code=413)
         response = await answer(request)
         response.headers["Content-Security-Policy"] = _FROM_HERE
         return response
@@ -178,6 +193,11 @@ def _seat(
 def _drawn(games: list[Game]) -> tuple[str, str]:
     drawn = [html_of(game) for game in games]
     return drawn[0], drawn[1] if len(drawn) > 1 else ""
+
+
+def _refuse() -> None:
+    """Say in one line that a request was none of the page's."""
+    print(f"sudoku-gym: a request was refused: {sys.exc_info()[1]!r:.200}", file=sys.stderr)
 
 
 def _say(trouble: str) -> Any:
