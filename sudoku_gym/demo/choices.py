@@ -33,7 +33,7 @@ _MOST_OF = {  # options that cost time
     "time_limit": 10.0,
     "node_limit": 1_000_000,
     "conflict_limit": 100_000,
-    "simulations": 64,
+    "simulations": 32,
     "evaluations": 300,
     "rounds": 512,
 }

@@ -124,10 +124,10 @@ def layout(offers: Offers) -> gr.Blocks:
             right = gr.Dropdown([NOBODY, *names], value=second, label="Plays on the right")
             right_options = gr.Textbox(label="with options", placeholder="key=value&key=value")
         with gr.Row():
-            begin = gr.Button("Start", elem_id="start")
-            step = gr.Button("Step", elem_id="step")
-            play = gr.Button("Play", variant="primary", elem_id="play")
-            pause = gr.Button("Pause", elem_id="pause")
+            begin = gr.Button("Start", elem_id="start", min_width=80)
+            step = gr.Button("Step", elem_id="step", min_width=80)
+            play = gr.Button("Play", variant="primary", elem_id="play", min_width=80)
+            pause = gr.Button("Pause", elem_id="pause", min_width=80)
             pace = gr.Slider(0.1, 3.0, 0.5, step=0.1, label="Seconds a move", min_width=240)
         trouble = gr.Textbox(label="Trouble", visible=False, interactive=False, elem_id="trouble")
         with gr.Row():
@@ -153,13 +153,12 @@ def layout(offers: Offers) -> gr.Blocks:
             "concurrency_id": "play",
             "concurrency_limit": 1,
             "api_visibility": "private",
-            "show_progress": "hidden",
         }
         chosen = [source, number, typed, left, left_options, right, right_options]
         for event in (begin.click, page.load):
-            event(start, chosen, [*shown, trouble, clock], **one_at_a_time)
-        step.click(move, games, [*shown, clock], **one_at_a_time)
-        clock.tick(move, games, [*shown, clock], **one_at_a_time)
+            event(start, chosen, [*shown, trouble, clock], show_progress="minimal", **one_at_a_time)
+        step.click(move, games, [*shown, clock], show_progress="minimal", **one_at_a_time)
+        clock.tick(move, games, [*shown, clock], show_progress="hidden", **one_at_a_time)
         play.click(_clock, pace, clock, api_visibility="private")
         pace.release(_pace, pace, clock, api_visibility="private")
         pause.click(lambda: gr.Timer(active=False), None, clock, api_visibility="private")

@@ -109,9 +109,9 @@ def test_what_is_no_puzzle_is_refused(source, number, text, why):
         (None, "", "choose one"),
         ("hinted", "folder=/tmp", "no option that can be given"),
         ("hinted", "folder=x", "no option that can be given"),
-        ("hinted", "simulations=65", "at most 64"),
-        ("hinted", "simulations=-1e9", "at most 64"),
-        ("hinted", "simulations=true", "number of at most 64"),
+        ("hinted", "simulations=33", "at most 32"),
+        ("hinted", "simulations=-1e9", "at most 32"),
+        ("hinted", "simulations=true", "number of at most 32"),
         ("hinted", "time_limit=null", "number of at most 10"),
         ("hinted", "time_limit=1e6", "at most 10"),
         ("hinted", "nodes=3", "no option nodes"),
@@ -132,7 +132,7 @@ def test_policies_and_options_that_are_not_offered_are_refused(offers, name, opt
 def test_what_is_offered_is_made_with_a_limit_of_time(offers, monkeypatch):
     monkeypatch.setattr(choices, "load_policy", lambda name, **options: options)
     assert offers.names == ["hinted", "dlx"]
-    assert offers.policy("hinted", "?simulations=64") == {"simulations": 64, "time_limit": 10.0}
+    assert offers.policy("hinted", "?simulations=32") == {"simulations": 32, "time_limit": 10.0}
     assert offers.policy("dlx", "item_rule=fewest") == {
         "item_rule": "fewest",
         "time_limit": 10.0,
