@@ -14,7 +14,7 @@ def test_the_citation_names_this_release():
     assert found["version"] == PROJECT["version"] and found["license"] == PROJECT["license"]
     names = re.findall(r"^  - name: (.+)$", text, re.M)
     assert names == [author["name"] for author in PROJECT["authors"]]
-    assert re.findall(r"^  - (\w[^:]*)$", text, re.M) == PROJECT["keywords"]
+    assert re.findall(r"^  - (\w[^:\n]*)$", text, re.M) == PROJECT["keywords"]
 
 
 def test_every_extra_is_in_all_or_serves_developers():
