@@ -37,6 +37,7 @@ EXTRA_OF_MODULE = {
     "pygame": "render",
     "igraph": "splits",
     "pysat": "sat",
+    "gradio": "demo",
 }
 
 

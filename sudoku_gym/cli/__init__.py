@@ -1,4 +1,4 @@
-"""The `sudoku-gym` command: from `train` and `evaluate` to `watch` and `info`, see `COMMANDS`.
+"""The `sudoku-gym` command: what it can do stands in `COMMANDS`.
 
 Policies and trainers are found by entry point, so the command knows no package above its own.
 Each sub-command is a frozen dataclass: its fields are the options, its `run` does the work and
@@ -18,6 +18,7 @@ from typing import Any
 import tyro
 
 from sudoku_gym.cli.comparison import Compare, Evaluate
+from sudoku_gym.cli.demo import Demo
 from sudoku_gym.cli.generate import Generate
 from sudoku_gym.cli.info import Info
 from sudoku_gym.cli.leaderboard import Leaderboard
@@ -43,6 +44,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "generate": Generate,
     "play": Play,
     "watch": Watch,
+    "demo": Demo,
     "info": Info,
 }
 

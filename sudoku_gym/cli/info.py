@@ -14,6 +14,7 @@ from tyro.conf import Positional
 
 from sudoku_gym import plugins
 from sudoku_gym.cli.terminal import console, plain, table
+from sudoku_gym.kernels.machine_code import compiled
 from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.difficulty import GRADES
 
@@ -22,7 +23,7 @@ _PACKAGES = ("sudoku-gym", "gymnasium", "numpy", "numba")
 
 @dataclass(frozen=True)
 class Info:
-    """Show what is installed: versions, environments, banks, policies, trainers, extras."""
+    """Show what is installed and compiled: versions, environments, policies, extras, kernels."""
 
     bank: Positional[str] = ""
     """Describe this bank of puzzles instead."""
@@ -61,6 +62,7 @@ def _describe_installation() -> None:
         ["policies", ", ".join(plugins.available(plugins.POLICIES)) or "none"],
         ["trainers", ", ".join(plugins.available(plugins.TRAINERS)) or "none"],
         ["extras", ", ".join(_extras())],
+        ["kernels", _kernels()],
     ]
     width = max(len(name) for name, _ in rows)
     for name, text in rows:
@@ -80,6 +82,12 @@ def _extras() -> list[str]:
         f"{extra} (needs {', '.join(missing)})" if missing else extra
         for extra, missing in needs.items()
     ]
+
+
+def _kernels() -> str:
+    """Say how much of the ground floor is compiled, and where that is kept."""
+    done, count, folder = compiled()
+    return f"{done} of {count} functions compiled, kept below {folder or 'no folder'}"
 
 
 def _version(package: str) -> str:

@@ -21,8 +21,9 @@ from rich.progress import (
 
 from sudoku_gym import plugins
 from sudoku_gym.cli.terminal import plain
-from sudoku_gym.evaluation.leaderboard import VERBS, Order, Step, play_leaderboard
+from sudoku_gym.evaluation.leaderboard import Order, Step, play_leaderboard
 from sudoku_gym.evaluation.leaderboard.page import write_page
+from sudoku_gym.evaluation.leaderboard.playing import VERBS
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ temporary files, in a folder that nobody else can write to either: machine code 
 from __future__ import annotations
 
 import functools
+import glob
 import os
 import re
 import stat
@@ -32,6 +33,9 @@ _OURS = "sudoku_"  # how the names of our packages begin
 _IMPORT = re.compile(r"^(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|.*)|import\s+([\w.]+))", re.M)
 
 
+_caches: list[KernelCache] = []  # of all functions imported so far
+
+
 def cache_of(function: Any) -> FunctionCache | None:
     """Return the cache of a function's machine code, or None where nothing can be kept."""
     try:
@@ -47,6 +51,16 @@ def cache_of(function: Any) -> FunctionCache | None:
         return None
     finally:
         numba.config.CACHE_DIR = usual
+
+
+def compiled() -> tuple[int, int, str]:
+    """Return how many functions are compiled, of how many imported so far, and kept below where.
+
+    Only machine code that the next process finds counts.
+    """
+    folders = [os.path.dirname(cache.cache_path) for cache in _caches]
+    below = os.path.commonpath(folders) if folders else ""
+    return sum(cache.holds_code for cache in _caches), len(_caches), below
 
 
 class KernelCache(FunctionCache):
@@ -65,6 +79,12 @@ class KernelCache(FunctionCache):
         os.makedirs(folder, exist_ok=True)
         self._cache_path = folder
         self._cache_file = _Entries(folder, self._impl.filename_base, key)
+        _caches.append(self)
+
+    @property
+    def holds_code(self) -> bool:
+        """Whether there is machine code for some signature."""
+        return any(Path(self._cache_path).glob(f"{glob.escape(self._impl.filename_base)}.*.nbc"))
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep machine code; where that fails, as on a full disk, this process alone has it."""

@@ -15,7 +15,7 @@ from torch import Tensor
 from sudoku_agents.alphazero.config import AlphaZeroConfig, read_config
 from sudoku_agents.alphazero.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.alphazero.retry import Ratings, RetryConfig, RetryResult, retry_search
-from sudoku_agents.alphazero.search import Evaluator, SearchConfig, search
+from sudoku_agents.alphazero.search import Evaluator, SearchConfig, SearchResult, search
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import (
     POLICY_AND_VALUE,
@@ -37,6 +37,10 @@ class AlphaZeroPolicy(NetworkPolicy):
         network: with the heads `policy` and `value`; put in evaluation mode.
         search_config: the tree search before each move, or None to play the network's first choice.
         sure: without a search, see `NetworkPolicy`.
+
+    Attributes:
+        searched: what the search before the last move found, of the boards that it was asked about;
+            None if that move took no search.
     """
 
     def __init__(
@@ -47,6 +51,12 @@ class AlphaZeroPolicy(NetworkPolicy):
     ) -> None:
         super().__init__(network, sure=sure)
         self.search_config = search_config
+        self.searched: SearchResult | None = None
+
+    def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Choose a placement for each board: what is planned, else what `choose` says."""
+        self.searched = None
+        return super().act(boards, action_masks)
 
     def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Choose the network's first choice, or the search's.
@@ -58,6 +68,7 @@ class AlphaZeroPolicy(NetworkPolicy):
             return super().choose(boards, masks)
         evaluate = evaluator(self.network, self.geometry)
         found = search(boards, masks, self.geometry, evaluate, self.search_config)
+        self.searched = found
         digits = np.arange(1, boards.shape[1] + 1, dtype=np.int8)
         wins = found.solutions[..., None] == digits  # all zeros where none was met
         self.plan(np.where(wins, 0, -np.inf).reshape(len(boards), -1).astype(np.float32))

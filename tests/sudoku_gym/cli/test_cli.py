@@ -1,7 +1,9 @@
 import io
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -247,6 +249,12 @@ def test_info_lists_what_is_there(run):
     assert all(word in out for word in ("Sudoku9x9-v0", "calphazero", "naked-singles", "25x25"))
     out = run("info", "4x4")[1]
     assert all(word in out for word in ("85,632", "validation", "36"))
+
+
+def test_info_tells_what_is_compiled(run):
+    assert run("solve", ".23.3.1.21......")[0] == 0  # compiles, where nothing is
+    found = re.search(r"(\d+) of (\d+) functions compiled, kept below (.*)\n", run("info")[1])
+    assert 0 < int(found[1]) <= int(found[2]) > 50 and Path(found[3]).is_dir()
 
 
 def test_train_hands_its_arguments_on(run, monkeypatch):

@@ -1,0 +1,54 @@
+"""Write the shipped cAlphaZero network as JavaScript, for the page that plays it in the browser.
+
+Usage: python docs/export_network.py
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+
+from safetensors.numpy import load_file
+
+from sudoku_agents.alphazero.agent import PRETRAINED
+
+SCRIPT = Path(__file__).parent / "javascripts" / "weights.js"
+UNUSED = "heads.value."  # expert iteration trains no value
+
+
+def exported(folder: Path = PRETRAINED) -> str:
+    """Return the script: the network's settings, and its tensors as float32 in base64."""
+    config = json.loads((folder / "config.json").read_text())
+    network = config["network"]
+    assert network["type"] == "exact-cover" and network["intersections"], network
+    content = {
+        "settings": {
+            "channels": network["channels"],
+            "segment": network["rounds"],
+            "rounds": network["test_rounds"],
+            "settled": network["settled"],
+            "sure": config["sure"],
+        },
+        "tensors": {
+            name: base64.b64encode(tensor.astype("<f4").tobytes()).decode()
+            for name, tensor in sorted(load_file(folder / "weights.safetensors").items())
+            if not name.startswith(UNUSED)
+        },
+    }
+    return (
+        "// Written by docs/export_network.py from agents/sudoku_agents/alphazero/pretrained.\n"
+        f"globalThis.SudokuGymWeights = {json.dumps(content, indent=1)};\n"
+    )
+
+
+def main() -> None:
+    """Write the script to a temporary name, then rename it."""
+    beside = SCRIPT.with_suffix(".tmp")
+    beside.write_text(exported(), encoding="utf-8")
+    beside.replace(SCRIPT)
+    print(f"wrote {SCRIPT} ({SCRIPT.stat().st_size:,} bytes)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,190 @@
+"""What a visitor of the demo may ask for: puzzles, and policies that load nothing they name.
+
+Visitors are strangers. They choose among what is installed and what the person who started the page
+offers; options may be numbers and words that the policy lists itself, never a path, and no number
+makes one move take minutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from importlib.metadata import EntryPoint
+from inspect import Parameter, signature
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_gym import board, plugins
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.policy import Policy, load_policy
+from sudoku_gym.puzzles import banks, named
+
+BANKS = tuple(name for name in banks.NAMES if name not in ("25x25", "named"))
+TYPED = "type your own"
+NOBODY = "nobody"
+SOURCES = (*BANKS, *named.TITLES, TYPED)
+MOST_CELLS = 256
+_LONGEST_TEXT = 2000
+_LONGEST_OPTIONS = 200
+_MOST = 1000.0  # of any number that is not limited by name
+_ENDS = ("time_limit", "node_limit", "conflict_limit")  # without them a solver may never end
+_MOST_OF = {  # options that cost time
+    "time_limit": 10.0,
+    "node_limit": 1_000_000,
+    "conflict_limit": 100_000,
+    "simulations": 32,
+    "evaluations": 300,
+    "rounds": 512,
+}
+
+
+class Offers:
+    """The policies that visitors may choose.
+
+    Args:
+        extra: further ones as `load_policy` takes them, of the person who starts the page; nothing
+            about them is limited.
+        trust: see `load_policy`; for `extra` alone.
+
+    Raises:
+        ValueError: if one of `extra` can't be loaded.
+    """
+
+    def __init__(self, extra: Iterable[str] = (), trust: bool = False) -> None:
+        self._extra = tuple(extra)
+        self._trust = trust
+        for name in self._extra:
+            load_policy(name, trust=trust)
+        self._installed = {
+            name: entry
+            for name, entry in plugins.available(plugins.POLICIES).items()
+            if _can_be_made(entry)
+        }
+
+    @property
+    def names(self) -> list[str]:
+        """What to choose from, the starter's own first."""
+        return [*self._extra, *self._installed]
+
+    def policy(self, name: object, options: object = "") -> Policy:
+        """Make the policy that a visitor chose.
+
+        Args:
+            name: one of `names`.
+            options: `key=value&key=value`, or nothing.
+
+        Raises:
+            ValueError: if there is no such policy, or an option is none that a visitor may give.
+        """
+        if not isinstance(name, str) or name not in self.names:
+            raise ValueError("choose one of the policies in the list")
+        if not isinstance(options, str) or len(options) > _LONGEST_OPTIONS:
+            raise ValueError(f"options are a text of at most {_LONGEST_OPTIONS} characters")
+        options = options.strip().removeprefix("?")
+        if name in self._extra:
+            if options:
+                raise ValueError(f"{name} is offered as it is: leave the options empty")
+            return load_policy(name, trust=self._trust)
+        written = plugins.split_options(f"{name}?{options}")[1] if options else {}
+        factory = self._installed[name].load()
+        checked = plugins.checked_options(factory, name, _limited(factory, written), {})
+        return load_policy(name, **checked)
+
+
+def puzzle(source: object, number: object, text: object) -> tuple[NDArray[np.int8], Geometry]:
+    """Return the puzzle that a visitor chose, int8 `[N, N]`, and its geometry.
+
+    Args:
+        source: one of `SOURCES`.
+        number: of a bank's test puzzle, from 1; beyond the last it begins anew.
+        text: the board, where `source` is `TYPED`.
+
+    Raises:
+        ValueError: if it is none of these, or the typed board is no puzzle.
+    """
+    if source == TYPED:
+        return _typed(text)
+    if source in named.TITLES:
+        line = named.BOARDS[str(source)]
+        return board.parse(line), Geometry.standard(9)
+    if not isinstance(source, str) or source not in BANKS:
+        raise ValueError("choose one of the puzzles in the list")
+    bank = banks.load(source, "test")
+    if isinstance(number, bool) or not isinstance(number, int | float) or not 1 <= number <= 1e9:
+        raise ValueError("the number of the puzzle is 1 or more")
+    return bank.puzzles[(int(number) - 1) % len(bank)].copy(), bank.geometry
+
+
+def _typed(text: object) -> tuple[NDArray[np.int8], Geometry]:
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError("type a puzzle, row by row, with 0 or . for a blank")
+    if len(text) > _LONGEST_TEXT:
+        raise ValueError(f"a puzzle of {len(text):,} characters: the longest has {MOST_CELLS}")
+    given = board.parse(text)
+    if given.size > MOST_CELLS:
+        raise ValueError(f"this page plays boards of up to {MOST_CELLS} cells, not {given.size}")
+    board.check_puzzle(given)
+    return given, Geometry.standard(len(given))
+
+
+def _can_be_made(entry: EntryPoint) -> bool:
+    """Whether a policy is fully installed, and can do without options."""
+    try:
+        factory = entry.load()
+        needed = [
+            parameter
+            for parameter in signature(factory).parameters.values()
+            if parameter.default is Parameter.empty
+            and parameter.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+        ]
+    except Exception:  # a stranger's package may fail in any way; then it is not offered
+        return False
+    return not needed
+
+
+def _limited(factory: Callable[..., Any], written: dict[str, Any]) -> dict[str, Any]:
+    """Check a visitor's options; add limits where the policy has some and is given none.
+
+    Raises:
+        ValueError: if an option is too large, or a text that the policy does not list.
+    """
+    hints = _hints(factory)
+    for key, value in written.items():
+        if isinstance(value, str) and value not in _words(hints.get(key)):
+            raise ValueError(f"{key}={value} is no option that can be given here")
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        most = _MOST_OF.get(key, _MOST)
+        if is_number and abs(value) > most:
+            raise ValueError(f"{key}={value} takes too long here: use at most {most:g}")
+        if key in _MOST_OF and not is_number:
+            raise ValueError(f"{key} is a number of at most {most:g}")
+    taken = signature(factory).parameters
+    limits = {
+        key: most
+        for key, most in _MOST_OF.items()
+        if key in taken and _is_unlimited(key, taken[key].default)
+    }
+    return {**limits, **written}
+
+
+def _is_unlimited(key: str, default: object) -> bool:
+    """Whether a policy does more than a visitor may ask for unless told otherwise."""
+    if isinstance(default, int | float):
+        return default > _MOST_OF[key]
+    return key in _ENDS
+
+
+def _hints(factory: Callable[..., Any]) -> dict[str, Any]:
+    called: Any = factory
+    try:
+        return get_type_hints(called.__init__ if isinstance(factory, type) else called)
+    except (TypeError, NameError, AttributeError):
+        return {}
+
+
+def _words(hint: Any) -> set[Any]:
+    """Return the words that a type hint lists."""
+    if get_origin(hint) is Literal:
+        return set(get_args(hint))
+    return set().union(*(_words(part) for part in get_args(hint)))

@@ -1,0 +1,211 @@
+"""The page itself, in gradio, and the server that shows it.
+
+Everything the page needs comes from this machine: no fonts, scripts or counters from elsewhere, and
+the browser is told to refuse any.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
+from typing import Any
+
+os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # gradio reads these when it is imported
+os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+
+import gradio as gr
+import uvicorn
+from fastapi import FastAPI, Request, Response
+from gradio import queueing, route_utils, routes
+
+from sudoku_gym.demo.choices import NOBODY, SOURCES, TYPED, Offers, puzzle
+from sudoku_gym.demo.game import Game
+from sudoku_gym.demo.picture import html_of
+
+FIRST_PUZZLE, FIRST_POLICIES = "Inkala 2012", ("calphazero", "hidden-singles")
+_LONGEST_REQUEST = 1_000_000  # bytes
+_KEPT = 3600.0  # seconds that a visitor's games are kept
+_FROM_HERE = (
+    "default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval'; frame-ancestors 'self'; "
+    "form-action 'self'"
+)
+_STYLE = """
+.game h3 { margin: 0 0 .4rem; font-size: 1.05rem; overflow-wrap: anywhere; }
+.game img { width: 100%; max-width: 640px; border-radius: 6px; display: block; }
+.game .words { min-height: 1.5em; margin: .5rem 0; font-weight: 600; overflow-wrap: anywhere; }
+.game table { width: 100%; max-width: 640px; border-collapse: collapse; font-size: .85rem; }
+.game caption { text-align: left; padding-top: .5rem; opacity: .75; }
+.game table, .game tr, .game td { border: 0 !important; }
+.game td { padding: .1rem .5rem .1rem 0 !important; white-space: nowrap; }
+.game td.bar { width: 60%; }
+.game td.bar i { display: block; height: .7rem; border-radius: 3px; background: #0072b2; }
+#trouble:empty { display: none; }
+"""
+
+
+def serve(offers: Offers, host: str, port: int) -> None:
+    """Show the page until the process is interrupted.
+
+    Raises:
+        OSError: if the address can't be had.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host, port), family=family) as listener:
+        port = listener.getsockname()[1]
+        shown = f"[{host}]" if ":" in host else host
+        print(
+            f"Sudoku Gym shows its policies at http://{shown}:{port} (Ctrl+C ends it)", flush=True
+        )
+        settings = uvicorn.Config(
+            application(offers), log_level="error", access_log=False, timeout_graceful_shutdown=1
+        )
+        uvicorn.Server(settings).run(sockets=[listener])
+
+
+def application(offers: Offers) -> FastAPI:
+    """Return the page as an ASGI application."""
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    for module in (
+        queueing,
+        route_utils,
+        routes,
+    ):  # which print whole tracebacks of forged requests
+        vars(module)["traceback"] = SimpleNamespace(print_exc=_refuse)
+
+    @app.middleware("http")
+    async def allow_little(
+        request: Request, answer: Callable[[Request], Awaitable[Response]]
+    ) -> Response:
+        length = request.headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > _LONGEST_REQUEST:
+            return Response(status_code=413)
+        response = await answer(request)
+        response.headers["Content-Security-Policy"] = _FROM_HERE
+        return response
+
+    theme = gr.themes.Default(
+        primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["monospace"]
+    )
+    return gr.mount_gradio_app(
+        app,
+        layout(offers),
+        path="/",
+        theme=theme,
+        css=_STYLE,
+        footer_links=[],
+        show_error=False,
+        max_file_size=1,
+        ssr_mode=False,
+        enable_monitoring=False,
+    )
+
+
+def layout(offers: Offers) -> gr.Blocks:
+    """Lay out the page."""
+    names = offers.names
+    first, second = (name if name in names else names[0] for name in FIRST_POLICIES)
+    with gr.Blocks(title="Sudoku Gym", analytics_enabled=False) as page:
+        gr.Markdown("# Sudoku Gym\nWatch policies play the same puzzle, move by move.")
+        games = gr.State(None, time_to_live=_KEPT)
+        with gr.Row():
+            source = gr.Dropdown(list(SOURCES), value=FIRST_PUZZLE, label="Puzzle")
+            number = gr.Number(1, label="Number, of a bank's test puzzles", precision=0, minimum=1)
+            typed = gr.Textbox(
+                label=f"For '{TYPED}': a puzzle, row by row",
+                placeholder="53..7....6..195...",
+                max_lines=16,
+            )
+        with gr.Row():
+            left = gr.Dropdown(names, value=first, label="Plays on the left")
+            left_options = gr.Textbox(label="with options", placeholder="simulations=16")
+            right = gr.Dropdown([NOBODY, *names], value=second, label="Plays on the right")
+            right_options = gr.Textbox(label="with options", placeholder="key=value&key=value")
+        with gr.Row():
+            begin = gr.Button("Start", elem_id="start", min_width=80)
+            step = gr.Button("Step", elem_id="step", min_width=80)
+            play = gr.Button("Play", variant="primary", elem_id="play", min_width=80)
+            pause = gr.Button("Pause", elem_id="pause", min_width=80)
+            pace = gr.Slider(0.1, 3.0, 0.5, step=0.1, label="Seconds a move", min_width=240)
+        trouble = gr.Textbox(label="Trouble", visible=False, interactive=False, elem_id="trouble")
+        with gr.Row():
+            boards = [gr.HTML(elem_id=side) for side in ("left", "right")]
+        clock = gr.Timer(0.5, active=False)
+
+        def start(*chosen: Any) -> tuple[Any, ...]:
+            try:
+                seated = _seat(offers, *chosen)
+            except Exception as error:  # a visitor reads why; the page goes on
+                return None, "", "", _say(str(error)), gr.Timer(active=False)
+            return seated, *_drawn(seated), _say(""), gr.Timer(active=False)
+
+        def move(seated: list[Game] | None) -> tuple[Any, ...]:
+            for game in seated or ():
+                game.step()
+            is_over = all(game.is_over for game in seated or ())
+            drawn = _drawn(seated) if seated else ("", "")
+            return seated, *drawn, gr.Timer(active=False) if is_over else gr.skip()
+
+        shown = [games, *boards]
+        one_at_a_time: dict[str, Any] = {
+            "concurrency_id": "play",
+            "concurrency_limit": 1,
+            "api_visibility": "private",
+        }
+        chosen = [source, number, typed, left, left_options, right, right_options]
+        for event in (begin.click, page.load):
+            event(start, chosen, [*shown, trouble, clock], show_progress="minimal", **one_at_a_time)
+        step.click(move, games, [*shown, clock], show_progress="minimal", **one_at_a_time)
+        clock.tick(move, games, [*shown, clock], show_progress="hidden", **one_at_a_time)
+        play.click(_clock, pace, clock, api_visibility="private")
+        pace.release(_pace, pace, clock, api_visibility="private")
+        pause.click(lambda: gr.Timer(active=False), None, clock, api_visibility="private")
+    page.queue(max_size=64)
+    return page
+
+
+def _seat(
+    offers: Offers,
+    source: object,
+    number: object,
+    typed: object,
+    left: object,
+    left_options: object,
+    right: object,
+    right_options: object,
+) -> list[Game]:
+    """Begin the games that a visitor asks for."""
+    given, geometry = puzzle(source, number, typed)
+    players = [(left, left_options)]
+    if right != NOBODY:
+        players.append((right, right_options))
+    games = []
+    for name, options in players:
+        policy = offers.policy(name, options)
+        label = f"{name}?{options}" if options else str(name)
+        games.append(Game(label, policy, given.copy(), geometry))
+    return games
+
+
+def _drawn(games: list[Game]) -> tuple[str, str]:
+    drawn = [html_of(game) for game in games]
+    return drawn[0], drawn[1] if len(drawn) > 1 else ""
+
+
+def _refuse() -> None:
+    """Say in one line that a request was none of the page's."""
+    print(f"sudoku-gym: a request was refused: {sys.exc_info()[1]!r:.200}", file=sys.stderr)
+
+
+def _say(trouble: str) -> Any:
+    return gr.Textbox(value=trouble, visible=bool(trouble))
+
+
+def _clock(seconds: float) -> Any:
+    return gr.Timer(value=max(float(seconds), 0.1), active=True)
+
+
+def _pace(seconds: float) -> Any:
+    return gr.Timer(value=max(float(seconds), 0.1))

@@ -1,0 +1,36 @@
+// Plays puzzles, one a line on standard input, with the network of the docs; prints one game a line
+// as JSON: for each move its action, its logit, and the logits of the thought it took (null where it
+// was planned).
+"use strict";
+
+const { readFileSync } = require("node:fs");
+const { join } = require("node:path");
+
+const scripts = join(__dirname, "..", "..", "docs", "javascripts");
+for (const name of ["rules.js", "network.js", "weights.js"]) require(join(scripts, name));
+const { Network, Policy, candidates, parse } = globalThis.SudokuGym;
+const network = new Network(globalThis.SudokuGymWeights);
+
+for (const line of readFileSync(0, "utf-8").trim().split("\n")) {
+  const { board, geometry } = parse(line);
+  const policy = new Policy(network, geometry);
+  const game = [];
+  for (;;) {
+    const mask = candidates(board, geometry);
+    if (!mask.includes(1)) break;
+    let thought = null;
+    let move = policy.planned(board, mask);
+    if (move === null) {
+      thought = policy.think(board, mask);
+      while (!thought.isDone) thought.advance();
+      move = policy.decide(board, thought);
+    }
+    game.push({
+      ...move,
+      rounds: thought?.rounds ?? 0,
+      logits: thought && Array.from(thought.logits),
+    });
+    board[Math.floor(move.action / geometry.size)] = (move.action % geometry.size) + 1;
+  }
+  console.log(JSON.stringify(game));
+}

@@ -1,0 +1,172 @@
+"""The page of `sudoku-gym demo` in a real browser, and strangers who write to its server."""
+
+import json
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from importlib.util import find_spec
+from time import sleep
+
+import numpy as np
+import pytest
+
+from sudoku_gym import board, load_policy
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.named import BOARDS
+
+if find_spec("gradio") is None:
+    pytest.skip("gradio is not installed", allow_module_level=True)
+By = pytest.importorskip("selenium.webdriver.common.by", reason="selenium is not installed").By
+from selenium.common.exceptions import StaleElementReferenceException  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+
+@pytest.fixture(scope="module")
+def server():
+    """Start the command; in the end, see that it never told a visitor's fault as one of its own."""
+    command = [sys.executable, "-m", "sudoku_gym", "demo", "--port", "0"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+        line = process.stdout.readline()
+        yield line.split()[-4]
+        process.terminate()
+        complaints = process.communicate(timeout=60)[1]
+    assert "http://127.0.0.1:" in line and "Traceback" not in complaints, complaints
+
+
+class Page:
+    """What a visitor sees and does."""
+
+    def __init__(self, browser):
+        self.browser = browser
+
+    def press(self, name):
+        self.browser.find_element(By.CSS_SELECTOR, f"#{name}").click()
+
+    def choose(self, label, value):
+        field = self.browser.find_element(By.CSS_SELECTOR, f"input[aria-label='{label}']")
+        field.click()
+        field.send_keys(Keys.CONTROL, "a")
+        field.send_keys(value, Keys.ENTER)
+
+    def write(self, number, text):
+        """Write into the text fields: the puzzle, the options of the left and of the right."""
+        field = self.browser.find_elements(
+            By.CSS_SELECTOR, "textarea, input[type=text].scroll-hide"
+        )
+        script = (
+            "arguments[0].value = arguments[1];"
+            "arguments[0].dispatchEvent(new Event('input', {bubbles: true}))"
+        )
+        self.browser.execute_script(script, field[number], text)
+
+    def wait_for(self, what):
+        WebDriverWait(self.browser, 120, 0.2, [StaleElementReferenceException]).until(
+            lambda _: what()
+        )
+
+    def stays_for(self, seconds):
+        before = self.words
+        sleep(seconds)
+        return self.words == before
+
+    @property
+    def words(self):
+        """What the page says below each board."""
+        script = "return [...document.querySelectorAll('.game .words')].map((p) => p.textContent)"
+        return self.browser.execute_script(script)
+
+    @property
+    def boards(self):
+        script = "return [...document.querySelectorAll('.game img')].map((image) => image.alt)"
+        return self.browser.execute_script(script)
+
+    @property
+    def trouble(self):
+        script = "return document.querySelector('#trouble textarea')?.value ?? ''"
+        return self.browser.execute_script(script)
+
+
+@pytest.fixture
+def page(browser, errors, server):
+    browser.get(server)
+    page = Page(browser)
+    page.wait_for(lambda: page.words == ["60 blanks.", "60 blanks."])
+    yield page
+    assert errors() == []
+    script = "return performance.getEntriesByType('resource').map((entry) => entry.name)"
+    loaded = browser.execute_script(script)
+    assert loaded and all(name.startswith((server, "data:", "blob:")) for name in loaded)
+
+
+def test_a_step_is_python_s_move_on_both_boards(page):
+    puzzle = board.parse(BOARDS["Inkala 2012"])
+    masks = board.candidates(puzzle[None]).reshape(1, -1)
+    expected = []
+    for name in ("calphazero", "hidden-singles"):
+        policy = load_policy(name)
+        policy.reset(puzzle[None].copy(), Geometry.standard(9), np.random.default_rng(0))
+        after = puzzle.copy()
+        cell, digit = divmod(int(policy.act(puzzle[None].copy(), masks)[0]), 9)
+        after.ravel()[cell] = digit + 1
+        expected.append(board.to_line(after))
+    page.press("step")
+    page.wait_for(lambda: all(words.startswith("1. ") for words in page.words))
+    assert page.boards == expected
+    assert "Likely to place next" in page.browser.page_source
+
+
+def test_it_plays_pauses_and_solves(page):
+    page.choose("Puzzle", "6x6")
+    page.press("start")
+    page.wait_for(lambda: page.boards and len(page.boards[0]) == 36)
+    start = page.boards[0]
+    page.press("play")
+    page.wait_for(lambda: page.boards[0].count(".") < start.count(".") - 1)
+    page.press("pause")
+    page.wait_for(lambda: page.stays_for(1.5))
+    assert "." in page.boards[0]
+    page.press("play")
+    page.wait_for(lambda: page.words[0].startswith("Solved after "))
+    assert all(board.is_solved(board.parse(line)[None])[0] for line in page.boards)
+
+
+@pytest.mark.parametrize(
+    ("typed", "options", "why"),
+    [
+        ("1" * 81, "", "1 stands twice in a unit"),
+        ("<img src=x onerror=alert(1)>" * 9, "", "a board of"),
+        ("5" * 100_000, "", "a puzzle of 100,000 characters"),
+        ("." * 81, "simulations=1000000", "simulations=1000000 takes too long here"),
+        ("." * 81, "folder=/etc", "folder=/etc is no option that can be given here"),
+    ],
+)
+def test_a_visitor_reads_what_is_wrong(page, typed, options, why):
+    page.choose("Puzzle", "type your own")
+    page.write(0, typed)
+    page.write(1, options)
+    page.press("start")
+    page.wait_for(lambda: why in page.trouble)
+    page.choose("Puzzle", "6x6")
+    page.write(1, "")
+    page.press("start")
+    page.wait_for(lambda: page.boards and len(page.boards[0]) == 36 and not page.trouble)
+
+
+@pytest.mark.parametrize(
+    "data", [[], [None] * 7, ["9x9", "x", 3, {}, [], 1e400, "\0"], "text", {"a": 1}], ids=repr
+)
+def test_a_forged_request_leaves_no_traceback(server, data):
+    body = json.dumps({"data": data, "fn_index": 0, "session_hash": "forged"}).encode()
+    for path in ("gradio_api/queue/join", "gradio_api/run/predict", "gradio_api/call/start"):
+        request = urllib.request.Request(f"{server}/{path}", body)
+        request.add_header("Content-Type", "application/json")
+        try:
+            urllib.request.urlopen(request, timeout=60).close()
+        except urllib.error.HTTPError as error:
+            assert error.code < 600
+            error.close()

@@ -1,0 +1,224 @@
+"""What strangers ask of the demo: they get what is offered or a reason, never a path or an hour."""
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from sudoku_gym import board, cli
+from sudoku_gym.demo import choices
+from sudoku_gym.demo.choices import BANKS, TYPED, Offers, puzzle
+from sudoku_gym.demo.game import Game
+from sudoku_gym.demo.picture import html_of
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.policy import SolverPolicy
+from sudoku_gym.puzzles import banks, named
+
+
+class Hinted:
+    """A policy that takes all sorts of options."""
+
+    made: ClassVar = []
+
+    def __init__(self, folder: str = "", simulations: int = 0, time_limit: float | None = None):
+        self.made.append((folder, simulations, time_limit))
+
+    def reset(self, puzzles, geometry, rng):
+        pass
+
+    def act(self, boards, action_masks):
+        return action_masks.argmax(1)
+
+
+class Broken(Hinted):
+    def act(self, boards, action_masks):
+        raise RuntimeError("<script>alert(1)</script>")
+
+
+class Entry:
+    """An installed policy."""
+
+    def __init__(self, factory):
+        self.load = lambda: factory
+
+
+@pytest.fixture
+def offers(monkeypatch):
+    installed = {"hinted": Entry(Hinted), "dlx": choices.plugins.available("sudoku_gym.policies")}
+    installed["dlx"] = installed["dlx"]["dlx"]
+    monkeypatch.setattr(choices.plugins, "available", lambda group: installed)
+    Hinted.made.clear()
+    return Offers()
+
+
+@pytest.mark.parametrize("name", [*BANKS, *named.TITLES])
+def test_every_puzzle_of_the_list_is_well_posed(name):
+    given, geometry = puzzle(name, 1, "")
+    assert given.shape == (geometry.size, geometry.size) and given.dtype == np.int8
+    board.check_puzzle(given, geometry)
+
+
+def test_a_bank_serves_its_test_puzzles_and_begins_anew():
+    test = banks.load("9x9", "test")
+    for number in (1, 2, len(test) + 2):
+        expected = test.puzzles[(number - 1) % len(test)]
+        np.testing.assert_array_equal(puzzle("9x9", number, "")[0], expected)
+
+
+def test_a_typed_puzzle_is_read():
+    given, geometry = puzzle(TYPED, 1, "1... .2.. ..3. ...4")
+    assert geometry == Geometry.standard(4) and given.diagonal().tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("source", "number", "text", "why"),
+    [
+        (TYPED, 1, "", "type a puzzle"),
+        (TYPED, 1, None, "type a puzzle"),
+        (TYPED, 1, ["1"], "type a puzzle"),
+        (TYPED, 1, "1" * 2001, "2,001 characters"),
+        (TYPED, 1, "1" * 16, "1 stands twice"),
+        (TYPED, 1, "\0" * 16, "is no digit"),
+        (TYPED, 1, "\u0661" * 16, "is no digit"),
+        (TYPED, 1, "." * 15, "15 cells"),
+        (TYPED, 1, "." * 324, "up to 256 cells"),
+        (TYPED, 1, "." * 625, "up to 256 cells"),
+        ("/etc/passwd", 1, "", "choose one"),
+        ("25x25", 1, "", "choose one"),
+        ("named", 1, "", "choose one"),
+        ("os:sep", 1, "", "choose one"),
+        (None, 1, "", "choose one"),
+        ("9x9", 0, "", "1 or more"),
+        ("9x9", float("nan"), "", "1 or more"),
+        ("9x9", float("inf"), "", "1 or more"),
+        ("9x9", None, "", "1 or more"),
+        ("9x9", "1", "", "1 or more"),
+    ],
+)
+def test_what_is_no_puzzle_is_refused(source, number, text, why):
+    with pytest.raises(ValueError, match=why):
+        puzzle(source, number, text)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "why"),
+    [
+        ("runs/mine", "", "choose one"),
+        ("os:system", "", "choose one"),
+        ("hinted?folder=/tmp", "", "choose one"),
+        (None, "", "choose one"),
+        ("hinted", "folder=/tmp", "no option that can be given"),
+        ("hinted", "folder=x", "no option that can be given"),
+        ("hinted", "simulations=33", "at most 32"),
+        ("hinted", "simulations=-1e9", "at most 32"),
+        ("hinted", "simulations=true", "number of at most 32"),
+        ("hinted", "time_limit=null", "number of at most 10"),
+        ("hinted", "time_limit=1e6", "at most 10"),
+        ("hinted", "nodes=3", "no option nodes"),
+        ("hinted", "\0=3", "no option"),
+        ("hinted", "simulations=3&simulations=4", "twice"),
+        ("hinted", "simulations=1.5", "no int"),
+        ("hinted", "x" * 201, "200 characters"),
+        ("hinted", 7, "200 characters"),
+        ("dlx", "item_rule=worst", "no option that can be given"),
+    ],
+)
+def test_policies_and_options_that_are_not_offered_are_refused(offers, name, options, why):
+    with pytest.raises(ValueError, match=why):
+        offers.policy(name, options)
+    assert Hinted.made == []
+
+
+def test_what_is_offered_is_made_with_a_limit_of_time(offers, monkeypatch):
+    monkeypatch.setattr(choices, "load_policy", lambda name, **options: options)
+    assert offers.names == ["hinted", "dlx"]
+    assert offers.policy("hinted", "?simulations=32") == {"simulations": 32, "time_limit": 10.0}
+    assert offers.policy("dlx", "item_rule=fewest") == {
+        "item_rule": "fewest",
+        "time_limit": 10.0,
+        "node_limit": 1_000_000,
+    }
+
+
+def test_the_starter_s_own_are_offered_as_they_are():
+    mine = f"{__name__}:Hinted?folder=mine&simulations=5000"
+    Hinted.made.clear()
+    offers = Offers([mine])
+    assert offers.names[0] == mine
+    offers.policy(mine)
+    assert Hinted.made == [("mine", 5000, None)] * 2
+    with pytest.raises(ValueError, match="as it is"):
+        offers.policy(mine, "simulations=6")
+
+
+def test_what_can_not_be_made_is_not_offered(monkeypatch):
+    def needs_a_folder(folder):
+        raise AssertionError
+
+    class Missing:
+        def load(self):
+            raise ModuleNotFoundError("no torch")
+
+    installed = {"a": Entry(needs_a_folder), "b": Missing(), "c": Entry(Hinted)}
+    monkeypatch.setattr(choices.plugins, "available", lambda group: installed)
+    assert Offers().names == ["c"]
+
+
+def test_a_game_is_played_to_its_end(offers):
+    given, geometry = puzzle("4x4", 1, "")
+    game = Game("dlx", offers.policy("dlx"), given, geometry)
+    assert game.words == f"{(given == 0).sum()} blanks." and game.thoughts == []
+    for _ in range(40):
+        game.step()
+    assert game.is_over and game.words == f"Solved after {(given == 0).sum()} moves."
+    assert board.is_solved(game.moment.board[None])[0]
+
+
+def test_a_policy_that_fails_ends_its_game_and_is_escaped():
+    given, geometry = puzzle("4x4", 1, "")
+    game = Game("<b>", Broken(), given, geometry)
+    game.step()
+    assert game.is_over and "RuntimeError" in game.words
+    drawn = html_of(game)
+    assert "<script>" not in drawn and "<b>" not in drawn and "&lt;script&gt;" in drawn
+
+
+class Searching(SolverPolicy):
+    """Tells chances, and that it looked at two placements."""
+
+    class Found:
+        visit_counts = np.array([[3, 1] + [0] * 62])
+        values = np.array([0.5])
+
+    searched = Found()
+
+    def probabilities(self, boards, action_masks):
+        return action_masks / action_masks.sum(1, keepdims=True)
+
+
+def test_what_a_policy_thinks_and_looked_at_is_shown(offers):
+    given, geometry = puzzle("4x4", 1, "")
+    game = Game("mine", Searching(offers.policy("dlx").solver), given, geometry)
+    assert [each.amount for each in game.thoughts] == [game.thoughts[0].amount] * 5
+    shares, value = game.searched
+    assert [(each.placement, each.amount) for each in shares] == [
+        ("1 at row 1, column 1", "75%"),
+        ("2 at row 1, column 1", "25%"),
+    ]
+    assert value == 0.5
+    drawn = html_of(game)
+    assert "value 0.50" in drawn and "width:33.3%" in drawn and "Likely to place next" in drawn
+
+
+def test_the_extra_is_named_where_it_is_missing(monkeypatch, capsys):
+    monkeypatch.setitem(__import__("sys").modules, "gradio", None)
+    monkeypatch.delitem(__import__("sys").modules, "sudoku_gym.demo.page", raising=False)
+    assert cli.main(["demo"]) == cli.BAD_INPUT
+    assert capsys.readouterr().err == (
+        "sudoku-gym: sudoku-gym demo needs gradio: pip install 'sudoku-gym[demo]'\n"
+    )
+
+
+def test_a_port_is_checked(capsys):
+    assert cli.main(["demo", "--port", "65536"]) == cli.BAD_INPUT
+    assert "use 0 to 65535" in capsys.readouterr().err
