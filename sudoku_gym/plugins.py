@@ -23,7 +23,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 POLICIES = "sudoku_gym.policies"
 TRAINERS = "sudoku_gym.trainers"
-PLOTTERS = "sudoku_gym.plotters"  # `curves` is what `sudoku-gym plot` calls
+PLOTTERS = "sudoku_gym.plotters"  # `curves` is what `sudoku-gym plot` calls, `leaderboard` its own
 
 EXTRA_OF_MODULE = {
     "torch": "agents",

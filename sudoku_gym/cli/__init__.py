@@ -21,6 +21,7 @@ from sudoku_gym.cli.comparison import Compare, Evaluate
 from sudoku_gym.cli.demo import Demo
 from sudoku_gym.cli.generate import Generate
 from sudoku_gym.cli.info import Info
+from sudoku_gym.cli.leaderboard import Leaderboard
 from sudoku_gym.cli.play import Play
 from sudoku_gym.cli.plot import Plot
 from sudoku_gym.cli.solve import Solve
@@ -37,6 +38,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "train": Train,
     "evaluate": Evaluate,
     "compare": Compare,
+    "leaderboard": Leaderboard,
     "plot": Plot,
     "solve": Solve,
     "generate": Generate,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sudoku_gym.evaluation.games import Evaluation, percent
 
@@ -29,13 +29,19 @@ def tabulate(results: Mapping[str, Evaluation]) -> tuple[list[str], list[list[st
 
 def to_markdown(results: Mapping[str, Evaluation]) -> str:
     """Format a comparison as a Markdown table that also reads well as plain text."""
-    heads, rows = tabulate(results)
+    return markdown_table(*tabulate(results))
+
+
+def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]], names: int = 1) -> str:
+    """Format cells as a Markdown table; the first columns, `names` of them, are flush left."""
     rows = [[" ".join(cell.split()).replace("|", r"\|") for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    rule = ["-" * widths[0]] + ["-" * (width - 1) + ":" for width in widths[1:]]
+    rule = ["-" * width if i < names else "-" * (width - 1) + ":" for i, width in enumerate(widths)]
     lines = [
-        [cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in pairs]
-        for pairs in (enumerate(zip(row, widths, strict=True)) for row in [heads, rule, *rows])
+        [cell.ljust(width) if i < names else cell.rjust(width) for i, (cell, width) in pairs]
+        for pairs in (
+            enumerate(zip(row, widths, strict=True)) for row in [list(heads), rule, *rows]
+        )
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

@@ -1,0 +1,178 @@
+"""Leaderboards that are damaged or somebody else's: one ValueError with the file's name."""
+
+import copy
+import json
+import random
+
+import pytest
+
+from sudoku_gym.evaluation.leaderboard import read, write
+
+CELL = {
+    "state": "finished",
+    "played": 4,
+    "solved": 3,
+    "interval": [0.300642, 0.954413],
+    "outcomes": "1011",
+    "illegal": 0,
+    "orbits": None,
+    "seconds": 0.5,
+    "budget": 60,
+    "run": 0,
+    "why": "",
+    "times": [0.1, 0.2],
+    "timed": 0,
+}
+SET = {
+    "title": "9x9",
+    "source": "bank 9x9, test split",
+    "board": "9x9",
+    "count": 4,
+    "givens": [22, 25],
+    "sha256": "00ff",
+}
+RUN = {
+    "date": "2026-01-01",
+    "commit": "",
+    "machine": "any",
+    "cores": 2,
+    "jobs": 1,
+    "timing_budget": 5.0,
+    "versions": {"python": "3.11"},
+}
+ROW = {"policy": "a", "kind": "floor", "package": "", "weights": "", "cells": {"9x9": CELL}}
+GOOD = {
+    "format": "sudoku-gym leaderboard",
+    "version": 1,
+    "seed": 0,
+    "batch_cells": 2048,
+    "sets": {"9x9": SET},
+    "runs": [RUN],
+    "rows": [ROW],
+}
+NONE = object()
+
+# The next one found is one more line: where, what stands there, what is said of it.
+DAMAGES = [
+    ("format", "fen", "format"),
+    ("format", NONE, "format"),
+    ("version", 2, "version 2 is unknown"),
+    ("version", True, "version True is unknown"),
+    ("seed", NONE, "lacks 'seed'"),
+    ("seed", "0", "seed: '0' is no int"),
+    ("seed", True, "seed: True is no int"),
+    ("more", 1, "unknown key 'more'"),
+    ("rows", {}, "rows: {} is no list"),
+    ("rows", [7], "rows 0 must be an object, not 7"),
+    ("rows", [ROW, ROW], "two rows of a"),
+    ("sets", {}, "there is no such set"),
+    ("sets/9x9/count", 3, "a on 9x9: 4 of 3, finished"),
+    ("sets/9x9/count", 5, "a on 9x9: 4 of 5, finished"),
+    ("sets/9x9/givens", [22], "givens: [22] is no"),
+    ("runs", [], "there is no run 0"),
+    ("runs/0/versions", {"python": 3}, "versions, python: 3 is no str"),
+    ("rows/0/policy", None, "policy: None is no str"),
+    ("rows/0/cells/9x9/state", "won", "state: 'won' is no"),
+    ("rows/0/cells/9x9/state", ["finished"], "is no"),
+    ("rows/0/cells/9x9/outcomes", "1012", "outcomes must be 4 of the letters 0 and 1"),
+    ("rows/0/cells/9x9/outcomes", "1111", "3 solved, but outcomes tell 4"),
+    ("rows/0/cells/9x9/played", 5, "outcomes must be 5"),
+    ("rows/0/cells/9x9/solved", 4, "4 solved, but outcomes tell 3"),
+    ("rows/0/cells/9x9/interval", [0.9, 1.0], "the interval of 3 of 4 is"),
+    ("rows/0/cells/9x9/interval", [0.3, float("nan")], "nan is no float"),
+    ("rows/0/cells/9x9/illegal", 2, "illegal=2: more games than were lost"),
+    ("rows/0/cells/9x9/orbits", [3, 2], "3 of 2 orbits"),
+    ("rows/0/cells/9x9/seconds", -1, "must not be negative"),
+    ("rows/0/cells/9x9/seconds", float("inf"), "inf is no float"),
+    ("rows/0/cells/9x9/times", None, "times and timed: both or neither"),
+    ("rows/0/cells/9x9/times", ["x"], "times: 'x' is no float"),
+    ("rows/0/cells/9x9/run", 1, "there is no run 1"),
+    ("rows/0/cells/9x9/run", -1, "must not be negative"),
+    ("rows/0/cells/9x9/run", 10**400, "there is no run"),
+    ("rows/0/cells/9x9/budget", 10**400, "is no float"),
+    ("rows/0/cells/9x9/why", "x" * 1000, ""),
+]
+
+
+def put(data, path, value):
+    *way, last = [int(part) if part.isdigit() else part for part in path.split("/")]
+    for part in way:
+        data = data[part]
+    if value is NONE:
+        del data[last]
+    else:
+        data[last] = value
+
+
+def refused(path):
+    with pytest.raises(ValueError) as caught:
+        read(path)
+    told = str(caught.value)
+    assert told.startswith(f"{path} ") and "\n" not in told
+    return told
+
+
+def test_what_is_written_is_read(tmp_path):
+    path = tmp_path / "board.json"
+    path.write_text(json.dumps(GOOD))
+    standings = read(path)
+    write(path, standings)
+    assert read(path) == standings
+    assert [file.name for file in tmp_path.iterdir()] == ["board.json"]
+
+
+@pytest.mark.parametrize("where, value, said", DAMAGES)
+def test_a_damaged_one_is_refused(tmp_path, where, value, said):
+    data = copy.deepcopy(GOOD)
+    put(data, where, value)
+    path = tmp_path / "board.json"
+    path.write_text(json.dumps(data))
+    if where.endswith("why"):
+        assert read(path)
+        return
+    assert said in refused(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[]",
+        b"null",
+        b"{",
+        b"[" * 100_000,
+        b"\xff\xfe",
+        bytes(range(256)),
+        b'{"format": 1e999}',
+    ],
+)
+def test_what_is_none_is_refused(tmp_path, content):
+    path = tmp_path / "board.json"
+    path.write_bytes(content)
+    refused(path)
+
+
+def test_a_folder_and_a_device_are_refused(tmp_path):
+    assert "no regular file" in refused(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path / "missing.json")
+
+
+def test_any_damage_is_refused_or_read(tmp_path):
+    """Bytes may change: what comes of it is a leaderboard, or a ValueError with the file's name."""
+    path = tmp_path / "board.json"
+    whole = json.dumps(GOOD).encode()
+    dice = random.Random(0)
+    refusals = 0
+    for _ in range(400):
+        content = bytearray(whole)
+        for _ in range(dice.randint(1, 3)):
+            place = dice.randrange(len(content))
+            content[place : place + dice.randint(0, 3)] = dice.choice([b"", b"-", b"9", b'"', b"]"])
+        path.write_bytes(content)
+        try:
+            read(path)
+        except ValueError as error:
+            assert str(error).startswith(f"{path} ")
+            refusals += 1
+    assert refusals > 200

@@ -1,0 +1,160 @@
+"""A leaderboard of two small sets and two policies, and ways to play it without processes."""
+
+import json
+import sys
+from functools import cache
+
+import pytest
+
+from sudoku_gym import plugins
+from sudoku_gym.evaluation.leaderboard import (
+    Order,
+    fixed_sets,
+    games,
+    identity,
+    play_leaderboard,
+    playing,
+    workers,
+)
+
+SETS = [
+    {"name": "4x4", "title": "4x4", "bank": "4x4", "count": 140, "timed": True},
+    {"name": "9x9", "title": "9x9", "bank": "9x9", "count": 4, "grade": "hidden singles"},
+]
+ROWS = [("masked-random", "floor"), ("naked-singles", "floor")]
+
+
+def as_programme(sets=SETS, rows=ROWS, seed=0):
+    return {
+        "seed": seed,
+        "sets": sets,
+        "tables": [{"title": "Sizes", "sets": [each["name"] for each in sets]}],
+        "rows": [{"policy": policy, "kind": kind} for policy, kind in rows],
+        "left_out": {"supervised": "no weights"},
+    }
+
+
+@pytest.fixture
+def set_programme(tmp_path, monkeypatch):
+    """Exchange what is played: `set_programme(sets=..., rows=..., seed=...)`."""
+
+    def exchange(**changes):
+        file = tmp_path / "fixed.json"
+        file.write_text(json.dumps(as_programme(**changes)))
+        monkeypatch.setattr(fixed_sets, "_PROGRAMME", file)
+        fixed_sets.programme.cache_clear()
+        return file
+
+    yield exchange
+    fixed_sets.programme.cache_clear()
+
+
+@pytest.fixture
+def small(set_programme):
+    return set_programme()
+
+
+class Pipe:
+    def send(self, message):
+        pass
+
+
+@pytest.fixture
+def in_this_process():
+    def perform(tasks, jobs, on_one_core=False):
+        for task in tasks:
+            yield task, workers._do(task, Pipe())
+
+    return perform
+
+
+@pytest.fixture
+def play(tmp_path, monkeypatch, in_this_process):
+    """Play into a file in this process: `play(path=..., only=...)`; return what was done."""
+    monkeypatch.setattr(playing, "perform", in_this_process)
+    # Reading what is installed, and asking git, take most of such a run.
+    monkeypatch.setattr(plugins, "available", cache(plugins.available))
+    monkeypatch.setattr(identity, "_commit", str)
+    monkeypatch.setattr(games, "_LAPS", 2)
+
+    def call(path=tmp_path / "board.json", **changes):
+        done = []
+        order = Order(**{"budget": 300.0, **changes})
+        standings, lost = play_leaderboard(path, order, lambda step: done.append(step.text))
+        assert lost == []
+        return standings, [text.partition(": ")[0] for text in done]
+
+    return call
+
+
+@pytest.fixture
+def own_policies(tmp_path, monkeypatch):
+    """A file of a stranger's policies that `module:attribute` finds."""
+    (tmp_path / "strangers.py").write_text(POLICIES)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(plugins, "_users_folders", set())
+    yield
+    sys.modules.pop("strangers", None)
+
+
+POLICIES = '''
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+
+from sudoku_gym.actions import sample_actions
+
+
+class First:
+    """Plays the first legal action, counted from either end."""
+
+    def __init__(self, last: bool = False) -> None:
+        self.last = last
+
+    def reset(self, puzzles, geometry, rng):
+        pass
+
+    def act(self, boards, action_masks):
+        if self.last:
+            return action_masks.shape[1] - 1 - action_masks[:, ::-1].argmax(1)
+        return action_masks.argmax(1)
+
+
+class SmallOnly(First):
+    """Refuses boards that are larger than 4x4."""
+
+    def reset(self, puzzles, geometry, rng):
+        if geometry.size > 4:
+            raise ValueError(f"knows 4x4, not {geometry.name}")
+
+
+class Breaks(First):
+    def act(self, boards, action_masks):
+        raise KeyError("lost")
+
+
+class Slow(First):
+    def act(self, boards, action_masks):
+        start = time.process_time()
+        while time.process_time() < start + 0.01:
+            pass
+        return super().act(boards, action_masks)
+
+
+class Dies(First):
+    def act(self, boards, action_masks):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Hangs(First):
+    def act(self, boards, action_masks):
+        os.kill(os.getpid(), signal.SIGPROF)  # as the timer does
+
+
+class Weighty(First):
+    def __init__(self, folder: Path = Path(__file__).parent / "weights") -> None:
+        super().__init__((Path(folder) / "side").read_text() == "last")
+'''

@@ -1,0 +1,97 @@
+"""The sets are the same everywhere, and whoever has other puzzles is refused."""
+
+import tomllib
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sudoku_gym import board, solver
+from sudoku_gym.evaluation.leaderboard.fixed_sets import (
+    checksum,
+    list_of_puzzles,
+    programme,
+)
+from sudoku_gym.puzzles import GRADES, banks
+
+ROOT = Path(__file__).parents[4]
+SETS = {each.name: each for each in programme().sets}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_set_is_what_its_checksum_says(name):
+    fixed = SETS[name]
+    puzzles = fixed.load(programme().seed)
+    lines = [board.to_line(puzzle) for puzzle in puzzles.puzzles]
+    assert len(puzzles) == fixed.count == len(set(lines))
+    assert sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest() == fixed.sha256
+    if fixed.grade:
+        assert set(puzzles.grades) == {GRADES.index(fixed.grade)}
+    if fixed.blanks:
+        assert set(puzzles.blanks) == {fixed.blanks}
+    test = banks.load(fixed.bank, "test")
+    assert {grid.tobytes() for grid in puzzles.solutions} <= {g.tobytes() for g in test.solutions}
+    kept = (puzzles.puzzles == 0) | (puzzles.puzzles == puzzles.solutions)
+    assert kept.all() and set(puzzles.orbits) <= set(test.orbits)
+
+
+def test_the_first_puzzles_by_hash_are_taken_whatever_the_order_of_the_bank():
+    fixed = SETS["6x6"]
+    test = banks.load("6x6", "test")
+    lines = sorted(
+        (board.to_line(puzzle) for puzzle in test.puzzles),
+        key=lambda line: sha256(f"0 {line}".encode()).digest(),
+    )
+    assert [board.to_line(puzzle) for puzzle in fixed.load(0).puzzles] == lines[: fixed.count]
+
+
+def test_few_givens_are_the_fewest():
+    fixed = SETS["9x9-few-givens"]
+    givens = np.sort(81 - banks.load("9x9", "test").blanks)
+    assert sorted(81 - fixed.load(0).blanks) == list(givens[: fixed.count])
+
+
+def test_revealed_puzzles_have_one_solution():
+    puzzles = SETS["16x16-140-blanks"].load(0)[:5]
+    assert (solver.count_solutions(puzzles.puzzles, 2) == 1).all()
+
+
+def test_another_checksum_is_refused():
+    with pytest.raises(ValueError, match=r"the set 4x4 has the checksum .* not 00ff: its puzzles"):
+        replace(SETS["4x4"], sha256="00ff").load(0)
+    with pytest.raises(ValueError, match="its puzzles are not those"):
+        SETS["4x4"].load(1)  # another seed chooses others
+
+
+def test_more_puzzles_than_there_are_is_refused():
+    with pytest.raises(ValueError, match="the set 25x25 wants 13 puzzles of 12"):
+        replace(SETS["25x25"], count=13).load(0)
+
+
+def test_a_list_is_a_set_too(tmp_path):
+    path = tmp_path / "mine.txt"
+    whole = banks.load("4x4", "test")[:300]
+    path.write_text("".join(f"{board.to_line(puzzle)}\n" for puzzle in whole.puzzles))
+    puzzles = list_of_puzzles(path).load(0)
+    path.write_text("".join(f"{board.to_line(puzzle)}\n" for puzzle in whole.puzzles[::-1]))
+    again = replace(list_of_puzzles(path), title="again").load(0)
+    assert len(puzzles) == 200 and checksum(puzzles) == checksum(again)
+    with pytest.raises(ValueError, match="9x9 is a set of the leaderboard; rename the file"):
+        list_of_puzzles(tmp_path / "9x9.txt")
+    with pytest.raises(ValueError, match="a list of puzzles ends in"):
+        list_of_puzzles(tmp_path / "mine.pdf")
+
+
+def test_every_policy_that_comes_with_the_package_has_a_row_or_a_reason():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    policies = set(project["entry-points"]["sudoku_gym.policies"])
+    rows = {row.policy.partition("?")[0] for row in programme().rows}
+    assert policies == rows | set(programme().left_out)
+    assert not rows & set(programme().left_out)
+
+
+def test_tables_show_every_set():
+    shown = [name for sets in programme().tables.values() for name in sets]
+    assert set(shown) == set(SETS)

@@ -1,0 +1,284 @@
+"""Plays what is missing or out of date, nothing else, and the same each time."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import asdict, replace
+
+import pytest
+
+from sudoku_gym import evaluate, load_policy
+from sudoku_gym.evaluation.leaderboard import Order, games, play_leaderboard, playing, read
+from sudoku_gym.evaluation.leaderboard.fixed_sets import programme
+from sudoku_gym.evaluation.leaderboard.lock import locked
+
+SETS = ["4x4", "9x9"]
+CELLS = [f"{policy} on {name}" for policy in ("masked-random", "naked-singles") for name in SETS]
+TIMED = ["masked-random on 4x4", "naked-singles on 4x4"]
+
+
+def outcomes(path):
+    """Everything in a file but times, dates and machines."""
+    data = asdict(read(path))
+    del data["runs"]
+    for row in data["rows"]:
+        for cell in row["cells"].values():
+            del cell["seconds"], cell["times"], cell["run"], cell["timed"]
+    return data
+
+
+def test_every_cell_is_played_once_and_timed_where_it_is_to_be(small, play, tmp_path):
+    standings, done = play()
+    assert done == CELLS + TIMED
+    naked = standings.row_of("naked-singles")
+    cell = naked.cells["4x4"]
+    assert (cell.state, cell.played, cell.solved, cell.outcomes) == (
+        "finished",
+        140,
+        140,
+        "1" * 140,
+    )
+    assert cell.orbits == (8, 8) and cell.seconds >= 0 and len(cell.times) == games.TIMED
+    assert naked.cells["9x9"].times is None and naked.cells["9x9"].orbits is None
+    assert naked.package.startswith("sudoku-gym ") and naked.weights == ""
+    assert 0 < standings.row_of("masked-random").cells["4x4"].solved < 60
+    assert asdict(read(tmp_path / "board.json"))["sets"] == asdict(standings)["sets"]
+
+
+def test_a_cell_is_the_policys_games_in_batches(small, play):
+    puzzles = programme().sets[0].load(0)
+    cell = play()[0].row_of("masked-random").cells["4x4"]
+    batch = games.BATCH_CELLS // 16
+    assert batch == 128 and len(puzzles) == 140
+    for start in (0, batch):
+        part = puzzles[start : start + batch]
+        solved = evaluate(load_policy("masked-random"), part, seed=start).solved
+        assert cell.outcomes[start : start + batch] == "".join("01"[int(won)] for won in solved)
+
+
+def test_the_same_again_to_the_letter(small, play, tmp_path):
+    for name in ("a.json", "b.json"):
+        play(tmp_path / name)
+    assert outcomes(tmp_path / "a.json") == outcomes(tmp_path / "b.json")
+
+
+def test_nothing_is_played_twice(small, play, tmp_path):
+    play()
+    before = (tmp_path / "board.json").read_bytes()
+    assert play()[1] == []
+    assert (tmp_path / "board.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("stop", [1, 3, 5])
+def test_a_run_that_was_stopped_goes_on_where_it_was(
+    small, play, tmp_path, monkeypatch, in_this_process, stop
+):
+    play(tmp_path / "whole.json")
+    left = iter(range(stop))
+
+    def stopping(tasks, jobs, on_one_core):
+        for answer in in_this_process(tasks, jobs):
+            yield answer
+            if next(left, None) == stop - 1:
+                raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(playing, "perform", stopping)
+        with pytest.raises(KeyboardInterrupt):
+            play()
+    assert play()[1] == (CELLS + TIMED)[stop:]
+    assert outcomes(tmp_path / "board.json") == outcomes(tmp_path / "whole.json")
+
+
+def test_a_stranger_adds_a_row(small, play, own_policies):
+    play()
+    standings, done = play(add=("strangers:First", "strangers:First?last=true"))
+    names = ["strangers:First", "strangers:First?last=true"]
+    assert done == [f"{policy} on {name}" for policy in names for name in SETS] + [
+        f"{policy} on 4x4" for policy in names
+    ]
+    rows = standings.rows[2:]
+    assert [(row.policy, row.kind) for row in rows] == [
+        ("strangers:First", "added"),
+        ("strangers:First?last=true", "added"),
+    ]
+    assert rows[0].cells["4x4"].outcomes != rows[1].cells["4x4"].outcomes
+
+
+def test_an_added_row_stays_and_is_never_loaded(small, play, own_policies, tmp_path):
+    play(add=("strangers:First",))
+    (tmp_path / "strangers.py").unlink()
+    sys.modules.pop("strangers", None)
+    standings, done = play()
+    assert done == [] and standings.rows[2].cells["9x9"].played == 4
+    assert len(play(remove=("strangers:First",))[0].rows) == 2
+
+
+def test_what_is_asked_for_in_vain_is_refused(small, play):
+    for changes, said in [
+        ({"add": ("nobody",)}, "no policy 'nobody'"),
+        ({"add": ("masked-random?x=1",)}, "has no option x"),
+        ({"remove": ("masked-random",)}, "no row of 'masked-random' was added"),
+        ({"again": ("solver",)}, "'solver' can't be played again: use masked-random"),
+        ({"only": ("solver",)}, "no row is called 'solver': use masked-random, naked-singles"),
+        ({"sets": ("25x25",)}, "no set is called '25x25': use 4x4, 9x9"),
+        ({"jobs": 0}, "jobs must be at least 1"),
+        ({"budget": float("nan")}, "budgets must be above 0"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            play(**changes)
+
+
+def test_parts_can_be_chosen(small, play):
+    assert play(only=("naked-singles",), sets=("9x9",))[1] == ["naked-singles on 9x9"]
+    assert play(only=("naked-singles",))[1] == ["naked-singles on 4x4"] * 2
+    assert play(again=("naked-singles",), sets=("9x9",))[1] == [CELLS[1], CELLS[3]]
+
+
+def test_a_row_is_stale_once_its_policy_plays_by_other_files(small, play, own_policies, tmp_path):
+    (tmp_path / "weights").mkdir()
+    (tmp_path / "weights" / "side").write_text("first")
+    name = "strangers:Weighty"
+    first, done = play(add=(name,))
+    assert len(done) == 9
+    (tmp_path / "weights" / "README.md").write_text("words are no weights")
+    assert play(add=(name,))[1] == []
+    (tmp_path / "weights" / "side").write_text("last")
+    second, done = play(add=(name,))
+    assert done == [f"{name} on 4x4", f"{name} on 9x9", f"{name} on 4x4"]
+    cells = [each.row_of(name).cells["4x4"].outcomes for each in (first, second)]
+    assert cells[0] != cells[1]
+
+
+def test_a_set_of_other_puzzles_is_played_anew(set_programme, play, own_policies):
+    sets = json.loads(set_programme().read_text())["sets"]
+    play(add=("strangers:First",))
+    sets[0]["count"] = 60
+    set_programme(sets=sets)
+    standings, done = play()
+    assert done == [*CELLS[::2], *TIMED]
+    assert list(standings.row_of("strangers:First").cells) == ["9x9"]
+    set_programme(sets=sets, seed=1)
+    standings, done = play()
+    assert done == CELLS + TIMED and standings.row_of("strangers:First").cells == {}
+
+
+def test_a_list_stays_when_it_is_not_at_hand(small, play, tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_text("1234....21.34..1\n")
+    standings, done = play(lists=(path,), sets=("9x9",))
+    assert "naked-singles on mine" in done and standings.sets["mine"].source == "file mine.txt"
+    path.unlink()
+    standings, done = play()
+    assert standings.row_of("naked-singles").cells["mine"].solved == 1 and len(done) == 4
+    assert str(tmp_path) not in (tmp_path / "board.json").read_text()
+
+
+def test_boards_that_a_policy_refuses_are_told(small, play, own_policies):
+    names = ("strangers:SmallOnly", "strangers:Breaks")
+    standings, _ = play(add=names, only=names)
+    refused = standings.row_of(names[0]).cells
+    assert refused["4x4"].state == "finished"
+    assert (refused["9x9"].state, refused["9x9"].why) == ("cannot", "knows 4x4, not 9x9")
+    broken = standings.row_of(names[1]).cells["4x4"]
+    assert (broken.state, broken.why, broken.played) == ("cannot", "KeyError: 'lost'", 0)
+    assert play(add=names, only=names)[1] == []
+
+
+def test_a_policy_that_is_slow_is_stopped_and_goes_on_with_more_time(small, play, own_policies):
+    name = "strangers:Slow"
+    asked = {"add": (name,), "only": (name,), "sets": ("4x4",), "timing_budget": 0.05}
+    cell = play(budget=0.2, **asked)[0].row_of(name).cells["4x4"]
+    assert (cell.state, cell.played, cell.budget) == ("out of time", 128, 0.2)
+    assert cell.times == ()
+    assert play(budget=0.2, **asked)[1] == []
+    cell = play(budget=30.0, **asked)[0].row_of(name).cells["4x4"]
+    assert (cell.state, cell.played) == ("finished", 140)
+    again = play(budget=30.0, **{**asked, "timing_budget": 30.0})[0].row_of(name).cells["4x4"]
+    assert len(again.times) == games.TIMED and again.outcomes == cell.outcomes
+
+
+def test_two_at_once_are_refused(small, play, tmp_path):
+    path = tmp_path / "board.json"
+    with locked(path), pytest.raises(ValueError, match=r"another leaderboard .*/board\.json"):
+        play(path)
+    play(path)
+    assert [file.name for file in tmp_path.glob(".*")] == []
+
+
+def test_a_folder_that_is_not_there(small, tmp_path):
+    with pytest.raises(ValueError, match="there is no folder"):
+        play_leaderboard(tmp_path / "docs" / "board.json", Order())
+
+
+SHELL = """
+import sys
+from pathlib import Path
+from sudoku_gym.evaluation.leaderboard import fixed_sets
+from sudoku_gym.cli import main
+fixed_sets._PROGRAMME = Path(sys.argv[1])
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+def started(file, out, *arguments):
+    command = [sys.executable, "-c", SHELL, str(file), "leaderboard", "--no-plots"]
+    command += ["--out", str(out), "--page", str(out.with_suffix(".md"))]
+    command += ["--timing-budget", "0.02", *arguments]
+    paths = os.pathsep.join(path for path in sys.path if path)
+    return subprocess.Popen(
+        command,
+        env={**os.environ, "PYTHONPATH": paths},
+        cwd=out.parent,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_processes_play_the_same_and_a_killed_run_goes_on(small, own_policies, play, tmp_path):
+    (tmp_path / "work").mkdir()
+    out = tmp_path / "work" / "board.json"
+    added = ("--add", "strangers:First", "strangers:Slow", "--budget", "0.2")
+    first = started(small, out, *added)
+    line = first.stderr.readline()
+    while "played" not in line and line:  # that kernels are compiled may come before
+        line = first.stderr.readline()
+    first.send_signal(signal.SIGKILL)
+    first.communicate()
+    assert len(read(out).rows[0].cells) >= 1
+    second = started(small, out, *added, "--jobs", "2")
+    said, err = second.communicate()
+    assert second.returncode == 0 and "Wrote" in said, err
+    assert not any("masked-random on 4x4" in each and "solved" in each for each in err.splitlines())
+    play(add=("strangers:First", "strangers:Slow"), budget=0.2)
+    assert outcomes(out) == outcomes(tmp_path / "board.json")
+    assert "| `strangers:First`" in out.with_suffix(".md").read_text()
+    assert json.loads(out.read_text())["runs"][0]["versions"]["python"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_a_process_that_dies_loses_its_cell_alone(small, own_policies, tmp_path):
+    names = ("strangers:Dies", "strangers:Hangs")
+    out = tmp_path / "board.json"
+    run = started(small, out, "--add", *names, "--only", *names, "naked-singles", "--sets", "9x9")
+    _, err = run.communicate()
+    assert run.returncode == 1, err
+    assert "strangers:Dies on 9x9: its process died; the same command tries again" in err
+    standings = read(out)
+    assert standings.row_of("strangers:Dies").cells == {}
+    hung = standings.row_of("strangers:Hangs").cells["9x9"]
+    assert (hung.state, hung.played) == ("out of time", 0)
+    assert standings.row_of("naked-singles").cells["9x9"].state == "finished"
+
+
+def test_times_are_means_of_laps():
+    puzzles = replace(programme().sets[0], count=3, sha256="").load(0)
+    found = games.time_puzzles("naked-singles", puzzles, seed=0, budget=100.0)
+    assert len(found) == 3 and min(found) >= 0
+    assert games.time_puzzles("naked-singles", puzzles, seed=0, budget=0.0) == ()
