@@ -1,0 +1,95 @@
+"""Every figure in the README is one of a committed file of figures."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SHARE = re.compile(r"\*{0,2}\d[\d,.]*\*{0,2} %\*{0,2}")
+
+
+def results(name):
+    return json.loads((ROOT / "docs" / "results" / name).read_text(encoding="utf-8"))
+
+
+def share(solved, count, low, high):
+    """Write a share of puzzles as the README does: '97.3 % (94.5 to 98.7)'."""
+
+    def number(value):
+        return "100" if value == 100 else f"{value:.1f}"
+
+    return f"{number(100 * solved / count)} % ({number(low)} to {number(high)})"
+
+
+def row(rows, **wanted):
+    (found,) = [one for one in rows if wanted.items() <= one.items()]
+    return found
+
+
+def calphazero(puzzles):
+    found = row(results("calphazero.json")[0]["rows"], puzzles=puzzles, player="greedy")
+    return share(found["solved"], found["count"], found["low"], found["high"])
+
+
+def gflownet(player):
+    found = row(results("gflownet.json")["shipped"]["rows"], blanks="minimal", player=player)
+    low, high = map(float, found["interval"].split(" to "))
+    return share(found["solved"], found["count"], low, high)
+
+
+def deep_q():
+    rows = results("q-learning-9x9.json")["rows"]
+    found = row(rows, player="deep Q", puzzles="9x9, minimal")
+    return share(found["solved"], found["count"], found["low"], found["high"])
+
+
+def demo(player):
+    found = results("demo.json")["minimal 9x9"][player]
+    return share(found["solved"], found["count"], *found["interval"])
+
+
+def claims():
+    """Yield what the README says, as the files have it."""
+    yield f"{results('demo.json')['processor seconds']['training']} processor seconds"
+    players = ("trained, greedy", "trained, retry search", "before training")
+    for player in (*players, "untrained, luckiest of ten", "hidden-singles"):
+        yield demo(player)
+    for puzzles in ("9x9", "9x9-17-givens-1000", "9x9-hard"):
+        yield calphazero(puzzles)
+    yield gflownet("greedy")
+    yield gflownet("drawn")
+    yield deep_q()
+
+
+@pytest.mark.parametrize("claim", claims())
+def test_the_readme_says_what_was_measured(claim):
+    assert claim in " ".join(README.replace("**", "").split())
+
+
+def table_of_policies(text):
+    """Return the rows of a page's tables that begin with the name of a policy, as cells."""
+    lines = [line for line in text.splitlines() if line.startswith("| `")]
+    return [
+        [cell.strip().replace("**", "") for cell in line.strip("|").split("|")] for line in lines
+    ]
+
+
+def test_the_top_of_the_leaderboard_is_that_of_its_page():
+    page = table_of_policies((ROOT / "docs" / "leaderboard.md").read_text(encoding="utf-8"))
+    shown = [cells for cells in table_of_policies(README) if SHARE.search(" ".join(cells))]
+    assert len(shown) >= 5
+    for name, *figures in shown:
+        known = {cell for cells in page if cells[0] == name for cell in cells[1:]}
+        assert set(figures) <= known, name
+
+
+def test_no_other_share_stands_in_the_readme():
+    prose = " ".join(
+        line for line in README.replace("**", "").splitlines() if not line.startswith("| `")
+    )
+    for claim in claims():
+        prose = " ".join(prose.split()).replace(claim, "")
+    assert not SHARE.findall(prose)
