@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SHARE = re.compile(r"\*{0,2}\d[\d,.]*\*{0,2} %\*{0,2}")
+SHARE = re.compile(r"\d[\d,.]* %")
 
 
 def results(name):
@@ -64,7 +64,7 @@ def claims():
     yield deep_q()
 
 
-@pytest.mark.parametrize("claim", claims())
+@pytest.mark.parametrize("claim", list(claims()))
 def test_the_readme_says_what_was_measured(claim):
     assert claim in " ".join(README.replace("**", "").split())
 
@@ -81,15 +81,15 @@ def test_the_top_of_the_leaderboard_is_that_of_its_page():
     page = table_of_policies((ROOT / "docs" / "leaderboard.md").read_text(encoding="utf-8"))
     shown = [cells for cells in table_of_policies(README) if SHARE.search(" ".join(cells))]
     assert len(shown) >= 5
-    for name, *figures in shown:
+    for name, *others in shown:
         known = {cell for cells in page if cells[0] == name for cell in cells[1:]}
-        assert set(figures) <= known, name
+        assert {cell for cell in others if SHARE.match(cell)} <= known, name
 
 
 def test_no_other_share_stands_in_the_readme():
     prose = " ".join(
         line for line in README.replace("**", "").splitlines() if not line.startswith("| `")
     )
-    for claim in claims():
+    for claim in (*claims(), "95 % intervals"):
         prose = " ".join(prose.split()).replace(claim, "")
     assert not SHARE.findall(prose)
