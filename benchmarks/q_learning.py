@@ -133,7 +133,10 @@ def tabular(config: Config) -> Iterator[Row]:
             name = f"{algorithm}, seed {seed}"
             policy = learner.policy()
             yield row(name, "its own, 8 blanks", evaluate(policy, own), more)
-            for title, chosen in (("test, 8 blanks", drawn("4x4", 8, config)), minimal("4x4")):
+            for title, chosen in (
+                ("test, 8 blanks", drawn("4x4", 8, config)),
+                minimal("4x4", config),
+            ):
                 yield row(name, title, evaluate(policy, chosen), more)
     own_random = evaluate(MaskedRandom(), np.repeat(own, 100, 0))
     yield row("masked-random", "the last one's own, 8 blanks, 100 times each", own_random)
@@ -142,7 +145,7 @@ def tabular(config: Config) -> Iterator[Row]:
 
 def four(config: Config) -> Iterator[Row]:
     """Deep Q-learning on 4x4, beside the same networks before training."""
-    title, test = minimal("4x4")
+    title, test = minimal("4x4", config)
     for name, make in FLOORS.items():
         yield row(name, title, evaluate(make(), test))
     for seed in config.seeds:
@@ -241,7 +244,7 @@ def sb3(config: Config) -> Iterator[Row]:
         def _on_step(self) -> bool:
             return time.process_time() < end
 
-    title, test = minimal("4x4")
+    title, test = minimal("4x4", config)
     kinds = {
         "SB3, perceptron": (MaskedDQNPolicy, {"net_arch": [256, 256]}),
         "SB3, exact cover": (ExactCoverDQNPolicy, {"network": DQNConfig().network}),
@@ -302,17 +305,18 @@ def train(settings: Any, learner: Any) -> tuple[Training[Any], float]:
     return training, training.seconds
 
 
-def minimal(bank: str) -> tuple[str, PuzzleSet]:
+def minimal(bank: str, config: Config) -> tuple[str, PuzzleSet]:
     """The test puzzles of a bank as stored, and what they are called."""
-    return f"{bank}, minimal", puzzles.load(bank, "test")
+    stored = puzzles.load(bank, "test")
+    if len(stored) > config.stored:
+        rng = np.random.default_rng(0)
+        stored = stored[np.sort(rng.choice(len(stored), config.stored, replace=False))]
+    return f"{bank}, minimal", stored
 
 
 def nine(config: Config) -> list[tuple[str, PuzzleSet]]:
     """The 9x9 test puzzles as stored, and with cells revealed."""
-    title, stored = minimal("9x9")
-    rng = np.random.default_rng(0)
-    if len(stored) > config.stored:
-        stored = stored[np.sort(rng.choice(len(stored), config.stored, replace=False))]
+    title, stored = minimal("9x9", config)
     revealed = [(f"9x9, {n} blanks", drawn("9x9", n, config)) for n in config.blanks]
     return [(title, stored), *revealed]
 

@@ -46,7 +46,8 @@ def test_a_checkpoint_is_played_beside_its_floors(capsys):
 
 def test_equal_times_for_two_libraries():
     pytest.importorskip("stable_baselines3")
-    rows = load("q_learning").main(["--parts", "sb3", "--minutes", "0.03", "--seeds", "0"])
+    short = ["--minutes", "0.03", "--seeds", "0", "--stored", "200"]
+    rows = load("q_learning").main(["--parts", "sb3", *short])
     assert {row["player"] for row in rows} == {
         *("SB3, perceptron, seed 0", "SB3, exact cover, seed 0", "ours, seed 0")
     }
