@@ -68,11 +68,7 @@ def serve(offers: Offers, host: str, port: int) -> None:
 def application(offers: Offers) -> FastAPI:
     """Return the page as an ASGI application."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    for module in (
-        queueing,
-        route_utils,
-        routes,
-    ):  # which print whole tracebacks of forged requests
+    for module in (queueing, route_utils, routes):  # whose tracebacks of forged requests are long
         vars(module)["traceback"] = SimpleNamespace(print_exc=_refuse)
 
     @app.middleware("http")
