@@ -103,6 +103,7 @@ PLAYING = [
     ("config.json", in_json("network", "channels", to=10**30), "no such network"),
     ("config.json", in_json("network", "channels", to=-1), "must be at least 1"),
     ("config.json", in_json("network", "rounds", to=10**9), "at most 10,000"),
+    ("config.json", in_json("network", "rounds", to=None), "rounds must be at least 1, not None"),
     ("config.json", in_json("network", to={"type": "mlp", "hidden": [10**6] * 2}), "none of this"),
     ("config.json", in_json("network", to={"type": "mlp", "hidden": [1] * 99999}), "more tensors"),
     ("config.json", in_json("network", to={"type": "mlp", "hidden": [1.5]}), "the type int"),

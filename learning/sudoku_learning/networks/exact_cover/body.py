@@ -86,9 +86,11 @@ class ExactCoverConfig:
         """Check the values."""
         for name in ("channels", "rounds", "test_rounds"):
             value = getattr(self, name)
-            if value is not None and value < 1:
+            if value is None and name == "test_rounds":
+                continue
+            if value is None or value < 1:
                 raise ValueError(f"{name} must be at least 1, not {value}")
-            if value is not None and value > MOST_ROUNDS and name != "channels":
+            if value > MOST_ROUNDS and name != "channels":
                 raise ValueError(f"{name} must be at most {MOST_ROUNDS:,}, not {value}")
 
         most = self.channels + 2
