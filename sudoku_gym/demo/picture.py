@@ -10,7 +10,6 @@ from PIL import Image
 
 from sudoku_gym.board import to_line
 from sudoku_gym.demo.game import Game, Share
-from sudoku_gym.envs.rendering import draw
 
 PIXELS = 640
 
@@ -18,17 +17,8 @@ PIXELS = 640
 def html_of(game: Game) -> str:
     """Draw a game; whatever a policy or a visitor named is escaped."""
     moment = game.moment
-    picture = draw(
-        moment.board,
-        moment.givens,
-        moment.geometry,
-        last=moment.last,
-        show_candidates=True,
-        heat=moment.heat,
-        size=PIXELS,
-    )
     file = BytesIO()
-    Image.fromarray(picture).save(file, "PNG")
+    Image.fromarray(moment.drawn(PIXELS)).save(file, "PNG")
     source = f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
     parts = [
         f"<h3>{escape(game.name)}</h3>",

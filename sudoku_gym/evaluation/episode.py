@@ -45,6 +45,10 @@ class Moment:
     @property
     def picture(self) -> NDArray[np.uint8]:
         """The board with its candidates: uint8 `[H, W, 3]`."""
+        return self.drawn()
+
+    def drawn(self, size: int | None = None) -> NDArray[np.uint8]:
+        """Draw the board with its candidates, `size` pixels wide: uint8 `[H, W, 3]`."""
         return draw(
             self.board,
             self.givens,
@@ -52,6 +56,7 @@ class Moment:
             last=self.last,
             show_candidates=True,
             heat=self.heat,
+            size=size,
         )
 
 

@@ -66,8 +66,10 @@ class GFlowNetLearner:
         self.network: FlowNetwork = seeded(int(random.numpy.integers(2**32)), make).eval()
         if config.weights is not None:
             load_weights_of(config.weights, self.network)
-        loss = config.loss
-        self.optimiser = Optimiser(self.network, loss.learning_rate, loss.max_gradient_norm)
+        self._balances = config.loss.kind != "maximum-likelihood"
+        self._rates = config.loss if self._balances else config.thinking
+        rate, norm = self._rates.learning_rate, self._rates.max_gradient_norm
+        self.optimiser = Optimiser(self.network, rate, norm)
         self.replay = Replay(self._geometry, config.replay)
         self.sampler = make_sampler(partial(Sampler, config, source), config.ray)
         self._iterations = 0
@@ -83,10 +85,7 @@ class GFlowNetLearner:
     def learn(self, blanks: Blanks, random: Random) -> Report:
         """Draw trajectories from puzzles with so many blanks and update the network, in turns."""
         config, done = self.config, self._iterations / self.config.iterations
-        balances = config.loss.kind != "maximum-likelihood"
-        rate = config.loss.learning_rate_at(done)
-        if not balances:
-            rate = config.thinking.learning_rate_at(done)
+        balances, rate = self._balances, self._rates.learning_rate_at(done)
         self.optimiser.learning_rate = rate
         steps = solved = played = 0
         losses = []
@@ -163,6 +162,10 @@ class GFlowNetLearner:
 
     def _think(self, rng: np.random.Generator) -> tuple[float, float]:
         """Make what leads to the solutions found earlier likely.
+
+        Source: the forward Kullback-Leibler divergence of Malkin et al., "GFlowNets and variational
+        inference" (2023), from trajectories that the uniform P_B leads back. Over all orders it
+        wants the marginals of each board, which the binary cross entropy of each placement teaches.
 
         Returns:
             The loss, and the share of the boards that were read right as a whole.
