@@ -32,8 +32,8 @@ class LossConfig:
     """What is minimised, and by which steps."""
 
     kind: Kind = "trajectory-balance"
-    """see `losses`; maximum-likelihood is the one for boards of 36 cells and more, and takes all but
-    this from `thinking`"""
+    """see `losses`; maximum-likelihood is the one for boards of 36 cells and more, and takes all
+    but this from `thinking`"""
     decay: float = 0.9
     """lambda of sub-trajectory balance"""
     rounds: int | None = None
