@@ -227,11 +227,13 @@ class EqualTime(Options):
 class DistinctPuzzles(Options):
     """The exact-cover body trained on 100, 1,000 and 10,000 distinct puzzles, several seeds."""
 
-    numbers: tuple[int, ...] = (100, 1_000, 10_000)
-    """distinct training puzzles"""
+    numbers: tuple[int, ...] = (100, 1_000, 8_000)
+    """distinct training puzzles, half of each environment's"""
+    envs: tuple[str, str] = ("Sudoku9x9-v0", "SudokuHard9x9-v0")
+    """environments to train in"""
     seeds: tuple[int, ...] = (0, 1, 2)
     """of the trainings"""
-    rounds: tuple[int, ...] = (16, 32, 64, 128, 256)
+    rounds: tuple[int, ...] = (16, 64, 256, 1024)
     """of the network when it answers at once"""
     minutes: float = 60.0
     """processor time of each training"""
@@ -243,7 +245,10 @@ class DistinctPuzzles(Options):
         for number in self.numbers:
             for seed in self.seeds:
                 run = self.runs / f"exact-cover-{number}-{seed}"
-                config = nine("exact-cover", run, seed, PuzzlesConfig(distinct=number))
+                parts = PuzzlesConfig(distinct=number // 2)
+                config = replace(
+                    nine("exact-cover", run, seed, parts), env=self.envs[0], also=self.envs[1:]
+                )
                 key = {"model": "exact-cover", "distinct": number, "seed": seed}
                 for_minutes(results, key, config, ExactCoverLearner, self.minutes)
             for bank in self.sets:

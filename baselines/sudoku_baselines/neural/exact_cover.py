@@ -24,6 +24,7 @@ from sudoku_curricula import curves
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.configs import registered
 from sudoku_learning.networks import (
@@ -43,6 +44,7 @@ from sudoku_learning.training import (
     State,
     train_from_the_command_line,
 )
+from sudoku_learning.training.environments import check_env
 from sudoku_learning.training.progress import check_form
 
 HEADS = {"policy": PolicyConfig()}
@@ -54,10 +56,16 @@ PLACEMENT_LOSS = "losses/placement_loss"
 class ExactCoverTraining(LabelledConfig):
     """Train the exact-cover body on solutions."""
 
-    fixed: ClassVar[tuple[str, ...]] = (*LabelledConfig.fixed, "network", "updates", "revealed")
+    fixed: ClassVar[tuple[str, ...]] = (
+        *LabelledConfig.fixed,
+        *("also", "network", "updates", "revealed"),
+    )
 
     env: str = "Sudoku9x9-v0"
     """id of the environment; training draws from its training puzzles only"""
+    also: tuple[str, ...] = ()
+    """ids of further environments to train in: from each as many distinct puzzles, and as many
+    updates"""
     run: Path = Path("runs/exact-cover")
     """folder for checkpoints and curves"""
     iterations: int = 100
@@ -87,6 +95,8 @@ class ExactCoverTraining(LabelledConfig):
         super().__post_init__()
         if not 0 <= self.revealed <= 1:
             raise ValueError(f"revealed must lie in [0, 1], not {self.revealed}")
+        for env in self.also:
+            check_env(env)
 
     def build(self, geometry: Geometry) -> Network:
         """Make the network, with random weights."""
@@ -102,14 +112,16 @@ class ExactCoverLearner:
 
     Attributes:
         network: the network under training.
+        pools: the training puzzles of each environment.
     """
 
     metrics: tuple[str, ...] = ()
 
     def __init__(self, config: ExactCoverTraining, random: Random) -> None:
         self.config = config
-        self._train = config.puzzles.divide(config.env).train
-        make = partial(config.build, self._train.geometry)
+        envs = (config.env, *config.also)
+        self.pools = [config.puzzles.divide(env).train for env in envs]
+        make = partial(config.build, self.pools[0].geometry)
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
         updates = config.updates
         self.optimiser = Optimiser(self.network, updates.learning_rate, updates.max_gradient_norm)
@@ -126,15 +138,7 @@ class ExactCoverLearner:
         config, updates = self.config, self.config.updates
         rate = updates.learning_rate_at(self._iterations / config.iterations)
         self.optimiser.learning_rate = rate
-        thinking = Thinking(
-            self._train,
-            updates.boards,
-            updates.segments,
-            updates.linger,
-            config.revealed,
-            random.numpy,
-        )
-        streams = [Stream(self._train.geometry, thinking, 1.0)]
+        streams = [self._stream(pool, random.numpy) for pool in self.pools]
         means = update(self.network, self.optimiser, streams, updates, random.numpy)
         self._iterations += 1
         return Report(
@@ -147,6 +151,11 @@ class ExactCoverLearner:
             },
             columns={"loss": f"{means.placements:.3f}", "read": f"{means.read:.1%}"},
         )
+
+    def _stream(self, pool: PuzzleSet, rng: np.random.Generator) -> Stream:
+        updates, revealed = self.config.updates, self.config.revealed
+        thinking = Thinking(pool, updates.boards, updates.segments, updates.linger, revealed, rng)
+        return Stream(pool.geometry, thinking, 1.0)
 
     def policy(self) -> NetworkPolicy:
         """Return the policy that plays the surest placements first."""

@@ -17,7 +17,7 @@ from sudoku_gym.policy import PredictorPolicy
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import ExactCoverConfig, NetworkPolicy
 from sudoku_learning.thinking import UpdatesConfig
-from sudoku_learning.training import Training
+from sudoku_learning.training import Random, Training
 
 
 def small(run, **changes):
@@ -87,3 +87,18 @@ def _two_steps(step):
 def test_settings_that_make_no_sense(tmp_path):
     with pytest.raises(ValueError, match="revealed must lie in"):
         small(tmp_path, revealed=2.0)
+
+
+def test_further_environments_are_trained_on_too(tmp_path):
+    few = UpdatesConfig(count=40, boards=8, segments=4)
+    learner = ExactCoverLearner(small(tmp_path, also=("Sudoku4x4-v0",), updates=few), Random(0))
+    assert [pool.puzzles.shape for pool in learner.pools] == [(40, 6, 6), (40, 4, 4)]
+    before = {name: value.clone() for name, value in learner.network.state_dict().items()}
+    test = puzzles.load("4x4", "test")[::100]
+    learner.learn(None, Random(1))
+    assert any(
+        (before[name] != value).any() for name, value in learner.network.state_dict().items()
+    )
+    assert evaluate(learner.policy(), test).completion_rate > 0.9
+    with pytest.raises(ValueError, match="Sudoku5x5"):
+        small("unused", also=("Sudoku5x5-v0",))
