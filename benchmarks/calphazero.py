@@ -11,8 +11,6 @@ retry search solves it too, and its network evaluations are counted. Beside them
 
 from __future__ import annotations
 
-import json
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,6 +24,7 @@ import numpy as np
 import torch
 import tyro
 
+from results import Row, command_of, share_of, table, told, write
 from sudoku_agents.alphazero import agent
 from sudoku_agents.alphazero.retry import RetryConfig, RetryResult
 from sudoku_baselines.floors import MaskedRandom, hidden_singles, naked_singles
@@ -34,7 +33,6 @@ from sudoku_gym.policy import Policy
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.files import read
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.statistics import wilson_interval
 from sudoku_learning.networks import POLICY_AND_VALUE, Network, seeded
 from sudoku_learning.training.run_folder import checkpoint_in
 
@@ -43,6 +41,7 @@ FLOORS = {
     "naked singles": naked_singles,
     "naked + hidden singles": hidden_singles,
 }
+HEADS = ("puzzles", "player", "count", "solved", "95 % interval", "evaluations", "within 64")
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ class Config:
     """a JSON file for the figures"""
 
 
-def main(argv: Sequence[str] | None = None) -> list[dict[str, Any]]:
+def main(argv: Sequence[str] | None = None) -> list[Row]:
     config = tyro.cli(Config, description=__doc__.splitlines()[0], args=argv)
     torch.set_num_threads(1)
     rows = []
@@ -90,19 +89,16 @@ def main(argv: Sequence[str] | None = None) -> list[dict[str, Any]]:
         *(play(name, chosen, config) for name, chosen in sets(config)), proofs(config)
     ):
         rows.append(row)
-        print(line(row), flush=True)
-    print("", *markdown(rows), sep="\n")
+        print(f"{row['puzzles']}, {row['player']}: {told(row)}", flush=True)
+    print("", table(rows, HEADS, names=2), sep="\n")
     if config.out is not None:
-        command = ["python benchmarks/calphazero.py", *(sys.argv[1:] if argv is None else argv)]
         weights = checkpoint_in(config.checkpoint) / "weights.safetensors"
         found = {
-            "command": " ".join(command),
+            "command": command_of(__file__, argv),
             "weights": sha256(weights.read_bytes()).hexdigest(),
             "rows": rows,
         }
-        unfinished = config.out.with_name(config.out.name + ".part")
-        unfinished.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        unfinished.replace(config.out)
+        write(config.out, found)
     return rows
 
 
@@ -116,7 +112,7 @@ def sets(config: Config) -> Iterator[tuple[str, PuzzleSet]]:
         yield name, found
 
 
-def play(name: str, chosen: PuzzleSet, config: Config) -> Iterator[dict[str, Any]]:
+def play(name: str, chosen: PuzzleSet, config: Config) -> Iterator[Row]:
     """Let everybody play a set; yield a row of figures each."""
     for title, make in FLOORS.items() if config.floors else ():
         yield figures(name, title, chosen, make(), config)
@@ -147,31 +143,18 @@ def play(name: str, chosen: PuzzleSet, config: Config) -> Iterator[dict[str, Any
         yield row_of(name, "retry search", found.found > 0, seconds) | asked(found)
 
 
-def figures(
-    name: str, title: str, chosen: PuzzleSet, policy: Policy, config: Config
-) -> dict[str, Any]:
+def row_of(name: str, player: str, solved: Any, seconds: float | None = None) -> Row:
+    row = {"puzzles": name, "player": player, **share_of(solved)}
+    return row if seconds is None else row | {"seconds": round(seconds, 2)}
+
+
+def figures(name: str, title: str, chosen: PuzzleSet, policy: Policy, config: Config) -> Row:
     start = time.process_time()
     solved = evaluate(policy, chosen, seed=config.seed).solved
     return row_of(name, title, solved, time.process_time() - start)
 
 
-def row_of(name: str, player: str, solved: Any, seconds: float | None = None) -> dict[str, Any]:
-    count, won = len(solved), int(solved.sum())
-    low, high = wilson_interval(won, count)
-    row = {"puzzles": name, "player": player, "count": count, "solved": won}
-    row |= {"low": round(100 * low, 2), "high": round(100 * high, 2)}
-    return row if seconds is None else row | {"seconds": round(seconds, 2)}
-
-
-def line(row: dict[str, Any]) -> str:
-    share = 100 * row["solved"] / row["count"]
-    return (
-        f"{row['puzzles']}, {row['player']}: {row['solved']:,} of {row['count']:,}, {share:.2f} % "
-        f"({row['low']} to {row['high']})"
-    )
-
-
-def proofs(config: Config) -> Iterator[dict[str, Any]]:
+def proofs(config: Config) -> Iterator[Row]:
     """Let the retry search prove of minimal puzzles what no list of puzzles asks for.
 
     A legal but wrong digit leaves a puzzle no solution; a given less gives a minimal one several.
@@ -197,7 +180,7 @@ def proofs(config: Config) -> Iterator[dict[str, Any]]:
         yield row_of("9x9", f"retry search proves {what}", proven) | asked(found)
 
 
-def asked(found: RetryResult) -> dict[str, Any]:
+def asked(found: RetryResult) -> Row:
     """What the search asked the network: for half of the boards, for 95 % of them, at most."""
     half, most_of_them = np.percentile(found.evaluations, [50, 95], method="higher")
     most = int(found.evaluations.max())
@@ -205,23 +188,6 @@ def asked(found: RetryResult) -> dict[str, Any]:
         "evaluations": {"median": int(half), "95 %": int(most_of_them), "most": most},
         "within 64": int((found.decided & (found.evaluations <= 64)).sum()),
     }
-
-
-def markdown(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield the lines of the table."""
-    yield "| puzzles | player | count | solved | 95 % interval | evaluations | within 64 |"
-    yield "|---|---|---:|---:|---:|---|---:|"
-    for row in rows:
-        cells = (
-            row["puzzles"],
-            row["player"],
-            f"{row['count']:,}",
-            f"{100 * row['solved'] / row['count']:.2f} %",
-            f"{row['low']} to {row['high']}",
-            ", ".join(f"{name} {value}" for name, value in row.get("evaluations", {}).items()),
-            str(row.get("within 64", "")),
-        )
-        yield f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

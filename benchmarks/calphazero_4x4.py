@@ -9,8 +9,6 @@ digit at a time, greedily, without search.
 
 from __future__ import annotations
 
-import json
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -22,6 +20,7 @@ import torch
 import tyro
 from rich.console import Console
 
+from results import command_of, write
 from sudoku_agents.alphazero.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.alphazero.expert_iteration.learner import ExpertIterationLearner
 from sudoku_curricula.schedules import ConstantConfig
@@ -74,11 +73,7 @@ def main(argv: Sequence[str] | None = None) -> list[dict[str, Any]]:
             rows.append(row)
             print(line(row), flush=True)
     if config.out is not None:
-        command = ["python benchmarks/calphazero_4x4.py", *(sys.argv[1:] if argv is None else argv)]
-        unfinished = config.out.with_name(config.out.name + ".part")
-        found = {"command": " ".join(command), "rows": rows}
-        unfinished.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        unfinished.replace(config.out)
+        write(config.out, {"command": command_of(__file__, argv), "rows": rows})
     return rows
 
 

@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from results import command_of, write
 from sudoku_gym import sample_actions
 from sudoku_gym.registration import ENVIRONMENTS
 
@@ -117,15 +118,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     if config.jumanji:
         jumanji = compare_with_jumanji(console, games["Sudoku9x9-v0"].steps_with_choosing, config)
     if config.out is not None:
-        given = sys.argv[1:] if argv is None else argv
         found = {
-            "command": " ".join(["python benchmarks/env_throughput.py", *given]),
+            "command": command_of(__file__, argv),
             "vector": {name: dict(zip(heads[1:], row, strict=True)) for name, row in rows.items()},
             "Sudoku9x9-v0 is faster than Jumanji's by": jumanji,
         }
-        unfinished = config.out.with_name(config.out.name + ".part")
-        unfinished.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        unfinished.replace(config.out)
+        write(config.out, found)
 
 
 def stay_on_one_core() -> set[int]:

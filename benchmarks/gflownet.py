@@ -16,7 +16,6 @@ Each part trains networks of its own, for a number of processor seconds each, an
 from __future__ import annotations
 
 import json
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +29,7 @@ import torch
 import tyro
 from numpy.typing import NDArray
 
+from results import Row, command_of, share_of, some, table, write
 from sudoku_agents.gflownet import agent
 from sudoku_agents.gflownet.agent import GFlowNetPolicy
 from sudoku_agents.gflownet.config import Balance, GFlowNetConfig, Kind, LossConfig
@@ -49,13 +49,11 @@ from sudoku_gym.policy import Policy
 from sudoku_gym.puzzles.complete4x4 import grids
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import PuzzleSource
-from sudoku_gym.statistics import wilson_interval
 from sudoku_learning.networks import BodyConfig, ExactCoverConfig, MLPConfig
 from sudoku_learning.thinking import UpdatesConfig
 from sudoku_learning.training import Random, Training
 
 Part = Literal["dead", "empty", "orders", "several", "minimal", "shipped"]
-Row = dict[str, Any]
 
 DEAD_END_GAMES = 2000
 LIKELIHOOD: Kind = "maximum-likelihood"
@@ -119,7 +117,7 @@ class Fixed:
 def main(argv: Sequence[str] | None = None) -> list[Row]:
     config = tyro.cli(Config, description=__doc__.splitlines()[0], args=argv)
     torch.set_num_threads(1)
-    command = " ".join(["python benchmarks/gflownet.py", *(sys.argv[1:] if argv is None else argv)])
+    command = command_of(__file__, argv)
     measure = {
         "dead": dead_ends,
         "empty": empty_board,
@@ -134,9 +132,10 @@ def main(argv: Sequence[str] | None = None) -> list[Row]:
         for row in measure[part](config):
             rows.append(row)
             print(", ".join(f"{name} {value}" for name, value in row.items()), flush=True)
-        print("", *markdown(rows), "", sep="\n", flush=True)
+        print("", table(rows), "", sep="\n", flush=True)
         if config.out is not None:
-            save(config.out, part, command, rows)
+            saved = json.loads(config.out.read_text()) if config.out.exists() else {}
+            write(config.out, saved | {part: {"command": command, "rows": rows}})
         found += rows
     return found
 
@@ -330,7 +329,7 @@ def drawn_from(drawn: Trajectories, ideal: float) -> Row:
     counts = np.bincount([which[end.tobytes()] for end in ends], minlength=288)
     variation = total_variation(counts / max(counts.sum(), 1), np.full(288, 1 / 288))
     return {
-        **share(int(drawn.solved.sum()), len(drawn)),
+        **share_of(drawn.solved),
         "distinct": int((counts > 0).sum()),
         "sampled variation": round(variation, 4),
         "times ideal": round(variation / ideal, 3),
@@ -477,45 +476,12 @@ def revealed(chosen: PuzzleSet, blanks: int | None) -> PuzzleSet:
     return replace(chosen, puzzles=boards)
 
 
-def some(chosen: PuzzleSet, count: int) -> PuzzleSet:
-    rng = np.random.default_rng(0)
-    return chosen[np.sort(rng.permutation(len(chosen))[:count])]
-
-
 def played(policy: Policy, chosen: PuzzleSet) -> Row:
     found = evaluate(policy, chosen, seed=0)
-    row = share(int(found.solved.sum()), len(chosen))
+    row = share_of(found.solved)
     if chosen.geometry.size == 4 and found.orbits_solved:
         row["orbits"] = "{} of {}".format(*found.orbits_solved)
     return row
-
-
-def share(solved: int, count: int) -> Row:
-    low, high = (round(100 * end, 1) for end in wilson_interval(solved, count))
-    return {
-        "solved": solved,
-        "count": count,
-        "percent": f"{100 * solved / count:.1f}",
-        "interval": f"{low} to {high}",
-    }
-
-
-def save(path: Path, part: str, command: str, rows: list[Row]) -> None:
-    """Write a part's figures beside those of the others."""
-    found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    found[part] = {"command": command, "rows": rows}
-    unfinished = path.with_name(path.name + ".part")
-    unfinished.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    unfinished.replace(path)
-
-
-def markdown(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the lines of a table."""
-    heads = list(dict.fromkeys(name for row in rows for name in row))
-    yield f"| {' | '.join(heads)} |"
-    yield "|" + "---|" * len(heads)
-    for row in rows:
-        yield f"| {' | '.join(str(row.get(head, '')) for head in heads)} |"
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ from functools import partial
 import numpy as np
 import torch
 import tyro
-from gflownet import BODIES, EMPTY, FOUR, Fixed, partly_blank
 from gfn.env import DiscreteEnv
 from gfn.estimators import DiscretePolicyEstimator
 from gfn.gflownet import TBGFlowNet
@@ -26,6 +25,7 @@ from gfn.preprocessors import IdentityPreprocessor
 from gfn.states import DiscreteStates
 from gfn.utils.modules import MLP
 
+from gflownet import BODIES, EMPTY, FOUR, Fixed, partly_blank
 from sudoku_agents.gflownet.config import GFlowNetConfig
 from sudoku_agents.gflownet.learner import GFlowNetLearner
 from sudoku_agents.gflownet.sampler import draw_trajectories

@@ -12,8 +12,6 @@ one digit at a time, in the full action space.
 
 from __future__ import annotations
 
-import json
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +23,7 @@ import numpy as np
 import torch
 import tyro
 
+from results import Row, command_of, share_of, some, table, told, write
 from sudoku_agents.q_learning.deep import agent
 from sudoku_agents.q_learning.deep.config import (
     DQNConfig,
@@ -46,8 +45,6 @@ from sudoku_learning.networks import ExactCoverConfig, MLPConfig, NetworkPolicy,
 from sudoku_learning.training import Random, Training
 from sudoku_learning.training.config import read_config
 
-Row = dict[str, Any]
-
 FLOORS = {
     "masked-random": MaskedRandom,
     "naked singles": naked_singles,
@@ -62,6 +59,10 @@ NO_RULES = DQNConfig(
     updates=UpdatesConfig(segments=1),
     network=MLPConfig((512, 512)),
     random_moves=2.0,
+)
+HEADS = (
+    *("player", "puzzles", "count", "solved", "95 % interval"),
+    *("orbits", "illegal", "states", "steps", "seconds", "steps a second"),
 )
 
 
@@ -102,14 +103,10 @@ def main(argv: Sequence[str] | None = None) -> list[Row]:
             raise SystemExit(f"no part is called {part!r}: use {', '.join(PARTS)}")
         for row in PARTS[part](config):
             rows.append({"part": part, **row})
-            print(line(rows[-1]), flush=True)
-    print("", *markdown(rows), sep="\n")
+            print(f"{part}: {row['player']}, {row['puzzles']}: {told(row)}", flush=True)
+    print("", table(rows, HEADS, names=2), sep="\n")
     if config.out is not None:
-        command = ["python benchmarks/q_learning.py", *(sys.argv[1:] if argv is None else argv)]
-        unfinished = config.out.with_name(config.out.name + ".part")
-        found = {"command": " ".join(command), "rows": rows}
-        unfinished.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        unfinished.replace(config.out)
+        write(config.out, {"command": command_of(__file__, argv), "rows": rows})
     return rows
 
 
@@ -308,10 +305,7 @@ def train(settings: Any, learner: Any) -> tuple[Training[Any], float]:
 def minimal(bank: str, config: Config) -> tuple[str, PuzzleSet]:
     """The test puzzles of a bank as stored, and what they are called."""
     stored = puzzles.load(bank, "test")
-    if len(stored) > config.stored:
-        rng = np.random.default_rng(0)
-        stored = stored[np.sort(rng.choice(len(stored), config.stored, replace=False))]
-    return f"{bank}, minimal", stored
+    return f"{bank}, minimal", some(stored, config.stored)
 
 
 def nine(config: Config) -> list[tuple[str, PuzzleSet]]:
@@ -340,12 +334,11 @@ def saved(folder: Path) -> dict[str, Any]:
 
 
 def row(player: str, title: str, result: Evaluation, more: Row | None = None) -> Row:
-    low, high = result.interval
+    found = {"player": player, "puzzles": title, **share_of(result.solved)}
     if "4x4, minimal" in title and result.orbit_interval:
-        low, high = result.orbit_interval  # equivariant players solve an orbit whole or not at all
-    found = {"player": player, "puzzles": title, "count": len(result.solved)}
-    found |= {"solved": int(result.solved.sum())}
-    found |= {"low": round(100 * low, 2), "high": round(100 * high, 2)}
+        # Equivariant players solve an orbit whole or not at all.
+        low, high = (round(100 * end, 2) for end in result.orbit_interval)
+        found |= {"low": low, "high": high}
     if result.orbits_solved and "4x4" in title:
         found["orbits"] = "{} of {}".format(*result.orbits_solved)
     if result.illegal:
@@ -354,33 +347,6 @@ def row(player: str, title: str, result: Evaluation, more: Row | None = None) ->
     if {"steps", "seconds"} <= more.keys():
         more["steps a second"] = round(more["steps"] / more["seconds"])
     return found | more
-
-
-def line(row: Row) -> str:
-    share = 100 * row["solved"] / row["count"]
-    return (
-        f"{row['part']}: {row['player']}, {row['puzzles']}: {row['solved']:,} of "
-        f"{row['count']:,}, {share:.2f} % ({row['low']} to {row['high']})"
-    )
-
-
-def markdown(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the lines of the table."""
-    extras = ("orbits", "illegal", "states", "steps", "seconds", "steps a second")
-    heads = ("player", "puzzles", "count", "solved", "95 % interval", *extras)
-    yield f"| {' | '.join(heads)} |"
-    yield "|---|---|" + "---:|" * (len(heads) - 2)
-    for row in rows:
-        cells = (
-            row["player"],
-            row["puzzles"],
-            f"{row['count']:,}",
-            f"{100 * row['solved'] / row['count']:.2f} %",
-            f"{row['low']} to {row['high']}",
-            *(f"{row[name]:,}" if isinstance(row.get(name), int) else str(row.get(name, ""))
-              for name in extras),
-        )  # fmt: skip
-        yield f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

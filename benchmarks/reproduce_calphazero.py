@@ -19,7 +19,6 @@ curriculum scheduling".
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -33,6 +32,7 @@ import tyro
 from numpy.typing import NDArray
 from rich.console import Console
 
+from results import Row, command_of, share_of, table, write
 from sudoku_agents.alphazero import agent
 from sudoku_agents.alphazero.config import AlphaZeroConfig, LossConfig
 from sudoku_agents.alphazero.learner import AlphaZeroLearner
@@ -43,7 +43,6 @@ from sudoku_curricula.schedules import ConstantConfig, PaperAlgorithm1Config, Sc
 from sudoku_gym import evaluate, puzzles
 from sudoku_gym.policy import Policy
 from sudoku_gym.puzzles.sources import resolve_source
-from sudoku_gym.statistics import wilson_interval
 from sudoku_learning.networks import (
     POLICY_AND_VALUE,
     AttentionConfig,
@@ -111,8 +110,7 @@ class Config:
 def main(argv: Sequence[str] | None = None) -> dict[str, Any]:
     config = tyro.cli(Config, description=__doc__.splitlines()[0], args=argv)
     torch.set_num_threads(1)
-    options = sys.argv[1:] if argv is None else argv
-    command = " ".join(["python benchmarks/reproduce_calphazero.py", *options])
+    command = command_of(__file__, argv)
     figures: dict[str, Any] = {}
     if config.out.exists():
         figures = json.loads(config.out.read_text(encoding="utf-8"))
@@ -121,20 +119,13 @@ def main(argv: Sequence[str] | None = None) -> dict[str, Any]:
         found["commands"].append(command)
         if part in ("floors", "simulations"):
             found["rows"] = list(floors(config) if part == "floors" else simulations(config))
-            write(figures, config.out)
+            write(config.out, figures)
         else:
             for rows in train(part, found["rows"], config):
                 found["rows"] += rows
-                write(figures, config.out)
-        print("", part, *markdown(found["rows"]), "", sep="\n", flush=True)
+                write(config.out, figures)
+        print("", part, table(found["rows"], names=3), "", sep="\n", flush=True)
     return figures
-
-
-def write(figures: dict[str, Any], path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".part")
-    unfinished.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-    unfinished.replace(path)
 
 
 def paper_search(num_simulations: int) -> SearchConfig:
@@ -183,9 +174,7 @@ def run_config(part: str, config: Config) -> AlphaZeroConfig:
     )
 
 
-def train(
-    part: str, rows: Sequence[dict[str, Any]], config: Config
-) -> Iterator[list[dict[str, Any]]]:
+def train(part: str, rows: Sequence[Row], config: Config) -> Iterator[list[Row]]:
     """Train a part in stages; yield the rows of each, unless there are `rows` of a later one."""
     is_curriculum = part in NETWORKS
     minutes = config.minutes if is_curriculum else config.control_minutes
@@ -225,9 +214,7 @@ def progress(training: Training[AlphaZeroConfig]) -> dict[str, Any]:
     }
 
 
-def play(
-    network: Network, blanks: int, budgets: Sequence[int], config: Config
-) -> Iterator[dict[str, Any]]:
+def play(network: Network, blanks: int, budgets: Sequence[int], config: Config) -> Iterator[Row]:
     """Let a network play all sets, without search and with each number of simulations."""
     for name, boards in sets(blanks, config).items():
         yield figures_of(name, "no search", NetworkPolicy(network), boards)
@@ -280,14 +267,11 @@ def figures_of(
 ) -> dict[str, Any]:
     start = time.process_time()
     solved = evaluate(policy, boards, actions=actions).solved
-    won, count = int(solved.sum()), len(solved)
-    low, high = (round(100 * bound, 1) for bound in wilson_interval(won, count))
     seconds = round(time.process_time() - start, 2)
-    row = {"puzzles": name, "player": player, "count": count, "solved": won}
-    return row | {"low": low, "high": high, "seconds": seconds}
+    return {"puzzles": name, "player": player, **share_of(solved), "seconds": seconds}
 
 
-def floors(config: Config) -> Iterator[dict[str, Any]]:
+def floors(config: Config) -> Iterator[Row]:
     """Play what needs no training, at the blanks of the controls and of the curriculum's end."""
     for blanks in (CONTROL_BLANKS, MOST_BLANKS):
         for name, boards in sets(blanks, config).items():
@@ -305,7 +289,7 @@ def floors(config: Config) -> Iterator[dict[str, Any]]:
             yield {"blanks": blanks, **row, "player": f"untrained mlp, {row['player']}"}
 
 
-def simulations(config: Config) -> Iterator[dict[str, Any]]:
+def simulations(config: Config) -> Iterator[Row]:
     """Play the networks that were trained with each number of simulations."""
     trained = [name for name in NETWORKS if (config.runs / name / "config.json").exists()]
     if not trained:
@@ -314,17 +298,6 @@ def simulations(config: Config) -> Iterator[dict[str, Any]]:
         network = agent.load(config.runs / name).network
         for row in play(network, MOST_BLANKS, config.play_with, config):
             yield {"network": name, **row}
-
-
-def markdown(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield the lines of a table: what the rows begin with, and the shares solved."""
-    names = [name for name in ("network", "blanks", "minutes", "level") if name in rows[0]]
-    yield "| " + " | ".join([*names, "puzzles", "player", "solved", "95 % interval"]) + " |"
-    yield "|---" * (len(names) + 4) + "|"
-    for row in rows:
-        told = [str(row[name]) for name in (*names, "puzzles", "player")]
-        solved = f"{row['solved']} of {row['count']}, {100 * row['solved'] / row['count']:.1f} %"
-        yield "| " + " | ".join([*told, solved, f"{row['low']} to {row['high']}"]) + " |"
 
 
 if __name__ == "__main__":

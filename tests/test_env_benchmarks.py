@@ -1,44 +1,39 @@
 """The measurements of the environments run, and the page about them is up to date."""
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
+import env_agreement
+import env_throughput
+import first_step
+import floors
 from sudoku_gym.envs.listing import spaces_table
 
 ROOT = Path(__file__).parent.parent
 
 
-def load(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where dataclasses look for the names in their annotations
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_random_games_agree_under_all_options_and_wrappers(capsys):
-    load("env_agreement").main(["--steps", "20000", "--steps-a-game", "25"])
+    env_agreement.main(["--steps", "20000", "--steps-a-game", "25"])
     assert "are identical" in capsys.readouterr().out
 
 
 def test_a_difference_is_found(monkeypatch):
-    agreement = load("env_agreement")
     draws = iter([{"augment": True}, {"augment": False}])
-    plain = agreement.SudokuEnv
-    monkeypatch.setattr(agreement, "SudokuEnv", lambda bank, **options: plain(bank, **next(draws)))
-    monkeypatch.setattr(agreement, "COUNT", 2)
+    plain = env_agreement.SudokuEnv
+    monkeypatch.setattr(
+        env_agreement, "SudokuEnv", lambda bank, **options: plain(bank, **next(draws))
+    )
+    monkeypatch.setattr(env_agreement, "COUNT", 2)
     with pytest.raises(SystemExit, match="they differ after 0 steps"):
-        agreement.main(["--smoke"])
+        env_agreement.main(["--smoke"])
 
 
 def test_throughput_is_measured(capsys, tmp_path):
     out = tmp_path / "figures.json"
     options = ["--smoke", "--no-jumanji", "--num-envs", "8", "--out", str(out)]
-    load("env_throughput").main(options)
+    env_throughput.main(options)
     told = capsys.readouterr().out
     assert "with choosing" in told and "Sudoku25x25-v0" in told
     figures = json.loads(out.read_text())
@@ -48,31 +43,30 @@ def test_throughput_is_measured(capsys, tmp_path):
 
 @pytest.mark.slow
 def test_the_first_step_is_measured(capsys):
-    load("first_step").main(["--smoke", "--env", "Sudoku4x4-v0"])
+    first_step.main(["--smoke", "--env", "Sudoku4x4-v0"])
     out = capsys.readouterr().out
     assert "cold" in out and "warm" in out
 
 
 def test_a_jumanji_that_cannot_be_installed_is_left_out(monkeypatch, capsys):
-    throughput = load("env_throughput")
 
     def fail(config):
         raise OSError("no such index")
 
-    monkeypatch.setattr(throughput, "measure_jumanji", fail)
-    config = throughput.Config(smoke=True)
-    throughput.compare_with_jumanji(throughput.Console(), 1e6, config)
+    monkeypatch.setattr(env_throughput, "measure_jumanji", fail)
+    config = env_throughput.Config(smoke=True)
+    env_throughput.compare_with_jumanji(env_throughput.Console(), 1e6, config)
     assert "Jumanji is left out: no such index" in capsys.readouterr().out
     monkeypatch.setattr(
-        throughput, "measure_jumanji", lambda config: {"a loop": 2e4, "a scan": 5e4}
+        env_throughput, "measure_jumanji", lambda config: {"a loop": 2e4, "a scan": 5e4}
     )
-    throughput.compare_with_jumanji(throughput.Console(), 1e6, config)
+    env_throughput.compare_with_jumanji(env_throughput.Console(), 1e6, config)
     assert "Against its best figure: 20 x" in capsys.readouterr().out
 
 
 def test_floors_are_written(tmp_path):
     path = tmp_path / "floors.md"
-    load("floors").main(["--smoke", "--ids", "Sudoku4x4-v0", "--out", str(path)])
+    floors.main(["--smoke", "--ids", "Sudoku4x4-v0", "--out", str(path)])
     lines = path.read_text().splitlines()
     assert sum(line.startswith("| `Sudoku4x4-v0`") for line in lines) == 10
     assert all("100.0 %" in line for line in lines if line.startswith("| `Sudoku4x4-v0`"))
@@ -84,6 +78,5 @@ def test_the_table_of_spaces_is_up_to_date():
 
 
 def test_every_wrapper_is_described():
-    agreement = load("env_agreement")
     text = (ROOT / "docs" / "wrappers.md").read_text()
-    assert [name for name in agreement.WRAPPERS if f"`{name}`" not in text] == []
+    assert [name for name in env_agreement.WRAPPERS if f"`{name}`" not in text] == []

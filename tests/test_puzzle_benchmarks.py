@@ -1,26 +1,19 @@
 """The measurements of the solver and of resets run."""
 
-import importlib.util
-import sys
 from pathlib import Path
 
 import numpy as np
 
+import ratings
+import reset
+import solvers
 from sudoku_gym import board, puzzles, solver
 
 ROOT = Path(__file__).parent.parent
 
 
-def load(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where dataclasses look for the names in their annotations
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_solvers_are_measured(capsys):
-    load("solvers").main(["--smoke", "--banks", "9x9", "--peers", "python-sat", "Norvig"])
+    solvers.main(["--smoke", "--banks", "9x9", "--peers", "python-sat", "Norvig"])
     out = capsys.readouterr().out
     assert out.count("100.0%") == 3
     assert "python-sat, incremental" in out and "Norvig-style Python" in out
@@ -28,7 +21,6 @@ def test_the_solvers_are_measured(capsys):
 
 
 def test_large_boards_are_measured_on_enough_puzzles():
-    solvers = load("solvers")
     lists = solvers.lists_of(solvers.Config(banks=("16x16", "25x25", "25x25:330"), dug=0))
     assert [len(boards) for boards, _ in lists.values()] == [1_500, 120, 50]
     revealed, geometry = lists["bank 25x25:330"]
@@ -39,14 +31,13 @@ def test_large_boards_are_measured_on_enough_puzzles():
 
 
 def test_a_solution_after_the_limit_does_not_count():
-    solvers = load("solvers")
     config = solvers.Config(limit=1.0)
     row = solvers._row(np.array([0.5, 2.0, 0.5, 0.5]), [True, True, True, False], 1.0, config)
     assert (row.share, row.slowest, row.median, row.count) == (0.5, 2.0, 0.5, 4)
 
 
 def test_resets_are_measured(capsys):
-    load("reset").main(["--smoke", "--name", "Sudoku9x9-v0", "--num-envs", "4", "--blanks", "20"])
+    reset.main(["--smoke", "--name", "Sudoku9x9-v0", "--num-envs", "4", "--blanks", "20"])
     out = capsys.readouterr().out
     assert "reset of Sudoku9x9-v0, 4 boards" in out and "as stored" in out
 
@@ -55,7 +46,7 @@ def test_ratings_are_tabulated(capsys, tmp_path):
     path = tmp_path / "mine.txt"
     named = puzzles.load("named").puzzles
     path.write_text("\n".join(board.to_line(puzzle) for puzzle in named))
-    load("ratings").main(["--smoke", "--banks", "named", "6x6", "--lists", str(path)])
+    ratings.main(["--smoke", "--banks", "named", "6x6", "--lists", str(path)])
     rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()]
     assert [len(row) for row in rows[2:]] == [len(rows[0])] * 3
     assert rows[2][1:-1] == rows[4][1:-1]

@@ -36,8 +36,7 @@ def calphazero(puzzles):
 
 def gflownet(player):
     found = row(results("gflownet.json")["shipped"]["rows"], blanks="minimal", player=player)
-    low, high = map(float, found["interval"].split(" to "))
-    return share(found["solved"], found["count"], low, high)
+    return share(found["solved"], found["count"], found["low"], found["high"])
 
 
 def deep_q():

@@ -89,7 +89,7 @@ def damage_arrays(path, draw):
 
 @given(data=st.data(), name=st.sampled_from(FILES), summed=st.booleans())
 @settings(
-    max_examples=2000,
+    max_examples=800,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -1,6 +1,7 @@
-"""Trained networks as policies: `load_policy` with the folder of any supervised trainer's run.
+"""Trained networks as policies: those that come with the package, and any supervised run's.
 
-load_policy("runs/multiverse")
+load_policy("multiverse-m12")
+load_policy("rrn?mode=surest&rounds=64")
 load_policy("runs/multiverse?mode=surest")
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 # Every configuration that a checkpoint may hold is imported, for only then can it be read.
@@ -31,6 +33,7 @@ from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.playing import load_network
 
 Mode = Literal["one-shot", "surest"]
+PRETRAINED = Path(__file__).parent / "pretrained"
 
 
 def load(
@@ -64,6 +67,32 @@ def load(
             raise ValueError(f"rounds={rounds}: the network in {folder} has none to choose")
         network.rounds = rounds
     return PredictorPolicy(ModelPredictor(network), mode or config.mode)
+
+
+def multiverse_m12(mode: Mode | None = None) -> Policy | Solver:
+    """Load the Multiverse of twelve verses that comes with the package, for 4x4; see `load`."""
+    return load(PRETRAINED / "multiverse-m12", mode)
+
+
+def recurrent_transformer(mode: Mode | None = None, rounds: int | None = None) -> Policy | Solver:
+    """Load the recurrent transformer that comes with the package, for 9x9; see `load`."""
+    return load(PRETRAINED / "recurrent-transformer", mode, rounds)
+
+
+def rrn(mode: Mode | None = None, rounds: int | None = None) -> Policy | Solver:
+    """Load the recurrent relational network that comes with the package, for 9x9; see `load`."""
+    return load(PRETRAINED / "rrn", mode, rounds)
+
+
+def tiny_recursion(mode: Mode | None = None, rounds: int | None = None) -> Policy | Solver:
+    """Load the tiny recursive model that comes with the package, for 9x9; see `load`."""
+    return load(PRETRAINED / "tiny-recursion", mode, rounds)
+
+
+def exact_cover(mode: Mode | None = None, rounds: int | None = None) -> Policy | Solver:
+    """Load the exact-cover body that comes with the package, for boards of all kinds; see `load`.
+    """
+    return load(PRETRAINED / "exact-cover", mode, rounds)
 
 
 def _make(config: LabelledConfig) -> Any:

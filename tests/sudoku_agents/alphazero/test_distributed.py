@@ -1,6 +1,5 @@
 """Self-play on Ray: the same games whoever plays them, and actors may die."""
 
-import importlib.util
 import os
 import signal
 import subprocess
@@ -9,12 +8,12 @@ import threading
 import time
 from dataclasses import fields, replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+import self_play
 from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.learner import AlphaZeroLearner
 from sudoku_agents.alphazero.policies import SparsePolicies
@@ -28,8 +27,6 @@ from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig
 from sudoku_learning.training import RayConfig, Training
 from sudoku_learning.training.sampling import LocalSampler, split
-
-BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "self_play.py"
 
 pytestmark = pytest.mark.xdist_group("ray")
 
@@ -160,10 +157,7 @@ def test_the_command_joins_a_cluster_and_makes_a_run_that_can_be_loaded(ray_clus
 
 @pytest.mark.slow
 def test_throughput_is_measured(ray_cluster, capsys):
-    spec = importlib.util.spec_from_file_location("self_play", BENCHMARK)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    rates = module.main(["--smoke", "--actors", "1"])
+    rates = self_play.main(["--smoke", "--actors", "1"])
     assert rates.keys() == {"without Ray", "1 actor"}
     assert all(0 < games < positions for games, positions in rates.values())
     assert "times without Ray" in capsys.readouterr().out

@@ -1,29 +1,18 @@
 """A training survives kill -9, and nobody can tell afterwards."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
-BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "kill_training.py"
-
-
-def load():
-    spec = importlib.util.spec_from_file_location("kill_training", BENCHMARK)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+import kill_training
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("trainer", ["calphazero", "expert-iteration"])
 def test_a_run_killed_three_times_ends_as_one_left_alone(trainer):
-    kinds = load().main(["--trainer", trainer, "--kills", "3", "--iterations", "8"])
+    kinds = kill_training.main(["--trainer", trainer, "--kills", "3", "--iterations", "8"])
     assert kinds.total() == 3
 
 
 def test_a_difference_is_found(tmp_path):
-    kill_training = load()
     for run, content in (("whole", b"1"), ("killed", b"2")):
         folder = tmp_path / run / "checkpoints" / "000003"
         folder.mkdir(parents=True)
@@ -35,6 +24,6 @@ def test_a_difference_is_found(tmp_path):
 
 def test_a_training_that_began_again_is_found(tmp_path):
     output = "iteration  blanks  at level\n        1       2    100.0%\n"
-    load().check_resumed(tmp_path, 0, output)
+    kill_training.check_resumed(tmp_path, 0, output)
     with pytest.raises(SystemExit, match="was to continue after iteration 4"):
-        load().check_resumed(tmp_path, 4, output)
+        kill_training.check_resumed(tmp_path, 4, output)

@@ -1,29 +1,18 @@
 """The measurement of the search runs, with and without mctx."""
 
-import importlib.util
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
-
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where dataclasses look for the names in their annotations
-    spec.loader.exec_module(module)
-    return module
+import search
 
 
 @pytest.fixture
 def benchmark_module(monkeypatch):
-    module = load("search")
-    monkeypatch.setattr(module.os, "sched_setaffinity", lambda *_: None, raising=False)
-    return module
+    monkeypatch.setattr(search.os, "sched_setaffinity", lambda *_: None, raising=False)
+    return search
 
 
 def test_without_mctx_its_rows_are_left_out(benchmark_module, monkeypatch, capsys):

@@ -1,32 +1,19 @@
 """The benchmark of GFlowNets runs, and its figures are what it says."""
 
-import importlib.util
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+import gflownet
 from sudoku_gym import solver, symmetry
 
-BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "gflownet.py"
 
-
-@pytest.fixture(scope="module")
-def benchmark():
-    spec = importlib.util.spec_from_file_location("gflownet_benchmark", BENCHMARK)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look there
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_it_trains_and_writes_what_it_found(benchmark, tmp_path):
+def test_it_trains_and_writes_what_it_found(tmp_path):
     out = tmp_path / "figures.json"
     short = ["--seconds", "0.5", "--seeds", "1", "--losses", "trajectory-balance"]
     short += ["--bodies", "perceptron", "--count", "4", "--draws", "300", "--out", str(out)]
-    rows = benchmark.main(["empty", "orders", "several", *short])
+    rows = gflownet.main(["empty", "orders", "several", *short])
     found = json.loads(out.read_text())
     assert found.keys() == {"empty", "orders", "several"}
     assert [row for part in found.values() for row in part["rows"]] == rows
@@ -39,22 +26,22 @@ def test_it_trains_and_writes_what_it_found(benchmark, tmp_path):
     assert {row["boards"] for row in found["several"]["rows"]} == {4}
 
 
-def test_boards_with_several_solutions_are_held_out_by_orbit(benchmark):
-    train, test = benchmark.several_boards()
+def test_boards_with_several_solutions_are_held_out_by_orbit():
+    train, test = gflownet.several_boards()
     assert len(test) == 100 and len(train) > 500
     for boards in (train[:200], test):
         counts = solver.count_solutions(boards, 60)
         assert counts.min() >= 2 and counts.max() <= 50
-    forms = [symmetry.canonical_form(boards, benchmark.FOUR) for boards in (train, test)]
+    forms = [symmetry.canonical_form(boards, gflownet.FOUR) for boards in (train, test)]
     known = {form.tobytes() for form in forms[0]}
     assert not any(form.tobytes() in known for form in forms[1])
     assert len(np.unique(forms[1].reshape(100, 16), axis=0)) == 100
 
 
-def test_revealed_puzzles_have_so_many_blanks(benchmark):
-    test = benchmark.some(benchmark.puzzles.load("9x9", "test"), 20)
-    revealed = benchmark.revealed(test, 30)
+def test_revealed_puzzles_have_so_many_blanks():
+    test = gflownet.some(gflownet.puzzles.load("9x9", "test"), 20)
+    revealed = gflownet.revealed(test, 30)
     assert ((revealed.puzzles == 0).sum((1, 2)) == 30).all()
     assert ((revealed.puzzles == 0) | (revealed.puzzles == test.solutions)).all()
     assert (revealed.puzzles[test.puzzles > 0] == test.puzzles[test.puzzles > 0]).all()
-    assert benchmark.revealed(test, None) is test
+    assert gflownet.revealed(test, None) is test

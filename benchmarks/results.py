@@ -1,0 +1,84 @@
+"""What the benchmarks share: rows of figures with their intervals, in JSON and in Markdown."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sudoku_gym.evaluation.tables import markdown_table
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.statistics import wilson_interval
+
+Row = dict[str, Any]
+
+
+def command_of(script: str, argv: Sequence[str] | None) -> str:
+    """Return the command that runs a benchmark; with None its arguments are this process's."""
+    given = sys.argv[1:] if argv is None else argv
+    return " ".join([f"python benchmarks/{Path(script).name}", *given])
+
+
+def share_of(solved: ArrayLike) -> Row:
+    """Return how many puzzles were solved, with a 95 % interval in percent.
+
+    Args:
+        solved: bool `[M]`.
+    """
+    solved = np.asarray(solved)
+    low, high = (round(100 * end, 2) for end in wilson_interval(int(solved.sum()), len(solved)))
+    return {"count": len(solved), "solved": int(solved.sum()), "low": low, "high": high}
+
+
+def told(row: Row) -> str:
+    """Put a share into words: `9 of 10, 90.00 % (59.58 to 98.21)`."""
+    share = 100 * row["solved"] / row["count"]
+    return f"{row['solved']:,} of {row['count']:,}, {share:.2f} % ({row['low']} to {row['high']})"
+
+
+def some(chosen: PuzzleSet, count: int, seed: int = 0) -> PuzzleSet:
+    """Draw at most so many puzzles of a set, in their order."""
+    if len(chosen) <= count:
+        return chosen
+    return chosen[np.sort(np.random.default_rng(seed).choice(len(chosen), count, replace=False))]
+
+
+def write(path: Path, content: Any) -> None:
+    """Write JSON to a temporary name, and rename it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(path.name + ".part")
+    unfinished.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    unfinished.replace(path)
+
+
+def table(rows: Sequence[Row], heads: Sequence[str] = (), names: int = 1) -> str:
+    """Format rows as a Markdown table, a column a name.
+
+    A share is one cell, `solved`, with its interval beside it.
+
+    Args:
+        rows: the figures.
+        heads: the names that are shown, in order; none shows all there are.
+        names: how many columns are flush left.
+    """
+    shown = list(heads or dict.fromkeys(name for row in rows for name in row))
+    if not heads and {"count", "solved", "low", "high"} <= set(shown):
+        shown = [name for name in shown if name not in ("low", "high")]
+        shown.insert(shown.index("solved") + 1, "95 % interval")
+    return markdown_table(shown, [[_cell(row, head) for head in shown] for row in rows], names)
+
+
+def _cell(row: Row, head: str) -> str:
+    if head == "95 % interval" and "low" in row:
+        return f"{row['low']} to {row['high']}"
+    if head == "solved" and {"solved", "count", "low"} <= row.keys():
+        return f"{100 * row['solved'] / row['count']:.2f} %"
+    value = row.get(head, "")
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {number}" for name, number in value.items())
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
