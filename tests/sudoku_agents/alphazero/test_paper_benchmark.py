@@ -13,7 +13,7 @@ from sudoku_learning.networks import POLICY_AND_VALUE, MLPConfig, Network, seede
 
 
 def test_it_trains_plays_and_goes_on(tmp_path, monkeypatch, capsys):
-    for networks in (paper.NETWORKS, vars()):
+    for networks in (paper.NETWORKS, vars(paper)):
         monkeypatch.setitem(
             networks, "mlp" if networks is paper.NETWORKS else "MLP", MLPConfig((8,))
         )
@@ -49,7 +49,7 @@ def test_it_trains_plays_and_goes_on(tmp_path, monkeypatch, capsys):
 
 
 def test_floors_stand_beside_it(monkeypatch):
-    monkeypatch.setattr("MLP", MLPConfig((8,)))
+    monkeypatch.setattr(paper, "MLP", MLPConfig((8,)))
     config = paper.Config(count=10, simulations=2)
     found = {
         (row["blanks"], row["puzzles"], row["player"]): row["solved"]
