@@ -3,7 +3,7 @@ globalThis.SudokuGymWeights = {
  "settings": {
   "channels": 32,
   "segment": 16,
-  "rounds": 256,
+  "rounds": 1024,
   "settled": 1.0,
   "sure": 5.0
  },

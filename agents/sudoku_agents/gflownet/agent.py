@@ -20,6 +20,7 @@ from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.playing import load_network
 
 PRETRAINED = Path(__file__).parent / "pretrained"
+SURE = 5.0  # logit of a placement that is played without asking again
 
 
 class GFlowNetPolicy(NetworkPolicy):
@@ -28,10 +29,14 @@ class GFlowNetPolicy(NetworkPolicy):
     Args:
         network: put in evaluation mode.
         sample: draw each placement from the forward policy instead of taking the likeliest.
+        sure: without drawing, see `NetworkPolicy`; a number only for networks whose logits say how
+            likely each placement is to be right, as maximum likelihood makes them.
     """
 
-    def __init__(self, network: FlowNetwork, sample: bool = False) -> None:
-        super().__init__(network)
+    def __init__(
+        self, network: FlowNetwork, sample: bool = False, sure: float | None = None
+    ) -> None:
+        super().__init__(network, sure=sure)
         self._flows = network
         self._sample = sample
         self._rng = np.random.default_rng(0)
@@ -45,14 +50,17 @@ class GFlowNetPolicy(NetworkPolicy):
 
     def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Choose or draw a placement."""
+        if not self._sample:
+            return super().choose(boards, masks)
         log_pf = self._flows.log_policy(boards, Choices(masks, masks), self.geometry)
-        if self._sample:
-            return draw_placements(log_pf, masks, self._rng)
-        return log_pf.argmax(1)
+        return draw_placements(log_pf, masks, self._rng)
 
 
 def load(
-    folder: str | os.PathLike[str] = PRETRAINED, sample: bool = False, rounds: int | None = None
+    folder: str | os.PathLike[str] = PRETRAINED,
+    sample: bool = False,
+    rounds: int | None = None,
+    sure: float | None = None,
 ) -> GFlowNetPolicy:
     """Make a policy of a checkpoint, or of the latest checkpoint of a run.
 
@@ -60,14 +68,21 @@ def load(
         folder: of the checkpoint or the run; by default the network that comes with the package.
         sample: draw each placement instead of taking the likeliest.
         rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint.
+        sure: unless placements are drawn, all with a higher logit are played, the best first,
+            before the network is asked again. None takes 5 where maximum likelihood trained it, and
+            asks before every move where it did not; 1e9 asks before every move too.
 
     Raises:
-        ValueError: if there is no sound checkpoint in the folder, or the network has no rounds.
+        ValueError: if there is no sound checkpoint in the folder, the network has no rounds, or
+            `sure` is given for placements that are drawn.
     """
-    _, network = load_network(
-        folder, partial(read_config, kind=GFlowNetConfig), _make, rounds=rounds
-    )
-    return GFlowNetPolicy(network, sample)
+    if sample and sure is not None:
+        raise ValueError(f"sure={sure}: placements that are drawn are drawn one by one")
+    read = partial(read_config, kind=GFlowNetConfig)
+    config, network = load_network(folder, read, _make, rounds=rounds)
+    if sure is None and not sample and config.loss.kind == "maximum-likelihood":
+        sure = SURE
+    return GFlowNetPolicy(network, sample, sure)
 
 
 def _make(config: GFlowNetConfig) -> FlowNetwork:

@@ -69,29 +69,30 @@ def load(
     return PredictorPolicy(ModelPredictor(network), mode or config.mode)
 
 
-def multiverse_m12(mode: Mode | None = None) -> Policy | Solver:
+def load_multiverse_m12(mode: Mode | None = None) -> Policy | Solver:
     """Load the Multiverse of twelve verses that comes with the package, for 4x4; see `load`."""
     return load(PRETRAINED / "multiverse-m12", mode)
 
 
-def recurrent_transformer(mode: Mode | None = None, rounds: int | None = None) -> Policy | Solver:
+def load_recurrent_transformer(
+    mode: Mode | None = None, rounds: int | None = None
+) -> Policy | Solver:
     """Load the recurrent transformer that comes with the package, for 9x9; see `load`."""
     return load(PRETRAINED / "recurrent-transformer", mode, rounds)
 
 
-def rrn(mode: Mode | None = None, rounds: int | None = None) -> Policy | Solver:
+def load_rrn(mode: Mode | None = None, rounds: int | None = None) -> Policy | Solver:
     """Load the recurrent relational network that comes with the package, for 9x9; see `load`."""
     return load(PRETRAINED / "rrn", mode, rounds)
 
 
-def tiny_recursion(mode: Mode | None = None, rounds: int | None = None) -> Policy | Solver:
+def load_tiny_recursion(mode: Mode | None = None, rounds: int | None = None) -> Policy | Solver:
     """Load the tiny recursive model that comes with the package, for 9x9; see `load`."""
     return load(PRETRAINED / "tiny-recursion", mode, rounds)
 
 
-def exact_cover(mode: Mode | None = None, rounds: int | None = None) -> Policy | Solver:
-    """Load the exact-cover body that comes with the package, for boards of all kinds; see `load`.
-    """
+def load_exact_cover(mode: Mode | None = None, rounds: int | None = None) -> Policy | Solver:
+    """Load the exact-cover body that comes with the package, for all boards; see `load`."""
     return load(PRETRAINED / "exact-cover", mode, rounds)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 
 import numpy as np
 import torch
@@ -108,7 +109,7 @@ class NetworkPolicy(BatchedPolicy):
 
     def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Choose the placement with the highest score, and plan those that are sure."""
-        scores = evaluate_boards(self.network, boards, masks, self.geometry)[self.head]
+        scores = self._scores(boards, masks)
         if self.sure is not None:
             self.plan(np.where(scores > self.sure, scores, -np.inf))
         return scores.argmax(1)
@@ -131,9 +132,12 @@ class NetworkPolicy(BatchedPolicy):
         """
         chances = np.zeros(action_masks.shape, np.float32)
         masks = action_masks[:, : self.geometry.num_placements]
-        scores = evaluate_boards(self.network, boards, masks, self.geometry)[self.head]
+        scores = self._scores(boards, masks)
         chances[:, : masks.shape[1]] = torch.softmax(torch.from_numpy(scores), 1).numpy()
         return chances
+
+    def _scores(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+        return evaluate_boards(self.network, boards, masks, self.geometry, [self.head])[self.head]
 
 
 def evaluate_boards(
@@ -141,8 +145,9 @@ def evaluate_boards(
     boards: NDArray[np.int8],
     masks: NDArray[np.bool_],
     geometry: Geometry,
+    heads: Collection[str] | None = None,
 ) -> dict[str, NDArray[np.float32]]:
     """Evaluate boards in numpy, without gradients: see `Network.think`."""
     with torch.inference_mode():
-        outputs = network.think(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
+        outputs = network.think(torch.from_numpy(boards), torch.from_numpy(masks), geometry, heads)
     return {name: output.numpy() for name, output in outputs.items()}

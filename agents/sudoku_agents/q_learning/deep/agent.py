@@ -15,6 +15,7 @@ from sudoku_learning.training.playing import load_network
 
 PRETRAINED = Path(__file__).parent / "pretrained"
 HEAD = "q"
+SURE = 5.0  # logit of a placement that is played without asking again
 
 
 def make_network(config: DQNConfig, geometry: Geometry) -> Network:
@@ -22,19 +23,29 @@ def make_network(config: DQNConfig, geometry: Geometry) -> Network:
     return Network(config.network, {HEAD: QConfig(dueling=config.dueling)}, geometry)
 
 
-def load(folder: str | os.PathLike[str] = PRETRAINED, rounds: int | None = None) -> NetworkPolicy:
+def load(
+    folder: str | os.PathLike[str] = PRETRAINED,
+    rounds: int | None = None,
+    sure: float | None = None,
+) -> NetworkPolicy:
     """Make the greedy policy of a checkpoint, or of the latest checkpoint of a run.
 
     Args:
         folder: of the checkpoint or the run; by default the network that comes with the package.
         rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint.
+        sure: all placements with a higher value are played, the best first, before the network is
+            asked again. None takes 5 where values are the logits of being solvable, and asks
+            before every move where they are not; 1e9 asks before every move too.
 
     Raises:
         ValueError: if there is no sound checkpoint in the folder, or its network has no rounds to
             choose.
     """
-    _, network = load_network(folder, partial(read_config, kind=DQNConfig), _make, rounds=rounds)
-    return NetworkPolicy(network, HEAD)
+    read = partial(read_config, kind=DQNConfig)
+    config, network = load_network(folder, read, _make, rounds=rounds)
+    if sure is None and config.values == "solvable":
+        sure = SURE
+    return NetworkPolicy(network, HEAD, sure)
 
 
 def _make(config: DQNConfig) -> Network:
