@@ -64,20 +64,11 @@ def test_answers_move_with_the_board(bank):
         np.testing.assert_allclose(after[..., answer], moved(before[..., answer], moves), atol=1e-5)
 
 
-def test_there_are_seven_classes_of_cells_and_five_hundred_weights():
+def test_there_are_seven_groups_of_cells_and_five_hundred_weights():
     network = SymmetricNetwork(Geometry.standard(9), 16)
-    assert network.table.classes.shape == (7, 81, 81)
-    assert (network.table.classes.sum(0) == 1).all()
-    counts = sorted(network.table.classes[:, 0].sum(1).tolist())
-    assert counts == [
-        1,
-        2,
-        2,
-        4,
-        6,
-        6,
-        60,
-    ]  # itself, row or column in the box, box, lines, the rest
+    assert network.table.groups.shape == (7, 81, 81)
+    counts = sorted(network.table.groups[:, 0].sum(1).tolist())
+    assert counts == [1, 2, 2, 8, 8, 8, 60]  # itself, two units, one, none
     assert sum(weight.numel() for weight in network.parameters()) == 498
 
 
@@ -152,9 +143,11 @@ def test_backtracking_needs_no_network_that_knows():
     chosen = puzzles.load("4x4", "test")[:4]
     marks = true_marks(chosen.solutions)
     marks[:, [0, 1, 5]] = 0
-    found = backtrack(marks, [never(FOUR)], never(FOUR), FOUR, most=200)
+    found, suppositions = backtrack(marks, [never(FOUR)], never(FOUR), FOUR, most=200)
+    assert (suppositions > 0).all()
     np.testing.assert_array_equal(grids(found), chosen.solutions)
-    stopped = backtrack(marks, [never(FOUR)], never(FOUR), FOUR, most=1)
+    stopped, none = backtrack(marks, [never(FOUR)], never(FOUR), FOUR, most=1)
+    assert not none.any()
     np.testing.assert_array_equal(stopped, marks)
 
 
