@@ -57,8 +57,8 @@ def feature_table(geometry: Geometry) -> FeatureTable:
     if not (geometry.can_transpose or geometry.symmetries[:, -1].any()):
         return FeatureTable(groups, None)
     swapped = [kind if kind == itself else _transposed(kind) for kind in kinds.tolist()]
-    order = torch.from_numpy(np.searchsorted(kinds, swapped))
-    return FeatureTable(groups, (order[:, None] * 4 + torch.arange(4)).flatten())
+    order = np.searchsorted(kinds, swapped)
+    return FeatureTable(groups, torch.from_numpy((order[:, None] * 4 + np.arange(4)).ravel()))
 
 
 def features(marks: Tensor, table: FeatureTable) -> Tensor:

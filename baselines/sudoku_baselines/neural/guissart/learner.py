@@ -68,8 +68,8 @@ class GuissartTraining(LabelledConfig):
 
     fixed: ClassVar[tuple[str, ...]] = (
         *LabelledConfig.fixed,
-        *("grids", "fillers", "epochs", "hidden", "boards", "placements"),
-        *("trials", "revealed", "learning_rate"),
+        *("grids", "fillers", "epochs", "hidden", "boards", "updates"),
+        *("placements", "trials", "revealed", "learning_rate"),
     )
 
     env: str = "Sudoku9x9-v0"
@@ -87,7 +87,9 @@ class GuissartTraining(LabelledConfig):
     hidden: int = 16
     """hidden units of a network"""
     boards: int = 64
-    """boards of an update"""
+    """boards of a batch"""
+    updates: int = 4
+    """of a network that fills, at each position of a batch"""
     placements: int = 2048
     """unknown placements of them in the loss, drawn anew for each update"""
     trials: int = 8
@@ -107,7 +109,8 @@ class GuissartTraining(LabelledConfig):
     def __post_init__(self) -> None:
         """Check the values."""
         super().__post_init__()
-        for name in ("grids", "fillers", "epochs", "hidden", "boards", "placements", "trials"):
+        at_least_one = ("updates", "placements", "trials")
+        for name in ("grids", "fillers", "epochs", "hidden", "boards", *at_least_one):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         if not 0 <= self.revealed <= 1:
@@ -239,16 +242,17 @@ class GuissartLearner:
     def _update(
         self, network: SymmetricNetwork, marks: Marks, truth: Marks, rng: np.random.Generator
     ) -> float:
-        """Update a network on some unknown placements; return the loss."""
+        """Update a network on some unknown placements, some times; return the last loss."""
+        config = self.config
         unknown = np.flatnonzero(marks == 0)
-        if len(unknown) > self.config.placements:
-            unknown = unknown[rng.integers(len(unknown), size=self.config.placements)]
         seen = features(torch.from_numpy(marks), network.table).flatten(0, 2)
-        logits = network(seen[torch.from_numpy(unknown)])
-        present = torch.from_numpy(truth.ravel()[unknown] > 0)
-        targets = torch.stack([~present, present], 1)
-        entropy = functional.binary_cross_entropy_with_logits(logits, targets.float())
-        self.optimiser.step(entropy - CERTAINTY * certainty(logits, targets))
+        for _ in range(config.updates):
+            drawn = unknown[rng.integers(len(unknown), size=config.placements)]
+            logits = network(seen[torch.from_numpy(drawn)])
+            present = torch.from_numpy(truth.ravel()[drawn] > 0)
+            targets = torch.stack([~present, present], 1)
+            entropy = functional.binary_cross_entropy_with_logits(logits, targets.float())
+            self.optimiser.step(entropy - CERTAINTY * certainty(logits, targets))
         return entropy.item()
 
     def _proposals(self, rng: np.random.Generator) -> tuple[float, int, float]:
