@@ -49,7 +49,8 @@ from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym import board, evaluate, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policy import Policy, PredictorPolicy
-from sudoku_gym.puzzles.difficulty import GRADES, grade
+from sudoku_gym.puzzles import difficulty
+from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.files import read
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.statistics import wilson_interval
@@ -171,8 +172,8 @@ class GuissartFigures(Options):
             chosen = some(found, self.count)
             key = {"model": "singles, no guess", "set": name}
             if results.lacks(key):
-                is_easy = grade(chosen.puzzles, chosen.geometry) <= GRADES.index("hidden singles")
-                results.add(key | figures(is_easy))
+                grades = difficulty.grade(chosen.puzzles, chosen.geometry)
+                results.add(key | figures(grades <= GRADES.index("hidden singles")))
             for count in range(1, len(networks.fillers) + 1):
                 filling = PredictorPolicy(Filling(networks, count), "one-shot")
                 play(results, {"model": f"filling, {count}", "set": name}, filling, chosen)
