@@ -29,7 +29,6 @@ import tyro
 from rich.console import Console
 from torch import nn
 
-from sudoku_baselines.floors import hidden_singles
 from sudoku_baselines.neural.cnn import ConvolutionsTraining
 from sudoku_baselines.neural.config import LabelledConfig, SupervisedConfig
 from sudoku_baselines.neural.exact_cover import ExactCoverLearner, ExactCoverTraining
@@ -47,10 +46,12 @@ from sudoku_baselines.neural.recurrent_transformer import (
 from sudoku_baselines.neural.rrn import RelationalTraining
 from sudoku_baselines.neural.tiny_recursion import TinyRecursionTraining
 from sudoku_curricula.schedules import ConstantConfig
-from sudoku_gym import evaluate, puzzles
+from sudoku_gym import board, evaluate, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policy import Policy, PredictorPolicy
+from sudoku_gym.puzzles import difficulty
 from sudoku_gym.puzzles.difficulty import GRADES
+from sudoku_gym.puzzles.files import read
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.statistics import wilson_interval
 from sudoku_learning.networks import seeded
@@ -157,31 +158,38 @@ class GuissartFigures(Options):
     """the training"""
     sets: tuple[str, ...] = ("9x9",)
     """banks whose test puzzles are played"""
+    lists: tuple[Path, ...] = ()
+    """files of more puzzles"""
 
     def run(self, results: Results) -> None:
         """Train and play whatever the file lacks."""
-        config = replace(self.config, run=self.runs / f"guissart-{self.seed}", seed=self.seed)
+        run = self.runs / f"guissart-{self.config.env}-{self.seed}"
+        config = replace(self.config, run=run, seed=self.seed)
         training = train(config, GuissartLearner)
         networks = training.learner.networks
-        fillers = [PredictorPolicy(Filling(networks, n + 1), "one-shot") for n in range(2)]
-        for name in self.sets:
-            chosen = some(puzzles.load(name, "test"), self.count)
-            for title, policy in (
-                ("hidden singles", hidden_singles()),
-                ("filling", fillers[0]),
-                ("filling, boosted", fillers[1]),
-            ):
-                play(results, {"model": title, "set": name}, policy, chosen)
-            key = {"model": "trial and error", "set": name}
+        stored = [(name, puzzles.load(name, "test")) for name in self.sets]
+        for name, found in [*stored, *((path.stem, read(path)) for path in self.lists)]:
+            chosen = some(found, self.count)
+            key = {"model": "singles, no guess", "set": name}
+            if results.lacks(key):
+                grades = difficulty.grade(chosen.puzzles, chosen.geometry)
+                results.add(key | figures(grades <= GRADES.index("hidden singles")))
+            for count in range(1, len(networks.fillers) + 1):
+                filling = PredictorPolicy(Filling(networks, count), "one-shot")
+                play(results, {"model": f"filling, {count}", "set": name}, filling, chosen)
+            key = {"model": "trial and error, backtracking", "set": name}
             if results.lacks(key):
                 start = time.process_time()
                 solver = Guissart(networks)
-                found = solver.solve(chosen.puzzles, chosen.geometry)
-                solved = (found == chosen.solutions).all((1, 2))
+                answers = solver.solve(chosen.puzzles, chosen.geometry)
+                solved = board.is_solved(answers, chosen.geometry)
                 how = {
                     "filled": solver.filled,
                     "tried": solver.tried,
                     "searched": solver.searched,
+                    "suppositions, mean": round(float(solver.suppositions.mean()), 2),
+                    "median": float(np.median(solver.suppositions)),
+                    "most": int(solver.suppositions.max()),
                     "weights": sum(p.numel() for p in networks.fillers[0].parameters()),
                     "training seconds": round(training.seconds, 1),
                 }

@@ -85,3 +85,20 @@ def test_equal_time(benchmark, tmp_path, monkeypatch):
     counts = [row["count"] for row in played if row["mode"] == "surest" and row.get("grade")]
     assert sum(counts) == 30
     assert run(benchmark, tmp_path, *part, "--count", "30", "--distinct", "10") == rows
+
+
+def test_guissart_plays_banks_and_lists(benchmark, tmp_path):
+    listed = tmp_path / "some.txt"
+    test = puzzles.load("4x4", "test")[:6]
+    listed.write_text("\n".join("".join(map(str, each.ravel())) for each in test.puzzles) + "\n")
+    config = ("--config.env", "Sudoku4x4-v0", "--config.grids", "24", "--config.epochs", "1")
+    config += ("--config.iterations", "3", "--config.boards", "8", "--config.validation-games", "4")
+    part = ("guissart", *config, "--sets", "4x4", "--lists", str(listed), "--count", "10")
+    rows = run(benchmark, tmp_path, *part)
+    assert [row["set"] for row in rows] == ["4x4"] * 4 + ["some"] * 4
+    assert [row["count"] for row in rows] == [10] * 4 + [6] * 4
+    for row in rows:
+        if row["model"] == "trial and error, backtracking":
+            assert row["solved"] == row["count"] == row["filled"] + row["tried"] + row["searched"]
+            assert row["most"] >= row["suppositions, mean"] and row["weights"] == 498
+    assert run(benchmark, tmp_path, *part) == rows

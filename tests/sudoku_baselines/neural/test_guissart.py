@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from sudoku_baselines.neural.guissart import agent
 from sudoku_baselines.neural.guissart.features import feature_table, features
 from sudoku_baselines.neural.guissart.filling import (
     fill,
@@ -15,7 +16,7 @@ from sudoku_baselines.neural.guissart.filling import (
     is_wrong,
     true_marks,
 )
-from sudoku_baselines.neural.guissart.learner import GuissartLearner, GuissartTraining
+from sudoku_baselines.neural.guissart.learner import GuissartLearner, GuissartTraining, certainty
 from sudoku_baselines.neural.guissart.network import MARGIN, SymmetricNetwork
 from sudoku_baselines.neural.guissart.solver import Filling, Guissart, Networks
 from sudoku_baselines.neural.guissart.trying import Trials, backtrack, best_placements, suppose
@@ -23,6 +24,7 @@ from sudoku_gym import board, evaluate, load_policy, puzzles, symmetry
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policy import PredictorPolicy
 from sudoku_gym.puzzles.banks import geometry_of
+from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_learning.networks import seeded
 from sudoku_learning.training import Training
 
@@ -64,20 +66,11 @@ def test_answers_move_with_the_board(bank):
         np.testing.assert_allclose(after[..., answer], moved(before[..., answer], moves), atol=1e-5)
 
 
-def test_there_are_seven_classes_of_cells_and_five_hundred_weights():
+def test_there_are_seven_groups_of_cells_and_five_hundred_weights():
     network = SymmetricNetwork(Geometry.standard(9), 16)
-    assert network.table.classes.shape == (7, 81, 81)
-    assert (network.table.classes.sum(0) == 1).all()
-    counts = sorted(network.table.classes[:, 0].sum(1).tolist())
-    assert counts == [
-        1,
-        2,
-        2,
-        4,
-        6,
-        6,
-        60,
-    ]  # itself, row or column in the box, box, lines, the rest
+    assert network.table.groups.shape == (7, 81, 81)
+    counts = sorted(network.table.groups[:, 0].sum(1).tolist())
+    assert counts == [1, 2, 2, 8, 8, 8, 60]  # itself, two units, one, none
     assert sum(weight.numel() for weight in network.parameters()) == 498
 
 
@@ -118,6 +111,29 @@ def test_thresholds_clear_every_wrong_answer():
     assert network.thresholds[1].item() == pytest.approx(wrong.item() + MARGIN)
 
 
+def test_sums_are_shown_where_they_are_nearly_nothing():
+    """A hidden single: no other unknown in the row, hence the highest of all values there."""
+    table = feature_table(Geometry.standard(9))
+    marks = np.zeros((1, 81, 9), np.int8)
+    before = features(torch.from_numpy(marks), table)[0, 0, 3]
+    marks[0, 1:9, 3] = -1
+    after = features(torch.from_numpy(marks), table)[0, 0, 3]
+    row = 4 * int(np.flatnonzero((table.groups[:, 0, 8] == 1) & (table.groups[:, 0, 9] == 0))[0])
+    assert before[row].item() == pytest.approx(4 / 9) and after[row].item() == 4.0
+    unlike = np.flatnonzero((before != after).numpy()) % 4
+    assert set(unlike.tolist()) == {0}  # nothing is said of other digits, nor of what is present
+
+
+def test_certainty_counts_what_exceeds_all_wrong_answers():
+    logits = torch.tensor([[9.0, -9.0], [0.0, 30.0], [-30.0, 0.0], [-30.0, -30.0]])
+    targets = torch.tensor([[True, False], [False, True], [False, True], [True, False]])
+    # absent: 9 beats 0 and -30, which is not above them; present: 30 and 0 beat -9 and -30
+    assert certainty(logits, targets).item() == pytest.approx(3 / 4, abs=1e-3)
+    assert certainty(logits, targets[:, [1, 0]]).item() < 0.6
+    everything = torch.ones(4, 2, dtype=torch.bool)
+    assert certainty(logits, everything).item() == 0.0
+
+
 def test_what_trials_teach():
     nothing, full = np.zeros((4, 16, 4), np.int8), np.ones((4, 16, 4), np.int8)
     present, absent = nothing.copy(), nothing.copy()
@@ -152,9 +168,11 @@ def test_backtracking_needs_no_network_that_knows():
     chosen = puzzles.load("4x4", "test")[:4]
     marks = true_marks(chosen.solutions)
     marks[:, [0, 1, 5]] = 0
-    found = backtrack(marks, [never(FOUR)], never(FOUR), FOUR, most=200)
+    found, suppositions = backtrack(marks, [never(FOUR)], never(FOUR), FOUR, most=200)
+    assert (suppositions > 0).all()
     np.testing.assert_array_equal(grids(found), chosen.solutions)
-    stopped = backtrack(marks, [never(FOUR)], never(FOUR), FOUR, most=1)
+    stopped, none = backtrack(marks, [never(FOUR)], never(FOUR), FOUR, most=1)
+    assert not none.any()
     np.testing.assert_array_equal(stopped, marks)
 
 
@@ -249,6 +267,16 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path):
 def test_settings_that_make_no_sense(tmp_path, changes, message):
     with pytest.raises(ValueError, match=message):
         small(tmp_path, **changes)
+
+
+def test_the_networks_that_come_with_the_package():
+    """They fill what singles solve, and search the rest."""
+    test = puzzles.load("9x9", "test")[:40]
+    solver = agent.load()
+    found = solver.solve(test.puzzles, test.geometry)
+    np.testing.assert_array_equal(found, test.solutions)
+    assert solver.filled >= 0.8 * (test.grades <= GRADES.index("hidden singles")).sum()
+    assert agent.load(backtracking=0).backtracking == 0
 
 
 def test_networks_are_made_for_one_geometry():

@@ -27,9 +27,8 @@ def grids(marks: NDArray[np.int8]) -> NDArray[np.int8]:
     """Return the digits that are present, int8 `[B, N, N]`, 0 where a cell has none."""
     count, _, size = marks.shape
     present = marks > 0
-    return (
-        np.where(present.any(2), present.argmax(2) + 1, 0).astype(np.int8).reshape(count, size, -1)
-    )
+    found = np.where(present.any(2), present.argmax(2) + 1, 0)
+    return found.astype(np.int8).reshape(count, size, size)
 
 
 def is_wrong(marks: NDArray[np.int8], geometry: Geometry) -> NDArray[np.bool_]:

@@ -5,10 +5,17 @@ of each network that fills, in turn, then of the one that proposes trials.
 
 - A batch of puzzles is trained on; answers above the thresholds are filled in; the result is
   trained on, and so on until nothing is added. Thresholds rise above every wrong answer on the way,
-  and after the epoch begin anew and rise over the puzzles kept for validation only.
+  and after the last epoch begin anew and rise over the puzzles kept for validation only.
 - The second network that fills begins where the first one stops, on puzzles that it does not solve,
   and the first one goes on after each of its steps, as in use; and so the third.
 - Which trials teach something is learned from trials of random placements, where filling stops.
+
+It differs from the source in four points. In training, thresholds begin anew with every batch: if
+they last for an epoch, one bad answer of an early network keeps all later batches at their first
+position, and nothing is learned of what follows. For validation all puzzles are one batch, so that
+a position counts only where the thresholds of the positions before it lead there. To the binary
+cross entropy comes what thresholds ask for, see `certainty`. And a network is updated on some
+placements of each position only, because those of a position are much alike.
 """
 
 from __future__ import annotations
@@ -22,11 +29,13 @@ from typing import ClassVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 from torch.nn import functional
 
 from sudoku_baselines.neural.config import LabelledConfig
+from sudoku_baselines.neural.guissart.features import features
 from sudoku_baselines.neural.guissart.filling import fill, first_marks, is_full, true_marks
-from sudoku_baselines.neural.guissart.network import LOWEST
+from sudoku_baselines.neural.guissart.network import LOWEST, SymmetricNetwork
 from sudoku_baselines.neural.guissart.solver import Filling, Networks
 from sudoku_baselines.neural.guissart.trying import Marks, suppose
 from sudoku_curricula.schedules import ConstantConfig
@@ -48,6 +57,7 @@ from sudoku_learning.training.optimiser import falling_rate
 from sudoku_learning.training.progress import check_form
 
 MARK_LOSS = "losses/mark_loss"  # binary cross entropy of the unknown marks
+CERTAINTY = 10.0  # its weight in what is minimised
 FILLED = "curriculum/filled"  # share of the epoch's training puzzles that were filled
 
 
@@ -58,7 +68,8 @@ class GuissartTraining(LabelledConfig):
 
     fixed: ClassVar[tuple[str, ...]] = (
         *LabelledConfig.fixed,
-        *("grids", "fillers", "epochs", "hidden", "boards", "trials", "revealed", "learning_rate"),
+        *("grids", "fillers", "epochs", "hidden", "boards", "updates"),
+        *("placements", "trials", "revealed", "learning_rate"),
     )
 
     env: str = "Sudoku9x9-v0"
@@ -76,7 +87,11 @@ class GuissartTraining(LabelledConfig):
     hidden: int = 16
     """hidden units of a network"""
     boards: int = 64
-    """boards of an update"""
+    """boards of a batch"""
+    updates: int = 4
+    """of a network that fills, at each position of a batch"""
+    placements: int = 2048
+    """unknown placements of them in the loss, drawn anew for each update"""
     trials: int = 8
     """random placements tried on each puzzle, one after the other, where filling stops"""
     revealed: float = 0.5
@@ -94,7 +109,8 @@ class GuissartTraining(LabelledConfig):
     def __post_init__(self) -> None:
         """Check the values."""
         super().__post_init__()
-        for name in ("grids", "fillers", "epochs", "hidden", "boards", "trials"):
+        at_least_one = ("updates", "placements", "trials")
+        for name in ("grids", "fillers", "epochs", "hidden", "boards", *at_least_one):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         if not 0 <= self.revealed <= 1:
@@ -148,6 +164,8 @@ class GuissartLearner:
         self.optimiser.learning_rate = config.learning_rate * falling_rate(epoch / epochs, 0.3)
         if which < config.fillers:
             loss, positions, filled = self._epoch(which, random.numpy)
+            if epoch == epochs - 1:
+                self._validate(which, random.numpy)
         else:
             loss, positions, filled = self._proposals(random.numpy)
         self._iterations += 1
@@ -180,22 +198,21 @@ class GuissartLearner:
         """Train a network that fills; return loss, positions seen, and the share filled."""
         losses: list[float] = []
         positions = filled = 0
-        for marks, truth in self._batches(self._train, which, rng):
-            for loss, count in self._follow(which, marks, truth, learning=True):
+        for marks, truth in self._batches(self._train, which, rng, self.config.boards):
+            for loss, count in self._follow(which, marks, truth, rng, learning=True):
                 losses.append(loss)
                 positions += count
             filled += int(is_full(marks).sum())
-        network = self.networks.first(which + 1)[which]
-        raised, network.thresholds = network.thresholds, torch.full((2,), LOWEST)
-        tested = 0
-        for marks, truth in self._batches(self._validation, which, rng):
-            tested += sum(count for _, count in self._follow(which, marks, truth, learning=False))
-        if not tested:  # the networks before it leave nothing to do
-            network.thresholds = raised
         return float(np.mean(losses or [0.0])), positions, filled / len(self._train)
 
+    def _validate(self, which: int, rng: np.random.Generator) -> None:
+        """Fit the thresholds of a network, if those before it leave anything to do."""
+        for marks, truth in self._batches(self._validation, which, rng, len(self._validation)):
+            for _ in self._follow(which, marks, truth, rng, learning=False):
+                pass
+
     def _follow(
-        self, which: int, marks: Marks, truth: Marks, learning: bool
+        self, which: int, marks: Marks, truth: Marks, rng: np.random.Generator, learning: bool
     ) -> Iterator[tuple[float, int]]:
         """Go from position to position until nothing is added; thresholds rise on the way.
 
@@ -203,38 +220,47 @@ class GuissartLearner:
             which: the network; those before it go on after each of its steps.
             marks: int8 `[B, N**2, N]`, where to begin; changed in place.
             truth: int8 `[B, N**2, N]`.
+            rng: draws placements.
             learning: whether the network is updated.
 
         Yields:
-            The loss and the number of boards, at each step.
+            The loss, 0 if it does not learn, and the number of boards, at each step.
         """
         *earlier, network = self.networks.first(which + 1)
+        network.thresholds = torch.full((2,), LOWEST)
         rows = np.arange(len(marks))
         while len(rows):
-            before, right = torch.from_numpy(marks[rows]), torch.from_numpy(truth[rows])
-            with torch.set_grad_enabled(learning):
-                logits = network(before)
-                targets = torch.stack([right < 0, right > 0], 3).float()
-                unknown = before == 0
-                loss = functional.binary_cross_entropy_with_logits(
-                    logits[unknown], targets[unknown]
-                )
-            if learning:
-                self.optimiser.step(loss)
-            yield loss.item(), len(rows)
-            network.raise_thresholds(logits.detach(), before, right)
-            following = network.believe(logits.detach(), before).numpy()
-            following = fill(following, earlier, self._geometry)
-            has_changed = (following != marks[rows]).any((1, 2))
+            before, right = marks[rows], truth[rows]
+            yield self._update(network, before, right, rng) if learning else 0.0, len(rows)
+            logits, known = torch.from_numpy(network.answer(before)), torch.from_numpy(before)
+            network.raise_thresholds(logits, known, torch.from_numpy(right))
+            following = fill(network.believe(logits, known).numpy(), earlier, self._geometry)
+            has_changed = (following != before).any((1, 2))
             marks[rows] = following
-            rows = rows[has_changed & _can_go_on(following, truth[rows])]
+            rows = rows[has_changed & _can_go_on(following, right)]
+
+    def _update(
+        self, network: SymmetricNetwork, marks: Marks, truth: Marks, rng: np.random.Generator
+    ) -> float:
+        """Update a network on some unknown placements, some times; return the last loss."""
+        config = self.config
+        unknown = np.flatnonzero(marks == 0)
+        seen = features(torch.from_numpy(marks), network.table).flatten(0, 2)
+        for _ in range(config.updates):
+            drawn = unknown[rng.integers(len(unknown), size=config.placements)]
+            logits = network(seen[torch.from_numpy(drawn)])
+            present = torch.from_numpy(truth.ravel()[drawn] > 0)
+            targets = torch.stack([~present, present], 1)
+            entropy = functional.binary_cross_entropy_with_logits(logits, targets.float())
+            self.optimiser.step(entropy - CERTAINTY * certainty(logits, targets))
+        return entropy.item()
 
     def _proposals(self, rng: np.random.Generator) -> tuple[float, int, float]:
         """Train the network that proposes; return loss, trials, and the share that taught."""
         config, losses = self.config, []
         fillers, proposer = self.networks.first(config.fillers), self.networks.proposer
         count = taught = 0
-        for marks, truth in self._batches(self._train, config.fillers, rng):
+        for marks, truth in self._batches(self._train, config.fillers, rng, config.boards):
             for _ in range(config.trials):
                 going_on = _can_go_on(marks, truth)
                 marks, truth = marks[going_on], truth[going_on]
@@ -245,8 +271,9 @@ class GuissartLearner:
                 )
                 placements = keys.argmax(1)
                 found = suppose(marks, placements, fillers, self._geometry)
-                logits = proposer(torch.from_numpy(marks))[..., 1].flatten(1)
-                chosen = logits[torch.arange(len(marks)), torch.from_numpy(placements)]
+                seen = features(torch.from_numpy(marks), proposer.table).flatten(1, 2)
+                each = torch.arange(len(marks))
+                chosen = proposer(seen[each, torch.from_numpy(placements)])[:, 1]
                 teach = torch.from_numpy(found.teach).float()
                 loss = functional.binary_cross_entropy_with_logits(chosen, teach)
                 self.optimiser.step(loss)
@@ -257,15 +284,15 @@ class GuissartLearner:
         return float(np.mean(losses or [0.0])), count, taught / max(count, 1)
 
     def _batches(
-        self, chosen: PuzzleSet, which: int, rng: np.random.Generator
+        self, chosen: PuzzleSet, which: int, rng: np.random.Generator, boards: int
     ) -> Iterator[tuple[Marks, Marks]]:
         """Yield marks and the truth of all puzzles in a random order, a batch at a time.
 
         The first `which` networks fill them; only those that they do not solve are left.
         """
         order = rng.permutation(len(chosen))
-        for start in range(0, len(order), self.config.boards):
-            rows = order[start : start + self.config.boards]
+        for start in range(0, len(order), boards):
+            rows = order[start : start + boards]
             marks = first_marks(self._revealed(chosen, rows, rng))
             truth = true_marks(chosen.solutions[rows])
             if which:
@@ -284,6 +311,25 @@ class GuissartLearner:
             rng.random((len(rows), 1, 1)) < self.config.revealed
         )
         return np.where(rng.random(boards.shape) < shares, solutions, boards)
+
+
+def certainty(logits: Tensor, targets: Tensor) -> Tensor:
+    """Return how many right answers exceed all wrong ones, smoothly: what a threshold lets through.
+
+    It is the mean of sigmoid(l - log sum exp of the wrong logits) over both answers of all
+    placements, where wrong answers count 0. Right answers that are far below, because nobody can
+    know them, hardly move it.
+
+    Args:
+        logits: float32 `[n, 2]`.
+        targets: bool `[n, 2]`, which answers are right.
+    """
+    found = torch.zeros(())
+    for answer, is_right in zip(logits.T, targets.T, strict=True):
+        if not is_right.all():
+            bar = answer[~is_right].logsumexp(0)
+            found = found + torch.sigmoid(answer[is_right] - bar).sum()
+    return found / len(logits)
 
 
 def _can_go_on(marks: Marks, truth: Marks) -> NDArray[np.bool_]:

@@ -2,7 +2,7 @@
 
 At 9x9 it has 28 features, 16 hidden units and two answers, absent and present: 498 weights. An
 answer is believed where it exceeds its threshold, which no wrong answer did in validation
-(Guissart, algorithm 1).
+(Guissart, section 3 and algorithm 1). Hidden units leak, so that none is lost for good.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from sudoku_gym.geometry import Geometry
 LOWEST = -10.0  # where thresholds begin: everything is believed
 MARGIN = 0.1  # by which a threshold clears the highest wrong answer
 BOARDS_AT_ONCE = 128
+_LEAK = 0.1
 
 
 class SymmetricNetwork(nn.Module):
@@ -37,7 +38,7 @@ class SymmetricNetwork(nn.Module):
     def __init__(self, geometry: Geometry, hidden: int) -> None:
         super().__init__()
         self._geometry = geometry
-        self.hidden = nn.Linear(4 * len(self.table.classes), hidden)
+        self.hidden = nn.Linear(4 * len(self.table.groups), hidden)
         self.answers = nn.Linear(hidden, 2)
         self.register_buffer("thresholds", torch.full((2,), LOWEST))
 
@@ -46,24 +47,23 @@ class SymmetricNetwork(nn.Module):
         """How the features are summed."""
         return feature_table(self._geometry)
 
-    def forward(self, marks: Tensor) -> Tensor:
-        """Return the logits of absent and present, float32 `[B, N**2, N, 2]`.
+    def forward(self, seen: Tensor) -> Tensor:
+        """Return the logits of absent and present, float32 `[..., 2]`.
 
         Args:
-            marks: int8 `[B, N**2, N]`.
+            seen: float32 `[..., 4 K]`, of `features`.
         """
-        seen = features(marks, self.table)
-        found: Tensor = self.answers(functional.relu(self.hidden(seen)))
+        found: Tensor = self.answers(functional.leaky_relu(self.hidden(seen), _LEAK))
         if self.table.swap is None:
             return found
         swapped = functional.linear(seen, self.hidden.weight[:, self.table.swap], self.hidden.bias)
-        return (found + self.answers(functional.relu(swapped))) / 2
+        return (found + self.answers(functional.leaky_relu(swapped, _LEAK))) / 2
 
     def raise_thresholds(self, logits: Tensor, marks: Tensor, truth: Tensor) -> None:
         """Lift the thresholds above every wrong answer, with a margin (algorithm 1).
 
         Args:
-            logits: float32 `[B, N**2, N, 2]`, without a gradient.
+            logits: float32 `[B, N**2, N, 2]`, of `answer`.
             marks: int8 `[B, N**2, N]`; only what is unknown counts.
             truth: int8 `[B, N**2, N]`, -1 or 1.
         """
@@ -79,20 +79,21 @@ class SymmetricNetwork(nn.Module):
         return torch.where((marks == 0) & (excess > 0).any(3), sign, marks)
 
     def answer(self, marks: NDArray[np.int8]) -> NDArray[np.float32]:
-        """Return the logits for marks in numpy, without gradients."""
+        """Return the logits of what is unknown, float32 `[B, N**2, N, 2]`, -inf for the rest."""
+        logits = np.full((*marks.shape, 2), -np.inf, np.float32)
         with torch.inference_mode():
-            parts = [
-                self(torch.from_numpy(marks[start : start + BOARDS_AT_ONCE])).numpy()
-                for start in range(0, len(marks), BOARDS_AT_ONCE)
-            ]
-        return np.concatenate(parts) if parts else np.empty((*marks.shape, 2), np.float32)
+            for start in range(0, len(marks), BOARDS_AT_ONCE):
+                part = marks[start : start + BOARDS_AT_ONCE]
+                seen = features(torch.from_numpy(part), self.table)
+                unknown = part == 0
+                logits[start : start + len(part)][unknown] = self(
+                    seen[torch.from_numpy(unknown)]
+                ).numpy()
+        return logits
 
     def step(self, marks: NDArray[np.int8]) -> NDArray[np.int8]:
         """Return the marks after one step, int8 `[B, N**2, N]`."""
-        found = [
-            self.believe(torch.from_numpy(logits), torch.from_numpy(part)).numpy()
-            for start in range(0, len(marks), BOARDS_AT_ONCE)
-            for part in (marks[start : start + BOARDS_AT_ONCE],)
-            for logits in (self.answer(part),)
-        ]
-        return np.concatenate(found) if found else marks
+        found: NDArray[np.int8] = self.believe(
+            torch.from_numpy(self.answer(marks)), torch.from_numpy(marks)
+        ).numpy()
+        return found

@@ -47,6 +47,8 @@ class Guissart:
     Attributes:
         filled, tried, searched: how many of the last batch were solved by filling alone, by trial
             and error, and by backtracking.
+        suppositions: int64 `[B]`, placements tried both ways, and suppositions in backtracking, on
+            each board of the last batch.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Guissart:
         self.trial_and_error = trial_and_error
         self.backtracking = backtracking
         self.filled = self.tried = self.searched = 0
+        self.suppositions = np.zeros(0, np.int64)
 
     def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
         """Return completed boards, int8 `[B, N, N]`, all zeros where it found none.
@@ -70,15 +73,18 @@ class Guissart:
         marks = fill(start, fillers, geometry)
         solved = _is_solved(marks, geometry)
         self.filled, self.tried, self.searched = int(solved.sum()), 0, 0
+        self.suppositions = np.zeros(len(marks), np.int64)
         if self.trial_and_error:
             rows = np.flatnonzero(~solved)
-            marks[rows] = try_and_err(marks[rows], fillers, proposer, geometry)
+            marks[rows], trials = try_and_err(marks[rows], fillers, proposer, geometry)
+            self.suppositions[rows] += trials
             solved[rows] = _is_solved(marks[rows], geometry)
             self.tried = int(solved[rows].sum())
         if self.backtracking:
             rows = np.flatnonzero(~solved)
             args = (fillers, proposer, geometry, self.backtracking)
-            marks[rows] = backtrack(start[rows], *args)
+            marks[rows], searched = backtrack(start[rows], *args)
+            self.suppositions[rows] += searched
             solved[rows] = _is_solved(marks[rows], geometry)
             self.searched = int(solved[rows].sum())
         return np.where(solved[:, None, None], grids(marks), np.int8(0))

@@ -100,13 +100,15 @@ def try_and_err(
     networks: Sequence[SymmetricNetwork],
     proposer: SymmetricNetwork,
     geometry: Geometry,
-) -> Marks:
+) -> tuple[Marks, NDArray[np.int64]]:
     """Fill boards, trying placements both ways wherever filling stops (algorithm 2).
 
     Returns:
-        int8 `[B, N**2, N]`: full, wrong, or with every placement tried in vain.
+        The boards, int8 `[B, N**2, N]`: full, wrong, or with every placement tried in vain; and how
+        many placements were tried on each, int64 `[B]`.
     """
     marks = fill(marks, networks, geometry)
+    trials = np.zeros(len(marks), np.int64)
     tried = np.zeros((len(marks), marks[0].size if len(marks) else 0), np.bool_)
     rows = np.arange(len(marks))
     while True:
@@ -114,7 +116,8 @@ def try_and_err(
         placements = best_placements(marks[rows], proposer, tried[rows])
         rows, placements = rows[placements >= 0], placements[placements >= 0]
         if not len(rows):
-            return marks
+            return marks, trials
+        trials[rows] += 1
         found = suppose(marks[rows], placements, networks, geometry)
         taught = found.teach
         marks[rows] = found.outcome(marks[rows])
@@ -128,7 +131,7 @@ def backtrack(
     proposer: SymmetricNetwork,
     geometry: Geometry,
     most: int,
-) -> Marks:
+) -> tuple[Marks, NDArray[np.int64]]:
     """Search boards depth first, filling after each supposition.
 
     Args:
@@ -136,10 +139,11 @@ def backtrack(
         networks: that fill.
         proposer: chooses what is supposed.
         geometry: of the boards.
-        most: suppositions a board, at most.
+        most: boards to fill for each of them, at most: itself, and one a supposition.
 
     Returns:
-        int8 `[B, N**2, N]`: full ones, where one was found, else as given.
+        The boards, int8 `[B, N**2, N]`: full ones, where one was found, else as given; and how many
+        suppositions were filled on each, int64 `[B]`.
     """
     found = marks.copy()
     stacks: list[list[Marks]] = [[each] for each in marks]
@@ -158,4 +162,4 @@ def backtrack(
                     supposed = filled[which].copy()
                     supposed.flat[placements[which]] = sign
                     stacks[row].append(supposed)
-    return found
+    return found, np.maximum(most - left - 1, 0)
