@@ -10,10 +10,12 @@ of each network that fills, in turn, then of the one that proposes trials.
   and the first one goes on after each of its steps, as in use; and so the third.
 - Which trials teach something is learned from trials of random placements, where filling stops.
 
-It differs from the source in four points. In training, thresholds begin anew with every batch: if
+It differs from the source in five points. In training, thresholds begin anew with every batch: if
 they last for an epoch, one bad answer of an early network keeps all later batches at their first
 position, and nothing is learned of what follows. For validation all puzzles are one batch, so that
-a position counts only where the thresholds of the positions before it lead there. To the binary
+a position counts only where the thresholds of the positions before it lead there; and where filling
+stops, marks of the solution are shown one by one, because what trials find leads to positions that
+filling alone never meets. To the binary
 cross entropy comes what thresholds ask for, see `certainty`. And a network is updated on some
 placements of each position only, because those of a position are much alike.
 """
@@ -35,7 +37,7 @@ from torch.nn import functional
 from sudoku_baselines.neural.config import LabelledConfig
 from sudoku_baselines.neural.guissart.features import features
 from sudoku_baselines.neural.guissart.filling import fill, first_marks, is_full, true_marks
-from sudoku_baselines.neural.guissart.network import LOWEST, SymmetricNetwork
+from sudoku_baselines.neural.guissart.network import SymmetricNetwork
 from sudoku_baselines.neural.guissart.solver import Filling, Networks
 from sudoku_baselines.neural.guissart.trying import Marks, suppose
 from sudoku_curricula.schedules import ConstantConfig
@@ -76,13 +78,13 @@ class GuissartTraining(LabelledConfig):
     """id of the environment; training draws from its training puzzles only"""
     run: Path = Path("runs/guissart")
     """folder for checkpoints and curves"""
-    iterations: int = 12
+    iterations: int = 30
     """most iterations: `epochs` of each network that fills, the rest of the one that proposes"""
     grids: int = 1280
     """puzzles to train on, and as many to validate the thresholds with"""
     fillers: int = 2
     """networks that fill: the first, and those that boost it"""
-    epochs: int = 4
+    epochs: int = 12
     """iterations of each of them"""
     hidden: int = 16
     """hidden units of a network"""
@@ -198,7 +200,9 @@ class GuissartLearner:
         """Train a network that fills; return loss, positions seen, and the share filled."""
         losses: list[float] = []
         positions = filled = 0
+        network = self.networks.first(which + 1)[which]
         for marks, truth in self._batches(self._train, which, rng, self.config.boards):
+            network.forget_thresholds()
             for loss, count in self._follow(which, marks, truth, rng, learning=True):
                 losses.append(loss)
                 positions += count
@@ -206,10 +210,23 @@ class GuissartLearner:
         return float(np.mean(losses or [0.0])), positions, filled / len(self._train)
 
     def _validate(self, which: int, rng: np.random.Generator) -> None:
-        """Fit the thresholds of a network, if those before it leave anything to do."""
+        """Fit the thresholds of a network, if those before it leave anything to do.
+
+        Where filling stops, a mark of the solution is shown and it goes on, as after a trial: what
+        is filled there must be certain too.
+        """
         for marks, truth in self._batches(self._validation, which, rng, len(self._validation)):
-            for _ in self._follow(which, marks, truth, rng, learning=False):
-                pass
+            self.networks.first(which + 1)[which].forget_thresholds()
+            for _ in range(1 + self.config.trials):
+                for _ in self._follow(which, marks, truth, rng, learning=False):
+                    pass
+                left = _can_go_on(marks, truth)
+                marks, truth = marks[left], truth[left]
+                if not len(marks):
+                    break
+                each, shown = np.arange(len(marks)), _one_unknown(marks, rng)
+                known = truth.reshape(len(marks), -1)[each, shown]
+                marks.reshape(len(marks), -1)[each, shown] = known
 
     def _follow(
         self, which: int, marks: Marks, truth: Marks, rng: np.random.Generator, learning: bool
@@ -227,7 +244,6 @@ class GuissartLearner:
             The loss, 0 if it does not learn, and the number of boards, at each step.
         """
         *earlier, network = self.networks.first(which + 1)
-        network.thresholds = torch.full((2,), LOWEST)
         rows = np.arange(len(marks))
         while len(rows):
             before, right = marks[rows], truth[rows]
@@ -266,10 +282,7 @@ class GuissartLearner:
                 marks, truth = marks[going_on], truth[going_on]
                 if not len(marks):
                     break
-                keys = rng.random((len(marks), marks[0].size)) * (marks == 0).reshape(
-                    len(marks), -1
-                )
-                placements = keys.argmax(1)
+                placements = _one_unknown(marks, rng)
                 found = suppose(marks, placements, fillers, self._geometry)
                 seen = features(torch.from_numpy(marks), proposer.table).flatten(1, 2)
                 each = torch.arange(len(marks))
@@ -330,6 +343,12 @@ def certainty(logits: Tensor, targets: Tensor) -> Tensor:
             bar = answer[~is_right].logsumexp(0)
             found = found + torch.sigmoid(answer[is_right] - bar).sum()
     return found / len(logits)
+
+
+def _one_unknown(marks: Marks, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw an unknown placement of each board, int64 `[B]`."""
+    keys = rng.random((len(marks), marks[0].size))
+    return (keys * (marks == 0).reshape(keys.shape)).argmax(1)
 
 
 def _can_go_on(marks: Marks, truth: Marks) -> NDArray[np.bool_]:

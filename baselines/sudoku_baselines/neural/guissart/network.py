@@ -59,6 +59,10 @@ class SymmetricNetwork(nn.Module):
         swapped = functional.linear(seen, self.hidden.weight[:, self.table.swap], self.hidden.bias)
         return (found + self.answers(functional.leaky_relu(swapped, _LEAK))) / 2
 
+    def forget_thresholds(self) -> None:
+        """Believe everything, until wrong answers are seen."""
+        self.thresholds = torch.full((2,), LOWEST)
+
     def raise_thresholds(self, logits: Tensor, marks: Tensor, truth: Tensor) -> None:
         """Lift the thresholds above every wrong answer, with a margin (algorithm 1).
 
