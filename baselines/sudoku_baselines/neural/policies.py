@@ -32,13 +32,12 @@ from sudoku_learning.training.config import read_config
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.playing import load_network
 
+Folder = str | os.PathLike[str]
 Mode = Literal["one-shot", "surest"]
 PRETRAINED = Path(__file__).parent / "pretrained"
 
 
-def load(
-    folder: str | os.PathLike[str], mode: Mode | None = None, rounds: int | None = None
-) -> Policy | Solver:
+def load(folder: Folder, mode: Mode | None = None, rounds: int | None = None) -> Policy | Solver:
     """Make a policy of a checkpoint of a supervised run, or of the latest one of the run.
 
     Args:
@@ -69,31 +68,43 @@ def load(
     return PredictorPolicy(ModelPredictor(network), mode or config.mode)
 
 
-def load_multiverse_m12(mode: Mode | None = None) -> Policy | Solver:
-    """Load the Multiverse of twelve verses that comes with the package, for 4x4; see `load`."""
-    return load(PRETRAINED / "multiverse-m12", mode)
+def load_multiverse_m12(
+    folder: Folder = PRETRAINED / "multiverse-m12", mode: Mode | None = None
+) -> Policy | Solver:
+    """Load the Multiverse of twelve verses that comes with the package, for 4x4: see `load`."""
+    return load(folder, mode)
+
+
+def load_rrn(
+    folder: Folder = PRETRAINED / "rrn", mode: Mode | None = None, rounds: int | None = None
+) -> Policy | Solver:
+    """Load the recurrent relational network that comes with the package, for 9x9: see `load`."""
+    return load(folder, mode, rounds)
+
+
+def load_tiny_recursion(
+    folder: Folder = PRETRAINED / "tiny-recursion",
+    mode: Mode | None = None,
+    rounds: int | None = None,
+) -> Policy | Solver:
+    """Load the tiny recursive model that comes with the package, for 9x9: see `load`."""
+    return load(folder, mode, rounds)
 
 
 def load_recurrent_transformer(
-    mode: Mode | None = None, rounds: int | None = None
+    folder: Folder = PRETRAINED / "recurrent-transformer",
+    mode: Mode | None = None,
+    rounds: int | None = None,
 ) -> Policy | Solver:
-    """Load the recurrent transformer that comes with the package, for 9x9; see `load`."""
-    return load(PRETRAINED / "recurrent-transformer", mode, rounds)
+    """Load the recurrent transformer that comes with the package, for 9x9: see `load`."""
+    return load(folder, mode, rounds)
 
 
-def load_rrn(mode: Mode | None = None, rounds: int | None = None) -> Policy | Solver:
-    """Load the recurrent relational network that comes with the package, for 9x9; see `load`."""
-    return load(PRETRAINED / "rrn", mode, rounds)
-
-
-def load_tiny_recursion(mode: Mode | None = None, rounds: int | None = None) -> Policy | Solver:
-    """Load the tiny recursive model that comes with the package, for 9x9; see `load`."""
-    return load(PRETRAINED / "tiny-recursion", mode, rounds)
-
-
-def load_exact_cover(mode: Mode | None = None, rounds: int | None = None) -> Policy | Solver:
-    """Load the exact-cover body that comes with the package, for all boards; see `load`."""
-    return load(PRETRAINED / "exact-cover", mode, rounds)
+def load_exact_cover(
+    folder: Folder = PRETRAINED / "exact-cover", mode: Mode | None = None, rounds: int | None = None
+) -> Policy | Solver:
+    """Load the exact-cover body that comes with the package, for all boards: see `load`."""
+    return load(folder, mode, rounds)
 
 
 def _make(config: LabelledConfig) -> Any:
