@@ -56,6 +56,39 @@ def write(path: Path, content: Any) -> None:
     unfinished.replace(path)
 
 
+class Results:
+    """Rows in a JSON file, written one by one; each has a key, and is measured once.
+
+    Args:
+        path: of the file.
+        command: that is running.
+    """
+
+    def __init__(self, path: Path, command: str) -> None:
+        self._path = path
+        content = json.loads(path.read_text()) if path.exists() else {"rows": []}
+        self.rows: list[Row] = content["rows"]
+        self._commands: list[str] = content.get("commands", [])
+        if command not in self._commands:
+            self._commands.append(command)
+
+    def lacks(self, key: Row) -> bool:
+        """Whether no row has these values."""
+        return self.find(key) is None
+
+    def find(self, key: Row) -> Row | None:
+        """Return the row with these values and no further name of what was measured."""
+        return next(
+            (row for row in self.rows if {name: row.get(name) for name in key} == key), None
+        )
+
+    def add(self, row: Row) -> None:
+        """Write a row down."""
+        self.rows.append(row)
+        write(self._path, {"commands": self._commands, "rows": self.rows})
+        print(", ".join(f"{name} {value}" for name, value in row.items()), flush=True)
+
+
 def table(rows: Sequence[Row], heads: Sequence[str] = (), names: int = 1) -> str:
     """Format rows as a Markdown table, a column a name.
 

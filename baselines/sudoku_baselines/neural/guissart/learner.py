@@ -60,6 +60,7 @@ from sudoku_learning.training.progress import check_form
 
 MARK_LOSS = "losses/mark_loss"  # binary cross entropy of the unknown marks
 CERTAINTY = 10.0  # its weight in what is minimised
+MOST_PASSES = 20  # over the validation puzzles
 FILLED = "curriculum/filled"  # share of the epoch's training puzzles that were filled
 
 
@@ -213,20 +214,31 @@ class GuissartLearner:
         """Fit the thresholds of a network, if those before it leave anything to do.
 
         Where filling stops, a mark of the solution is shown and it goes on, as after a trial: what
-        is filled there must be certain too.
+        is filled there must be certain too. Higher thresholds lead to other positions, so it begins
+        again until none rises any more.
         """
-        for marks, truth in self._batches(self._validation, which, rng, len(self._validation)):
-            self.networks.first(which + 1)[which].forget_thresholds()
-            for _ in range(1 + self.config.trials):
-                for _ in self._follow(which, marks, truth, rng, learning=False):
-                    pass
-                left = _can_go_on(marks, truth)
-                marks, truth = marks[left], truth[left]
-                if not len(marks):
-                    break
-                each, shown = np.arange(len(marks)), _one_unknown(marks, rng)
-                known = truth.reshape(len(marks), -1)[each, shown]
-                marks.reshape(len(marks), -1)[each, shown] = known
+        network = self.networks.first(which + 1)[which]
+        network.forget_thresholds()
+        for _ in range(MOST_PASSES):
+            before = network.thresholds.clone()
+            for marks, truth in self._batches(self._validation, which, rng, len(self._validation)):
+                self._go_through(which, marks, truth, rng)
+            if torch.equal(network.thresholds, before):
+                break
+        network.close_untested()
+
+    def _go_through(self, which: int, marks: Marks, truth: Marks, rng: np.random.Generator) -> None:
+        """Raise the thresholds of a network on boards, from their beginnings to their ends."""
+        for _ in range(1 + self.config.trials):
+            for _ in self._follow(which, marks, truth, rng, learning=False):
+                pass
+            left = _can_go_on(marks, truth)
+            marks, truth = marks[left], truth[left]
+            if not len(marks):
+                break
+            each, shown = np.arange(len(marks)), _one_unknown(marks, rng)
+            known = truth.reshape(len(marks), -1)[each, shown]
+            marks.reshape(len(marks), -1)[each, shown] = known
 
     def _follow(
         self, which: int, marks: Marks, truth: Marks, rng: np.random.Generator, learning: bool

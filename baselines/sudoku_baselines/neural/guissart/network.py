@@ -17,6 +17,7 @@ from sudoku_baselines.neural.guissart.features import FeatureTable, feature_tabl
 from sudoku_gym.geometry import Geometry
 
 LOWEST = -10.0  # where thresholds begin: everything is believed
+HIGHEST = 1e6  # nothing is
 MARGIN = 0.1  # by which a threshold clears the highest wrong answer
 BOARDS_AT_ONCE = 128
 _LEAK = 0.1
@@ -62,6 +63,11 @@ class SymmetricNetwork(nn.Module):
     def forget_thresholds(self) -> None:
         """Believe everything, until wrong answers are seen."""
         self.thresholds = torch.full((2,), LOWEST)
+
+    def close_untested(self) -> None:
+        """Believe no answer of a kind of which none was wrong: it has not been tested."""
+        is_tested = self.thresholds > LOWEST
+        self.thresholds = torch.where(is_tested, self.thresholds, torch.tensor(HIGHEST))
 
     def raise_thresholds(self, logits: Tensor, marks: Tensor, truth: Tensor) -> None:
         """Lift the thresholds above every wrong answer, with a margin (algorithm 1).
