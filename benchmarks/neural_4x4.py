@@ -164,13 +164,14 @@ class Figure(Options):
 
         figure, axes = pyplot.subplots(1, 2, figsize=(9, 3.5), sharey=True, layout="constrained")
         for division, axis in zip(DIVISIONS, axes, strict=True):
-            for name in ("M6", "M10", "M12"):
+            for number, name in enumerate(("M6", "M10", "M12")):
                 points = [
                     (row["epochs"], 100 * row["solved"] / row["count"])
                     for row in results.rows
                     if (row["model"], row["division"]) == (name, division)
                 ]
-                axis.plot(*zip(*points, strict=True), label=name) if points else None
+                if points:
+                    axis.plot(*zip(*points, strict=True), label=name, color=f"C{number}")
             axis.set(title=f"divided {'at random' if division == 'random' else 'by orbits'}")
             axis.set(xlabel="epochs", ylabel="puzzles solved at once, %", ylim=(0, 100))
             if axis.lines:
