@@ -1,7 +1,7 @@
 """Trained networks as policies: those that come with the package, and any supervised run's.
 
 load_policy("multiverse-m12")
-load_policy("rrn?mode=surest&rounds=64")
+load_policy("exact-cover-supervised?mode=one-shot&rounds=64")
 load_policy("runs/multiverse?mode=surest")
 """
 
@@ -73,31 +73,6 @@ def load_multiverse_m12(
 ) -> Policy | Solver:
     """Load the Multiverse of twelve verses that comes with the package, for 4x4: see `load`."""
     return load(folder, mode)
-
-
-def load_rrn(
-    folder: Folder = PRETRAINED / "rrn", mode: Mode | None = None, rounds: int | None = None
-) -> Policy | Solver:
-    """Load the recurrent relational network that comes with the package, for 9x9: see `load`."""
-    return load(folder, mode, rounds)
-
-
-def load_tiny_recursion(
-    folder: Folder = PRETRAINED / "tiny-recursion",
-    mode: Mode | None = None,
-    rounds: int | None = None,
-) -> Policy | Solver:
-    """Load the tiny recursive model that comes with the package, for 9x9: see `load`."""
-    return load(folder, mode, rounds)
-
-
-def load_recurrent_transformer(
-    folder: Folder = PRETRAINED / "recurrent-transformer",
-    mode: Mode | None = None,
-    rounds: int | None = None,
-) -> Policy | Solver:
-    """Load the recurrent transformer that comes with the package, for 9x9: see `load`."""
-    return load(folder, mode, rounds)
 
 
 def load_exact_cover(

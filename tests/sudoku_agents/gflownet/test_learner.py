@@ -110,6 +110,9 @@ def test_a_short_run_learns_what_chance_does_not(tmp_path, kind):
     assert (evaluate(policy, part, seed=2).solved != drawn.solved).any()
     greedy = load_policy(tmp_path / "run")
     check_policy(greedy)
+    assert greedy.sure is None and load_policy(f"{tmp_path / 'run'}?sure=9").sure == 9
+    with pytest.raises(ValueError, match="sure=9: placements that are drawn are drawn one by one"):
+        load_policy(f"{tmp_path / 'run'}?sure=9&sample=true")
     assert evaluate(greedy, part).completion_rate > drawn.completion_rate
     found = read_curves(tmp_path / "run")
     assert {BALANCE_LOSS, LOG_Z, SAMPLED, COMPLETION_RATE, BLANKS} <= found.keys()
@@ -164,6 +167,8 @@ def test_likelihood_makes_the_solutions_that_were_found_likely(tmp_path):
     assert before < 0.2 and evaluate(training.learner.policy(), part).completion_rate > 0.9
     drawn = evaluate(load_policy(tmp_path / "run", sample=True), part, seed=1)
     assert drawn.completion_rate > 0.5
+    greedy = load_policy(tmp_path / "run")
+    assert greedy.sure == 5 and evaluate(greedy, part).completion_rate > 0.9
     found = read_curves(tmp_path / "run")
     assert found[PLACEMENT_LOSS][1][-1] < found[PLACEMENT_LOSS][1][0]
     assert found[READ][1][-1] > found[READ][1][0] and BALANCE_LOSS not in found

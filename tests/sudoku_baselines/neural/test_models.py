@@ -231,3 +231,13 @@ def test_settings_that_make_no_sense(tmp_path, changes, message):
 def test_sizes_that_make_no_sense(config, options):
     with pytest.raises(ValueError, match="must"):
         config(**options)
+
+
+def test_shipped_networks_solve_puzzles_of_orbits_that_they_never_saw():
+    four, nine = puzzles.load("4x4", "test")[::120], puzzles.load("9x9", "test")[::40]
+    assert 0.7 < evaluate(load_policy("multiverse-m12"), four).completion_rate < 0.95
+    surest = evaluate(load_policy("multiverse-m12?mode=surest"), four).completion_rate
+    assert surest > evaluate(load_policy("multiverse-m12"), four).completion_rate
+    assert evaluate(load_policy("exact-cover-supervised"), nine).completion_rate > 0.95
+    at_once = load_policy("exact-cover-supervised?mode=one-shot&rounds=256")
+    assert evaluate(at_once, nine).completion_rate > 0.9
