@@ -3,12 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_baselines.neural.guissart.network import SymmetricNetwork
 from sudoku_gym.geometry import Geometry
+
+
+class Filler(Protocol):
+    """What adds marks to boards: a network, or the rules."""
+
+    def step(self, marks: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return the marks after one step, int8 `[B, N**2, N]`."""
+        ...
+
+
+class Rules:
+    """Marks that follow from the rules at once: what a digit excludes, and a last place.
+
+    Args:
+        geometry: of the boards.
+    """
+
+    def __init__(self, geometry: Geometry) -> None:
+        self._units = geometry.units
+        self._is_in = np.zeros((geometry.num_cells, len(geometry.units)), np.float32)
+        self._is_in[geometry.units, np.arange(len(geometry.units))[:, None]] = 1
+
+    def step(self, marks: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return the marks after one step, int8 `[B, N**2, N]`."""
+        is_present = marks > 0
+        unit_has = is_present[:, self._units].any(2).astype(np.float32)  # [B, U, N digits]
+        is_taken = is_present.any(2, keepdims=True) | (self._is_in @ unit_has > 0)
+        is_open = is_present | ((marks == 0) & ~is_taken)
+        in_unit = is_open[:, self._units].sum(2) == 1
+        is_last = (self._is_in @ in_unit.astype(np.float32) > 0) | (
+            is_open.sum(2, keepdims=True) == 1
+        )
+        return np.where(is_open, np.where(is_last, 1, marks), -1).astype(np.int8)
 
 
 def first_marks(boards: NDArray[np.int8]) -> NDArray[np.int8]:
@@ -52,15 +85,15 @@ def is_full(marks: NDArray[np.int8]) -> NDArray[np.bool_]:
 
 
 def fill(
-    marks: NDArray[np.int8], networks: Sequence[SymmetricNetwork], geometry: Geometry
+    marks: NDArray[np.int8], fillers: Sequence[Filler], geometry: Geometry
 ) -> NDArray[np.int8]:
-    """Fill boards until no network has anything to add.
+    """Fill boards until nobody has anything to add.
 
-    Each board goes to the first network that adds something; boards that are full or wrong stop.
+    Each board goes to the first filler that adds something; boards that are full or wrong stop.
 
     Args:
         marks: int8 `[B, N**2, N]`.
-        networks: in the order in which they were trained.
+        fillers: networks in the order in which they were trained, or the rules.
         geometry: of the boards.
 
     Returns:
@@ -71,8 +104,8 @@ def fill(
     while len(rows):
         rows = rows[~(is_full(marks[rows]) | is_wrong(marks[rows], geometry))]
         stuck = rows
-        for network in networks:
-            following = network.step(marks[stuck])
+        for filler in fillers:
+            following = filler.step(marks[stuck])
             is_stuck = (following == marks[stuck]).all((1, 2))
             marks[stuck] = following
             stuck = stuck[is_stuck]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
-from sudoku_baselines.neural.guissart.filling import fill, first_marks, grids, is_full
+from sudoku_baselines.neural.guissart.filling import Rules, fill, first_marks, grids, is_full
 from sudoku_baselines.neural.guissart.network import SymmetricNetwork
 from sudoku_baselines.neural.guissart.trying import backtrack, try_and_err
 from sudoku_gym import board
@@ -42,7 +42,8 @@ class Guissart:
     Args:
         networks: trained, for boards of one geometry.
         trial_and_error: whether to try placements where filling stops.
-        backtracking: suppositions a board at most, where trial and error stops too; 0 for none.
+        backtracking: suppositions a board at most, where trial and error stops too, filling by the
+            networks, and as many again with the rules' own deductions; 0 for none.
 
     Attributes:
         filled, tried, searched: how many of the last batch were solved by filling alone, by trial
@@ -81,12 +82,14 @@ class Guissart:
             solved[rows] = _is_solved(marks[rows], geometry)
             self.tried = int(solved[rows].sum())
         if self.backtracking:
-            rows = np.flatnonzero(~solved)
-            args = (fillers, proposer, geometry, self.backtracking)
-            marks[rows], searched = backtrack(start[rows], *args)
-            self.suppositions[rows] += searched
-            solved[rows] = _is_solved(marks[rows], geometry)
-            self.searched = int(solved[rows].sum())
+            # Networks that are wrong anywhere lose the solution; the rules do not.
+            for filling in (fillers, [Rules(geometry)]):
+                rows = np.flatnonzero(~solved)
+                args = (filling, proposer, geometry, self.backtracking)
+                marks[rows], searched = backtrack(start[rows], *args)
+                self.suppositions[rows] += searched
+                solved[rows] = _is_solved(marks[rows], geometry)
+                self.searched += int(solved[rows].sum())
         return np.where(solved[:, None, None], grids(marks), np.int8(0))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_baselines.neural.guissart.filling import fill, is_full, is_wrong
+from sudoku_baselines.neural.guissart.filling import Filler, fill, is_full, is_wrong
 from sudoku_baselines.neural.guissart.network import SymmetricNetwork
 from sudoku_gym.geometry import Geometry
 
@@ -127,7 +127,7 @@ def try_and_err(
 
 def backtrack(
     marks: Marks,
-    networks: Sequence[SymmetricNetwork],
+    fillers: Sequence[Filler],
     proposer: SymmetricNetwork,
     geometry: Geometry,
     most: int,
@@ -136,7 +136,7 @@ def backtrack(
 
     Args:
         marks: int8 `[B, N**2, N]`.
-        networks: that fill.
+        fillers: that fill.
         proposer: chooses what is supposed.
         geometry: of the boards.
         most: boards to fill for each of them, at most: itself, and one a supposition.
@@ -150,7 +150,7 @@ def backtrack(
     left = np.full(len(marks), most)
     while rows := [row for row, stack in enumerate(stacks) if stack and left[row] > 0]:
         left[rows] -= 1
-        filled = fill(np.stack([stacks[row].pop() for row in rows]), networks, geometry)
+        filled = fill(np.stack([stacks[row].pop() for row in rows]), fillers, geometry)
         wrong, full = is_wrong(filled, geometry), is_full(filled)
         placements = best_placements(filled, proposer)
         for which, row in enumerate(rows):
