@@ -9,6 +9,7 @@ import torch
 from sudoku_baselines.neural.guissart import agent
 from sudoku_baselines.neural.guissart.features import feature_table, features
 from sudoku_baselines.neural.guissart.filling import (
+    Rules,
     fill,
     first_marks,
     grids,
@@ -284,3 +285,15 @@ def test_networks_are_made_for_one_geometry():
     assert len(networks.first(2)) == 2
     with pytest.raises(ValueError, match="trained on 4x4"):
         Filling(networks, 1).predict(np.zeros((1, 6, 6), np.int8), Geometry.standard(6))
+
+
+def test_rules_deduce_singles_and_nothing_else():
+    boards = puzzles.load("9x9", "test")[:60]
+    found = fill(first_marks(boards.puzzles), [Rules(boards.geometry)], boards.geometry)
+    truth = true_marks(boards.solutions)
+    assert ((found == 0) | (found == truth)).all()
+    by_singles = boards.grades <= GRADES.index("hidden singles")
+    np.testing.assert_array_equal(is_full(found), by_singles)
+    first = Rules(FOUR).step(first_marks(board.parse("1...............")[None]))[0]
+    assert (first[0] == [1, -1, -1, -1]).all() and (first[[1, 5, 12], 0] == -1).all()
+    assert (first[[6, 11], 0] == 0).all()
