@@ -238,6 +238,9 @@ def test_trial_and_error_and_backtracking_solve_the_rest(trained):
     plain = Guissart(solver.networks, trial_and_error=False, backtracking=0)
     found = plain.solve(test.puzzles, test.geometry)
     assert board.is_solved(found, test.geometry).sum() == solver.filled == plain.filled
+    nothing_to_do = solver.solve(test.solutions, test.geometry)  # nothing is left to try
+    np.testing.assert_array_equal(nothing_to_do, test.solutions)
+    assert solver.solve(test.puzzles[:0], test.geometry).shape == (0, 6, 6)
     with pytest.raises(ValueError, match="trained on 6x6, these boards are 9x9"):
         solver.solve(np.zeros((1, 9, 9), np.int8), Geometry.standard(9))
     with pytest.raises(ValueError, match="neither mode nor rounds"):

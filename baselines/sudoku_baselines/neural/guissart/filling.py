@@ -48,7 +48,7 @@ def first_marks(boards: NDArray[np.int8]) -> NDArray[np.int8]:
     """Return what boards `[B, N, N]` tell: 1 for each digit there, int8 `[B, N**2, N]`."""
     count, size = boards.shape[:2]
     digits = np.arange(1, size + 1, dtype=np.int8)
-    return (boards.reshape(count, -1, 1) == digits).astype(np.int8)
+    return (boards.reshape(count, size**2, 1) == digits).astype(np.int8)
 
 
 def true_marks(solutions: NDArray[np.int8]) -> NDArray[np.int8]:

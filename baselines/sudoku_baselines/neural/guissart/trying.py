@@ -109,7 +109,7 @@ def try_and_err(
     """
     marks = fill(marks, networks, geometry)
     trials = np.zeros(len(marks), np.int64)
-    tried = np.zeros((len(marks), marks[0].size if len(marks) else 0), np.bool_)
+    tried = np.zeros((len(marks), marks.shape[1] * marks.shape[2]), np.bool_)
     rows = np.arange(len(marks))
     while True:
         rows = rows[~(is_full(marks[rows]) | is_wrong(marks[rows], geometry))]
