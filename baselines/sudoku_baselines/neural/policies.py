@@ -23,10 +23,8 @@ from sudoku_baselines.neural import (  # noqa: F401
 )
 from sudoku_baselines.neural.config import LabelledConfig, SupervisedConfig
 from sudoku_baselines.neural.exact_cover import CoverPredictor, ExactCoverTraining
-from sudoku_baselines.neural.guissart.learner import GuissartTraining
-from sudoku_baselines.neural.guissart.solver import Guissart
 from sudoku_baselines.neural.model import Model, ModelPredictor
-from sudoku_gym.policy import Policy, PredictorPolicy, Solver
+from sudoku_gym.policy import Policy, PredictorPolicy
 from sudoku_learning.networks import NetworkPolicy
 from sudoku_learning.training.config import read_config
 from sudoku_learning.training.environments import held_out_source
@@ -37,13 +35,13 @@ Mode = Literal["one-shot", "surest"]
 PRETRAINED = Path(__file__).parent / "pretrained"
 
 
-def load(folder: Folder, mode: Mode | None = None, rounds: int | None = None) -> Policy | Solver:
+def load(folder: Folder, mode: Mode | None = None, rounds: int | None = None) -> Policy:
     """Make a policy of a checkpoint of a supervised run, or of the latest one of the run.
 
     Args:
         folder: of the checkpoint or the run.
         mode: `"one-shot"` predicts all blanks at once, `"surest"` fills the surest cell and asks
-            again; None takes what held-out games were played with. Not for Guissart's networks.
+            again; None takes what held-out games were played with.
         rounds: of a recurrent network; None takes those of the checkpoint.
 
     Raises:
@@ -51,10 +49,6 @@ def load(folder: Folder, mode: Mode | None = None, rounds: int | None = None) ->
             option.
     """
     config, network = load_network(folder, partial(read_config, kind=LabelledConfig), _make)
-    if isinstance(config, GuissartTraining):
-        if mode is not None or rounds is not None:
-            raise ValueError(f"{folder}: Guissart's networks have neither mode nor rounds")
-        return Guissart(network)
     if isinstance(config, ExactCoverTraining):
         network.body.rounds = rounds
         if mode == "one-shot":
@@ -70,14 +64,14 @@ def load(folder: Folder, mode: Mode | None = None, rounds: int | None = None) ->
 
 def load_multiverse_m12(
     folder: Folder = PRETRAINED / "multiverse-m12", mode: Mode | None = None
-) -> Policy | Solver:
+) -> Policy:
     """Load the Multiverse of twelve verses that comes with the package, for 4x4: see `load`."""
     return load(folder, mode)
 
 
 def load_exact_cover(
     folder: Folder = PRETRAINED / "exact-cover", mode: Mode | None = None, rounds: int | None = None
-) -> Policy | Solver:
+) -> Policy:
     """Load the exact-cover body that comes with the package, for all boards: see `load`."""
     return load(folder, mode, rounds)
 
@@ -86,5 +80,6 @@ def _make(config: LabelledConfig) -> Any:
     geometry = held_out_source(config.env).geometry
     if isinstance(config, SupervisedConfig):
         return config.model.build(geometry)
-    assert isinstance(config, ExactCoverTraining | GuissartTraining)
-    return config.build(geometry)
+    if isinstance(config, ExactCoverTraining):
+        return config.build(geometry)
+    raise ValueError(f"{type(config).__name__} is the training of another agent than 'supervised'")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from sudoku_baselines.neural import policies
 from sudoku_baselines.neural.guissart import agent
 from sudoku_baselines.neural.guissart.features import feature_table, features
 from sudoku_baselines.neural.guissart.filling import (
@@ -243,7 +244,9 @@ def test_trial_and_error_and_backtracking_solve_the_rest(trained):
     assert solver.solve(test.puzzles[:0], test.geometry).shape == (0, 6, 6)
     with pytest.raises(ValueError, match="trained on 6x6, these boards are 9x9"):
         solver.solve(np.zeros((1, 9, 9), np.int8), Geometry.standard(9))
-    with pytest.raises(ValueError, match="neither mode nor rounds"):
+    with pytest.raises(ValueError, match="is the training of another agent"):
+        policies.load(run)
+    with pytest.raises(ValueError, match="has no option rounds"):
         load_policy(f"{run}?rounds=3")
 
 

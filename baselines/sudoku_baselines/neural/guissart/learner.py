@@ -69,6 +69,7 @@ FILLED = "curriculum/filled"  # share of the epoch's training puzzles that were 
 class GuissartTraining(LabelledConfig):
     """Train networks of some five hundred weights to fill what is certain; any geometry."""
 
+    agent: ClassVar[str] = "guissart"
     fixed: ClassVar[tuple[str, ...]] = (
         *LabelledConfig.fixed,
         *("grids", "fillers", "epochs", "hidden", "boards", "updates"),
