@@ -89,6 +89,8 @@ class Config:
     """boards that are played or added up, at most"""
     draws: int = 10_000
     """of the part `orders`"""
+    drawn: bool = True
+    """whether the shipped network draws its placements too, which takes longest"""
     out: Path | None = None
     """a JSON file; the figures of other parts in it stay"""
 
@@ -453,8 +455,9 @@ def shipped_network(config: Config) -> Iterator[Row]:
             for seed, one in zip(config.seeds, made, strict=True)
         },
         "greedy": agent.load,
-        "drawn": partial(agent.load, sample=True),
     }
+    if config.drawn:
+        players["drawn"] = partial(agent.load, sample=True)
     for blanks in (None, 50, 40):
         chosen = some(revealed(test, blanks), config.count)
         for title, make in players.items():

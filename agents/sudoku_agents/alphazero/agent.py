@@ -27,6 +27,7 @@ from sudoku_learning.networks.policy import BOARDS_AT_ONCE
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.playing import load_network
 
+SEARCH_ROUNDS = 256
 PRETRAINED = Path(__file__).parent / "pretrained"
 
 
@@ -151,7 +152,8 @@ def load(
         proofs: likewise.
         search: `"retry"` makes a solver: it searches until the puzzle is solved.
         evaluations: that the retry search may spend on a puzzle.
-        rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint.
+        rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint, with
+            a search at most 256 of them: lost boards never settle, and it meets many.
         sure: without a search, all placements with a higher logit are played before the network is
             asked again; a number that no logit reaches, as 1e9, asks it before every move. None
             takes what the network was trained with.
@@ -167,6 +169,8 @@ def load(
     if sure is not None and (search or simulations):
         raise ValueError(f"sure={sure}: a search does not play what the network is sure of")
     config, network = load_network(folder, read_config, _make, _renamed, rounds)
+    if rounds is None and (search or simulations) and network.settles:
+        network.body.rounds = min(network.eval().body.rounds, SEARCH_ROUNDS)
     if search == "retry":
         return RetrySolver(network, RetryConfig(evaluations))
     if not simulations:
