@@ -15,12 +15,12 @@ from sudoku_agents.gflownet.orders import Choices
 from sudoku_agents.gflownet.sampler import draw_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import NetworkPolicy
+from sudoku_learning.networks.policy import SURE
 from sudoku_learning.training.config import read_config
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.playing import load_network
 
 PRETRAINED = Path(__file__).parent / "pretrained"
-SURE = 5.0  # logit of a placement that is played without asking again
 
 
 class GFlowNetPolicy(NetworkPolicy):

@@ -14,6 +14,7 @@ from sudoku_learning.networks.network import Network
 from sudoku_learning.networks.plan import Plan
 
 BOARDS_AT_ONCE = 256
+SURE = 5.0  # logit of a placement that is played without asking again
 
 
 class BatchedPolicy(ABC):

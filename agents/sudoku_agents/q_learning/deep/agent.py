@@ -9,13 +9,13 @@ from pathlib import Path
 from sudoku_agents.q_learning.deep.config import DQNConfig
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import Network, NetworkPolicy, QConfig
+from sudoku_learning.networks.policy import SURE
 from sudoku_learning.training.config import read_config
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.playing import load_network
 
 PRETRAINED = Path(__file__).parent / "pretrained"
 HEAD = "q"
-SURE = 5.0  # logit of a placement that is played without asking again
 
 
 def make_network(config: DQNConfig, geometry: Geometry) -> Network:

@@ -25,7 +25,8 @@ def load(
     Args:
         folder: of the checkpoint or the run; by default the networks that come with the package.
         trial_and_error: whether to try placements where filling stops.
-        backtracking: boards filled in backtracking for a puzzle, at most; 0 for none.
+        backtracking: boards filled in backtracking for a puzzle at most, by the networks, and as
+            many again by the rules; 0 for none.
 
     Raises:
         ValueError: if there is no sound checkpoint in the folder.
