@@ -1,6 +1,7 @@
 """Khan's Table 1 and Figure 5 again: belief propagation, Sinkhorn balancing and our additions.
 
-Prints Markdown tables, and draws Figure 5 with `--plot`. The parts:
+Writes its figures as JSON, prints them as Markdown tables, and draws Figure 5 with `--plot`; what
+the file of figures holds already is not measured again. The parts:
 
 - `accuracy`: puzzles solved within so many iterations, by each method;
 - `contradictions`: puzzles with one wrong given, and how often that is noticed (theorem 3.8);
@@ -13,17 +14,17 @@ Prints Markdown tables, and draws Figure 5 with `--plot`. The parts:
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any, Literal, Protocol
 
 import numpy as np
 import tyro
 from numpy.typing import NDArray
 
+from results import Results, Row, command_of, share_of, table
 from sudoku_baselines.belief_propagation.messages import MAX_EXACT
 from sudoku_baselines.belief_propagation.sinkhorn_solver import Sinkhorn
 from sudoku_baselines.belief_propagation.solver import (
@@ -34,10 +35,10 @@ from sudoku_baselines.belief_propagation.solver import (
     sum_product,
 )
 from sudoku_gym import board, puzzles
+from sudoku_gym.evaluation.games import percent
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.files import read
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.statistics import wilson_interval
 
 Part = Literal["accuracy", "contradictions", "time"]
 
@@ -53,6 +54,8 @@ class CountingSolver(Protocol):
         ...
 
 
+MARKS = (10, 40, 100, 200, 500)  # iterations at which the puzzles solved are counted
+EARLY = 10  # iterations within which most contradictions are noticed
 UNITS_ONLY: dict[str, Any] = {"placement_weight": 0.0}
 SLOW: dict[str, Any] = {"schedule": "flooding", "damping": 0.8, "placement_weight": 0.2}
 
@@ -101,6 +104,7 @@ class Config:
         count: puzzles at most.
         iterations: the most to make.
         methods: those whose name contains one of these; all if there is none.
+        out: a JSON file for the figures; those of other parts and lists in it are kept.
         plot: a PNG to draw accuracy against iterations into.
         seed: of the wrong givens.
         smoke: measure next to nothing, to see that the script runs.
@@ -112,6 +116,7 @@ class Config:
     count: int = 1000
     iterations: int = 200
     methods: tuple[str, ...] = ()
+    out: Path = Path("runs/belief-propagation.json")
     plot: Path | None = None
     seed: int = 0
     smoke: bool = False
@@ -119,14 +124,21 @@ class Config:
 
 def main(argv: Sequence[str] | None = None) -> None:
     config = tyro.cli(Config, args=argv, description=__doc__)
-    chosen = choose_puzzles(config)
-    chosen = chosen[: 3 if config.smoke else config.count]
+    if config.smoke:
+        config = replace(config, count=3, iterations=20)
+    results = Results(config.out, command_of(__file__, argv))
+    chosen = choose_puzzles(config)[: config.count]
+    name = config.puzzles.stem if config.puzzles else f"{config.size}x{config.size}"
     if "accuracy" in config.parts:
-        accuracy(config, chosen)
+        accuracy(config, chosen, name, results)
     if "contradictions" in config.parts:
-        contradictions(config, chosen)
+        contradictions(config, chosen, name, results)
     if "time" in config.parts:
-        times([4, 6] if config.smoke else [4, 6, 9, 12, 16, 20, 25])
+        times([4, 6] if config.smoke else [4, 6, 9, 12, 16, 20, 25], results)
+    for title, text in tables(results.rows).items():
+        print(f"\n{title}\n\n{text}")
+    if config.plot is not None:
+        draw(of_part(results.rows, "accuracy"), config, name)
 
 
 def choose_puzzles(config: Config) -> PuzzleSet:
@@ -136,30 +148,37 @@ def choose_puzzles(config: Config) -> PuzzleSet:
     return held_out[held_out.minimal]
 
 
-def accuracy(config: Config, puzzle_set: PuzzleSet) -> None:
-    limit = 20 if config.smoke else config.iterations
-    marks = [mark for mark in (10, 40, 100, 200, 500) if mark < limit] + [limit]
-    print(f"\n{puzzle_set!r}, {puzzle_set.blanks.mean():.1f} blanks on average\n")
-    heads = [f"within {mark}" for mark in marks]
-    print_row(["method", *heads, f"95 % interval at {limit}", "contradictions", "seconds"])
-    print_row(["---"] + ["---:"] * (len(marks) + 3))
-    reached = {}
+def accuracy(config: Config, chosen: PuzzleSet, puzzle_list: str, results: Results) -> None:
+    limit = config.iterations
     for name, make in METHODS.items():
-        if config.methods and not any(part in name for part in config.methods):
+        key = {"part": "accuracy", "puzzles": puzzle_list, "iterations": limit, "method": name}
+        is_wanted = not config.methods or any(part in name for part in config.methods)
+        if not is_wanted or not results.lacks(key):
             continue
         solver = make(limit)
-        solver.solve(puzzle_set.puzzles[:1], puzzle_set.geometry)  # compiles
-        start = perf_counter()
-        solved = is_right(solver.solve(puzzle_set.puzzles, puzzle_set.geometry), puzzle_set)
-        seconds = perf_counter() - start
-        reached[name] = np.where(solved, solver.iterations, np.iinfo(np.int64).max)
-        shares = [f"{100 * (reached[name] <= mark).mean():.1f} %" for mark in marks]
-        wrong = (solver.status == "contradiction").mean()
-        low, high = wilson_interval(int(solved.sum()), len(solved))
-        interval = f"{100 * low:.1f} to {100 * high:.1f} %"
-        print_row([name, *shares, interval, f"{100 * wrong:.1f} %", f"{seconds:.1f}"])
-    if config.plot is not None:
-        draw({name: reached[name] for name in FIGURE if name in reached}, limit, config.plot)
+        solver.solve(chosen.puzzles[:1], chosen.geometry)  # compiles
+        start = process_time()
+        solved = is_right(solver.solve(chosen.puzzles, chosen.geometry), chosen)
+        seconds = process_time() - start
+        taken = solver.iterations[solved]
+        marks = [mark for mark in MARKS if mark < limit] + [limit]
+        results.add(
+            {
+                **key,
+                "blanks": round(float(chosen.blanks.mean()), 1),
+                **share_of(solved),
+                "within": {str(mark): int((taken <= mark).sum()) for mark in marks},
+                "solved by iteration": first_solved(taken),
+                "contradictions": int((solver.status == "contradiction").sum()),
+                "seconds": round(seconds, 1),
+            }
+        )
+
+
+def first_solved(taken: NDArray[np.int64]) -> dict[str, int]:
+    """Return how many puzzles took so many iterations, by that number."""
+    numbers, counts = np.unique(taken, return_counts=True)
+    return {str(number): int(count) for number, count in zip(numbers, counts, strict=True)}
 
 
 def is_right(grids: NDArray[np.int8], puzzle_set: PuzzleSet) -> NDArray[np.bool_]:
@@ -167,13 +186,9 @@ def is_right(grids: NDArray[np.int8], puzzle_set: PuzzleSet) -> NDArray[np.bool_
     return kept & board.is_solved(grids, puzzle_set.geometry)
 
 
-def contradictions(config: Config, puzzle_set: PuzzleSet) -> None:
+def contradictions(config: Config, chosen: PuzzleSet, puzzle_list: str, results: Results) -> None:
     """Add one wrong given, legal by itself, to each puzzle: no solution is left."""
-    spoilt = with_a_wrong_given(puzzle_set, np.random.default_rng(config.seed))
-    limit = 20 if config.smoke else config.iterations
-    print(f"\none wrong given in each of {len(spoilt)} puzzles, seed {config.seed}\n")
-    print_row(["method", "noticed", "95 % interval", "by iteration 10", "missed"])
-    print_row(["---"] + ["---:"] * 4)
+    spoilt = with_a_wrong_given(chosen, np.random.default_rng(config.seed))
     makers: dict[str, BeliefPropagation] = {
         "sum-product": sum_product(),
         "max-product": max_product(),
@@ -182,13 +197,13 @@ def contradictions(config: Config, puzzle_set: PuzzleSet) -> None:
         "fractional-bp": fractional_bp(),
     }
     for name, maker in makers.items():
-        solver = BeliefPropagation(maker.settings, iterations=limit, check_every=0)
-        solver.solve(spoilt, puzzle_set.geometry)
-        noticed = solver.status == "contradiction"
-        early = noticed & (solver.iterations <= 10)
-        low, high = wilson_interval(int(noticed.sum()), len(noticed))
-        shares = [f"{100 * share.mean():.1f} %" for share in (noticed, early, ~noticed)]
-        print_row([name, shares[0], f"{100 * low:.1f} to {100 * high:.1f} %", *shares[1:]])
+        key = {"part": "contradictions", "puzzles": puzzle_list, "method": name}
+        if results.lacks(key):
+            solver = BeliefPropagation(maker.settings, iterations=config.iterations, check_every=0)
+            solver.solve(spoilt, chosen.geometry)
+            noticed = solver.status == "contradiction"
+            early = int((noticed & (solver.iterations <= EARLY)).sum())
+            results.add({**key, **share_of(noticed), f"by iteration {EARLY}": early})
 
 
 def with_a_wrong_given(puzzle_set: PuzzleSet, rng: np.random.Generator) -> NDArray[np.int8]:
@@ -205,18 +220,17 @@ def solutions_of(puzzle_set: PuzzleSet) -> NDArray[np.int64]:
     return puzzle_set.solutions.astype(np.int64)
 
 
-def times(sizes: Iterable[int]) -> None:
+def times(sizes: Iterable[int], results: Results) -> None:
     """Time iterations on the empty board, where no cell is known, by itself the worst case."""
-    print("\nmilliseconds an iteration on the empty board, the fastest of 5\n")
-    names = ["sum-product", "max-product", "polynomial"]
-    print_row(["N", *names, "with placements", "Sinkhorn round and check"])
-    print_row(["---:"] * 6)
+    rules = ["sum-product", "max-product", "polynomial"]
     for size in sizes:
-        cells = [time_rule(name, size) for name in names]
-        cells.append(time_rule("polynomial", size, placement_weight=0.1))
-        cells.append(fastest(Sinkhorn(1), size))
-        shown = ["-" if cell is None else f"{1000 * cell:.3f}" for cell in cells]
-        print_row([str(size), *shown])
+        if not results.lacks({"part": "time", "N": size}):
+            continue
+        seconds = {rule: time_rule(rule, size) for rule in rules}
+        seconds["with placements"] = time_rule("polynomial", size, placement_weight=0.1)
+        seconds["Sinkhorn round and check"] = fastest(Sinkhorn(1), size)
+        told = {name: "-" if s is None else float(f"{1e3 * s:.3g}") for name, s in seconds.items()}
+        results.add({"part": "time", "N": size, **told})
 
 
 def time_rule(rule: Any, size: int, **changes: Any) -> float | None:
@@ -238,33 +252,69 @@ def fastest(solver: CountingSolver, size: int) -> float:
     solver.solve(empty, geometry)
     spent = []
     for _ in range(5):
-        start = perf_counter()
+        start = process_time()
         solver.solve(empty, geometry)
-        spent.append(perf_counter() - start)
+        spent.append(process_time() - start)
     return min(spent)
 
 
-def draw(reached: dict[str, NDArray[np.int64]], limit: int, path: Path) -> None:
+def of_part(rows: Sequence[Row], part: Part) -> list[Row]:
+    return [row for row in rows if row["part"] == part]
+
+
+def tables(rows: Sequence[Row]) -> dict[str, str]:
+    """Return the Markdown tables of some rows, by title."""
+    found = {}
+    groups: dict[str, list[Row]] = {}
+    for row in of_part(rows, "accuracy"):
+        title = f"{row['puzzles']}, {row['count']:,} puzzles, {row['blanks']} blanks on average"
+        groups.setdefault(title, []).append(row)
+    for title, chosen in groups.items():
+        marks = sorted({int(mark) for row in chosen for mark in row["within"]})
+        shown = [
+            {
+                "method": row["method"],
+                **{
+                    str(mark): f"{100 * row['within'][str(mark)] / row['count']:.1f}"
+                    for mark in marks
+                    if str(mark) in row["within"]
+                },
+                "95 % interval at the end": f"{row['low']:.1f} to {row['high']:.1f}",
+                "seconds": row["seconds"],
+            }
+            for row in chosen
+        ]
+        found[title] = table(shown, ["method", *map(str, marks), *list(shown[0])[-2:]])
+    if chosen := of_part(rows, "contradictions"):
+        noticed = [{**row, "noticed": percent(row["solved"] / row["count"])} for row in chosen]
+        heads = ["method", "noticed", "95 % interval", f"by iteration {EARLY}"]
+        found["one wrong given in each puzzle"] = table(noticed, heads)
+    if chosen := of_part(rows, "time"):
+        found["milliseconds an iteration"] = table(chosen, list(chosen[0])[1:])
+    return found
+
+
+def draw(rows: Sequence[Row], config: Config, puzzle_list: str) -> None:
     """Draw Figure 5: the share solved against iterations."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
-    steps = np.arange(1, limit + 1)
-    for name, first in reached.items():
-        shares = 100 * (first[None] <= steps[:, None]).mean(1)
-        axes.plot(steps, shares, label=name.removeprefix("+ "), drawstyle="steps-post")
+    steps = np.arange(1, config.iterations + 1)
+    for row in rows:
+        if row["puzzles"] != puzzle_list or row["method"] not in FIGURE:
+            continue
+        by_iteration = row["solved by iteration"].items()
+        solved = [sum(n for k, n in by_iteration if int(k) <= step) for step in steps]
+        shares = 100 * np.array(solved) / row["count"]
+        axes.plot(steps, shares, label=row["method"].removeprefix("+ "), drawstyle="steps-post")
     axes.set(xscale="log", xlabel="iterations", ylabel="puzzles solved (%)", ylim=(0, 101))
     axes.grid(alpha=0.3)
     axes.legend(loc="lower right", fontsize=8)
-    partial = path.with_name(path.name + ".part")
+    partial = config.plot.with_name(config.plot.name + ".part")
     figure.savefig(partial, dpi=120, format="png")
-    partial.replace(path)
-
-
-def print_row(cells: Sequence[str]) -> None:
-    print(f"| {' | '.join(cells)} |", flush=True)
+    partial.replace(config.plot)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -1,12 +1,14 @@
 """Panchal's comparison again: backtracking, dancing links and constraint propagation, compiled.
 
-Prints Markdown tables, and draws Figure 1 with `--plot`. The parts:
+Writes its figures as JSON, prints them as Markdown tables, and draws Figure 1 with `--plot`. The
+parts:
 
 - `named`: Table 1, the named boards, with times, nodes, backtracks and assignments;
 - `sizes`: the banks' minimal puzzles from 6x6 to 25x25, of all splits, for nothing is learned;
 - `levels`: the same puzzles with cells revealed, to see where each algorithm stops being usable.
 
-`--puzzles FILE` measures a list of your own instead of the banks in `sizes`.
+`--puzzles FILE` measures a list of your own instead of the banks in `sizes`. What the file of
+figures holds already is not measured again.
 Each time is the fastest of several runs, if the first was short: other work on the machine only
 adds to it. (SAT has one run, since it learns.) Compiling, and loading the rules into the SAT
 solver, are done before.
@@ -19,8 +21,9 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal
@@ -29,6 +32,7 @@ import numpy as np
 import tyro
 from numpy.typing import NDArray
 
+from results import Results, Row, command_of, pivot, share_of, table
 from sudoku_baselines.classical.backtracking import Backtracking
 from sudoku_baselines.classical.dlx import DancingLinks
 from sudoku_baselines.classical.propagation import Propagation
@@ -38,7 +42,6 @@ from sudoku_gym.puzzles.files import read
 from sudoku_gym.puzzles.named import TITLES
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
-from sudoku_gym.statistics import wilson_interval
 
 Part = Literal["named", "sizes", "levels"]
 
@@ -72,6 +75,7 @@ class Config:
         level_limit: seconds a puzzle may take in `levels`.
         repeats: how often a short run is repeated.
         seed: of the revealed cells.
+        out: a JSON file for the figures; those of other parts and lists in it are kept.
         plot: where to draw Figure 1.
         smoke: measure next to nothing, to see that the script runs.
     """
@@ -85,6 +89,7 @@ class Config:
     level_limit: float = 1.0
     repeats: int = 5
     seed: int = 0
+    out: Path = Path("runs/classical.json")
     plot: Path | None = None
     smoke: bool = False
 
@@ -121,19 +126,26 @@ REFERENCES: dict[str, Callable[[float], Any]] = {
     "the suite's solver": lambda limit: SuiteSolver(),
     "python-sat": lambda limit: Sat(),
 }
+EVERYONE = {**ALGORITHMS, **ABLATIONS, **REFERENCES}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     config = tyro.cli(Config, description=__doc__, args=argv)
     if config.smoke:
-        config = Config(config.parts, config.puzzles, 2, 1, 0.05, 0.05, 0.02, 1, plot=config.plot)
+        config = replace(config, count=2, level_count=1, paper_limit=0.05, repeats=1)
+        config = replace(config, limit=0.05, level_limit=0.02)
     logging.disable(logging.WARNING)  # the tables say what stayed undecided
+    results = Results(config.out, command_of(__file__, argv))
     if "named" in config.parts:
-        named(config)
+        named(config, results)
     if "sizes" in config.parts:
-        sizes(config)
+        sizes(config, results)
     if "levels" in config.parts:
-        levels(config)
+        levels(config, results)
+    for title, text in tables(results.rows).items():
+        print(f"\n{title}\n\n{text}")
+    if config.plot:
+        draw(config.plot, of_part(results.rows, "named"))
 
 
 def measure(algorithm: Any, boards: PuzzleSet, config: Config) -> Run:
@@ -160,82 +172,63 @@ def measure(algorithm: Any, boards: PuzzleSet, config: Config) -> Run:
     return Run(status, seconds, nodes, backtracks, assignments)
 
 
-def named(config: Config) -> None:
+def named(config: Config, results: Results) -> None:
     """Table 1 of the paper, with what the search did."""
     boards = puzzles.load("named")
-    runs = {
-        name: measure(make(config.paper_limit), boards, config)
-        for name, make in {**ALGORITHMS, **ABLATIONS, **REFERENCES}.items()
-    }
-    givens = (boards.puzzles > 0).sum((1, 2))
-    heads = ["board (givens)", *(f"{name}: paper, ours" for name in ALGORITHMS), *REFERENCES]
-    rows = []
-    for i, title in enumerate(TITLES):
-        row = [f"{title} ({givens[i]})"]
-        for k, name in enumerate(ALGORITHMS):
-            paper = PAPER_SECONDS.get(title, ("", "", ""))[k]
-            said = "none in 18 s" if paper is None else f"{1e3 * paper:g}" if paper else ""
-            row.append(f"{said or '-'}, {milliseconds(runs[name], i)}")
-        rows.append([*row, *(milliseconds(runs[name], i) for name in REFERENCES)])
-    print_table("Named boards, milliseconds", heads, rows)
-    heads = ["board", *(f"{name}: nodes / backtracks / assignments" for name in ALGORITHMS)]
-    rows = [
-        [title]
-        + [
-            " / ".join(f"{count[i]:,}" for count in (run.nodes, run.backtracks, run.assignments))
-            for run in (runs[name] for name in ALGORITHMS)
-        ]
-        for i, title in enumerate(TITLES)
-    ]
-    print_table("Named boards, counts", heads, rows)
-    ablated = ["dancing links", *list(ABLATIONS)[:2], "propagation", *list(ABLATIONS)[2:]]
-    rows = [
-        [title, *(f"{runs[name].nodes[i]:,} ({milliseconds(runs[name], i)})" for name in ablated)]
-        for i, title in enumerate(TITLES)
-    ]
-    print_table("Named boards, nodes (milliseconds) by rule", ["board", *ablated], rows)
-    if config.plot:
-        draw(config.plot, [f"{t}\n{g} givens" for t, g in zip(TITLES, givens, strict=True)], runs)
+    givens = boards.geometry.num_cells - boards.blanks
+    for name, make in EVERYONE.items():
+        if not results.lacks({"part": "named", "board": TITLES[-1], "algorithm": name}):
+            continue
+        run = measure(make(config.paper_limit), boards, config)
+        for i, title in enumerate(TITLES):
+            results.add(
+                {
+                    "part": "named",
+                    "board": title,
+                    "givens": int(givens[i]),
+                    "algorithm": name,
+                    "solved": bool(run.solved[i]),
+                    "ms": in_ms(run.seconds[i]),
+                    "nodes": int(run.nodes[i]),
+                    "backtracks": int(run.backtracks[i]),
+                    "assignments": int(run.assignments[i]),
+                }
+            )
 
 
-def sizes(config: Config) -> None:
+def sizes(config: Config, results: Results) -> None:
     """Minimal puzzles of every size, or a list of one's own."""
-    if config.puzzles:
-        sets = [read(config.puzzles)]
-    else:
-        sets = [puzzles.load(name) for name in ("6x6", "9x9", "16x16", "25x25")]
-    origin = config.puzzles.name if config.puzzles else "Minimal puzzles of the banks"
-    heads = ["puzzles", "algorithm", "solved", "95 % interval", "median ms", "slowest ms", "nodes"]
-    print_table(f"{origin}, {config.limit:g} s a puzzle", heads, size_rows(sets, config))
+    sets = (
+        {config.puzzles.stem: read(config.puzzles)}
+        if config.puzzles
+        else {name: puzzles.load(name) for name in ("6x6", "9x9", "16x16", "25x25")}
+    )
+    for name, boards in sets.items():
+        boards = boards[: config.count]
+        for algorithm, make in EVERYONE.items():
+            key = {"part": "sizes", "puzzles": name, "algorithm": algorithm}
+            if results.lacks(key):
+                run = measure_until_hopeless(make(config.limit), boards, config)
+                blanks = f"{boards.blanks.min()}-{boards.blanks.max()}"
+                results.add({**key, "blanks": blanks, **summary(run)})
 
 
-def size_rows(sets: list[PuzzleSet], config: Config) -> Iterator[list[str]]:
-    """Yield a row for each list and algorithm, as soon as it is measured."""
-    for boards in (s[: config.count] for s in sets):
-        label = f"{boards.name}, {boards.blanks.min()}-{boards.blanks.max()} blanks"
-        for name, make in {**ALGORITHMS, **ABLATIONS, **REFERENCES}.items():
-            run = measure_until_hopeless(make(config.limit), boards, config)
-            yield [label, name, *summary(run, len(boards))]
-
-
-def levels(config: Config) -> None:
-    """How many blanks each algorithm bears."""
+def levels(config: Config, results: Results) -> None:
+    """How many blanks each algorithm bears; one that solved none is not asked for more."""
     for name, blanks in LEVELS.items():
         source = BankSource(puzzles.load(name))
-        rows = [[algorithm] for algorithm in ALGORITHMS]
-        for number in blanks:
-            rng = np.random.default_rng([config.seed, number])
-            boards, solutions = source.sample(config.level_count, number, rng)
-            level = PuzzleSet(boards, solutions, source.geometry, name)
-            for row, make in zip(rows, ALGORITHMS.values(), strict=True):
-                if row[-1].startswith("0 "):
-                    row.append("0 (not run)")
-                    continue
-                run = measure(make(config.level_limit), level, config)
-                median = f", {in_ms(np.median(run.seconds))} ms" if run.solved.all() else ""
-                row.append(f"{run.solved.sum()} of {len(level)}{median}")
-        limit = f"{config.level_limit:g} s each, {config.level_count} puzzles a level"
-        print_table(f"{name} by number of blanks, {limit}", ["algorithm", *map(str, blanks)], rows)
+        for algorithm, make in ALGORITHMS.items():
+            for number in blanks:
+                key = {"part": "levels", "bank": name, "blanks": number, "algorithm": algorithm}
+                row = results.find(key)
+                if row is None:
+                    rng = np.random.default_rng([config.seed, number])
+                    boards, solutions = source.sample(config.level_count, number, rng)
+                    level = PuzzleSet(boards, solutions, source.geometry, name)
+                    row = {**key, **summary(measure(make(config.level_limit), level, config))}
+                    results.add(row)
+                if row["solved"] == 0:
+                    break
 
 
 def measure_until_hopeless(algorithm: Any, boards: PuzzleSet, config: Config) -> Run:
@@ -244,37 +237,101 @@ def measure_until_hopeless(algorithm: Any, boards: PuzzleSet, config: Config) ->
     return measure(algorithm, boards, config) if run.solved.mean() > 0.5 else run
 
 
-def summary(run: Run, total: int) -> list[str]:
-    solved, tried = int(run.solved.sum()), len(run.solved)
-    low, high = wilson_interval(solved, tried)
-    share = f"{solved} of {tried}" + ("" if tried == total else " (then given up)")
-    interval = f"{100 * low:.1f} to {100 * high:.1f} %"
-    if solved < tried:
-        return [share, interval, "-", "at the limit", "-"]
-    times = [in_ms(np.median(run.seconds)), in_ms(run.seconds.max())]
-    return [share, interval, *times, f"{int(np.median(run.nodes)):,}"]
+def summary(run: Run) -> Row:
+    """Return how many were solved; times, where none ran into the limit."""
+    row = share_of(run.solved)
+    if run.solved.all():
+        row["median ms"] = in_ms(np.median(run.seconds))
+        row["slowest ms"] = in_ms(run.seconds.max())
+        row["nodes"] = int(np.median(run.nodes))
+    return row
 
 
-def milliseconds(run: Run, i: int) -> str:
-    return in_ms(run.seconds[i]) if run.solved[i] else f"none in {run.seconds[i]:.0f} s"
+def in_ms(seconds: float) -> float:
+    """Return milliseconds, to three digits."""
+    return float(f"{1e3 * seconds:.3g}")
 
 
-def in_ms(seconds: float) -> str:
-    return f"{1e3 * seconds:,.0f}" if seconds >= 0.1 else f"{1e3 * seconds:.3g}"
+def of_part(rows: Sequence[Row], part: Part) -> list[Row]:
+    return [row for row in rows if row["part"] == part]
 
 
-def print_table(title: str, heads: list[str], rows: Iterable[list[str]]) -> None:
-    print(f"\n### {title}\n\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}", flush=True)
-    for row in rows:
-        print(f"| {' | '.join(row)} |", flush=True)
+def tables(rows: Sequence[Row]) -> dict[str, str]:
+    """Return the Markdown tables of some rows, by title."""
+    found = {}
+    if boards := of_part(rows, "named"):
+        found |= tables_of_named(boards)
+    for name in dict.fromkeys(row["puzzles"] for row in of_part(rows, "sizes")):
+        chosen = [row for row in of_part(rows, "sizes") if row["puzzles"] == name]
+        heads = [
+            "algorithm",
+            "count",
+            "solved",
+            "95 % interval",
+            "median ms",
+            "slowest ms",
+            "nodes",
+        ]
+        found[f"{name}, {chosen[0]['blanks']} blanks"] = table(chosen, heads)
+    for name in dict.fromkeys(row["bank"] for row in of_part(rows, "levels")):
+        chosen = [row for row in of_part(rows, "levels") if row["bank"] == name]
+        found[f"{name} by number of blanks"] = pivot(chosen, "algorithm", "blanks", told_level)
+    return found
 
 
-def draw(path: Path, labels: list[str], runs: dict[str, Run]) -> None:
+def tables_of_named(rows: Sequence[Row]) -> dict[str, str]:
+    def beside_the_paper(row: Row) -> str:
+        title, name = row["board"], row["algorithm"]
+        if name not in ALGORITHMS:
+            return told_ms(row)
+        paper = PAPER_SECONDS.get(title, ("", "", ""))[list(ALGORITHMS).index(name)]
+        said = "none in 18 s" if paper is None else f"{1e3 * paper:g}" if paper else "-"
+        return f"{said}, {told_ms(row)}"
+
+    def counts(row: Row) -> str:
+        return " / ".join(f"{row[name]:,}" for name in ("nodes", "backtracks", "assignments"))
+
+    def by_rule(row: Row) -> str:
+        return f"{row['nodes']:,} ({told_ms(row)})"
+
+    def chosen(names: Iterable[str]) -> list[Row]:
+        return [
+            {**row, "board": f"{row['board']} ({row['givens']})"}
+            for name in names
+            for row in rows
+            if row["algorithm"] == name
+        ]
+
+    ablated = [
+        name for kind in ("dancing links", "propagation") for name in EVERYONE if kind in name
+    ]
+    by_board = partial(pivot, index="board", columns="algorithm")
+    return {
+        "milliseconds: paper, ours": by_board(
+            chosen([*ALGORITHMS, *REFERENCES]), told_cell=beside_the_paper
+        ),
+        "nodes / backtracks / assignments": by_board(chosen(ALGORITHMS), told_cell=counts),
+        "nodes (milliseconds) by rule": by_board(chosen(ablated), told_cell=by_rule),
+    }
+
+
+def told_ms(row: Row) -> str:
+    return f"{row['ms']:g}" if row["solved"] else f"none in {row['ms'] / 1e3:.0f} s"
+
+
+def told_level(row: Row) -> str:
+    median = f", {row['median ms']:g} ms" if "median ms" in row else ""
+    return f"{row['solved']} of {row['count']}{median}"
+
+
+def draw(path: Path, rows: Sequence[Row]) -> None:
     """Draw Figure 1: the times over the boards, the paper's dashed."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 4.5), layout="constrained")
     axes = figure.add_subplot()
+    givens = {row["board"]: row["givens"] for row in rows}
+    labels = [f"{title}\n{givens[title]} givens" for title in TITLES]
     x = np.arange(len(labels))
     markers, colours = "osD", ("#d55e00", "#0072b2", "#009e73")
     papers = np.array(
@@ -284,8 +341,14 @@ def draw(path: Path, labels: list[str], runs: dict[str, Run]) -> None:
         ]
     )
     for k, name in enumerate(ALGORITHMS):
-        seconds = np.where(runs[name].solved, runs[name].seconds, np.nan)
-        axes.semilogy(x, 1e3 * seconds, color=colours[k], marker=markers[k], label=name)
+        times = {r["board"]: r["ms"] for r in rows if r["algorithm"] == name and r["solved"]}
+        axes.semilogy(
+            x,
+            [times.get(title) for title in TITLES],
+            color=colours[k],
+            marker=markers[k],
+            label=name,
+        )
         axes.semilogy(
             x,
             1e3 * papers[:, k],

@@ -1,16 +1,16 @@
 """The floors that every learner is held against: random play, and play by singles.
 
 Plays the test puzzles of every environment with masked-random, naked singles, and naked + hidden
-singles, and writes two tables: by grade, and by number of blanks. A policy has learned something
-where it beats the right-hand column.
+singles, by grade and by number of blanks; writes the figures as JSON, and a page of two tables from
+them. A policy has learned something where it beats the right-hand column. What the file of figures
+holds already is not played again.
 
-    python benchmarks/floors.py --out docs/results/floors.md
+    python benchmarks/floors.py --out docs/results/floors.json --page docs/results/floors.md
     python benchmarks/floors.py --ids Sudoku9x9-v0 --count 200
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 import tyro
 
+from results import Results, Row, command_of, share_of, some, table
 from sudoku_baselines.floors import MaskedRandom, hidden_singles, naked_singles
 from sudoku_gym import compare, puzzles
-from sudoku_gym.evaluation import Evaluation
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
@@ -60,50 +60,82 @@ class Config:
         ids: the environments.
         count: at most so many puzzles a row.
         seed: of the draw of puzzles and of the policies.
-        out: a Markdown file to write; nothing prints the tables.
+        out: a JSON file for the figures; those in it are kept.
+        page: a Markdown file for the tables; without it they are printed.
         smoke: play next to nothing, to see that the script runs.
     """
 
     ids: tuple[str, ...] = tuple(ENVIRONMENTS)
     count: int = 1000
     seed: int = 0
-    out: Path | None = None
+    out: Path = Path("runs/floors.json")
+    page: Path | None = None
     smoke: bool = False
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     config = tyro.cli(Config, description=__doc__, args=argv)
-    command = " ".join(["python benchmarks/floors.py", *(sys.argv[1:] if argv is None else argv)])
-    text = "\n".join(report(config, command)) + "\n"
-    if config.out is None:
+    command = command_of(__file__, argv)
+    results = Results(config.out, command)
+    for environment in config.ids:
+        for row, chosen in [*by_grade(environment, config), *by_blanks(environment, config)]:
+            for title, make in POLICIES.items():
+                key = {"environment": environment, **row, "policy": title}
+                if results.lacks(key):
+                    played = compare({title: make()}, chosen, seed=config.seed)[title]
+                    results.add({**key, **share_of(played.solved)})
+    text = page(results.rows, f"{command}  # seed {config.seed}")
+    if config.page is None:
         print(text)
-        return
-    unfinished = config.out.with_name(config.out.name + ".part")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(config.out)
+    else:
+        unfinished = config.page.with_name(config.page.name + ".part")
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(config.page)
 
 
-def report(config: Config, command: str) -> Iterator[str]:
-    yield INTRODUCTION.format(command=f"{command}  # seed {config.seed}")
-    yield "## By grade, puzzles as stored\n"
-    yield header("grade")
-    for name in config.ids:
-        stored = puzzles.load(ENVIRONMENTS[name], "test")
-        for grade, technique in enumerate(GRADES):
-            chosen = stored[stored.grades == grade]
-            if len(chosen):
-                yield row(name, technique, sampled(chosen, config), config)
-        yield row(name, "all", sampled(stored, config), config)
-    yield "\n## By number of blanks\n"
-    yield "Cells of the same puzzles are revealed until so many blanks are left.\n"
-    yield header("blanks")
-    for name in config.ids:
-        source = BankSource(puzzles.load(ENVIRONMENTS[name], "test"))
-        rng = np.random.default_rng(config.seed)
-        for blanks in levels(source):
-            boards, solutions = source.sample(limit(config), blanks, rng)
-            drawn = PuzzleSet(boards, solutions, source.geometry, name)
-            yield row(name, str(blanks), drawn, config)
+def page(rows: Sequence[Row], command: str) -> str:
+    """Return the page of tables, by grade and by number of blanks."""
+    return "\n".join(
+        [
+            INTRODUCTION.format(command=command),
+            "## By grade, puzzles as stored\n",
+            table_of(rows, "grade"),
+            "\n## By number of blanks\n",
+            "Cells of the same puzzles are revealed until so many blanks are left.\n",
+            table_of(rows, "blanks"),
+            "",
+        ]
+    )
+
+
+def table_of(rows: Sequence[Row], kind: str) -> str:
+    """Return a table with a line for each environment and grade, or number of blanks."""
+    lines: dict[tuple[str, str], dict[str, str]] = {}
+    for row in rows:
+        if kind in row:
+            name = row["environment"], str(row[kind])
+            cells = {"environment": f"`{name[0]}`", kind: name[1], "puzzles": f"{row['count']:,}"}
+            lines.setdefault(name, cells)[row["policy"]] = figure(row)
+    return table(list(lines.values()), names=2)
+
+
+def by_grade(environment: str, config: Config) -> Iterator[tuple[Row, PuzzleSet]]:
+    """Yield the test puzzles of each grade, and all of them."""
+    stored = puzzles.load(ENVIRONMENTS[environment], "test")
+    for grade, technique in enumerate(GRADES):
+        chosen = stored[stored.grades == grade]
+        if len(chosen):
+            yield {"grade": technique}, some(chosen, limit(config), config.seed)
+    yield {"grade": "all"}, some(stored, limit(config), config.seed)
+
+
+def by_blanks(environment: str, config: Config) -> Iterator[tuple[Row, PuzzleSet]]:
+    """Yield test puzzles with each number of blanks."""
+    source = BankSource(puzzles.load(ENVIRONMENTS[environment], "test"))
+    rng = np.random.default_rng(config.seed)
+    for blanks in levels(source):
+        boards, solutions = source.sample(limit(config), blanks, rng)
+        yield {"blanks": blanks}, PuzzleSet(boards, solutions, source.geometry, environment)
 
 
 def levels(source: BankSource) -> list[int]:
@@ -115,29 +147,9 @@ def limit(config: Config) -> int:
     return 10 if config.smoke else config.count
 
 
-def sampled(stored: PuzzleSet, config: Config) -> PuzzleSet:
-    """Choose at most `count` puzzles."""
-    if len(stored) <= limit(config):
-        return stored
-    rng = np.random.default_rng(config.seed)
-    return stored[np.sort(rng.choice(len(stored), limit(config), replace=False))]
-
-
-def header(kind: str) -> str:
-    names = ["environment", kind, "puzzles", *POLICIES]
-    return f"| {' | '.join(names)} |\n|---|---|{'---:|' * (len(names) - 2)}"
-
-
-def row(name: str, what: str, chosen: PuzzleSet, config: Config) -> str:
-    policies = {title: make() for title, make in POLICIES.items()}
-    results = compare(policies, chosen, seed=config.seed)
-    cells = [f"`{name}`", what, f"{len(chosen):,}", *map(figure, results.values())]
-    return f"| {' | '.join(cells)} |"
-
-
-def figure(result: Evaluation) -> str:
-    low, high = (f"{100 * end:.1f}" for end in result.interval)
-    return f"{100 * result.completion_rate:.1f} % ({low} to {high})"
+def figure(row: Row) -> str:
+    low, high = (f"{row[end]:.1f}" for end in ("low", "high"))
+    return f"{100 * row['solved'] / row['count']:.1f} % ({low} to {high})"
 
 
 if __name__ == "__main__":

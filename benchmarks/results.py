@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +104,26 @@ def table(rows: Sequence[Row], heads: Sequence[str] = (), names: int = 1) -> str
         shown = [name for name in shown if name not in ("low", "high")]
         shown.insert(shown.index("solved") + 1, "95 % interval")
     return markdown_table(shown, [[_cell(row, head) for head in shown] for row in rows], names)
+
+
+def pivot(
+    rows: Sequence[Row], index: str, columns: str, told_cell: Callable[[Row], str] | str
+) -> str:
+    """Format rows as a Markdown table with one of their values down the side, and one on top.
+
+    Args:
+        rows: the figures.
+        index: the name of the value down the side.
+        columns: the name of the value on top.
+        told_cell: puts a row into a cell, or is the name of what goes there.
+    """
+    tell = told_cell if callable(told_cell) else lambda row: _cell(row, told_cell)
+    heads = list(dict.fromkeys(str(row[columns]) for row in rows))
+    cells: dict[str, dict[str, str]] = {}
+    for row in rows:
+        cells.setdefault(str(row[index]), {})[str(row[columns])] = tell(row)
+    body = [[name, *(found.get(head, "-") for head in heads)] for name, found in cells.items()]
+    return markdown_table([index, *heads], body)
 
 
 def _cell(row: Row, head: str) -> str:

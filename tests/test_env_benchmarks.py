@@ -64,12 +64,16 @@ def test_a_jumanji_that_cannot_be_installed_is_left_out(monkeypatch, capsys):
     assert "Against its best figure: 20 x" in capsys.readouterr().out
 
 
-def test_floors_are_written(tmp_path):
-    path = tmp_path / "floors.md"
-    floors.main(["--smoke", "--ids", "Sudoku4x4-v0", "--out", str(path)])
-    lines = path.read_text().splitlines()
-    assert sum(line.startswith("| `Sudoku4x4-v0`") for line in lines) == 10
-    assert all("100.0 %" in line for line in lines if line.startswith("| `Sudoku4x4-v0`"))
+def test_floors_are_written_and_not_played_twice(tmp_path, monkeypatch):
+    figures, page = tmp_path / "floors.json", tmp_path / "floors.md"
+    arguments = ["--smoke", "--ids", "Sudoku4x4-v0", "--out", str(figures), "--page", str(page)]
+    floors.main(arguments)
+    text = page.read_text()
+    lines = [line for line in text.splitlines() if line.startswith("| `Sudoku4x4-v0`")]
+    assert len(lines) == 10 and all("100.0 %" in line for line in lines)
+    monkeypatch.setattr(floors, "compare", None)
+    floors.main(arguments)
+    assert page.read_text() == text
 
 
 def test_the_table_of_spaces_is_up_to_date():
