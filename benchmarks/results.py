@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sudoku_gym.evaluation import Evaluation
 from sudoku_gym.evaluation.tables import markdown_table
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.statistics import wilson_interval
@@ -33,6 +34,16 @@ def share_of(solved: ArrayLike) -> Row:
     solved = np.asarray(solved)
     low, high = (round(100 * end, 2) for end in wilson_interval(int(solved.sum()), len(solved)))
     return {"count": len(solved), "solved": int(solved.sum()), "low": low, "high": high}
+
+
+def played(evaluation: Evaluation) -> Row:
+    """Return what a policy solved: the share, orbits where the puzzles have them, lost answers."""
+    row = share_of(evaluation.solved)
+    if evaluation.orbits_solved:
+        row["orbits"] = "{} of {}".format(*evaluation.orbits_solved)
+    if evaluation.illegal:
+        row["illegal answers"] = evaluation.illegal
+    return row
 
 
 def told(row: Row) -> str:

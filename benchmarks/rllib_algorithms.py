@@ -6,10 +6,12 @@ python benchmarks/rllib_algorithms.py --help
 
 import argparse
 import time
+from pathlib import Path
 
 import ray
 import torch
 
+from results import Results, command_of, played
 from sudoku_agents.rllib import RLlibPolicy, appo_config, dqn_config, ppo_config
 from sudoku_curricula import ConstantConfig, SuccessRateConfig
 from sudoku_gym import evaluate, puzzles
@@ -32,6 +34,7 @@ def main(argv=None):
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--no-curriculum", action="store_true")
     parser.add_argument("--every", type=int, default=1, help="test every so manieth puzzle only")
+    parser.add_argument("--out", type=Path, default=Path("runs/rllib-algorithms.json"))
     options = parser.parse_args(argv)
     torch.set_num_threads(1)
     ray.init("local", include_dashboard=False, log_to_driver=False, ignore_reinit_error=True)
@@ -56,13 +59,20 @@ def main(argv=None):
         steps = int(result["num_env_steps_sampled_lifetime"])
     minutes = (time.perf_counter() - start) / 60
     test = puzzles.load("4x4", split="test")[:: options.every]
-    played = evaluate(RLlibPolicy(algorithm.get_module()), test)
+    found = evaluate(RLlibPolicy(algorithm.get_module()), test)
     algorithm.stop()
-    print(
-        f"{options.algorithm}, seed {options.seed}, {steps:,} steps, {minutes:.1f} minutes, "
-        f"{result['curriculum']['blanks']:.0f} blanks at last: {played}"
+    Results(options.out, command_of(__file__, argv)).add(
+        {
+            "algorithm": options.algorithm,
+            "curriculum": not options.no_curriculum,
+            "seed": options.seed,
+            "steps": steps,
+            "minutes": round(minutes, 1),
+            "blanks at last": round(result["curriculum"]["blanks"]),
+            **played(found),
+        }
     )
-    return played
+    return found
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ python benchmarks/sb3_algorithms.py --help
 
 import argparse
 import time
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -13,6 +14,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.vec_env import VecMonitor
 
+from results import Results, command_of, played
 from sudoku_agents.sb3 import (
     ExactCoverDQNPolicy,
     HeldOut,
@@ -61,9 +63,10 @@ def main(argv=None):
     parser.add_argument("--steps", type=int, default=250_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--no-curriculum", action="store_true")
+    parser.add_argument("--out", type=Path, default=Path("runs/sb3-algorithms.json"))
     options = parser.parse_args(argv)
     torch.set_num_threads(1)
-    start = time.perf_counter()
+    start = time.process_time()
     make, policy, settings, masked = ALGORITHMS[options.algorithm]
     if options.no_curriculum:
         schedule = make_schedule("constant", blanks=12)
@@ -89,8 +92,17 @@ def main(argv=None):
         BlanksCurriculumCallback(schedule, held_out, evaluate_every=options.steps // 10, verbose=1),
     )
     result = evaluate(SB3Policy(model), puzzles.load("4x4", split="test"))
-    minutes = (time.perf_counter() - start) / 60
-    print(f"{options.algorithm}, {options.steps:,} steps, {minutes:.1f} minutes: {result}")
+    minutes = (time.process_time() - start) / 60
+    Results(options.out, command_of(__file__, argv)).add(
+        {
+            "algorithm": options.algorithm,
+            "curriculum": not options.no_curriculum,
+            "seed": options.seed,
+            "steps": model.num_timesteps,
+            "minutes": round(minutes, 1),
+            **played(result),
+        }
+    )
     return result
 
 

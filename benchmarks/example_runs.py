@@ -1,0 +1,50 @@
+"""The figures of the examples that train with Stable-Baselines3 and RLlib, seed by seed.
+
+Runs an example as a user does, lets it play its test puzzles, and writes down what each of its
+players solved, masked-random and the untrained network among them.
+
+    python benchmarks/example_runs.py train_sb3_maskable_ppo --seeds 0 1 2
+    python benchmarks/example_runs.py train_sb3_maskable_ppo --seeds 0 1 2 --options --no-curriculum
+    python benchmarks/example_runs.py train_rllib_ppo --seeds 0 1 2
+"""
+
+import argparse
+import importlib
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from results import Results, command_of, played
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("example", help="name of a file in examples/ whose `main` compares players")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--out", type=Path, default=Path("runs/example-runs.json"))
+    parser.add_argument("--options", nargs=argparse.REMAINDER, default=[], help="of the example")
+    options = parser.parse_args(argv)
+    results = Results(options.out, command_of(__file__, argv))
+    sys.path.insert(0, str(EXAMPLES))
+    example = importlib.import_module(options.example)
+    sys.path.remove(str(EXAMPLES))
+    for seed in options.seeds:
+        key = {"example": options.example, "options": " ".join(options.options), "seed": seed}
+        if any(key.items() <= row.items() for row in results.rows):
+            continue
+        start = time.process_time()
+        with tempfile.TemporaryDirectory() as folder:
+            found = example.main(["--run", folder, "--seed", str(seed), *options.options])
+        minutes = round((time.process_time() - start) / 60, 1)
+        by_blanks = found if None in found else {None: found}
+        for blanks, result in by_blanks.items():
+            where = {"blanks": blanks or "minimal", "processor minutes in all": minutes}
+            for player, evaluation in result.items():
+                results.add({**key, **where, "player": player, **played(evaluation)})
+
+
+if __name__ == "__main__":
+    main()
