@@ -3,7 +3,9 @@
 Both have a perceptron of two hidden layers of 256, 64 trajectories an update, Adam, a floor of -18
 for dead ends and a uniform backward policy. A third learner is ours as it is meant: the exact-cover
 body, and boards with fewer blanks among the empty ones. All get the same processor seconds, in
-turns; then all draw solutions. torchgfn goes into an environment of its own, beside this project:
+turns; then all draw solutions. The first row is the limit: the arithmetic of that perceptron alone,
+without states, masks, draws and losses. torchgfn goes into an environment of its own, beside this
+project:
 
     pip install torchgfn && python benchmarks/gflownet_torchgfn.py --seconds 30 --seeds 0 1 2
 """
@@ -14,6 +16,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -26,10 +29,10 @@ from gfn.states import DiscreteStates
 from gfn.utils.modules import MLP
 
 from gflownet import BODIES, EMPTY, FOUR, Fixed, partly_blank
+from results import Results, command_of, share_of
 from sudoku_agents.gflownet.config import GFlowNetConfig
 from sudoku_agents.gflownet.learner import GFlowNetLearner
 from sudoku_agents.gflownet.sampler import draw_trajectories
-from sudoku_gym.statistics import wilson_interval
 from sudoku_learning.networks import BodyConfig, MLPConfig
 from sudoku_learning.networks.exact_cover.graph import constraint_table
 from sudoku_learning.training import Random
@@ -48,6 +51,8 @@ class Config:
     """of the networks and of everything drawn"""
     draws: int = 2000
     """trajectories drawn after training"""
+    out: Path = Path("runs/gflownet-torchgfn.json")
+    """a JSON file for the figures"""
 
 
 class Sudoku4x4(DiscreteEnv):
@@ -117,11 +122,11 @@ class TheirLearner:
         loss.backward()
         self.adam.step()
 
-    def solved(self, draws: int) -> int:
-        """Count the solutions among so many draws."""
+    def solved(self, draws: int) -> np.ndarray:
+        """Return which of so many draws end at a solution, bool `[draws]`."""
         with torch.no_grad():
             ends = self.flows.sample_terminating_states(self.env, draws)
-        return int((ends.tensor.sum(-1) == 16).sum())
+        return (ends.tensor.sum(-1) == 16).numpy()
 
 
 class OurLearner:
@@ -150,16 +155,38 @@ class OurLearner:
         """Do an update on fresh trajectories."""
         self.learner.learn(None, self.random)
 
-    def solved(self, draws: int) -> int:
-        """Count the solutions among so many draws."""
+    def solved(self, draws: int) -> np.ndarray:
+        """Return which of so many draws end at a solution, bool `[draws]`."""
         boards = np.zeros((draws, 4, 4), np.int8)
         network = self.learner.network
-        return int(draw_trajectories(network, boards, FOUR, "any", self.random.numpy).solved.sum())
+        return draw_trajectories(network, boards, FOUR, "any", self.random.numpy).solved
+
+
+class Arithmetic:
+    """What an update costs the perceptron alone: 12 steps drawn, all states trained on."""
+
+    STEPS = 12  # of a trajectory, on average over the first updates
+
+    def __init__(self, seed: int) -> None:
+        torch.manual_seed(seed)
+        self.network = MLP(64, 65, hidden_dim=256, n_hidden_layers=2)
+        self.adam = torch.optim.Adam(self.network.parameters(), lr=1e-3)
+        self.states = torch.randn(self.STEPS * BATCH, 64)
+
+    def learn(self) -> None:
+        """Run the network as an update on fresh trajectories does."""
+        with torch.no_grad():
+            for states in self.states.split(BATCH):
+                self.network(states)
+        self.adam.zero_grad()
+        self.network(self.states).square().mean().backward()
+        self.adam.step()
 
 
 PERCEPTRON = MLPConfig((256, 256))
 WALKS = BODIES["exact cover, walks"]
 LEARNERS = {
+    "the perceptron's arithmetic alone": Arithmetic,
     "ours, the same perceptron": partial(OurLearner, body=PERCEPTRON, boards=EMPTY[None]),
     "torchgfn": TheirLearner,
     "ours as it is meant": partial(OurLearner, body=WALKS, boards=partly_blank()),
@@ -169,6 +196,7 @@ LEARNERS = {
 def main(argv: Sequence[str] | None = None) -> None:
     config = tyro.cli(Config, description=__doc__.splitlines()[0], args=argv)
     torch.set_num_threads(1)
+    results = Results(config.out, command_of(__file__, argv))
     for seed in config.seeds:
         for name, make in LEARNERS.items():
             learner = make(seed)
@@ -178,13 +206,10 @@ def main(argv: Sequence[str] | None = None) -> None:
                 learner.learn()
                 updates += 1
             rate = updates * BATCH / (time.process_time() - start)
-            won = learner.solved(config.draws)
-            low, high = wilson_interval(won, config.draws)
-            print(
-                f"{name}, seed {seed}: {rate:,.0f} trajectories a second, {won} of {config.draws} "
-                f"solved ({100 * low:.1f} to {100 * high:.1f} %)",
-                flush=True,
-            )
+            row = {"player": name, "seed": seed, "trajectories a second": round(rate)}
+            if not isinstance(learner, Arithmetic):
+                row |= share_of(learner.solved(config.draws))
+            results.add(row)
 
 
 if __name__ == "__main__":
