@@ -14,21 +14,23 @@ from __future__ import annotations
 import logging
 import multiprocessing
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import tyro
 from numpy.typing import NDArray
 
+from results import Results, Row, command_of, share_of, table
 from sudoku_baselines.classical.dlx import ITEM_RULES, DancingLinks
 from sudoku_gym import puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.files import read
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.statistics import wilson_interval
+
+EXTRA = {"item rules": ("median nodes",)}  # columns of one part
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class Config:
         package_count: 16x16 puzzles that the package is tried on, at most.
         limit: seconds a 16x16 puzzle may take.
         repeats: how often the 9x9 puzzles are solved; the fastest counts.
+        out: a JSON file for the figures; those of other lists in it are kept.
         smoke: measure next to nothing, to see that the script runs.
     """
 
@@ -51,24 +54,28 @@ class Config:
     package_count: int = 10
     limit: float = 10.0
     repeats: int = 7
+    out: Path = Path("runs/dancing-links.json")
     smoke: bool = False
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     config = tyro.cli(Config, description=__doc__, args=argv)
     if config.smoke:
-        config = Config(config.puzzles, config.large, 2, 1, 0.1, 1)
+        config = replace(config, count=2, package_count=1, limit=0.1, repeats=1)
     logging.disable(logging.WARNING)  # the tables say what stayed undecided
+    results = Results(config.out, command_of(__file__, argv))
     small, large = (
-        read(path) if path else puzzles.load(name, split="test")
+        (path.stem, read(path)) if path else (f"{name} test split", puzzles.load(name, "test"))
         for path, name in ((config.puzzles, "9x9"), (config.large, "16x16"))
     )
     has_package = package_is_installed()
     if has_package:
-        side_by_side(small[: config.count], config)
-    rules(large[: config.count], config)
+        side_by_side(*small, config, results)
+    rules(*large, config, results)
     if has_package:
-        package_at_16x16(large[: config.package_count], config)
+        package_at_16x16(*large, config, results)
+    for title, text in tables(results.rows).items():
+        print(f"\n{title}\n\n{text}")
 
 
 def package_is_installed() -> bool:
@@ -80,25 +87,29 @@ def package_is_installed() -> bool:
     return True
 
 
-def side_by_side(boards: PuzzleSet, config: Config) -> None:
+def side_by_side(name: str, boards: PuzzleSet, config: Config, results: Results) -> None:
     """Puzzles a second, in turns, so that other work on the machine hits both alike."""
     from exact_cover import get_exact_cover
 
+    key = {"part": "puzzles a second", "puzzles": name}
+    if any(key.items() <= row.items() for row in results.rows):
+        return
+    boards = boards[: config.count]
     matrix = cover_matrix(boards.geometry)
     algorithms = {rule: DancingLinks(item_rule=rule) for rule in ITEM_RULES[:2]}
     for algorithm in algorithms.values():
         algorithm.solve(boards.puzzles[:1], boards.geometry)  # compiles
     seconds = np.zeros((config.repeats, 4))
     for repeat in range(config.repeats):
-        times = [perf_counter()]
+        times = [process_time()]
         parts = [open_part(matrix, puzzle) for puzzle in boards.puzzles]
-        times.append(perf_counter())
+        times.append(process_time())
         for part in parts:
             get_exact_cover(part)
-        times.append(perf_counter())
+        times.append(process_time())
         for algorithm in algorithms.values():
             algorithm.solve(boards.puzzles, boards.geometry)
-            times.append(perf_counter())
+            times.append(process_time())
         seconds[repeat] = np.diff(times)
     building, covering, *ours = seconds.min(0) / len(boards)
     rates = {
@@ -107,43 +118,62 @@ def side_by_side(boards: PuzzleSet, config: Config) -> None:
         **{f"dancing links, {rule}": 1 / t for rule, t in zip(algorithms, ours, strict=True)},
     }
     slowest = min(rates.values())
-    rows = [[name, f"{rate:,.0f}", f"{rate / slowest:.1f}"] for name, rate in rates.items()]
-    title = f"First solution of {len(boards)} puzzles, {boards.name}, {givens(boards)}"
-    print_table(title, ["solver", "puzzles a second", "ratio"], rows)
+    for solver, rate in rates.items():
+        ratio = round(rate / slowest, 1)
+        found = {"solved a second": round(rate), "ratio": ratio}
+        results.add({**key, "count": len(boards), "solver": solver, **found})
 
 
-def rules(boards: PuzzleSet, config: Config) -> None:
+def rules(name: str, boards: PuzzleSet, config: Config, results: Results) -> None:
     """The item rules on large puzzles; `first` gives up after five puzzles at the limit."""
-    heads = ["item rule", "solved", "95 % interval", "median ms", "slowest ms", "median nodes"]
-    rows = []
     for rule in ITEM_RULES:
+        key = {"part": "item rules", "puzzles": name, "givens": givens(boards), "solver": rule}
+        if not results.lacks(key):
+            continue
         algorithm = DancingLinks(10**15, config.limit, rule)
         algorithm.solve(boards.solutions[:1], boards.geometry)  # compiles
         seconds, nodes, solved = [], [], []
-        for puzzle in boards.puzzles if rule != "first" else boards.puzzles[:5]:
-            start = perf_counter()
+        for puzzle in boards.puzzles[: 5 if rule == "first" else config.count]:
+            start = process_time()
             algorithm.solve(puzzle[None], boards.geometry)
-            seconds.append(perf_counter() - start)
+            seconds.append(process_time() - start)
             nodes.append(algorithm.nodes[0])
             solved.append(algorithm.status[0] == "solved")
-        low, high = wilson_interval(sum(solved), len(solved))
-        share = [f"{sum(solved)} of {len(solved)}", f"{100 * low:.1f} to {100 * high:.1f} %"]
-        times = [in_ms(np.median(seconds)), in_ms(max(seconds)), f"{np.median(nodes):,.0f}"]
-        rows.append([rule, *share, *(times if all(solved) else ["-", "-", "-"])])
-    print_table(f"{boards.name}, {givens(boards)}, {config.limit:g} s a puzzle", heads, rows)
+        row = {**key, **share_of(solved)}
+        if all(solved):
+            row |= times_of(seconds) | {"median nodes": int(np.median(nodes))}
+        results.add(row)
 
 
-def package_at_16x16(boards: PuzzleSet, config: Config) -> None:
+def package_at_16x16(name: str, boards: PuzzleSet, config: Config, results: Results) -> None:
     """The package on large puzzles, handed what the givens leave open, or all blanks' rows."""
-    rows = []
     for handed, only_open in (("what the givens leave open", True), ("the whole matrix", False)):
-        times = [package_seconds(puzzle, only_open, config.limit) for puzzle in boards.puzzles]
-        done = [seconds for seconds in times if seconds is not None]
-        complete = len(done) == len(times)
-        figures = [in_ms(np.median(done)), in_ms(max(done))] if complete else ["-", "-"]
-        rows.append([f"exact_cover, handed {handed}", f"{len(done)} of {len(times)}", *figures])
-    title = f"The package on the first {len(boards)} of them, {config.limit:g} s a puzzle"
-    print_table(title, ["solver", "solved", "median ms", "slowest ms"], rows)
+        solver = f"exact_cover, handed {handed}"
+        key = {"part": "package", "puzzles": name, "givens": givens(boards), "solver": solver}
+        if results.lacks(key):
+            chosen = boards.puzzles[: config.package_count]
+            times = [package_seconds(puzzle, only_open, config.limit) for puzzle in chosen]
+            done = [seconds for seconds in times if seconds is not None]
+            row = {**key, **share_of([seconds is not None for seconds in times])}
+            results.add(row | times_of(done) if len(done) == len(times) else row)
+
+
+def times_of(seconds: Sequence[float]) -> Row:
+    told = {"median ms": np.median(seconds), "slowest ms": max(seconds)}
+    return {name: float(f"{1e3 * value:.3g}") for name, value in told.items()}
+
+
+def tables(rows: Sequence[Row]) -> dict[str, str]:
+    """Return the Markdown tables of some rows, by title."""
+    found = {}
+    for part in dict.fromkeys(row["part"] for row in rows):
+        for name in dict.fromkeys(row["puzzles"] for row in rows if row["part"] == part):
+            chosen = [row for row in rows if (row["part"], row["puzzles"]) == (part, name)]
+            heads = ["solver", "count", "solved a second", "ratio"]
+            if part != "puzzles a second":
+                heads = ["solver", "count", "solved", "95 % interval", "median ms", "slowest ms"]
+            found[f"{part}, {name}"] = table(chosen, [*heads, *EXTRA.get(part, ())])
+    return found
 
 
 def package_seconds(puzzle: NDArray[np.int8], only_open: bool, limit: float) -> float | None:
@@ -167,9 +197,9 @@ def cover_one(puzzle: NDArray[np.int8], only_open: bool, pipe: Connection) -> No
     matrix = cover_matrix(Geometry.standard(len(puzzle)))
     part = open_part(matrix, puzzle) if only_open else with_givens(matrix, puzzle)
     pipe.send("ready")
-    start = perf_counter()
+    start = process_time()
     get_exact_cover(part)
-    pipe.send(perf_counter() - start)
+    pipe.send(process_time() - start)
 
 
 def cover_matrix(geometry: Geometry) -> NDArray[np.bool_]:
@@ -205,16 +235,6 @@ def givens(boards: PuzzleSet) -> str:
     counts = boards.geometry.num_cells - boards.blanks
     low, high = counts.min(), counts.max()
     return f"{low} givens" if low == high else f"{low}-{high} givens"
-
-
-def in_ms(seconds: float) -> str:
-    return f"{1e3 * seconds:,.0f}" if seconds >= 0.1 else f"{1e3 * seconds:.3g}"
-
-
-def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:
-    print(f"\n### {title}\n\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
-    for row in rows:
-        print(f"| {' | '.join(row)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import pytest
 
 import belief_propagation
 import classical
+import dancing_links
 import example_runs
 import floors
 from sudoku_gym import compare, load_policy, puzzles
@@ -56,11 +57,16 @@ def test_shares_with_intervals_were_measured(page, measured):
 
 
 @pytest.mark.parametrize(
-    ("benchmark", "name"), [(classical, "classical"), (belief_propagation, "belief-propagation")]
+    ("benchmark", "figures", "page"),
+    [
+        (classical, "classical.json", "classical.md"),
+        (dancing_links, "dancing-links.json", "classical.md"),
+        (belief_propagation, "belief-propagation.json", "belief-propagation.md"),
+    ],
 )
-def test_the_pages_hold_the_tables_of_the_figures(benchmark, name):
-    rows = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))["rows"]
-    page = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+def test_the_pages_hold_the_tables_of_the_figures(benchmark, figures, page):
+    rows = json.loads((RESULTS / figures).read_text(encoding="utf-8"))["rows"]
+    page = (RESULTS / page).read_text(encoding="utf-8")
     tables = benchmark.tables(rows)
     assert tables
     assert [title for title, table in tables.items() if table not in page] == []
