@@ -17,6 +17,12 @@ def test_the_citation_names_this_release():
     assert re.findall(r"^  - (\w[^:\n]*)$", text, re.M) == PROJECT["keywords"]
 
 
+def test_the_changelog_has_this_release():
+    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    releases = re.findall(r"^## \[(\d[\d.]*)\] - \d{4}-\d\d-\d\d$", text, re.M)
+    assert releases[0] == PROJECT["version"]
+
+
 def test_every_extra_is_in_all_or_serves_developers():
     extras = PROJECT["optional-dependencies"]
     for name in ("all", "dev"):
