@@ -92,6 +92,26 @@ def test_who_is_surely_wrong_is_corrected():
     assert 1 < found.evaluations[0] < 20
 
 
+def test_hope_is_given_up_before_proof():
+    """An early mistake is doubted when what follows from it has become less likely than that."""
+    puzzle = puzzles.load("9x9", "test")[4:5]
+    right = knowing(puzzle.solutions[0])
+    mask = board.candidates(puzzle.puzzles).ravel()
+    wrong = np.flatnonzero(mask & (right(puzzle.puzzles, mask[None])[0] < 0))[0]
+    cell, digit = divmod(wrong, 9)
+
+    def rate(boards, masks):
+        logits = right(boards, masks)
+        logits[masks[:, wrong]] = -9
+        logits[masks[:, wrong], wrong] = 4  # a chance of 98 % to be right
+        logits[boards.reshape(len(boards), -1)[:, cell] == digit + 1] = 0  # then, at a loss
+        return logits
+
+    found = retry_search(puzzle.puzzles, puzzle.geometry, rate, RetryConfig(evaluations=100))
+    np.testing.assert_array_equal(found.solutions, puzzle.solutions)
+    assert 2 < found.evaluations[0]  # to refute all that follows takes more than a thousand
+
+
 def test_boards_that_need_no_question():
     full = puzzles.load("4x4", "test")[:1].solutions
     twice = np.zeros((1, 4, 4), np.int8)

@@ -1,4 +1,4 @@
-"""The retry search: play, and take back what is proven to be lost."""
+"""The retry search: play, take back what is proven to be lost, go on where most hope is left."""
 
 from sudoku_agents.alphazero.retry.retry_search import (
     Ratings,

@@ -1,26 +1,29 @@
-"""The retry search: play, and take a move back only when its end is proven to be lost.
+"""The retry search: play, and where that proves to be lost, go on where the network sees most hope.
 
 cAlphaZero (section 6) proposes to play a single run and, where it fails, to set the value of the
 failed end to zero and to return to the root. A failed end is a proof, though, and Sudoku lets it
 reach far: a board at which some constraint has no placement left has no solution. So the search
-goes back no further than that proof reaches, strikes out what was refuted, and asks again.
+strikes out what was refuted, no more than that, and the network says where to go on.
 
 1. The network rates the placements that are still allowed. Those with a logit above `sure` are
-   assumed together, or, if there are none, the best one alone.
-2. If a constraint has no placement left, the latest assumption is refuted: not all of its
-   placements are right. The least sure of them is struck out where the assumption was made, the
-   others are assumed once more; if that is refuted too, the next one is struck out instead. The
-   network sees the narrower mask.
-3. Go on until the board is full, or nothing is left to take back: then there is no solution.
+   assumed together, surest first, or, if there are none, the best one alone.
+2. Either all of these K placements are right, or for one k from 1 to K the first k - 1 are and the
+   kth is not: K + 1 cases, of which one holds. The logits say how likely each of them is, by the
+   logistic function, and times the chance of the board that is the chance of the case.
+3. The likeliest case of all that are open is looked at next, wherever it lies (best-first search).
+   Where a constraint has no placement left in it, the case is refuted at once. Where the board is
+   full, it is solved. Else the network rates it in turn, and sees that what was struck out is not
+   allowed.
+4. Go on until the board is full, or no case is left: then there is no solution.
 
-The boards with placements 1 to k are those with all of 1 to k, those with 1 to k - 1 without k,
-..., and those without 1. So nothing is left out and nothing is searched twice: with enough
-evaluations the search is complete. It solves each board that has a solution and proves where there
-is none or, on request, that there is no second. No other solver takes part.
+The cases leave nothing out and overlap nowhere: with enough evaluations the search is complete. It
+solves each board that has a solution and proves where there is none or, on request, that there is
+no second. No other solver takes part.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -137,13 +140,24 @@ def _hold_conflicts(boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.
     return np.asarray(board.conflicts(boards, geometry).any((1, 2)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Assumption:
-    """Placements that were assumed together, surest first, and the board before them."""
+    """K placements that were assumed together, surest first, and its K + 1 cases.
+
+    Attributes:
+        board: int8 `[N**2]`, before them.
+        allowed: the mask before them, bits of uint8.
+        placements: int64 `[K]`.
+        cases: int64 `[K + 1]`, likeliest first: 0 for all of them, k for the first k - 1 without
+            the kth.
+        chances: float64 `[K + 1]`, the log of each case's chance.
+    """
 
     board: NDArray[np.int8]
-    mask: NDArray[np.bool_]
+    allowed: NDArray[np.uint8]
     placements: NDArray[np.int64]
+    cases: NDArray[np.int64]
+    chances: NDArray[np.float64]
 
 
 class _Search:
@@ -169,7 +183,9 @@ class _Search:
         self.solutions: list[NDArray[np.int8]] = []
         self.is_over = False
         self.evaluations = 0
-        self._assumptions: list[_Assumption] = []
+        self._chance = 0.0  # the log of the chance that the board is right so far
+        self._open: list[tuple[float, int, _Assumption, int]] = []  # a heap, a case of each
+        self._pushed = 0
         self._tables = constraint_table(geometry), constraint_members(geometry)
         self._sure = sure
         self._limit = limit
@@ -185,35 +201,51 @@ class _Search:
         logits = np.where(self.mask, logits, -np.inf)
         sure = np.flatnonzero(logits > self._sure)
         order = np.argsort(-logits[sure], kind="stable")
-        self._assume(sure[order] if len(sure) else np.array([logits.argmax()]))
+        self._assume(sure[order] if len(sure) else np.array([logits.argmax()]), logits)
+        self._take_likeliest()
         self.look()
 
     def look(self) -> None:
-        """Take back what is refuted, until there is a board to ask the network about."""
+        """Drop what is refuted, until there is a board to ask the network about."""
         while not self.is_over and (state := self._state()) != OPEN:
             if state == FULL:
                 self.solutions.append(self.board)
                 self.is_over = len(self.solutions) == self._limit
             if not self.is_over:
-                self._take_back()
+                self._take_likeliest()
 
     def _state(self) -> int:
         return int(state_of(self.board, self.mask, *self._tables))
 
-    def _assume(self, placements: NDArray[np.int64]) -> None:
-        before = self.board, self.mask
-        self.board, self.mask = self.board.copy(), self.mask.copy()
-        placed = assume(self.board, self.mask, placements, *self._tables)
-        self._assumptions.append(_Assumption(*before, placed))
+    def _assume(self, placements: NDArray[np.int64], logits: NDArray[np.float32]) -> None:
+        made = assume(self.board.copy(), self.mask.copy(), placements, *self._tables)
+        odds = np.maximum(logits[made].astype(np.float64), 0)  # what is assumed is likely
+        right, wrong = -np.log1p(np.exp(-odds)), -np.log1p(np.exp(odds))
+        before = np.concatenate([[0.0], np.cumsum(right)])
+        chances = self._chance + np.concatenate([before[-1:], before[:-1] + wrong])
+        cases = np.argsort(-chances, kind="stable")
+        self._push(_Assumption(self.board, np.packbits(self.mask), made, cases, chances[cases]), 0)
 
-    def _take_back(self) -> None:
-        if not self._assumptions:
+    def _push(self, assumption: _Assumption, rank: int) -> None:
+        """Put an assumption's next case among the open ones, if it has one left."""
+        if rank < len(assumption.cases):
+            self._pushed += 1  # of equal chances the earlier one comes first
+            case = -assumption.chances[rank], self._pushed, assumption, rank
+            heapq.heappush(self._open, case)
+
+    def _take_likeliest(self) -> None:
+        """Go to the likeliest case that is open; with none, the search is over."""
+        if not self._open:
             self.is_over = True
             return
-        latest = self._assumptions.pop()
-        self.board, self.mask = latest.board, latest.mask
-        *others, struck_out = latest.placements
-        if others:
-            self._assume(np.array(others))
-        self.mask = self.mask.copy()
-        self.mask[struck_out] = False
+        chance, _, assumption, rank = heapq.heappop(self._open)
+        self._push(assumption, rank + 1)
+        self._chance = -chance
+        self.board = assumption.board.copy()
+        self.mask = np.unpackbits(assumption.allowed, count=len(self.mask)).astype(np.bool_)
+        case, placements = assumption.cases[rank], assumption.placements
+        if case == 0:
+            assume(self.board, self.mask, placements, *self._tables)
+        else:
+            assume(self.board, self.mask, placements[: case - 1], *self._tables)
+            self.mask[placements[case - 1]] = False
