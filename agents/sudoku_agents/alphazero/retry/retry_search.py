@@ -14,7 +14,9 @@ strikes out what was refuted, no more than that, and the network says where to g
    Where a constraint has no placement left in it, the case is refuted at once. Where the board is
    full, it is solved. Else the network rates it in turn, and sees that what was struck out is not
    allowed.
-4. Go on until the board is full, or no case is left: then there is no solution.
+4. After every fourth evaluation it is the fullest board's likeliest case instead: a network that is
+   at a loss thinks the same of everything, and would fill all boards a little and none of them.
+5. Go on until the board is full, or no case is left: then there is no solution.
 
 The cases leave nothing out and overlap nowhere: with enough evaluations the search is complete. It
 solves each board that has a solution and proves where there is none or, on request, that there is
@@ -26,6 +28,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +47,8 @@ from sudoku_learning.networks.exact_cover.graph import constraint_members, const
 Ratings = Callable[[NDArray[np.int8], NDArray[np.bool_]], NDArray[np.float32]]
 """Rates the placements of boards, int8 `[B, N, N]` with masks bool `[B, N**3]`: logits, float32
 `[B, N**3]`."""
+
+FULLEST_EVERY = 4  # evaluations
 
 
 @registered("alphazero/retry")
@@ -140,7 +145,7 @@ def _hold_conflicts(boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.
     return np.asarray(board.conflicts(boards, geometry).any((1, 2)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Assumption:
     """K placements that were assumed together, surest first, and its K + 1 cases.
 
@@ -151,6 +156,7 @@ class _Assumption:
         cases: int64 `[K + 1]`, likeliest first: 0 for all of them, k for the first k - 1 without
             the kth.
         chances: float64 `[K + 1]`, the log of each case's chance.
+        looked_at: how many of the cases were looked at.
     """
 
     board: NDArray[np.int8]
@@ -158,6 +164,11 @@ class _Assumption:
     placements: NDArray[np.int64]
     cases: NDArray[np.int64]
     chances: NDArray[np.float64]
+    looked_at: int = 0
+
+
+_Case: TypeAlias = tuple[float, int, int, _Assumption]
+"""Where it stands in its heap, of equals, among the cases of its assumption, and which that is."""
 
 
 class _Search:
@@ -184,8 +195,9 @@ class _Search:
         self.is_over = False
         self.evaluations = 0
         self._chance = 0.0  # the log of the chance that the board is right so far
-        self._open: list[tuple[float, int, _Assumption, int]] = []  # a heap, a case of each
-        self._pushed = 0
+        self._likeliest: list[_Case] = []  # heaps of the next case of each assumption
+        self._fullest: list[_Case] = []
+        self._opened = 0
         self._tables = constraint_table(geometry), constraint_members(geometry)
         self._sure = sure
         self._limit = limit
@@ -202,7 +214,7 @@ class _Search:
         sure = np.flatnonzero(logits > self._sure)
         order = np.argsort(-logits[sure], kind="stable")
         self._assume(sure[order] if len(sure) else np.array([logits.argmax()]), logits)
-        self._take_likeliest()
+        self._take()
         self.look()
 
     def look(self) -> None:
@@ -212,7 +224,7 @@ class _Search:
                 self.solutions.append(self.board)
                 self.is_over = len(self.solutions) == self._limit
             if not self.is_over:
-                self._take_likeliest()
+                self._take()
 
     def _state(self) -> int:
         return int(state_of(self.board, self.mask, *self._tables))
@@ -224,23 +236,36 @@ class _Search:
         before = np.concatenate([[0.0], np.cumsum(right)])
         chances = self._chance + np.concatenate([before[-1:], before[:-1] + wrong])
         cases = np.argsort(-chances, kind="stable")
-        self._push(_Assumption(self.board, np.packbits(self.mask), made, cases, chances[cases]), 0)
+        allowed = np.packbits(self.mask)
+        self._open(_Assumption(self.board, allowed, made, cases, chances[cases]))
 
-    def _push(self, assumption: _Assumption, rank: int) -> None:
+    def _open(self, assumption: _Assumption) -> None:
         """Put an assumption's next case among the open ones, if it has one left."""
+        rank = assumption.looked_at
         if rank < len(assumption.cases):
-            self._pushed += 1  # of equal chances the earlier one comes first
-            case = -assumption.chances[rank], self._pushed, assumption, rank
-            heapq.heappush(self._open, case)
+            self._opened += 1  # of equals the latest comes first
+            blanks = int((assumption.board == 0).sum())
+            heapq.heappush(
+                self._likeliest, (-assumption.chances[rank], -self._opened, rank, assumption)
+            )
+            heapq.heappush(self._fullest, (blanks, -self._opened, rank, assumption))
 
-    def _take_likeliest(self) -> None:
-        """Go to the likeliest case that is open; with none, the search is over."""
-        if not self._open:
-            self.is_over = True
-            return
-        chance, _, assumption, rank = heapq.heappop(self._open)
-        self._push(assumption, rank + 1)
-        self._chance = -chance
+    def _take(self) -> None:
+        """Go to the likeliest case that is open, or the fullest; with none, the search is over."""
+        is_likeliest = self.evaluations % FULLEST_EVERY != 0
+        cases = self._likeliest if is_likeliest else self._fullest
+        while cases:
+            _, _, rank, assumption = heapq.heappop(cases)
+            if rank == assumption.looked_at:  # else the other heap had it
+                assumption.looked_at += 1
+                self._open(assumption)
+                self._enter(assumption, rank)
+                return
+        self.is_over = True
+
+    def _enter(self, assumption: _Assumption, rank: int) -> None:
+        """Stand on the board of a case."""
+        self._chance = assumption.chances[rank]
         self.board = assumption.board.copy()
         self.mask = np.unpackbits(assumption.allowed, count=len(self.mask)).astype(np.bool_)
         case, placements = assumption.cases[rank], assumption.placements
