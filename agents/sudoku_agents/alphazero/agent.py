@@ -94,8 +94,11 @@ class RetrySolver:
 
     def search(self, puzzles: NDArray[np.int8], geometry: Geometry, limit: int = 1) -> RetryResult:
         """Search for up to `limit` solutions, see `retry_search`."""
-        rate = ratings(self.network, geometry)
-        return retry_search(puzzles, geometry, rate, self.config, limit)
+        network, quick = self.network, None
+        if network.settles:
+            quick = ratings(network, geometry, network.body.segments()[0])
+        rate = ratings(network, geometry)
+        return retry_search(puzzles, geometry, rate, self.config, limit, quick)
 
 
 def evaluator(network: Network, geometry: Geometry) -> Evaluator:
@@ -110,18 +113,24 @@ def evaluator(network: Network, geometry: Geometry) -> Evaluator:
     return evaluate
 
 
-def ratings(network: Network, geometry: Geometry) -> Ratings:
-    """Return what a retry search asks: boards and masks in numpy in, logits out."""
+def ratings(network: Network, geometry: Geometry, rounds: int | None = None) -> Ratings:
+    """Return what a retry search asks: boards and masks in numpy in, logits out.
+
+    Args:
+        network: with the head `policy`.
+        geometry: of the boards.
+        rounds: of a body that settles, at most; None takes what it is set to.
+    """
 
     def rate(boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
         parts = [
-            evaluate_boards(network, boards[part], masks[part], geometry)["policy"]
+            evaluate_boards(network, boards[part], masks[part], geometry, ["policy"], rounds)
             for part in (
                 slice(start, start + BOARDS_AT_ONCE)
                 for start in range(0, len(boards), BOARDS_AT_ONCE)
             )
         ]
-        return np.concatenate(parts)
+        return np.concatenate([part["policy"] for part in parts])
 
     return rate
 
@@ -153,7 +162,8 @@ def load(
         search: `"retry"` makes a solver: it searches until the puzzle is solved.
         evaluations: that the retry search may spend on a puzzle.
         rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint, with
-            a search at most 256 of them: lost boards never settle, and it meets many.
+            a tree search at most 256 of them: lost boards never settle, and it meets many. (The
+            retry search soon thinks quickly, see `RetryConfig.thorough`.)
         sure: without a search, all placements with a higher logit are played before the network is
             asked again; a number that no logit reaches, as 1e9, asks it before every move. None
             takes what the network was trained with.
@@ -169,7 +179,7 @@ def load(
     if sure is not None and (search or simulations):
         raise ValueError(f"sure={sure}: a search does not play what the network is sure of")
     config, network = load_network(folder, read_config, _make, _renamed, rounds)
-    if rounds is None and (search or simulations) and network.settles:
+    if rounds is None and simulations and network.settles:
         network.body.rounds = min(network.eval().body.rounds, SEARCH_ROUNDS)
     if search == "retry":
         return RetrySolver(network, RetryConfig(evaluations))

@@ -67,19 +67,20 @@ class Network(nn.Module):
         masks: Tensor,
         geometry: Geometry,
         heads: Collection[str] | None = None,
+        rounds: int | None = None,
     ) -> dict[str, Tensor]:
         """Evaluate boards as `forward` does, but no longer than each of them needs.
 
         With `ExactCoverConfig.settled` the body runs `rounds` of its rounds at a time, and a board
         is done when no number that the head `policy`, or else `q`, gives to a legal placement lies
         closer to 0 than that. Other networks answer as `forward`. With `heads` the others are left
-        out.
+        out; with `rounds` a network that settles thinks for at most so many.
         """
         chosen = {name: head for name, head in self.heads.items() if heads is None or name in heads}
         if not self.settles:
             features = self.body(boards, masks, geometry)
             return {name: head(features)[-1] for name, head in chosen.items()}
-        return self._think(boards, masks, geometry, chosen)[0]
+        return self._think(boards, masks, geometry, chosen, rounds)[0]
 
     @property
     def settles(self) -> bool:
@@ -104,7 +105,12 @@ class Network(nn.Module):
         return memories
 
     def _think(
-        self, boards: Tensor, masks: Tensor, geometry: Geometry, heads: Mapping[str, nn.Module]
+        self,
+        boards: Tensor,
+        masks: Tensor,
+        geometry: Geometry,
+        heads: Mapping[str, nn.Module],
+        rounds: int | None = None,
     ) -> tuple[dict[str, Tensor], list[Memory]]:
         """Return what the heads say once each board has settled, and where the body stands."""
         body = self.body
@@ -112,10 +118,10 @@ class Network(nn.Module):
         found: dict[str, Tensor] = {}
         rows = torch.arange(len(boards))
         memories: list[Any] = [None] * len(boards)
-        for rounds in body.segments():
+        for segment in body.segments(rounds):
             open_rows = rows.tolist()
             before = [memories[row] for row in open_rows]
-            features = body(boards[rows], masks[rows], geometry, memories=before, rounds=rounds)
+            features = body(boards[rows], masks[rows], geometry, memories=before, rounds=segment)
             for row, memory in zip(open_rows, features.memories, strict=True):
                 memories[row] = memory
             for name, head in heads.items():

@@ -147,8 +147,10 @@ def evaluate_boards(
     masks: NDArray[np.bool_],
     geometry: Geometry,
     heads: Collection[str] | None = None,
+    rounds: int | None = None,
 ) -> dict[str, NDArray[np.float32]]:
     """Evaluate boards in numpy, without gradients: see `Network.think`."""
+    given = torch.from_numpy(boards), torch.from_numpy(masks), geometry
     with torch.inference_mode():
-        outputs = network.think(torch.from_numpy(boards), torch.from_numpy(masks), geometry, heads)
+        outputs = network.think(*given, heads, rounds)
     return {name: output.numpy() for name, output in outputs.items()}

@@ -126,6 +126,23 @@ def test_boards_that_need_no_question():
     assert found.decided.all() and not found.evaluations.any()
 
 
+def test_after_some_evaluations_it_asks_quickly():
+    counts = {"thorough": 0, "quick": 0}
+
+    def counting(name):
+        def rate(boards, masks):
+            counts[name] += len(boards)
+            return np.zeros(masks.shape, np.float32)
+
+        return rate
+
+    boards = np.zeros((3, 4, 4), np.int8)
+    config = RetryConfig(evaluations=50, thorough=2)
+    both = counting("thorough"), counting("quick")
+    found = retry_search(boards, FOUR, both[0], config, quick=both[1])
+    assert counts == {"thorough": 6, "quick": found.evaluations.sum() - 6}
+
+
 def test_the_budget():
     boards = np.zeros((2, 4, 4), np.int8)
     boards[1] = puzzles.load("4x4", "test")[:1].solutions[0]

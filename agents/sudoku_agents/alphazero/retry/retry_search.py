@@ -18,6 +18,9 @@ strikes out what was refuted, no more than that, and the network says where to g
    at a loss thinks the same of everything, and would fill all boards a little and none of them.
 5. Go on until the board is full, or no case is left: then there is no solution.
 
+Most boards fall to the first few evaluations, if the network thinks for long. Those that do not are
+searched faster by many evaluations in which it thinks for a moment, since it is corrected soon.
+
 The cases leave nothing out and overlap nowhere: with enough evaluations the search is complete. It
 solves each board that has a solution and proves where there is none or, on request, that there is
 no second. No other solver takes part.
@@ -60,11 +63,15 @@ class RetryConfig:
     """network evaluations to spend on one board before it is left undecided"""
     sure: float = 3.0
     """placements with a logit above this are assumed together"""
+    thorough: int = 4
+    """evaluations of a board after which the network thinks quickly, if it can"""
 
     def __post_init__(self) -> None:
         """Check the values."""
         if self.evaluations < 1:
             raise ValueError(f"evaluations must be at least 1, not {self.evaluations}")
+        if self.thorough < 0:
+            raise ValueError(f"thorough must not be negative, but is {self.thorough}")
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,7 @@ def retry_search(
     rate: Ratings,
     config: RetryConfig,
     limit: int = 1,
+    quick: Ratings | None = None,
 ) -> RetryResult:
     """Search each board for up to `limit` solutions, all of them in lock step.
 
@@ -100,6 +108,8 @@ def retry_search(
             `[K, N**3]` of the placements; those outside of the mask are not looked at.
         config: the settings.
         limit: stop at this many solutions of a board; 2 tells whether there is a second.
+        quick: rates boards in less time, once `config.thorough` evaluations have not been enough;
+            None goes on with `rate`.
 
     Returns:
         A `RetryResult`. A board is decided if it has `limit` solutions, or if it is proven that
@@ -122,7 +132,10 @@ def retry_search(
             search.look()
     running = [search for search in searches if not search.is_over]
     while running:
-        logits = rate(
+        asks = rate
+        if quick is not None and running[0].evaluations >= config.thorough:  # all in lock step
+            asks = quick
+        logits = asks(
             np.stack([search.board for search in running]).reshape(-1, *boards.shape[1:]),
             np.stack([search.mask for search in running]),
         )

@@ -145,9 +145,9 @@ class ExactCoverBody(nn.Module):
             raise ValueError(f"rounds must be at least 1, not {rounds}")
         self._rounds = rounds
 
-    def segments(self) -> list[int]:
-        """The rounds of the next call, in segments as long as those of training."""
-        full, rest = divmod(self.rounds, self.config.rounds)
+    def segments(self, rounds: int | None = None) -> list[int]:
+        """Divide rounds, by default those of the next call, into segments as in training."""
+        full, rest = divmod(rounds or self.rounds, self.config.rounds)
         return [self.config.rounds] * full + [rest] * (rest > 0)
 
     def forward(
