@@ -29,6 +29,7 @@ from sudoku_learning.training.playing import load_network
 
 SEARCH_ROUNDS = 256
 PRETRAINED = Path(__file__).parent / "pretrained"
+GENERAL = Path(__file__).parent / "pretrained-general"
 
 
 class AlphaZeroPolicy(NetworkPolicy):
@@ -193,6 +194,30 @@ def load(
     options: dict[str, Any] = {"root": root, "backup": backup, "proofs": proofs}
     chosen = {name: option for name, option in options.items() if option is not None}
     return AlphaZeroPolicy(network, replace(trained_with, simulations=simulations, **chosen))
+
+
+def load_general(
+    folder: str | os.PathLike[str] = GENERAL,
+    search: Literal["retry"] | None = None,
+    evaluations: int = RetryConfig.evaluations,
+    rounds: int | None = None,
+    sure: float | None = None,
+) -> AlphaZeroPolicy | RetrySolver:
+    """Make a policy of the network that was trained on 16x16 boards and on the variants too.
+
+    It plays them better than the other, and standard 9x9 boards worse.
+
+    Args:
+        folder: see `load`, as for what follows.
+        search: likewise.
+        evaluations: likewise.
+        rounds: likewise.
+        sure: likewise.
+
+    Raises:
+        ValueError: as `load` does.
+    """
+    return load(folder, search=search, evaluations=evaluations, rounds=rounds, sure=sure)
 
 
 def _make(config: AlphaZeroConfig | ExpertIterationConfig) -> Network:
