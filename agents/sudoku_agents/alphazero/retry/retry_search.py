@@ -8,8 +8,8 @@ strikes out what was refuted, no more than that, and the network says where to g
 1. The network rates the placements that are still allowed. Those with a logit above `sure` are
    assumed together, surest first, or, if there are none, the best one alone.
 2. Either all of these K placements are right, or for one k from 1 to K the first k - 1 are and the
-   kth is not: K + 1 cases, of which one holds. The logits say how likely each of them is, by the
-   logistic function, and times the chance of the board that is the chance of the case.
+   kth is not: K + 1 cases. The logistic function of the logits says how likely each of them is, if
+   the board is right, and the chance of that is known from the cases that led there.
 3. The likeliest case of all that are open is looked at next, wherever it lies (best-first search).
    Where a constraint has no placement left in it, the case is refuted at once. Where the board is
    full, it is solved. Else the network rates it in turn, and sees that what was struck out is not
@@ -245,7 +245,7 @@ class _Search:
     def _assume(self, placements: NDArray[np.int64], logits: NDArray[np.float32]) -> None:
         made = assume(self.board.copy(), self.mask.copy(), placements, *self._tables)
         odds = np.maximum(logits[made].astype(np.float64), 0)  # what is assumed is likely
-        right, wrong = -np.log1p(np.exp(-odds)), -np.log1p(np.exp(odds))
+        right, wrong = -np.logaddexp(0, -odds), -np.logaddexp(0, odds)
         before = np.concatenate([[0.0], np.cumsum(right)])
         chances = self._chance + np.concatenate([before[-1:], before[:-1] + wrong])
         cases = np.argsort(-chances, kind="stable")
