@@ -40,6 +40,18 @@ def calphazero(puzzles):
     return share(found["solved"], found["count"], found["low"], found["high"])
 
 
+def general_search(puzzles):
+    """Return what the retry search of the general network has solved."""
+    (found,) = [
+        one
+        for run in results("calphazero.json")
+        if "pretrained-general" in run["command"]
+        for one in run["rows"]
+        if {"puzzles": puzzles, "player": "retry search"}.items() <= one.items()
+    ]
+    return share(found["solved"], found["count"], found["low"], found["high"])
+
+
 def gflownet(player):
     every_move = "shipped, asked before every move, 128 rounds"
     part = results("gflownet.json")["shipped" if player == "greedy" else every_move]
@@ -66,6 +78,7 @@ def claims():
         yield demo(player)
     for puzzles in ("9x9", "9x9-17-givens-1000", "9x9-top95", "9x9-hard"):
         yield calphazero(puzzles)
+    yield general_search("16x16")
     yield gflownet("greedy")
     yield gflownet("drawn")
     yield deep_q()
