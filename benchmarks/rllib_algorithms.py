@@ -63,6 +63,7 @@ def main(argv=None):
     algorithm.stop()
     Results(options.out, command_of(__file__, argv)).add(
         {
+            "library": "RLlib",
             "algorithm": options.algorithm,
             "curriculum": not options.no_curriculum,
             "seed": options.seed,

@@ -95,6 +95,7 @@ def main(argv=None):
     minutes = (time.process_time() - start) / 60
     Results(options.out, command_of(__file__, argv)).add(
         {
+            "library": "Stable-Baselines3",
             "algorithm": options.algorithm,
             "curriculum": not options.no_curriculum,
             "seed": options.seed,
