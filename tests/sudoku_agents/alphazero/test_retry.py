@@ -157,6 +157,8 @@ def test_numbers_too_small(value):
         RetryConfig(evaluations=value)
     with pytest.raises(ValueError, match="limit must be at least 1"):
         retry_search(np.zeros((1, 4, 4), np.int8), FOUR, at_random(0), RetryConfig(), value)
+    with pytest.raises(ValueError, match="thorough must not be negative, but is -1"):
+        RetryConfig(thorough=-1)
 
 
 @pytest.mark.parametrize("geometry", [FOUR, Geometry.standard(6), sudoku_x(9), latin_square(5)])
