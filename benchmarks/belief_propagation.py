@@ -24,7 +24,7 @@ import numpy as np
 import tyro
 from numpy.typing import NDArray
 
-from results import Results, Row, command_of, share_of, table
+from results import Results, Row, command_of, in_ms, share_of, table
 from sudoku_baselines.belief_propagation.messages import MAX_EXACT
 from sudoku_baselines.belief_propagation.sinkhorn_solver import Sinkhorn
 from sudoku_baselines.belief_propagation.solver import (
@@ -231,7 +231,7 @@ def times(sizes: Iterable[int], results: Results) -> None:
             time_rule("polynomial", size, placement_weight=0.1) if size <= 16 else None
         )
         seconds["Sinkhorn round and check"] = fastest(Sinkhorn(1), size)
-        told = {name: "-" if s is None else float(f"{1e3 * s:.3g}") for name, s in seconds.items()}
+        told = {name: "-" if s is None else in_ms(s) for name, s in seconds.items()}
         results.add({"part": "time", "N": size, **told})
 
 
@@ -304,7 +304,8 @@ def draw(rows: Sequence[Row], config: Config, puzzle_list: str) -> None:
     axes = figure.subplots()
     steps = np.arange(1, config.iterations + 1)
     for row in rows:
-        if row["puzzles"] != puzzle_list or row["method"] not in FIGURE:
+        is_drawn = (row["puzzles"], row["iterations"]) == (puzzle_list, config.iterations)
+        if not is_drawn or row["method"] not in FIGURE:
             continue
         by_iteration = row["solved by iteration"].items()
         solved = [sum(n for k, n in by_iteration if int(k) <= step) for step in steps]

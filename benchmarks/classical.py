@@ -32,7 +32,7 @@ import numpy as np
 import tyro
 from numpy.typing import NDArray
 
-from results import Results, Row, command_of, pivot, share_of, table
+from results import Results, Row, command_of, in_ms, pivot, share_of, table
 from sudoku_baselines.classical.backtracking import Backtracking
 from sudoku_baselines.classical.dlx import DancingLinks
 from sudoku_baselines.classical.propagation import Propagation
@@ -245,11 +245,6 @@ def summary(run: Run) -> Row:
         row["slowest ms"] = in_ms(run.seconds.max())
         row["nodes"] = int(np.median(run.nodes))
     return row
-
-
-def in_ms(seconds: float) -> float:
-    """Return milliseconds, to three digits."""
-    return float(f"{1e3 * seconds:.3g}")
 
 
 def of_part(rows: Sequence[Row], part: Part) -> list[Row]:

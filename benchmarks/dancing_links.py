@@ -23,7 +23,7 @@ import numpy as np
 import tyro
 from numpy.typing import NDArray
 
-from results import Results, Row, command_of, share_of, table
+from results import Results, Row, command_of, in_ms, share_of, table
 from sudoku_baselines.classical.dlx import ITEM_RULES, DancingLinks
 from sudoku_gym import puzzles
 from sudoku_gym.geometry import Geometry
@@ -92,7 +92,7 @@ def side_by_side(name: str, boards: PuzzleSet, config: Config, results: Results)
     from exact_cover import get_exact_cover
 
     key = {"part": "puzzles a second", "puzzles": name}
-    if any(key.items() <= row.items() for row in results.rows):
+    if not results.lacks(key):
         return
     boards = boards[: config.count]
     matrix = cover_matrix(boards.geometry)
@@ -159,8 +159,7 @@ def package_at_16x16(name: str, boards: PuzzleSet, config: Config, results: Resu
 
 
 def times_of(seconds: Sequence[float]) -> Row:
-    told = {"median ms": np.median(seconds), "slowest ms": max(seconds)}
-    return {name: float(f"{1e3 * value:.3g}") for name, value in told.items()}
+    return {"median ms": in_ms(np.median(seconds)), "slowest ms": in_ms(max(seconds))}
 
 
 def tables(rows: Sequence[Row]) -> dict[str, str]:

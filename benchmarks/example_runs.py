@@ -33,7 +33,7 @@ def main(argv=None):
     sys.path.remove(str(EXAMPLES))
     for seed in options.seeds:
         key = {"example": options.example, "options": " ".join(options.options), "seed": seed}
-        if any(key.items() <= row.items() for row in results.rows):
+        if not results.lacks(key):
             continue
         start = time.process_time()
         with tempfile.TemporaryDirectory() as folder:

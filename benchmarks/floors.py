@@ -20,7 +20,7 @@ import tyro
 
 from results import Results, Row, command_of, share_of, some, table
 from sudoku_baselines.floors import MaskedRandom, hidden_singles, naked_singles
-from sudoku_gym import compare, puzzles
+from sudoku_gym import evaluate, puzzles
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
@@ -82,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             for title, make in POLICIES.items():
                 key = {"environment": environment, **row, "policy": title}
                 if results.lacks(key):
-                    played = compare({title: make()}, chosen, seed=config.seed)[title]
+                    played = evaluate(make(), chosen, seed=config.seed)
                     results.add({**key, **share_of(played.solved)})
     text = page(results.rows, f"{command}  # seed {config.seed}")
     if config.page is None:

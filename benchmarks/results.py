@@ -52,6 +52,11 @@ def told(row: Row) -> str:
     return f"{row['solved']:,} of {row['count']:,}, {share:.2f} % ({row['low']} to {row['high']})"
 
 
+def in_ms(seconds: float) -> float:
+    """Return milliseconds, to three digits."""
+    return float(f"{1e3 * seconds:.3g}")
+
+
 def some(chosen: PuzzleSet, count: int, seed: int = 0) -> PuzzleSet:
     """Draw at most so many puzzles of a set, in their order."""
     if len(chosen) <= count:
@@ -117,22 +122,19 @@ def table(rows: Sequence[Row], heads: Sequence[str] = (), names: int = 1) -> str
     return markdown_table(shown, [[_cell(row, head) for head in shown] for row in rows], names)
 
 
-def pivot(
-    rows: Sequence[Row], index: str, columns: str, told_cell: Callable[[Row], str] | str
-) -> str:
+def pivot(rows: Sequence[Row], index: str, columns: str, told_cell: Callable[[Row], str]) -> str:
     """Format rows as a Markdown table with one of their values down the side, and one on top.
 
     Args:
         rows: the figures.
         index: the name of the value down the side.
         columns: the name of the value on top.
-        told_cell: puts a row into a cell, or is the name of what goes there.
+        told_cell: puts a row into a cell.
     """
-    tell = told_cell if callable(told_cell) else lambda row: _cell(row, told_cell)
     heads = list(dict.fromkeys(str(row[columns]) for row in rows))
     cells: dict[str, dict[str, str]] = {}
     for row in rows:
-        cells.setdefault(str(row[index]), {})[str(row[columns])] = tell(row)
+        cells.setdefault(str(row[index]), {})[str(row[columns])] = told_cell(row)
     body = [[name, *(found.get(head, "-") for head in heads)] for name, found in cells.items()]
     return markdown_table([index, *heads], body)
 

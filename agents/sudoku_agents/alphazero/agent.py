@@ -27,7 +27,7 @@ from sudoku_learning.networks.policy import BOARDS_AT_ONCE
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.playing import load_network
 
-SEARCH_ROUNDS = 256
+SEARCH_ROUNDS = 256  # of a tree search's evaluations, at most
 PRETRAINED = Path(__file__).parent / "pretrained"
 GENERAL = Path(__file__).parent / "pretrained-general"
 
