@@ -152,6 +152,7 @@ def accuracy(config: Config, chosen: PuzzleSet, puzzle_list: str, results: Resul
     limit = config.iterations
     for name, make in METHODS.items():
         key = {"part": "accuracy", "puzzles": puzzle_list, "iterations": limit, "method": name}
+        key["count"] = len(chosen)
         is_wanted = not config.methods or any(part in name for part in config.methods)
         if not is_wanted or not results.lacks(key):
             continue
@@ -198,6 +199,7 @@ def contradictions(config: Config, chosen: PuzzleSet, puzzle_list: str, results:
     }
     for name, maker in makers.items():
         key = {"part": "contradictions", "puzzles": puzzle_list, "method": name}
+        key["count"] = len(spoilt)
         if results.lacks(key):
             solver = BeliefPropagation(maker.settings, iterations=config.iterations, check_every=0)
             solver.solve(spoilt, chosen.geometry)

@@ -177,16 +177,16 @@ def named(config: Config, results: Results) -> None:
     boards = puzzles.load("named")
     givens = boards.geometry.num_cells - boards.blanks
     for name, make in EVERYONE.items():
-        if not results.lacks({"part": "named", "board": TITLES[-1], "algorithm": name}):
+        key = {"part": "named", "algorithm": name, "limit": config.paper_limit}
+        if not results.lacks({**key, "board": TITLES[-1]}):
             continue
         run = measure(make(config.paper_limit), boards, config)
         for i, title in enumerate(TITLES):
             results.add(
                 {
-                    "part": "named",
+                    **key,
                     "board": title,
                     "givens": int(givens[i]),
-                    "algorithm": name,
                     "solved": bool(run.solved[i]),
                     "ms": in_ms(run.seconds[i]),
                     "nodes": int(run.nodes[i]),
@@ -206,7 +206,7 @@ def sizes(config: Config, results: Results) -> None:
     for name, boards in sets.items():
         boards = boards[: config.count]
         for algorithm, make in EVERYONE.items():
-            key = {"part": "sizes", "puzzles": name, "algorithm": algorithm}
+            key = {"part": "sizes", "puzzles": name, "algorithm": algorithm, "limit": config.limit}
             if results.lacks(key):
                 run = measure_until_hopeless(make(config.limit), boards, config)
                 blanks = f"{boards.blanks.min()}-{boards.blanks.max()}"
@@ -220,6 +220,7 @@ def levels(config: Config, results: Results) -> None:
         for algorithm, make in ALGORITHMS.items():
             for number in blanks:
                 key = {"part": "levels", "bank": name, "blanks": number, "algorithm": algorithm}
+                key["count"] = config.level_count
                 row = results.find(key)
                 if row is None:
                     rng = np.random.default_rng([config.seed, number])

@@ -91,10 +91,10 @@ def side_by_side(name: str, boards: PuzzleSet, config: Config, results: Results)
     """Puzzles a second, in turns, so that other work on the machine hits both alike."""
     from exact_cover import get_exact_cover
 
-    key = {"part": "puzzles a second", "puzzles": name}
+    boards = boards[: config.count]
+    key = {"part": "puzzles a second", "puzzles": name, "count": len(boards)}
     if not results.lacks(key):
         return
-    boards = boards[: config.count]
     matrix = cover_matrix(boards.geometry)
     algorithms = {rule: DancingLinks(item_rule=rule) for rule in ITEM_RULES[:2]}
     for algorithm in algorithms.values():
@@ -121,19 +121,21 @@ def side_by_side(name: str, boards: PuzzleSet, config: Config, results: Results)
     for solver, rate in rates.items():
         ratio = round(rate / slowest, 1)
         found = {"solved a second": round(rate), "ratio": ratio}
-        results.add({**key, "count": len(boards), "solver": solver, **found})
+        results.add({**key, "solver": solver, **found})
 
 
 def rules(name: str, boards: PuzzleSet, config: Config, results: Results) -> None:
     """The item rules on large puzzles; `first` gives up after five puzzles at the limit."""
     for rule in ITEM_RULES:
+        chosen = boards.puzzles[: 5 if rule == "first" else config.count]
         key = {"part": "item rules", "puzzles": name, "givens": givens(boards), "solver": rule}
+        key["count"] = len(chosen)
         if not results.lacks(key):
             continue
         algorithm = DancingLinks(10**15, config.limit, rule)
         algorithm.solve(boards.solutions[:1], boards.geometry)  # compiles
         seconds, nodes, solved = [], [], []
-        for puzzle in boards.puzzles[: 5 if rule == "first" else config.count]:
+        for puzzle in chosen:
             start = process_time()
             algorithm.solve(puzzle[None], boards.geometry)
             seconds.append(process_time() - start)
@@ -149,9 +151,10 @@ def package_at_16x16(name: str, boards: PuzzleSet, config: Config, results: Resu
     """The package on large puzzles, handed what the givens leave open, or all blanks' rows."""
     for handed, only_open in (("what the givens leave open", True), ("the whole matrix", False)):
         solver = f"exact_cover, handed {handed}"
+        chosen = boards.puzzles[: config.package_count]
         key = {"part": "package", "puzzles": name, "givens": givens(boards), "solver": solver}
+        key["count"] = len(chosen)
         if results.lacks(key):
-            chosen = boards.puzzles[: config.package_count]
             times = [package_seconds(puzzle, only_open, config.limit) for puzzle in chosen]
             done = [seconds for seconds in times if seconds is not None]
             row = {**key, **share_of([seconds is not None for seconds in times])}

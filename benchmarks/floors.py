@@ -80,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     for environment in config.ids:
         for row, chosen in [*by_grade(environment, config), *by_blanks(environment, config)]:
             for title, make in POLICIES.items():
-                key = {"environment": environment, **row, "policy": title}
+                key = {"environment": environment, **row, "policy": title, "count": len(chosen)}
                 if results.lacks(key):
                     played = evaluate(make(), chosen, seed=config.seed)
                     results.add({**key, **share_of(played.solved)})
