@@ -1,28 +1,25 @@
-"""How well GFlowNets learn to draw the solutions of a board, and how well they play.
+"""How well GFlowNets learn to draw the solutions of small boards, each as often as another.
 
-Each part trains networks of its own, for a number of processor seconds each, and measures them:
+Each part but the first trains networks of its own, for a number of processor seconds each:
 
     dead     how many dead ends minimal puzzles have without an order
     empty    the empty 4x4 board in the two trees: exact total variation, by each loss and body
     orders   the empty 4x4 board without an order: sampled total variation beside ideal draws
     several  4x4 boards with 2 to 50 solutions, held out by orbit: log Z, exact total variation
-    minimal  minimal 4x4 puzzles of the test orbits, each loss with and without curriculum
-    shipped  the network that comes with the package, at 9x9
 
     python benchmarks/gflownet.py --out docs/results/gflownet.json
-    python benchmarks/gflownet.py minimal --seconds 60 --seeds 0 1 2
+    python benchmarks/gflownet.py empty --seconds 60 --seeds 0 1 2
 """
 
 from __future__ import annotations
 
 import json
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 import torch
@@ -30,8 +27,6 @@ import tyro
 from numpy.typing import NDArray
 
 from results import Row, command_of, share_of, some, table, write
-from sudoku_agents.gflownet import agent
-from sudoku_agents.gflownet.agent import GFlowNetPolicy
 from sudoku_agents.gflownet.config import Balance, GFlowNetConfig, Kind, LossConfig
 from sudoku_agents.gflownet.estimates import estimate, log_backward
 from sudoku_agents.gflownet.exact import StateGraph, total_variation
@@ -40,34 +35,23 @@ from sudoku_agents.gflownet.learner import GFlowNetLearner
 from sudoku_agents.gflownet.orders import Choices, Order
 from sudoku_agents.gflownet.sampler import draw_trajectories
 from sudoku_agents.gflownet.trajectories import Trajectories, roll_out
-from sudoku_baselines.floors import MaskedRandom, hidden_singles, naked_singles
-from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
-from sudoku_gym import board, evaluate, puzzles, solver, symmetry
+from sudoku_gym import board, puzzles, solver, symmetry
 from sudoku_gym.actions import sample_actions
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policy import Policy
 from sudoku_gym.puzzles.complete4x4 import grids
-from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_learning.networks import BodyConfig, ExactCoverConfig, MLPConfig
-from sudoku_learning.thinking import UpdatesConfig
-from sudoku_learning.training import Random, Training
+from sudoku_learning.training import Random
 
-Part = Literal["dead", "empty", "orders", "several", "minimal", "shipped"]
+Part = Literal["dead", "empty", "orders", "several"]
 
 DEAD_END_GAMES = 2000
-LIKELIHOOD: Kind = "maximum-likelihood"
 FOUR = Geometry.standard(4)
 EMPTY = np.zeros((4, 4), np.int8)
 BODIES: dict[str, BodyConfig] = {
     "perceptron": MLPConfig((256, 256)),
     "exact cover": ExactCoverConfig(16, 6),
     "exact cover, walks": ExactCoverConfig(16, 6, walks=8),
-}
-FLOORS: dict[str, Callable[[], Policy]] = {
-    "masked-random": MaskedRandom,
-    "naked singles": naked_singles,
-    "naked + hidden singles": hidden_singles,
 }
 
 
@@ -84,13 +68,11 @@ class Config:
     bodies: tuple[str, ...] = tuple(BODIES)
     """of the parts `empty` and `several`"""
     losses: tuple[Kind, ...] = get_args(Balance)
-    """that are held against each other; `minimal` takes maximum-likelihood too"""
+    """of the part `empty`, held against each other"""
     count: int = 1000
-    """boards that are played or added up, at most"""
+    """boards of the part `several`, at most"""
     draws: int = 10_000
     """of the part `orders`"""
-    drawn: bool = True
-    """whether the shipped network draws its placements too, which takes longest"""
     out: Path | None = None
     """a JSON file; the figures of other parts in it stay"""
 
@@ -118,26 +100,31 @@ class Fixed:
 
 def main(argv: Sequence[str] | None = None) -> list[Row]:
     config = tyro.cli(Config, description=__doc__.splitlines()[0], args=argv)
-    torch.set_num_threads(1)
-    command = command_of(__file__, argv)
-    measure = {
+    parts = {
         "dead": dead_ends,
         "empty": empty_board,
         "orders": without_order,
         "several": several_solutions,
-        "minimal": minimal_puzzles,
-        "shipped": shipped_network,
     }
+    rows_of = {part: partial(parts[part], config) for part in config.parts}
+    return measured(rows_of, command_of(__file__, argv), config.out)
+
+
+def measured(
+    parts: Mapping[str, Callable[[], Iterator[Row]]], command: str, out: Path | None
+) -> list[Row]:
+    """Print the rows of parts, and write them into a file in which other parts stay."""
+    torch.set_num_threads(1)
     found = []
-    for part in config.parts:
+    for part, measure in parts.items():
         rows = []
-        for row in measure[part](config):
+        for row in measure():
             rows.append(row)
             print(", ".join(f"{name} {value}" for name, value in row.items()), flush=True)
         print("", table(rows), "", sep="\n", flush=True)
-        if config.out is not None:
-            saved = json.loads(config.out.read_text()) if config.out.exists() else {}
-            write(config.out, saved | {part: {"command": command, "rows": rows}})
+        if out is not None:
+            saved = json.loads(out.read_text()) if out.exists() else {}
+            write(out, saved | {part: {"command": command, "rows": rows}})
         found += rows
     return found
 
@@ -378,113 +365,6 @@ def several_solutions(config: Config) -> Iterator[Row]:
                     "worst": round(float(np.max(variations)), 4),
                     **log_z_errors(learner.network, made, test, seed),
                 }
-
-
-def minimal_puzzles(config: Config) -> Iterator[Row]:
-    """Minimal test puzzles in the full action space, with all orders, greedy and drawn."""
-    chosen = some(puzzles.load("4x4", "test"), config.count)
-    for title, make in FLOORS.items():
-        yield {"player": title, **played(make(), chosen)}
-    schedules = {
-        "curriculum": SuccessRateConfig(window=64, min_count=64, threshold=0.9),
-        "11 blanks": ConstantConfig(11),
-    }
-    body = ExactCoverConfig(16, 12)
-    for seed in config.seeds:
-        untrained = GFlowNetLearner(GFlowNetConfig(network=body, seed=seed), Random(seed))
-        for sample in (False, True):
-            policy = GFlowNetPolicy(untrained.network, sample)
-            title = "untrained, " + ("drawn" if sample else "greedy")
-            yield {"player": title, "seed": seed, **played(policy, chosen)}
-    for kind in (*config.losses, LIKELIHOOD):
-        for name, schedule in schedules.items():
-            for seed in config.seeds:
-                learner, spent = run(kind, schedule, body, seed, config.seconds)
-                for sample in (False, True):
-                    yield {
-                        "player": f"{kind}, {name}, " + ("drawn" if sample else "greedy"),
-                        "seed": seed,
-                        "seconds": round(spent, 1),
-                        **played(GFlowNetPolicy(learner.network, sample), chosen),
-                    }
-
-
-def run(
-    kind: Kind, schedule: Any, body: BodyConfig, seed: int, seconds: float
-) -> tuple[GFlowNetLearner, float]:
-    """Train on 4x4 puzzles as the command does, for so many processor seconds."""
-    with tempfile.TemporaryDirectory() as folder:
-        made = replace(
-            settings(kind, "any", body),
-            run=Path(folder),
-            seed=seed,
-            updates=10,
-            replayed=0.25,
-            thinking=UpdatesConfig(count=20, policy_weight=0.0),
-            iterations=10_000,
-            extra_iterations=10_000,
-            validation_games=64,
-            evaluate_every=2,
-            checkpoint_every=10_000,
-            curriculum=schedule,
-        )
-        start = time.process_time()
-        trial = Training(made, GFlowNetLearner)
-        for _ in range(4):
-            trial.step()
-        cost = (time.process_time() - start) / 4
-        made = replace(made, iterations=max(1, round(seconds / cost)), minutes=seconds / 60)
-        training = Training(made, GFlowNetLearner)
-        while not training.finished:
-            training.step()
-    return training.learner, training.seconds
-
-
-def shipped_network(config: Config) -> Iterator[Row]:
-    """The network of the package at 9x9, beside the floors and untrained networks of its kind."""
-    test = puzzles.load("9x9", "test")
-    network = agent.load().network
-    body = network.body.config
-    made = [partial(GFlowNetConfig, network=body, env="Sudoku9x9-v0")() for _ in config.seeds]
-    players: dict[str, Callable[[], Policy]] = {
-        **FLOORS,
-        **{
-            f"untrained, seed {seed}": partial(
-                GFlowNetPolicy, GFlowNetLearner(one, Random(seed)).network
-            )
-            for seed, one in zip(config.seeds, made, strict=True)
-        },
-        "greedy": agent.load,
-    }
-    if config.drawn:
-        players["drawn"] = partial(agent.load, sample=True)
-    for blanks in (None, 50, 40):
-        chosen = some(revealed(test, blanks), config.count)
-        for title, make in players.items():
-            few = chosen[:64] if title.startswith("untrained") else chosen
-            start = time.process_time()
-            row = {"blanks": blanks or "minimal", "player": title, **played(make(), few)}
-            yield row | {"seconds": round(time.process_time() - start, 1)}
-
-
-def revealed(chosen: PuzzleSet, blanks: int | None) -> PuzzleSet:
-    """Reveal cells at random until so many are blank."""
-    if blanks is None:
-        return chosen
-    rng = np.random.default_rng(0)
-    boards = chosen.puzzles.copy()
-    for one, solution in zip(boards, chosen.solutions, strict=True):
-        cells = rng.permutation(np.flatnonzero(one.ravel() == 0))[blanks:]
-        one.ravel()[cells] = solution.ravel()[cells]
-    return replace(chosen, puzzles=boards)
-
-
-def played(policy: Policy, chosen: PuzzleSet) -> Row:
-    found = evaluate(policy, chosen, seed=0)
-    row = share_of(found.solved)
-    if chosen.geometry.size == 4 and found.orbits_solved:
-        row["orbits"] = "{} of {}".format(*found.orbits_solved)
-    return row
 
 
 if __name__ == "__main__":

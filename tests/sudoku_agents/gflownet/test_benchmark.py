@@ -1,4 +1,4 @@
-"""The benchmark of GFlowNets runs, and its figures are what it says."""
+"""The benchmarks of GFlowNets run, and their figures are what they say."""
 
 import json
 
@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import gflownet
-from sudoku_gym import solver, symmetry
+import gflownet_play
+from sudoku_gym import puzzles, solver, symmetry
 
 
 def test_it_trains_and_writes_what_it_found(tmp_path):
@@ -38,10 +39,20 @@ def test_boards_with_several_solutions_are_held_out_by_orbit():
     assert len(np.unique(forms[1].reshape(100, 16), axis=0)) == 100
 
 
+def test_the_shipped_network_plays_beside_the_floors(tmp_path):
+    out = tmp_path / "figures.json"
+    short = ["shipped", "--seeds", "--count", "4", "--no-drawn", "--out", str(out)]
+    rows = gflownet_play.main(short)
+    assert json.loads(out.read_text())["shipped"]["rows"] == rows
+    assert {row["count"] for row in rows} == {4}
+    solved = {(row["blanks"], row["player"]): row["solved"] for row in rows}
+    assert solved[40, "greedy"] == 4 and solved["minimal", "masked-random"] == 0
+
+
 def test_revealed_puzzles_have_so_many_blanks():
-    test = gflownet.some(gflownet.puzzles.load("9x9", "test"), 20)
-    revealed = gflownet.revealed(test, 30)
+    test = gflownet_play.some(puzzles.load("9x9", "test"), 20)
+    revealed = gflownet_play.revealed(test, 30)
     assert ((revealed.puzzles == 0).sum((1, 2)) == 30).all()
     assert ((revealed.puzzles == 0) | (revealed.puzzles == test.solutions)).all()
     assert (revealed.puzzles[test.puzzles > 0] == test.puzzles[test.puzzles > 0]).all()
-    assert gflownet.revealed(test, None) is test
+    assert gflownet_play.revealed(test, None) is test
