@@ -2,8 +2,8 @@
 
 Every row plays uniformly random legal actions with full masks, fresh arrays and automatic resets
 included. "step" leaves the choosing of actions out (the same game is replayed), "with choosing"
-has it in. "copying" is how long a step takes in units of merely copying the arrays it returns, and
-"null" how long in units of a step of an environment that does nothing, both in the same run.
+has it in. "times copying" is how long a step takes in units of merely copying the arrays it
+returns, "times null" in units of a step of an environment that does nothing, both in the same run.
 "GB/s" counts the bytes that a step returns and those of its boards' state, each once. The same
 game is played several times in each of several rounds over all rows; each step counts with its
 fastest time, since other work on the machine only adds to it.
@@ -11,7 +11,7 @@ fastest time, since other work on the machine only adds to it.
 Jumanji is installed into an environment of its own (in build/, which takes a few minutes the first
 time), runs on the same core, and is left out with a word where it can't be installed.
 
-    python benchmarks/env_throughput.py
+    python benchmarks/env_throughput.py --out docs/results/speed.json
     python benchmarks/env_throughput.py --num-envs 256 --repeats 3 --no-jumanji
 """
 
@@ -32,10 +32,8 @@ import gymnasium as gym
 import numpy as np
 import tyro
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
 
-from results import command_of, write
+from results import Row, command_of, keep
 from sudoku_gym import sample_actions
 from sudoku_gym.registration import ENVIRONMENTS
 
@@ -60,7 +58,7 @@ class Config:
         jumanji: measure Jumanji's Sudoku too.
         threads: of the row with threads.
         smoke: measure next to nothing, to see that the script runs.
-        out: a JSON file for the figures.
+        out: a JSON file; the figures of other parts in it stay.
     """
 
     num_envs: int = 1024
@@ -92,15 +90,11 @@ class NullEnv(gym.Env[NDArray[np.int8], np.int64]):
 
 def main(argv: Sequence[str] | None = None) -> None:
     config = tyro.cli(Config, description=__doc__, args=argv)
-    console = Console()
+    command = command_of(__file__, argv)
     cores = stay_on_one_core()
-    table = Table(title=f"{config.num_envs} boards in one vector environment, one core")
-    heads = ("environment", "step, M/s", "with choosing, M/s", "copying", "bytes a board", "GB/s")
-    for name in heads:
-        table.add_column(name, justify="left" if name == "environment" else "right")
-    games = {name: VectorGame(name, config) for name in ENVIRONMENTS}
+    games = {f"`{name}`": VectorGame(name, config) for name in ENVIRONMENTS}
     for label, options in OPTIONS.items():
-        games[f"Sudoku9x9-v0, {label}"] = VectorGame("Sudoku9x9-v0", config, **options)
+        games[f"`Sudoku9x9-v0`, {label}"] = VectorGame("Sudoku9x9-v0", config, **options)
     threaded = VectorGame("Sudoku9x9-v0", config, num_threads=config.threads)
     for _ in range(1 if config.smoke else config.rounds):
         for game in games.values():
@@ -108,22 +102,13 @@ def main(argv: Sequence[str] | None = None) -> None:
         use_cores(cores)
         threaded.play()
         stay_on_one_core()
-    games[f"Sudoku9x9-v0, {config.threads} threads of {len(cores)} cores"] = threaded
-    rows = {name: game.row() for name, game in games.items()}
-    for name, row in rows.items():
-        table.add_row(name, *row)
-    console.print(table)
-    console.print(single_table(config))
-    jumanji: dict[str, float] = {}
-    if config.jumanji:
-        jumanji = compare_with_jumanji(console, games["Sudoku9x9-v0"].steps_with_choosing, config)
-    if config.out is not None:
-        found = {
-            "command": command_of(__file__, argv),
-            "vector": {name: dict(zip(heads[1:], row, strict=True)) for name, row in rows.items()},
-            "Sudoku9x9-v0 is faster than Jumanji's by": jumanji,
-        }
-        write(config.out, found)
+    ours = games["`Sudoku9x9-v0`"].steps_with_choosing
+    games[f"`Sudoku9x9-v0`, {config.threads} threads of {len(cores)} cores"] = threaded
+    rows = [{"environment": name} | game.row() for name, game in games.items()]
+    keep(config.out, f"{config.num_envs:,} boards in a vector environment", command, rows)
+    keep(config.out, "one board through gym.make", command, single_rows(config))
+    if config.jumanji and (rows := rows_beside_jumanji(ours, config)):
+        keep(config.out, "Jumanji's Sudoku-v0, choosing included, same core", command, rows)
 
 
 def stay_on_one_core() -> set[int]:
@@ -163,19 +148,19 @@ class VectorGame:
         self._seconds = np.minimum(self._seconds, played)
         self._copying = min(self._copying, float(fastest(self._copy, self._config)))
 
-    def row(self) -> list[str]:
+    def row(self) -> Row:
         """Return the figures of the table."""
         count, stepping = self._config.num_envs, self._seconds[0].mean()
         returned = sum(array.nbytes for array in self._arrays())
         state = self._envs.get_state()
         held = state.rows.nbytes + state.candidates.nbytes
-        return [
-            f"{count / stepping / 1e6:.2f}",
-            f"{self.steps_with_choosing / 1e6:.2f}",
-            f"{stepping / self._copying:.1f}",
-            f"{returned // count:,}",
-            f"{(returned + held) / stepping / 1e9:.1f}",
-        ]
+        return {
+            "step, M/s": round(count / stepping / 1e6, 2),
+            "with choosing, M/s": round(self.steps_with_choosing / 1e6, 2),
+            "times copying": round(stepping / self._copying, 1),
+            "bytes a board": returned // count,
+            "GB/s": round((returned + held) / stepping / 1e9, 1),
+        }
 
     @property
     def steps_with_choosing(self) -> float:
@@ -209,16 +194,19 @@ class VectorGame:
         return np.array((perf_counter() - start) / 20)
 
 
-def single_table(config: Config) -> Table:
-    table = Table(title="Single environments through gym.make, one core")
-    for name in ("environment", "step, thousand/s", "null"):
-        table.add_column(name, justify="left" if name == "environment" else "right")
+def single_rows(config: Config) -> list[Row]:
     null = measure_null(config)
-    table.add_row("nothing (null)", f"{1e-3 / null:.0f}", "1.0")
+    rows: list[Row] = [
+        {"environment": "nothing (null)", "step, thousand/s": round(1e-3 / null), "times null": 1.0}
+    ]
     for name in ENVIRONMENTS:
         seconds = measure_single(name, config)
-        table.add_row(name, f"{1e-3 / seconds:.0f}", f"{seconds / null:.1f}")
-    return table
+        figures = {
+            "step, thousand/s": round(1e-3 / seconds),
+            "times null": round(seconds / null, 1),
+        }
+        rows.append({"environment": f"`{name}`"} | figures)
+    return rows
 
 
 def measure_single(name: str, config: Config) -> float:
@@ -264,22 +252,22 @@ def measure_null(config: Config) -> float:
     return float(fastest(step, config))
 
 
-def compare_with_jumanji(console: Console, ours: float, config: Config) -> dict[str, float]:
-    """Run Jumanji's Sudoku on the same core; print and return by how much ours is faster."""
+def rows_beside_jumanji(ours: float, config: Config) -> list[Row]:
+    """Run Jumanji's Sudoku on the same core; return no rows where it can't be installed."""
     try:
         figures = measure_jumanji(config)
     except (subprocess.CalledProcessError, OSError) as error:
-        told = (getattr(error, "stderr", "") or str(error)).strip().splitlines()
-        console.print(f"Jumanji is left out: {told[-1] if told else error}")
-        return {}
-    table = Table(title="Jumanji's Sudoku-v0 (9x9), choosing included, same core")
-    for name in ("way", "step, thousand/s", "Sudoku9x9-v0 is faster by"):
-        table.add_column(name, justify="left" if name == "way" else "right")
-    for way, speed in figures.items():
-        table.add_row(way, f"{speed / 1e3:.1f}", f"{ours / speed:.0f} x")
-    console.print(table)
-    console.print(f"Against its best figure: {ours / max(figures.values()):.0f} x")
-    return {way: round(ours / speed, 1) for way, speed in figures.items()}
+        said = (getattr(error, "stderr", "") or str(error)).strip().splitlines()
+        print(f"Jumanji is left out: {said[-1] if said else error}")
+        return []
+    return [
+        {
+            "way": way,
+            "step, thousand/s": round(speed / 1e3, 1),
+            "times as fast, `Sudoku9x9-v0`": round(ours / speed, 1),
+        }
+        for way, speed in figures.items()
+    ]
 
 
 def measure_jumanji(config: Config) -> dict[str, float]:

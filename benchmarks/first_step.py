@@ -3,9 +3,9 @@
 Each row is a process of its own, which imports the package, makes an environment, resets it and
 steps it once. A cold one begins with an empty `NUMBA_CACHE_DIR`, a warm one finds what the cold one
 left there. Figures are processor seconds, which other work on the machine changes least, and the
-fastest of several rounds; "wall" is what a person waits, Python's own start included.
+fastest of several rounds; "clock" is what a person waits, Python's own start included.
 
-    python benchmarks/first_step.py
+    python benchmarks/first_step.py --out docs/results/speed.json
     python benchmarks/first_step.py --env Sudoku4x4-v0 --rounds 1
 """
 
@@ -19,13 +19,15 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from time import perf_counter
 
 import tyro
-from rich.console import Console
-from rich.table import Table
+
+from results import Row, command_of, keep
 
 PHASES = ("import", "make", "reset", "step", "all")
+STATES = {"cold": "on a new machine", "warm": "later"}
 MAKE = {"gym.make": "gym.make({0!r})", "gym.make_vec": "gym.make_vec({0!r}, num_envs={1})"}
 PROGRAM = """
 import json
@@ -54,23 +56,25 @@ class Config:
         num_envs: boards in the vector environment.
         rounds: how often each process is run.
         smoke: measure one cold and one warm process only, to see that the script runs.
+        out: a JSON file; the figures of other parts in it stay.
     """
 
     env: str = "Sudoku9x9-v0"
     num_envs: int = 64
     rounds: int = 3
     smoke: bool = False
+    out: Path | None = None
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     config = tyro.cli(Config, description=__doc__, args=argv)
-    table = Table(title=f"{config.env}: processor seconds to the first step")
-    for name in ("", "cache", *PHASES, "wall"):
-        table.add_column(name, justify="right" if name in (*PHASES, "wall") else "left")
+    rows: list[Row] = []
     for name in list(MAKE)[: 1 if config.smoke else None]:
-        for cache, seconds in measure(MAKE[name], config).items():
-            table.add_row(name, cache, *(f"{s:.2f}" for s in seconds))
-    Console().print(table)
+        for state, seconds in measure(MAKE[name], config).items():
+            told = (round(s, 2) for s in seconds)
+            process = {"process": f"`{name}`, {STATES[state]}"}
+            rows.append(process | dict(zip((*PHASES, "clock"), told, strict=True)))
+    keep(config.out, f"the first step of {config.env}", command_of(__file__, argv), rows)
 
 
 def measure(make: str, config: Config) -> dict[str, list[float]]:
@@ -78,7 +82,7 @@ def measure(make: str, config: Config) -> dict[str, list[float]]:
     best: dict[str, list[float]] = {}
     for _ in range(1 if config.smoke else config.rounds):
         with tempfile.TemporaryDirectory() as cache:
-            for state in ("cold", "warm"):
+            for state in STATES:
                 seconds = first_step(make.format(config.env, config.num_envs), cache)
                 best[state] = min(best.get(state, seconds), seconds, key=lambda s: s[-2])
     return best

@@ -13,7 +13,6 @@ Each part but the first trains networks of its own, for a number of processor se
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +25,7 @@ import torch
 import tyro
 from numpy.typing import NDArray
 
-from results import Row, command_of, share_of, some, table, write
+from results import Row, command_of, keep, share_of, some
 from sudoku_agents.gflownet.config import Balance, GFlowNetConfig, Kind, LossConfig
 from sudoku_agents.gflownet.estimates import estimate, log_backward
 from sudoku_agents.gflownet.exact import StateGraph, total_variation
@@ -121,10 +120,7 @@ def measured(
         for row in measure():
             rows.append(row)
             print(", ".join(f"{name} {value}" for name, value in row.items()), flush=True)
-        print("", table(rows), "", sep="\n", flush=True)
-        if out is not None:
-            saved = json.loads(out.read_text()) if out.exists() else {}
-            write(out, saved | {part: {"command": command, "rows": rows}})
+        keep(out, part, command, rows)
         found += rows
     return found
 

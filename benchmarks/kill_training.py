@@ -23,7 +23,9 @@ from pathlib import Path
 
 import numpy as np
 
+from results import command_of, keep
 from sudoku_curricula.curves import STEPS_PER_SECOND, read_curves
+from sudoku_gym.statistics import wilson_interval
 
 TRAINERS = {  # options, and the parts that follow them
     "calphazero": (
@@ -57,6 +59,7 @@ def main(argv=None):
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--iterations", type=int, default=80)
     parser.add_argument("--seed", type=int, default=0, help="of the training and of the moments")
+    parser.add_argument("--out", type=Path, help="a JSON file; other parts in it stay")
     options = parser.parse_args(argv)
     if options.iterations <= 2 * options.kills:
         parser.error(f"{options.kills} kills take more than {2 * options.kills} iterations")
@@ -69,7 +72,12 @@ def main(argv=None):
             kinds[run_until_killed(killed, options, number, *kill)] += 1
         check_resumed(killed, latest(killed), finish(training(killed, options)))
         compare(killed, whole, options.iterations)
-    print(f"{kinds.total()} kills ({dict(kinds)}): the end is the same, byte by byte")
+    total = kinds.total()
+    print("the end is the same, byte by byte")
+    low, high = wilson_interval(total, total)
+    row = {"kills": total, "went on and ended alike": total, "low": round(100 * low, 2)}
+    row |= {"high": round(100 * high, 2), "killed while": dict(kinds)}
+    keep(options.out, f"kills of {options.trainer}", command_of(__file__, argv), [row])
     return kinds
 
 

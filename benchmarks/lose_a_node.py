@@ -3,7 +3,7 @@
 The cluster is a small one on this machine: a head with a core, and a second node with two, which is
 killed while its actors play. Until it is there again, the actor on the head plays all games.
 
-    python benchmarks/lose_a_node.py
+    python benchmarks/lose_a_node.py --out docs/results/checks.json
 """
 
 import argparse
@@ -18,6 +18,7 @@ import ray
 import torch
 from ray.cluster_utils import Cluster
 
+from results import command_of, keep
 from sudoku_agents.alphazero.agent import make_network
 from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.search import SearchConfig
@@ -41,7 +42,9 @@ BLANKS = 12
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=0)
-    seed = parser.parse_args(argv).seed
+    parser.add_argument("--out", type=Path, help="a JSON file; other parts in it stay")
+    options = parser.parse_args(argv)
+    seed, rows = options.seed, []
     torch.set_num_threads(1)
     torch.manual_seed(seed)
     weights = make_network(CONFIG, Geometry.standard(4)).state_dict()
@@ -55,20 +58,21 @@ def main(argv=None):
         node = cluster.add_node(num_cpus=2)
         sampler.start()
         while not sampler.complete:
-            report("two nodes start", sampler, weights, seed, wanted)
+            rows.append(report("two nodes start", sampler, weights, seed, wanted))
         killer = threading.Timer(0.5, cluster.remove_node, [node], {"allow_graceful": False})
         killer.start()
-        report("a node is lost", sampler, weights, seed, wanted)
+        rows.append(report("a node is lost", sampler, weights, seed, wanted))
         killer.join()
-        report("one node is left", sampler, weights, seed, wanted)
+        rows.append(report("one node is left", sampler, weights, seed, wanted))
         cluster.add_node(num_cpus=2)
         while not sampler.complete:
-            report("a node starts", sampler, weights, seed, wanted)
-        report("two nodes", sampler, weights, seed, wanted)
+            rows.append(report("a node starts", sampler, weights, seed, wanted))
+        rows.append(report("two nodes", sampler, weights, seed, wanted))
     finally:
         sampler.close()
         ray.shutdown()
         cluster.shutdown()
+    keep(options.out, "a lost machine", command_of(__file__, argv), rows)
 
 
 def play(sampler, weights, seed):
@@ -78,7 +82,7 @@ def play(sampler, weights, seed):
 
 
 def report(what, sampler, weights, seed, wanted):
-    """Play an iteration's games and hold them to be those that were wanted."""
+    """Play an iteration's games, hold them to be those that were wanted, and return a row."""
     start, deaths = time.perf_counter(), sampler.pool.deaths
     games = play(sampler, weights, seed)
     seconds, deaths = time.perf_counter() - start, sampler.pool.deaths - deaths
@@ -86,7 +90,8 @@ def report(what, sampler, weights, seed, wanted):
         find = attrgetter(name)
         if not np.array_equal(find(games.positions), find(wanted.positions)):
             raise SystemExit(f"{what}: the {name} are others")
-    print(f"{what}: {len(games.levels)} games in {seconds:.1f} s, {deaths} actors lost, all equal")
+    row = {"when": what, "games, all equal": len(games.levels)}
+    return row | {"seconds": round(seconds, 1), "actors lost": deaths}
 
 
 if __name__ == "__main__":

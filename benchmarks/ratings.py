@@ -1,9 +1,9 @@
 """How hard the banks are: guesses of the suite's own solver, see `sudoku_gym.puzzles.rate`.
 
-Rates every puzzle of the banks, and of lists of your own, and prints a Markdown table of quantiles.
-The last column tells how fast that was, in CPU time of one core.
+Rates every puzzle of the banks, and of lists of your own, and tells the quantiles of the ratings.
+The last column says how fast that was, in CPU time of one core.
 
-    python benchmarks/ratings.py
+    python benchmarks/ratings.py --out docs/results/speed.json
     python benchmarks/ratings.py --banks 9x9 9x9-hard --lists top95.txt
 """
 
@@ -17,6 +17,7 @@ from time import process_time
 import numpy as np
 import tyro
 
+from results import Row, command_of, keep
 from sudoku_gym import puzzles
 from sudoku_gym.puzzles import files
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
@@ -34,6 +35,7 @@ class Config:
         seed: of the symmetries.
         symmetries: searches of each puzzle, an odd number.
         smoke: rate next to nothing, to see that the script runs.
+        out: a JSON file; the figures of other parts in it stay.
     """
 
     banks: tuple[str, ...] = tuple(name for name in puzzles.NAMES if name != "4x4")
@@ -41,15 +43,17 @@ class Config:
     seed: int = 0
     symmetries: int = 31
     smoke: bool = False
+    out: Path | None = None
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Print a table, one row a bank or list."""
+    """Measure, one row a bank or list."""
     config = tyro.cli(Config, args=argv, description=__doc__)
-    heads = ["puzzles", "count", "givens", "grade search", *QUANTILES, "rated a second"]
-    print(f"| {' | '.join(heads)} |\n|---|{'---:|' * (len(heads) - 1)}")
-    for title, puzzle_set in chosen(config):
-        print(row(title, puzzle_set[:10] if config.smoke else puzzle_set, config), flush=True)
+    rows = [
+        row(title, puzzle_set[:10] if config.smoke else puzzle_set, config)
+        for title, puzzle_set in chosen(config)
+    ]
+    keep(config.out, "ratings", command_of(__file__, argv), rows)
 
 
 def chosen(config: Config) -> Iterator[tuple[str, PuzzleSet]]:
@@ -59,7 +63,7 @@ def chosen(config: Config) -> Iterator[tuple[str, PuzzleSet]]:
         yield path.name, files.read(path)
 
 
-def row(title: str, puzzle_set: PuzzleSet, config: Config) -> str:
+def row(title: str, puzzle_set: PuzzleSet, config: Config) -> Row:
     boards, geometry = puzzle_set.puzzles, puzzle_set.geometry
     puzzles.rate(boards[:1], np.random.default_rng(0), geometry)  # loads the compiled code
     rng, start = np.random.default_rng(config.seed), process_time()
@@ -67,15 +71,17 @@ def row(title: str, puzzle_set: PuzzleSet, config: Config) -> str:
     seconds = process_time() - start
     givens = geometry.num_cells - puzzle_set.blanks
     searched = np.mean(puzzles.grade(boards, geometry) == puzzles.GRADES.index("search"))
-    cells = [
-        title,
-        f"{len(puzzle_set):,}",
-        f"{givens.min()} to {givens.max()}, mean {givens.mean():.1f}",
-        f"{100 * searched:.1f} %",
-        *(f"{np.quantile(ratings, share, method='lower')}" for share in QUANTILES.values()),
-        f"{len(puzzle_set) / seconds:,.0f}",
-    ]
-    return f"| {' | '.join(cells)} |"
+    return {
+        "puzzles": title,
+        "count": len(puzzle_set),
+        "givens": f"{givens.min()} to {givens.max()}, mean {givens.mean():.1f}",
+        "grade search": f"{100 * searched:.1f} %",
+        **{
+            name: int(np.quantile(ratings, share, method="lower"))
+            for name, share in QUANTILES.items()
+        },
+        "rated a second": round(len(puzzle_set) / seconds),
+    }
 
 
 if __name__ == "__main__":

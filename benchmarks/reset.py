@@ -4,7 +4,7 @@ A reset draws a puzzle, reveals cells until the wanted number of blanks is left,
 a symmetry and sets up its candidates and its mask; all of that is in the figures. Each is the
 fastest of many resets, since other work on the machine only adds to a time.
 
-    python benchmarks/reset.py
+    python benchmarks/reset.py --out docs/results/speed.json
     python benchmarks/reset.py --name Sudoku9x9-v0 --blanks 20 40 50
 """
 
@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter
 
 import gymnasium as gym
 import tyro
-from rich.console import Console
-from rich.table import Table
 
 import sudoku_gym  # noqa: F401  (registers the environments)
+from results import Row, command_of, keep
 from sudoku_gym.puzzles.sources import Blanks
 
 
@@ -34,6 +34,7 @@ class Config:
         repeats: resets, of which the fastest counts.
         seed: of the first reset; each further one draws other puzzles.
         smoke: measure next to nothing, to see that the script runs.
+        out: a JSON file; the figures of other parts in it stay.
     """
 
     name: str = "Sudoku25x25-v0"
@@ -42,6 +43,7 @@ class Config:
     repeats: int = 50
     seed: int = 0
     smoke: bool = False
+    out: Path | None = None
 
 
 def seconds_of_a_reset(config: Config, blanks: Blanks) -> tuple[float, float]:
@@ -58,16 +60,14 @@ def seconds_of_a_reset(config: Config, blanks: Blanks) -> tuple[float, float]:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Print a table, one row a number of blanks."""
+    """Measure, one row a number of blanks."""
     config = tyro.cli(Config, args=argv, description=__doc__)
-    table = Table(title=f"reset of {config.name}, {config.num_envs:,} boards")
-    for column in ("blanks", "fastest, microseconds a board", "median"):
-        table.add_column(column, justify="right")
+    rows: list[Row] = []
     for blanks in (*config.blanks, None):
         fastest, median = seconds_of_a_reset(config, blanks)
-        label = "as stored" if blanks is None else str(blanks)
-        table.add_row(label, f"{fastest * 1e6:.1f}", f"{median * 1e6:.1f}")
-    Console().print(table)
+        figures = {"fastest": round(fastest * 1e6, 1), "median": round(median * 1e6, 1)}
+        rows.append({"blanks": "as stored" if blanks is None else blanks} | figures)
+    keep(config.out, f"resets of {config.name}", command_of(__file__, argv), rows, names=0)
 
 
 if __name__ == "__main__":

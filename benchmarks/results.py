@@ -72,6 +72,22 @@ def write(path: Path, content: Any) -> None:
     unfinished.replace(path)
 
 
+def keep(out: Path | None, part: str, command: str, rows: Sequence[Row], names: int = 1) -> None:
+    """Print the rows of a part as a table, and write them into a file in which other parts stay.
+
+    Args:
+        out: a JSON file, or None.
+        part: its name there.
+        command: that measured it.
+        rows: the figures.
+        names: how many columns of the table are flush left.
+    """
+    print(f"\n{part}\n\n{table(rows, names=names)}", flush=True)
+    if out is not None:
+        saved = json.loads(out.read_text()) if out.exists() else {}
+        write(out, saved | {part: {"command": command, "rows": list(rows)}})
+
+
 class Results:
     """Rows in a JSON file, written one by one; each has a key, and is measured once.
 

@@ -6,11 +6,13 @@ python benchmarks/rllib_throughput.py Sudoku9x9-v0 --num-envs 64
 
 import argparse
 import time
+from pathlib import Path
 from statistics import median
 
 import ray
 import torch
 
+from results import command_of, keep
 from sudoku_agents.rllib import ppo_config
 
 MODES = ("vector_entry_point", "sync")
@@ -22,6 +24,7 @@ def main(argv=None):
     parser.add_argument("--num-envs", type=int, default=64, help="boards")
     parser.add_argument("--steps", type=int, default=10_000, help="of a repetition")
     parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--out", type=Path, help="a JSON file; other parts in it stay")
     options = parser.parse_args(argv)
     torch.set_num_threads(1)
     ray.init("local", include_dashboard=False, log_to_driver=False, ignore_reinit_error=True)
@@ -41,12 +44,13 @@ def main(argv=None):
         algorithm.stop()
 
     speeds = {key: median(values) for key, values in rates.items()}
-    print(f"{options.env}, {options.num_envs} boards, median of {options.repetitions}\n")
-    print("| actions | steps/s, ours | steps/s, SyncVectorEnv | ratio |")
-    print("|---|---:|---:|---:|")
+    rows = []
     for acts in ("at random", "by the network"):
-        ours, sync = (speeds[mode, acts] for mode in MODES)
-        print(f"| {acts} | {ours:,.0f} | {sync:,.0f} | {ours / sync:.1f} |")
+        ours, sync = (round(speeds[mode, acts]) for mode in MODES)
+        figures = {"ours, steps/s": ours, "`SyncVectorEnv`, steps/s": sync}
+        rows.append({"actions": acts} | figures | {"ratio": round(ours / sync, 1)})
+    part = f"RLlib's sampling of {options.env}, {options.num_envs} boards"
+    keep(options.out, part, command_of(__file__, argv), rows)
     return speeds
 
 

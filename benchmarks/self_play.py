@@ -4,7 +4,7 @@ The shipped network plays an iteration's games; starting Ray and compiling are n
 three take turns within one run, and each counts with its fastest iteration, since other work on
 the machine only adds to it. The learner's part of an iteration is not in it.
 
-    python benchmarks/self_play.py
+    python benchmarks/self_play.py --out docs/results/speed.json
     python benchmarks/self_play.py --env Sudoku9x9-v0 --blanks 50 --games 128
 """
 
@@ -17,9 +17,8 @@ from pathlib import Path
 import numpy as np
 import ray
 import torch
-from rich.console import Console
-from rich.table import Table
 
+from results import command_of, keep
 from sudoku_agents.alphazero import agent
 from sudoku_agents.alphazero.config import AlphaZeroConfig, read_config
 from sudoku_agents.alphazero.search import SearchConfig
@@ -39,6 +38,7 @@ def main(argv=None):
     parser.add_argument("--actors", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, help="a JSON file; other parts in it stay")
     parser.add_argument("--smoke", action="store_true", help="a few games, to see that it runs")
     options = parser.parse_args(argv)
     if options.smoke:
@@ -57,7 +57,11 @@ def main(argv=None):
     finally:
         for sampler in samplers.values():
             sampler.close()
-    show(rates, options)
+    part = (
+        f"self-play of {options.env}, {options.blanks} blanks, {options.games} games an iteration, "
+        f"{options.simulations} simulations a move, {os.cpu_count()} cores"
+    )
+    keep(options.out, part, command_of(__file__, argv), rows_of(rates))
     return rates
 
 
@@ -108,17 +112,17 @@ def warm_up(sampler, weights, options):
         play(sampler, weights, options, options.seed)
 
 
-def show(rates, options):
-    table = Table(
-        title=f"{options.env}, {options.blanks} blanks, {options.games} games an iteration, "
-        f"{options.simulations} simulations a move, {os.cpu_count()} cores"
-    )
-    for name in ("self-play", "games/s", "positions/s", "times without Ray"):
-        table.add_column(name, justify="left" if name == "self-play" else "right")
+def rows_of(rates):
     alone = rates["without Ray"][0]
-    for name, (games, positions) in rates.items():
-        table.add_row(name, f"{games:,.1f}", f"{positions:,.0f}", f"{games / alone:.2f}")
-    Console().print(table)
+    return [
+        {
+            "self-play": name,
+            "games/s": round(games, 1),
+            "positions/s": round(positions),
+            "times without Ray": round(games / alone, 2),
+        }
+        for name, (games, positions) in rates.items()
+    ]
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ A third of the boards are minimal puzzles, a third lack one given more, and a th
 changed, so that all three answers are common. Every board is answered by both; a difference ends
 the run with an error.
 
-    python benchmarks/solver_agreement.py
+    python benchmarks/solver_agreement.py --out docs/results/checks.json
     python benchmarks/solver_agreement.py --boards 5000 --seed 7
 """
 
@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import tyro
 from numpy.typing import NDArray
 from pysat.solvers import Solver
 
+from results import Row, command_of, keep
 from sudoku_gym import board, solver
 from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
 from sudoku_gym.puzzles.generator import generate
@@ -46,10 +48,12 @@ class Config:
     Attributes:
         boards: how many in all.
         seed: of the boards.
+        out: a JSON file; the figures of other parts in it stay.
     """
 
     boards: int = 100_000
     seed: int = 0
+    out: Path | None = None
 
 
 def draw(geometry: Geometry, count: int, rng: np.random.Generator) -> NDArray[np.int8]:
@@ -86,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Compare, and print how often each answer came up."""
     config = tyro.cli(Config, args=argv, description=__doc__)
     rng = np.random.default_rng(config.seed)
-    total = 0
+    rows: list[Row] = []
     for geometry, share in SHARES.items():
         boards = draw(geometry, max(3, round(config.boards * share)), rng)
         ours = solver.count_solutions(boards, 2, geometry, node_limit=10**9)
@@ -96,10 +100,11 @@ def main(argv: Sequence[str] | None = None) -> None:
                 f"{geometry.name}: {ours[index]} solutions, SAT finds {theirs[index]}:\n"
                 f"{board.to_line(boards[index])}"
             )
-        answers = np.bincount(ours, minlength=3).tolist()
-        print(f"{geometry.name}: {len(boards)} boards agree, none/one/more: {answers}", flush=True)
-        total += len(boards)
-    print(f"{total} boards, no difference")
+        none, one, more = np.bincount(ours, minlength=3).tolist()
+        agree = {"geometry": geometry.name, "boards that agree": len(boards)}
+        rows.append(agree | {"no solution": none, "one": one, "several": more})
+    total = sum(row["boards that agree"] for row in rows)
+    keep(config.out, f"{total:,} boards by SAT", command_of(__file__, argv), rows)
 
 
 if __name__ == "__main__":

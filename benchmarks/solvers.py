@@ -1,13 +1,13 @@
 """Our solver beside its peers, on one core, in one process, on the same puzzles.
 
 Every solver proves that each puzzle has exactly one solution. Ours is timed with its compiled cache
-present; the time to compile without it stands below the table. Peers stop when their time is up and
+present; the time to compile without it comes last. Peers stop when their time is up and
 are rated by what they did until then; a puzzle that takes longer than the limit counts as unsolved,
 for ours too.
 exact_cover (a C extension of that name on PyPI) and OR-tools are left out with a word where they
 are not installed. Times are CPU times, so other work on the machine hardly matters.
 
-    python benchmarks/solvers.py
+    python benchmarks/solvers.py --out docs/results/speed.json
     python benchmarks/solvers.py --lists top95.txt seventeen.txt --budget 30
     python benchmarks/solvers.py --banks 16x16 25x25 --peers python-sat CP-SAT --budget 60
 """
@@ -18,21 +18,20 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from threading import Timer
 from time import perf_counter, process_time
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import tyro
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
 
+from results import Row, command_of, in_ms, keep, pivot, table
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.generator import generate
@@ -43,6 +42,9 @@ IsUnique = Callable[[NDArray[np.int8]], bool]
 Peer = Literal["python-sat", "CP-SAT", "exact_cover", "Norvig"]
 SAMPLE = 50  # puzzles of a list that is drawn or made here
 DIG_NODES = 20_000  # of a proof that a given may go
+PART = "solvers on "
+OURS = "ours"
+SHARE = "proven within the limit, %"
 COMPILE = "from sudoku_gym import solver; import numpy as n; solver.solve(n.zeros((1, 9, 9), int))"
 
 
@@ -62,6 +64,7 @@ class Config:
         most: puzzles taken of each list.
         seed: of the cells to reveal and of the new puzzles.
         smoke: measure next to nothing, to see that the script runs.
+        out: a JSON file; the figures of other parts in it stay.
     """
 
     lists: tuple[Path, ...] = ()
@@ -73,6 +76,7 @@ class Config:
     most: int = 2_000
     seed: int = 0
     smoke: bool = False
+    out: Path | None = None
 
 
 def sat(geometry: Geometry, limit: float) -> IsUnique:
@@ -225,17 +229,6 @@ PEERS: dict[Peer, tuple[str, Callable[[Geometry, float], IsUnique]]] = {
 }
 
 
-@dataclass(frozen=True)
-class Row:
-    """Puzzles a second, median and slowest in seconds, share proven unique within the limit."""
-
-    rate: float
-    median: float
-    slowest: float
-    share: float
-    count: int
-
-
 def cpu_seconds() -> float:
     """Return the CPU seconds of this process and of its finished children."""
     usages = [getrusage(who) for who in (RUSAGE_SELF, RUSAGE_CHILDREN)]
@@ -273,8 +266,13 @@ def measure_peer(is_unique: IsUnique, boards: NDArray[np.int8], config: Config) 
 
 
 def _row(times: NDArray[np.float64], proven: list[bool], rate: float, config: Config) -> Row:
-    share = np.mean(np.array(proven) & (times <= config.limit))
-    return Row(rate, float(np.median(times)), float(times.max()), float(share), len(times))
+    return {
+        "count": len(times),
+        "a second": float(f"{rate:.3g}") if rate < 100 else round(rate),
+        "median ms": in_ms(float(np.median(times))),
+        "slowest ms": in_ms(float(times.max())),
+        SHARE: round(100 * float(np.mean(np.array(proven) & (times <= config.limit))), 1),
+    }
 
 
 def lists_of(config: Config) -> dict[str, tuple[NDArray[np.int8], Geometry]]:
@@ -310,52 +308,53 @@ def compile_seconds() -> float:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Print a table for each list, then the generator and the compile time."""
+    """Measure every list, then the generator and the compile time."""
     config = tyro.cli(Config, args=argv, description=__doc__)
-    console = Console(width=110)
+    command = command_of(__file__, argv)
     for name, (boards, geometry) in lists_of(config).items():
         measure_ours(boards[:1], geometry, config)  # loads the compiled code
-        ours = measure_ours(boards, geometry, config)
-        table = Table(title=f"{name}: {len(boards)} puzzles, {geometry.name}")
-        share = f"in {config.limit:g} s"
-        for column in ("solver", "a second", "ours is", "median ms", "slowest ms", share, "of"):
-            table.add_column(column, justify="left" if column == "solver" else "right")
-        add_row(table, "sudoku_gym.solver", ours, ours)
+        rows = [{"puzzles": name, "solver": OURS} | measure_ours(boards, geometry, config)]
         for key in config.peers:
             peer, make = PEERS[key]
             try:
                 is_unique = make(geometry, 0.5 if config.smoke else config.limit)
             except ModuleNotFoundError as error:
-                console.print(f"{peer} is left out: {error.name} is not installed")
+                print(f"{peer} is left out: {error.name} is not installed")
                 continue
-            add_row(table, peer, measure_peer(is_unique, boards, config), ours)
-        console.print(table)
-    measure_generator(console, config)
+            figures = measure_peer(is_unique, boards, config)
+            rows.append({"puzzles": name, "solver": peer} | figures)
+        keep(config.out, f"{PART}{name}", command, rows, names=2)
+    keep(config.out, "the generator and the first call", command, [measure_generator(config)])
 
 
-def measure_generator(console: Console, config: Config) -> None:
-    """Print the rate of the generator and the compile time."""
+def measure_generator(config: Config) -> Row:
+    """Return the rate of the generator and the compile time."""
     count = 20 if config.smoke else 4_000
     generate(1, Geometry.standard(9), np.random.default_rng(0))
     start = process_time()
     generate(count, Geometry.standard(9), np.random.default_rng(1))
-    rate = count / (process_time() - start)
-    console.print(f"generator: {rate:,.0f} minimal 9x9 puzzles a second, graded ({count} puzzles)")
+    rate = round(count / (process_time() - start))
+    row: Row = {"minimal 9x9 puzzles a second, graded": rate, "puzzles made": count}
     if not config.smoke:
-        console.print(f"first call with an empty cache: {compile_seconds():.1f} s")
+        row["first call with an empty cache, s"] = round(compile_seconds(), 1)
+    return row
 
 
-def add_row(table: Table, name: str, row: Row, ours: Row) -> None:
-    """Format one solver's figures."""
-    table.add_row(
-        name,
-        f"{row.rate:,.0f}" if row.rate >= 10 else f"{row.rate:.2g}",
-        f"{ours.rate / row.rate:,.1f}x",
-        f"{row.median * 1e3:,.3g}",
-        f"{row.slowest * 1e3:,.3g}",
-        f"{row.share:.1%}",
-        str(row.count),
-    )
+def tables(parts: Mapping[str, Any]) -> dict[str, str]:
+    """Make the tables of the page from a file of figures: speeds side by side, and times."""
+    lists = [part["rows"] for name, part in parts.items() if name.startswith(PART)]
+    speeds = {rows[0]["puzzles"]: rows[0]["a second"] for rows in lists}
+
+    def told(row: Row) -> str:
+        if not row[SHARE]:
+            return f"none of {row['count']}"
+        rate = f"{row['a second']:,}"
+        times = speeds[row["puzzles"]] / row["a second"]
+        return rate if row["solver"] == OURS else f"{rate} ({times:,.{int(times < 10)}f}x)"
+
+    every = [row for rows in lists for row in rows]
+    heads = ("puzzles", "solver", "count", "median ms", "slowest ms", SHARE)
+    return {"speeds": pivot(every, "puzzles", "solver", told), "times": table(every, heads, 2)}
 
 
 if __name__ == "__main__":
