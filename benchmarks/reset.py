@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         fastest, median = seconds_of_a_reset(config, blanks)
         figures = {"fastest": round(fastest * 1e6, 1), "median": round(median * 1e6, 1)}
         rows.append({"blanks": "as stored" if blanks is None else blanks} | figures)
-    keep(config.out, f"resets of {config.name}", command_of(__file__, argv), rows, names=0)
+    keep(config.out, f"resets of {config.name}", command_of(__file__, argv), rows)
 
 
 if __name__ == "__main__":

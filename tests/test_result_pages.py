@@ -12,6 +12,8 @@ import classical
 import dancing_links
 import example_runs
 import floors
+import solvers
+from results import table
 from sudoku_gym import compare, load_policy, puzzles
 
 ROOT = Path(__file__).parent.parent
@@ -70,6 +72,19 @@ def test_the_pages_hold_the_tables_of_the_figures(benchmark, figures, page):
     tables = benchmark.tables(rows)
     assert tables
     assert [title for title, table in tables.items() if table not in page] == []
+
+
+@pytest.mark.parametrize("name", ["speed.json", "checks.json"])
+def test_what_is_said_of_speed_and_of_checks_was_measured(name):
+    parts = json.loads((RESULTS / name).read_text(encoding="utf-8"))
+    wanted = {
+        part: table(content["rows"])
+        for part, content in parts.items()
+        if not part.startswith(solvers.PART)
+    }
+    wanted |= solvers.tables(parts) if name == "speed.json" else {}
+    pages = "\n".join(path.read_text(encoding="utf-8") for path in PAGES)
+    assert [part for part, rows in wanted.items() if rows not in pages] == []
 
 
 def test_the_page_of_floors_is_made_from_the_figures():
