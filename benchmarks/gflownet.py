@@ -257,10 +257,10 @@ def log_z_errors(
 def without_order(config: Config) -> Iterator[Row]:
     """Without an order the paths are too many; draws are held against ideal draws.
 
-    The networks are trained on boards with 4 to 16 blanks, an empty one among five of them: few
-    blanks teach in a moment what the way to dead ends looks like.
+    The networks are trained on boards with 4 to 16 blanks, half of them empty: few blanks teach in
+    a moment what the way to dead ends looks like.
     """
-    boards = partly_blank()
+    boards = partly_blank(empty=0.5)
     rng = np.random.default_rng(0)
     uniform = np.full(288, 1 / 288)
     ideal = np.array(
@@ -291,10 +291,11 @@ def without_order(config: Config) -> Iterator[Row]:
             }
 
 
-def partly_blank() -> NDArray[np.int8]:
+def partly_blank(empty: float = 0.2) -> NDArray[np.int8]:
+    """Return 5,000 boards with 4 to 15 blanks, and with a chance of `empty` 16."""
     rng = np.random.default_rng(0)
     boards = grids()[rng.integers(288, size=5000)].copy()
-    blanks = np.where(rng.random(5000) < 0.2, 16, rng.integers(4, 16, size=5000))
+    blanks = np.where(rng.random(5000) < empty, 16, rng.integers(4, 16, size=5000))
     hidden = rng.random((5000, 16)).argsort(1) < blanks[:, None]
     boards[hidden.reshape(-1, 4, 4)] = 0
     return boards
