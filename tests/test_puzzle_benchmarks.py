@@ -42,9 +42,10 @@ def test_a_solution_after_the_limit_does_not_count():
 
 
 def test_resets_are_measured(capsys):
-    reset.main(["--smoke", "--name", "Sudoku9x9-v0", "--num-envs", "4", "--blanks", "20"])
-    out = capsys.readouterr().out
-    assert "resets of Sudoku9x9-v0" in out and "| as stored |" in out
+    reset.main(["--smoke", "--names", "Sudoku9x9-v0", "--num-envs", "4", "--shares", "0", "0.25"])
+    lines = capsys.readouterr().out.splitlines()[-3:]
+    blanks = [line.split("|")[2].strip() for line in lines if "`Sudoku9x9-v0`" in line]
+    assert blanks == ["1", "20", "as stored"]
 
 
 def test_ratings_are_tabulated(capsys, tmp_path):
