@@ -86,9 +86,11 @@ class DistinctPuzzles(Options):
     """distinct training puzzles, half of each environment's"""
     envs: tuple[str, str] = ("Sudoku9x9-v0", "SudokuHard9x9-v0")
     """environments to train in"""
+    channels: int = 24
+    """width of the body"""
     seeds: tuple[int, ...] = (0, 1, 2)
     """of the trainings"""
-    rounds: tuple[int, ...] = (16, 64, 256, 1024)
+    rounds: tuple[int, ...] = (16, 64, 256, 1024, 4096)
     """of the network when it answers at once"""
     minutes: float = 60.0
     """processor time of each training"""
@@ -98,36 +100,40 @@ class DistinctPuzzles(Options):
     def run(self, results: Results) -> None:
         """Train and play whatever the file lacks."""
         for number in self.numbers:
+            base = {"model": "exact-cover", "channels": self.channels, "distinct": number}
             for seed in self.seeds:
-                run = self.runs / f"exact-cover-{number}-{seed}"
-                parts = PuzzlesConfig(distinct=number // 2)
-                config = replace(
-                    nine("exact-cover", run, seed, parts), env=self.envs[0], also=self.envs[1:]
-                )
-                key = {"model": "exact-cover", "distinct": number, "seed": seed}
-                for_minutes(results, key, config, ExactCoverLearner, self.minutes)
+                run, parts = self.run_of(number, seed), PuzzlesConfig(distinct=number // 2)
+                made = nine("exact-cover", run, seed, parts)
+                body = replace(made.network, channels=self.channels)
+                config = replace(made, env=self.envs[0], also=self.envs[1:], network=body)
+                for_minutes(results, base | {"seed": seed}, config, ExactCoverLearner, self.minutes)
             for bank in self.sets:
-                self.answer(results, number, bank)
+                self.answer(results, number, base | {"set": bank})
 
-    def answer(self, results: Results, number: int, bank: str) -> None:
+    def run_of(self, number: int, seed: int) -> Path:
+        """Return the folder of a training."""
+        return self.runs / f"exact-cover-{self.channels}-{number}-{seed}"
+
+    def answer(self, results: Results, number: int, base: Row) -> None:
         """Answer at once, by each network and by the first of them whose answer is a solution."""
-        chosen = spread(puzzles.load(bank, "test"), self.count)
-        base = {"model": "exact-cover", "distinct": number, "set": bank}
+        chosen = spread(puzzles.load(base["set"], "test"), self.count)
         for rounds in self.rounds:
             key = base | {"seeds": list(self.seeds), "rounds": rounds, "mode": "one-shot"}
             if not results.lacks(key):
                 continue
             either, start = np.zeros(len(chosen), np.bool_), time.process_time()
             for seed in self.seeds:
-                run, began = self.runs / f"exact-cover-{number}-{seed}", time.process_time()
-                solved = evaluate(load(run, "one-shot", rounds), chosen).solved
+                began = time.process_time()
+                solved = evaluate(
+                    load(self.run_of(number, seed), "one-shot", rounds), chosen
+                ).solved
                 either |= solved
                 single = base | {"seed": seed, "rounds": rounds, "mode": "one-shot"}
                 if results.lacks(single):
                     results.add(single | timed_share(solved, began))
             results.add(key | timed_share(either, start))
         for seed in self.seeds:
-            policy = load(self.runs / f"exact-cover-{number}-{seed}")
+            policy = load(self.run_of(number, seed))
             play(results, base | {"seed": seed, "mode": "surest"}, policy, chosen, grades=True)
 
 
