@@ -30,13 +30,22 @@ from __future__ import annotations
 import numpy as np
 
 from sudoku_gym.kernels.compiler import njit
-from sudoku_learning.networks.exact_cover.vectors import inner
+from sudoku_learning.networks.exact_cover.vectors import (
+    LANES,
+    inner,
+    load,
+    multiply_add,
+    spread,
+    spread_from,
+    store,
+)
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
 
 _FLOOR = 1e-3
 _SCALE = 0.5
 _MAGNIFIED = 4.0
+_BLOCK = 2 * LANES  # columns multiplied at a time
 
 
 @njit(cache=True, nogil=True)
@@ -51,23 +60,24 @@ def count_returns(seats_of, occupants, first_seat, first_placement, first_constr
     returns = np.zeros((len(seats_of), 2 * lengths), np.float32)
     if lengths == 0 or len(seats_of) == 0:
         return returns
-    most = np.diff(first_placement).max()
-    matrices = np.empty((3, most, most), np.float32)
-    place, members = np.empty(most, np.int64), np.empty(most, np.int64)
+    most, kinds = np.diff(first_placement).max(), seats_of.shape[1]
+    now, then = np.empty((2, most * _padded(most)), np.float32)
+    steps = np.empty(most * most, np.int64), np.empty(most * most, np.float32)
+    place, members, ends = np.empty((3, most), np.int64)
+    lanes = np.empty(LANES, np.float32)
     for b in range(len(first_placement) - 1):
         first, last = first_placement[b], first_placement[b + 1]
         constraints = first_constraint[b], first_constraint[b + 1]
         for p in range(first, last):
             count = _leave(p, first, last, occupants, first_seat, constraints, place)
-            step = matrices[0, :count, :count]
-            _fill_step(step, place, first, occupants, first_seat, constraints, members)
-            step /= seats_of.shape[1]
-            now, then = matrices[1, :count, :count], matrices[2, :count, :count]
-            now[:] = step
+            width = _padded(count)
+            now[: count * width] = 0.0
+            _fill(now, width, kinds, place, first, occupants, first_seat, constraints, members)
+            _list_steps(now, count, width, steps, ends)
             for j in range(lengths):
-                _multiply(step, now, then)
+                _multiply(steps, ends, count, width, now, then)
                 now, then = then, now
-                chance = (now * now).sum() / count if count else 1.0
+                chance = _sum_of_squares(now, count * width, lanes) / count if count else 1.0
                 returns[p, j] = np.log(chance + _FLOOR)
         for j in range(lengths if last > first else 0):
             mean = returns[first:last, j].mean()
@@ -75,6 +85,12 @@ def count_returns(seats_of, occupants, first_seat, first_placement, first_constr
                 returns[p, lengths + j] = _MAGNIFIED * (returns[p, j] - mean)
                 returns[p, j] *= _SCALE
     return returns
+
+
+@inner
+def _padded(count):
+    """Return the columns of a matrix of `count`: whole blocks."""
+    return (count + _BLOCK - 1) // _BLOCK * _BLOCK
 
 
 @inner
@@ -98,28 +114,56 @@ def _leave(p, first, last, occupants, first_seat, constraints, place):
 
 
 @inner
-def _fill_step(step, place, first, occupants, first_seat, constraints, members):
-    """Write K times the chances of a step from each placement that is left to each other."""
-    step[:] = 0.0
+def _fill(matrix, width, kinds, place, first, occupants, first_seat, constraints, members):
+    """Add the chances of a step from each placement that is left to each other."""
     for c in range(constraints[0], constraints[1]):
         size = 0
         for s in range(first_seat[c], first_seat[c + 1]):
             if place[occupants[s] - first] >= 0:
                 members[size] = place[occupants[s] - first]
                 size += 1
-        for i in range(size):
-            for j in range(size):
-                if i != j:
-                    step[members[i], members[j]] += np.float32(1.0) / np.float32(size - 1)
+        chance = np.float32(1.0) / np.float32(max(size - 1, 1) * kinds)
+        for i in range(1, size):
+            for j in range(i):
+                matrix[members[i] * width + members[j]] += chance
+                matrix[members[j] * width + members[i]] += chance
 
 
 @inner
-def _multiply(step, now, then):
-    """Write the product of a matrix with many zeros and another."""
-    then[:] = 0.0
-    for i in range(len(step)):
-        for k in range(len(step)):
-            chance = step[i, k]
-            if chance > 0:
-                for j in range(len(step)):
-                    then[i, j] += chance * now[k, j]
+def _list_steps(matrix, count, width, steps, ends):
+    """Write where each row is not 0 and what stands there, and where the rows' lists end."""
+    columns, chances = steps
+    n = 0
+    for i in range(count):
+        for k in range(count):
+            columns[n] = k
+            chances[n] = matrix[i * width + k]
+            n += matrix[i * width + k] > 0
+        ends[i] = n
+
+
+@inner
+def _multiply(steps, ends, count, width, now, then):
+    """Write the product of the matrix of steps and another."""
+    columns, chances = steps
+    start = 0
+    for i in range(count):
+        for j in range(0, width, _BLOCK):
+            left = right = spread(np.float32(0.0))
+            for n in range(start, ends[i]):
+                chance, at = spread_from(chances, n), columns[n] * width + j
+                left = multiply_add(chance, load(now, at), left)
+                right = multiply_add(chance, load(now, at + LANES), right)
+            store(then, i * width + j, left)
+            store(then, i * width + j + LANES, right)
+        start = ends[i]
+
+
+@inner
+def _sum_of_squares(numbers, count, lanes):
+    total = spread(np.float32(0.0))
+    for j in range(0, count, LANES):
+        part = load(numbers, j)
+        total = multiply_add(part, part, total)
+    store(lanes, 0, total)
+    return lanes.sum()
