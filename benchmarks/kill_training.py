@@ -75,8 +75,12 @@ def main(argv=None):
     total = kinds.total()
     print("the end is the same, byte by byte")
     low, high = wilson_interval(total, total)
-    row = {"kills": total, "went on and ended alike": total, "low": round(100 * low, 2)}
-    row |= {"high": round(100 * high, 2), "killed while": dict(kinds)}
+    row = {
+        "kills": total,
+        "went on and ended alike": total,
+        "95 % interval": f"{100 * low:.1f} to {100 * high:.1f} %",
+        **{f"killed {doing}": count for doing, count in kinds.items()},
+    }
     keep(options.out, f"kills of {options.trainer}", command_of(__file__, argv), [row])
     return kinds
 
