@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 from results import Results, command_of, played
+from sudoku_gym.evaluation import Evaluation
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -39,9 +40,10 @@ def main(argv=None):
         with tempfile.TemporaryDirectory() as folder:
             found = example.main(["--run", folder, "--seed", str(seed), *options.options])
         minutes = round((time.process_time() - start) / 60, 1)
-        by_blanks = found if None in found else {None: found}
-        for blanks, result in by_blanks.items():
-            where = {"blanks": blanks or "minimal", "processor minutes in all": minutes}
+        is_one = isinstance(next(iter(found.values())), Evaluation)
+        for chosen, result in ({None: found} if is_one else found).items():
+            name = "puzzles" if isinstance(chosen, str) else "blanks"
+            where = {name: chosen or "minimal", "processor minutes in all": minutes}
             for player, evaluation in result.items():
                 results.add({**key, **where, "player": player, **played(evaluation)})
 

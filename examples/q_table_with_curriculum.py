@@ -41,8 +41,9 @@ class QTable:
         return self.best(self.look_up(boards), action_masks, self.rng)
 
 
-def learn(table, envs, steps, rng):
-    boards, infos = envs.reset(seed=0)
+def learn(table, envs, steps, seed):
+    rng = np.random.default_rng(seed)
+    boards, infos = envs.reset(seed=seed)
     rows = table.look_up(boards)
     for _ in range(steps):
         masks = infos["action_mask"].astype(bool)
@@ -62,6 +63,7 @@ def main(argv=None):
     parser.add_argument("--run", type=Path, default=Path("runs/q-table"), help="for the curves")
     parser.add_argument("--puzzles", type=int, default=8, help="how many it plays, over and over")
     parser.add_argument("--steps", type=int, default=6000, help="of 256 boards at once")
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--smoke", action="store_true", help="two puzzles and a few steps")
     options = parser.parse_args(argv)
     count, steps = (2, 300) if options.smoke else (options.puzzles, options.steps)
@@ -77,7 +79,7 @@ def main(argv=None):
     table = QTable(few.geometry.size)
     with CurveWriter(options.run) as writer:
         envs = VectorBlanksCurriculum(envs, schedule, episodes_per_update=500, writer=writer)
-        learn(table, envs, steps, np.random.default_rng(0))
+        learn(table, envs, steps, options.seed)
     print(f"{schedule.level} blanks reached, {len(table.rows):,} boards met\n")
 
     players = {"masked-random": load_policy("masked-random"), "Q-table": table}
