@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,7 +23,7 @@ Row = dict[str, Any]
 def command_of(script: str, argv: Sequence[str] | None) -> str:
     """Return the command that runs a benchmark; with None its arguments are this process's."""
     given = sys.argv[1:] if argv is None else argv
-    return " ".join([f"python benchmarks/{Path(script).name}", *given])
+    return f"python benchmarks/{Path(script).name} {shlex.join(given)}".rstrip()
 
 
 def share_of(solved: ArrayLike) -> Row:
