@@ -1,10 +1,12 @@
 """How well GFlowNets play puzzles with one solution, beside the floors.
 
-minimal  minimal 4x4 puzzles of the test orbits: each loss, with and without curriculum
-shipped  the network that comes with the package, at 9x9
+Each part adds its figures to those of `gflownet.py`:
 
-python benchmarks/gflownet_play.py --out docs/results/gflownet.json
-python benchmarks/gflownet_play.py minimal --seconds 60 --seeds 0 1 2
+    minimal  minimal 4x4 puzzles of the test orbits: each loss, with and without curriculum
+    shipped  the network that comes with the package, at 9x9
+
+    python benchmarks/gflownet_play.py --out docs/results/gflownet.json
+    python benchmarks/gflownet_play.py minimal --seconds 60 --seeds 0 1 2
 """
 
 from __future__ import annotations
