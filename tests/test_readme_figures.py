@@ -65,6 +65,14 @@ def deep_q():
     return share(found["solved"], found["count"], found["low"], found["high"])
 
 
+def read_at_once(puzzles, rounds):
+    """Return what 9,721 weights have read after a thousand solved puzzles."""
+    rows = results("neural-distinct.json")["rows"]
+    wanted = {"channels": 27, "distinct": 1000, "seed": 0, "set": puzzles, "rounds": rounds}
+    found = row(rows, **wanted)
+    return share(found["solved"], found["count"], found["low"], found["high"])
+
+
 def demo(player):
     found = results("demo.json")["minimal 9x9"][player]
     return share(found["solved"], found["count"], *found["interval"])
@@ -82,6 +90,9 @@ def claims():
     yield gflownet("greedy")
     yield gflownet("drawn")
     yield deep_q()
+    yield read_at_once("9x9", 1024)
+    yield read_at_once("9x9-hard", 1024)
+    yield read_at_once("9x9-hard", 4096)
 
 
 @pytest.mark.parametrize("claim", list(claims()))
