@@ -88,6 +88,8 @@ class TransformerTable(Options):
 
     models: tuple[tuple[int, int], ...] = TRANSFORMERS
     """embedding and heads"""
+    iterations: tuple[int, ...] = (1, 2)
+    """how often the block is applied"""
     divisions: tuple[str, ...] = DIVISIONS
     """how the puzzles are divided"""
     epochs: int = 15
@@ -96,7 +98,7 @@ class TransformerTable(Options):
     def run(self, results: Results) -> None:
         """Train and play whatever the file lacks."""
         for division in self.divisions:
-            for rounds in (1, 2):
+            for rounds in self.iterations:
                 for embedding, heads in self.models:
                     name = f"{embedding}x{heads}, {rounds}"
                     config = RecurrentTransformerTraining(
