@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "docs" / "results"
 PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))]
 NUMBER = r"(\d+(?:\.\d+)?)"
-SHARE = re.compile(rf"{NUMBER} %\**(?: \(| \| ){NUMBER} to {NUMBER}(?: %)?(?:\)| \|)")
+SHARE = re.compile(rf"{NUMBER} %\**(?: \(| \| ){NUMBER}(?: to |-){NUMBER}(?: %)?(?:\)|;| \|)")
 OF_A_LESSER_FIGURE = {("docs/leaderboard.md", "88.0 % (76.2 to 94.4)")}  # explains what a cell says
 
 
