@@ -23,7 +23,7 @@ import numpy as np
 import tyro
 
 from gflownet import measured, settings
-from results import Row, command_of, share_of, some
+from results import Row, command_of, played, some
 from sudoku_agents.gflownet import agent
 from sudoku_agents.gflownet.agent import GFlowNetPolicy
 from sudoku_agents.gflownet.config import GFlowNetConfig, Kind
@@ -77,7 +77,7 @@ def minimal_puzzles(config: Config) -> Iterator[Row]:
     """Minimal test puzzles in the full action space, with all orders, greedy and drawn."""
     chosen = some(puzzles.load("4x4", "test"), config.count)
     for title, make in FLOORS.items():
-        yield {"player": title, **played(make(), chosen)}
+        yield {"player": title, **played(evaluate(make(), chosen))}
     schedules = {
         "curriculum": SuccessRateConfig(window=64, min_count=64, threshold=0.9),
         "11 blanks": ConstantConfig(11),
@@ -88,7 +88,7 @@ def minimal_puzzles(config: Config) -> Iterator[Row]:
         for sample in (False, True):
             policy = GFlowNetPolicy(untrained.network, sample)
             title = "untrained, " + ("drawn" if sample else "greedy")
-            yield {"player": title, "seed": seed, **played(policy, chosen)}
+            yield {"player": title, "seed": seed, **played(evaluate(policy, chosen))}
     for kind in config.losses:
         for name, schedule in schedules.items():
             for seed in config.seeds:
@@ -98,7 +98,7 @@ def minimal_puzzles(config: Config) -> Iterator[Row]:
                         "player": f"{kind}, {name}, " + ("drawn" if sample else "greedy"),
                         "seed": seed,
                         "seconds": round(spent, 1),
-                        **played(GFlowNetPolicy(learner.network, sample), chosen),
+                        **played(evaluate(GFlowNetPolicy(learner.network, sample), chosen)),
                     }
 
 
@@ -136,16 +136,14 @@ def run(
 def shipped_network(config: Config) -> Iterator[Row]:
     """The network of the package at 9x9, beside the floors and untrained networks of its kind."""
     test = puzzles.load("9x9", "test")
-    network = agent.load().network
-    body = network.body.config
-    made = [partial(GFlowNetConfig, network=body, env="Sudoku9x9-v0")() for _ in config.seeds]
+    made = GFlowNetConfig(network=agent.load().network.body.config, env="Sudoku9x9-v0")
     players: dict[str, Callable[[], Policy]] = {
         **FLOORS,
         **{
             f"untrained, seed {seed}": partial(
-                GFlowNetPolicy, GFlowNetLearner(one, Random(seed)).network
+                GFlowNetPolicy, GFlowNetLearner(made, Random(seed)).network
             )
-            for seed, one in zip(config.seeds, made, strict=True)
+            for seed in config.seeds
         },
         "greedy": agent.load,
     }
@@ -156,7 +154,7 @@ def shipped_network(config: Config) -> Iterator[Row]:
         for title, make in players.items():
             few = chosen[:64] if title.startswith("untrained") else chosen
             start = time.process_time()
-            row = {"blanks": blanks or "minimal", "player": title, **played(make(), few)}
+            row = {"blanks": blanks or "minimal", "player": title, **played(evaluate(make(), few))}
             yield row | {"seconds": round(time.process_time() - start, 1)}
 
 
@@ -170,14 +168,6 @@ def revealed(chosen: PuzzleSet, blanks: int | None) -> PuzzleSet:
         cells = rng.permutation(np.flatnonzero(one.ravel() == 0))[blanks:]
         one.ravel()[cells] = solution.ravel()[cells]
     return replace(chosen, puzzles=boards)
-
-
-def played(policy: Policy, chosen: PuzzleSet) -> Row:
-    found = evaluate(policy, chosen, seed=0)
-    row = share_of(found.solved)
-    if chosen.geometry.size == 4 and found.orbits_solved:
-        row["orbits"] = "{} of {}".format(*found.orbits_solved)
-    return row
 
 
 if __name__ == "__main__":
