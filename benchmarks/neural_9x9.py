@@ -1,10 +1,11 @@
-"""Supervised networks at 9x9: equal training time, few distinct puzzles, and Guissart's search.
+"""Supervised networks: equal training time, few puzzles, longer thoughts, Guissart's search.
 
 Each part runs unattended, writes its JSON row by row, and goes on where it was stopped when it is
 started again with the same options.
 
     python benchmarks/neural_9x9.py nine --out docs/results/neural-nine.json
     python benchmarks/neural_9x9.py distinct --out docs/results/neural-distinct.json
+    python benchmarks/neural_9x9.py thinking --out docs/results/neural-thinking.json
     python benchmarks/neural_9x9.py guissart --out docs/results/neural-guissart.json
 """
 
@@ -137,6 +138,40 @@ class DistinctPuzzles(Options):
             play(results, base | {"seed": seed, "mode": "surest"}, policy, chosen, grades=True)
 
 
+THOUGHTS = {
+    "one segment": {"segments": 1, "linger": 0.0},
+    "up to 8 segments": {"segments": 8, "linger": 0.0},
+    "up to 8 segments, boards that are read linger": {"segments": 8, "linger": 0.5},
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongerThoughts(Options):
+    """The exact-cover body, with and without going on where the last update stopped."""
+
+    channels: int = 16
+    """width of the body"""
+    minutes: float = 4.0
+    """processor time of each training"""
+    rounds: tuple[int, ...] = (16, 32, 64, 128, 256)
+    """of the network when it answers at once"""
+    bank: str = "9x9"
+    """whose test puzzles are played"""
+
+    def run(self, results: Results) -> None:
+        """Train and play whatever the file lacks."""
+        chosen = spread(puzzles.load(self.bank, "test"), self.count)
+        for name, how in THOUGHTS.items():
+            key = {"model": name, "seed": self.seed}
+            run = self.runs / f"{name.replace(' ', '-').replace(',', '')}-{self.seed}"
+            made = nine("exact-cover", run, self.seed, PuzzlesConfig(distinct=self.distinct))
+            body = replace(made.network, channels=self.channels)
+            config = replace(made, network=body, updates=replace(made.updates, **how))
+            for_minutes(results, key, config, ExactCoverLearner, self.minutes)
+            for rounds in self.rounds:
+                play(results, key | {"rounds": rounds}, load(run, "one-shot", rounds), chosen)
+
+
 @dataclass(frozen=True, kw_only=True)
 class GuissartFigures(Options):
     """Guissart at 9x9: filling, boosted, with trial and error, and with backtracking."""
@@ -238,7 +273,12 @@ def nine(name: str, run: Path, seed: int, parts: PuzzlesConfig) -> LabelledConfi
     )
 
 
-PARTS = {"nine": EqualTime, "distinct": DistinctPuzzles, "guissart": GuissartFigures}
+PARTS = {
+    "nine": EqualTime,
+    "distinct": DistinctPuzzles,
+    "thinking": LongerThoughts,
+    "guissart": GuissartFigures,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> list[Row]:

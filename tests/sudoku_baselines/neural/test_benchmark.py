@@ -51,18 +51,20 @@ def test_tables_are_written_once(tmp_path, monkeypatch):
     assert picture.stat().st_size > 1000
 
 
-def test_equal_time(tmp_path, monkeypatch):
-    def small(name, run, seed, parts):
-        return ExactCoverTraining(
-            env="Sudoku6x6-v0",
-            run=run,
-            seed=seed,
-            puzzles=parts,
-            validation_games=4,
-            updates=UpdatesConfig(count=2, boards=4, segments=2),
-            network=ExactCoverConfig(8, 2),
-        )
+def small(name, run, seed, parts):
+    """A training of the exact-cover body that takes a moment."""
+    return ExactCoverTraining(
+        env="Sudoku6x6-v0",
+        run=run,
+        seed=seed,
+        puzzles=parts,
+        validation_games=4,
+        updates=UpdatesConfig(count=2, boards=4, segments=2),
+        network=ExactCoverConfig(8, 2),
+    )
 
+
+def test_equal_time(tmp_path, monkeypatch):
     monkeypatch.setattr(neural_9x9, "nine", small)
     part = ("nine", "--models", "exact-cover", "--minutes", "0.005", "--sets", "6x6")
     rows = run(neural_9x9, tmp_path, *part, "--count", "30", "--distinct", "10")
@@ -73,6 +75,21 @@ def test_equal_time(tmp_path, monkeypatch):
     counts = [row["count"] for row in played if row["mode"] == "surest" and row.get("grade")]
     assert sum(counts) == 30
     assert run(neural_9x9, tmp_path, *part, "--count", "30", "--distinct", "10") == rows
+
+
+def test_longer_thoughts(tmp_path, monkeypatch):
+    monkeypatch.setattr(neural_9x9, "nine", small)
+    part = ("thinking", "--minutes", "0.005", "--bank", "6x6", "--rounds", "2", "4")
+    rows = run(neural_9x9, tmp_path, *part, "--channels", "8", "--count", "30", "--distinct", "10")
+    played = [(row["model"], row["rounds"]) for row in rows if "rounds" in row]
+    assert played == [(name, rounds) for name in neural_9x9.THOUGHTS for rounds in (2, 4)]
+    runs = [json.loads(path.read_text()) for path in sorted(tmp_path.glob("**/[ou]*/config.json"))]
+    assert len(runs) == 3
+    assert sorted((run["updates"]["segments"], run["updates"]["linger"]) for run in runs) == [
+        (1, 0.0),
+        (8, 0.0),
+        (8, 0.5),
+    ]
 
 
 def test_guissart_plays_banks_and_lists(tmp_path):
