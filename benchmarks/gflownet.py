@@ -4,7 +4,8 @@ Each part but the first trains networks of its own, for a number of processor se
 
     dead     how many dead ends minimal puzzles have without an order
     empty    the empty 4x4 board in the two trees: exact total variation, by each loss and body
-    orders   the empty 4x4 board without an order: sampled total variation beside ideal draws
+    any      the empty 4x4 board without an order: sampled total variation beside ideal draws
+    rows     the same row by row
     several  4x4 boards with 2 to 50 solutions, held out by orbit: log Z, exact total variation
 
     python benchmarks/gflownet.py --out docs/results/gflownet.json
@@ -42,7 +43,7 @@ from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_learning.networks import BodyConfig, ExactCoverConfig, MLPConfig
 from sudoku_learning.training import Random
 
-Part = Literal["dead", "empty", "orders", "several"]
+Part = Literal["dead", "empty", "any", "rows", "several"]
 
 DEAD_END_GAMES = 2000
 FOUR = Geometry.standard(4)
@@ -70,8 +71,10 @@ class Config:
     """of the parts `empty` and `several`, held against each other"""
     count: int = 1000
     """boards of the part `several`, at most"""
+    channels: int = 16
+    """width of the body, in the parts `any` and `rows`"""
     draws: int = 10_000
-    """of the part `orders`"""
+    """of the parts `any` and `rows`"""
     out: Path | None = None
     """a JSON file; the figures of other parts in it stay"""
 
@@ -102,7 +105,8 @@ def main(argv: Sequence[str] | None = None) -> list[Row]:
     parts = {
         "dead": dead_ends,
         "empty": empty_board,
-        "orders": without_order,
+        "any": partial(empty_draws, order="any"),
+        "rows": partial(empty_draws, order="rows"),
         "several": several_solutions,
     }
     rows_of = {part: partial(parts[part], config) for part in config.parts}
@@ -232,13 +236,15 @@ def arrived(graph: StateGraph, network: FlowNetwork, made: GFlowNetConfig, seed:
 def log_z_errors(
     network: FlowNetwork, made: GFlowNetConfig, boards: NDArray[np.int8], seed: int
 ) -> dict[str, float]:
-    """Hold the learned log Z, and its importance estimate, against the log of the true number.
+    """Hold three estimates of log Z against the log of the true number of completions.
 
-    The estimate is the log of the mean of R P_B / P_F over 256 trajectories of each board.
+    One is what the head of the flow says. The others are made of 256 trajectories of each board:
+    the mean of log R P_B / P_F, which stands for log Z in the log-partition variance, and the log
+    of the mean of R P_B / P_F, the importance estimate.
     """
     true = np.log(solver.count_solutions(boards, 1_000_000))
     repeats = 256
-    errors, others = [], []
+    head, drawn_mean, importance = [], [], []
     for one, wanted in zip(boards, true, strict=True):
         rng = np.random.default_rng(seed)
         copies = one[None].repeat(repeats, 0)
@@ -246,19 +252,24 @@ def log_z_errors(
         with torch.inference_mode():
             found = estimate(network, drawn, FOUR, made.order, made.reward, inner_flows=False)
         ends = found.values[-1, np.arange(repeats), drawn.lengths]
-        errors.append(abs(found.log_z(made.loss.kind)[-1, 0].item() - wanted))
-        others.append(abs(ends.logsumexp(0).item() - np.log(repeats) - wanted))
-    found = {"log Z error": round(float(np.mean(errors)), 4)}
+        head.append(abs(found.log_z(made.loss.kind)[-1, 0].item() - wanted))
+        drawn_mean.append(abs(ends.mean().item() - wanted))
+        importance.append(abs(ends.logsumexp(0).item() - np.log(repeats) - wanted))
+    errors = {"log Z error": np.mean(head)}
     if len(boards) > 1:
-        found["median log Z error"] = round(float(np.median(errors)), 4)
-    return found | {"importance error": round(float(np.mean(others)), 4)}
+        errors["median log Z error"] = np.median(head)
+    errors["error of the mean"] = np.mean(drawn_mean)
+    errors["importance error"] = np.mean(importance)
+    return {name: round(float(error), 4) for name, error in errors.items()}
 
 
-def without_order(config: Config) -> Iterator[Row]:
-    """Without an order the paths are too many; draws are held against ideal draws.
+def empty_draws(config: Config, order: Order) -> Iterator[Row]:
+    """The empty board without an order, or row by row: draws are held against ideal draws.
 
-    The networks are trained on boards with 4 to 16 blanks, half of them empty: few blanks teach in
-    a moment what the way to dead ends looks like.
+    Beside them stands where the policy ends exactly: without an order all paths are added up over
+    the orbits of boards, which is exact for equivariant networks. They are trained on boards with 4
+    to 16 blanks, half of them empty: few blanks teach in a moment what the way to dead ends looks
+    like.
     """
     boards = partly_blank(empty=0.5)
     rng = np.random.default_rng(0)
@@ -269,26 +280,32 @@ def without_order(config: Config) -> Iterator[Row]:
             for _ in range(200)
         ]
     )
-    for order in ("any", "rows"):
+    graph = StateGraph(EMPTY, FOUR, order, symmetric=order == "any")
+    ends = symmetry.canonical_form(grids(), FOUR) if order == "any" else grids()
+    truth = np.array([(ends == end).all((1, 2)).mean() for end in graph.ends()])
+    chances = [-np.log(level.found.allowed.sum(1)[level.parents]) for level in graph.levels]
+    yield {
+        "order": order,
+        "player": "random play in the same order",
+        **drawn_from(by_chance(order, config.draws), ideal.mean()),
+        "exact variation": round(total_variation(graph.arrivals(chances), truth), 4),
+    }
+    for seed in config.seeds:
+        made = settings("trajectory-balance", order, ExactCoverConfig(config.channels, 6, walks=8))
+        learner, spent, _ = trained(made, config.seconds, seed, Fixed(boards))
+        generator = np.random.default_rng(seed)
+        empty = EMPTY[None].repeat(config.draws, 0)
+        drawn = draw_trajectories(learner.network, empty, FOUR, order, generator)
+        arrivals = graph.arrivals(graph.log_policies(learner.network))
         yield {
             "order": order,
-            "player": "random play in the same order",
-            **drawn_from(by_chance(order, config.draws), ideal.mean()),
+            "player": "trajectory-balance",
+            "seed": seed,
+            "seconds": round(spent, 1),
+            **drawn_from(drawn, ideal.mean()),
+            "exact variation": round(total_variation(arrivals, truth), 4),
+            **log_z_errors(learner.network, made, EMPTY[None], seed),
         }
-        for seed in config.seeds:
-            made = settings("trajectory-balance", order, BODIES["exact cover, walks"])
-            learner, spent, _ = trained(made, config.seconds, seed, Fixed(boards))
-            generator = np.random.default_rng(seed)
-            empty = EMPTY[None].repeat(config.draws, 0)
-            drawn = draw_trajectories(learner.network, empty, FOUR, order, generator)
-            yield {
-                "order": order,
-                "player": "trajectory-balance",
-                "seed": seed,
-                "seconds": round(spent, 1),
-                **drawn_from(drawn, ideal.mean()),
-                **log_z_errors(learner.network, made, EMPTY[None], seed),
-            }
 
 
 def partly_blank(empty: float = 0.2) -> NDArray[np.int8]:

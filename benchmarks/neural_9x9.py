@@ -149,27 +149,34 @@ THOUGHTS = {
 class LongerThoughts(Options):
     """The exact-cover body, with and without going on where the last update stopped."""
 
+    models: tuple[str, ...] = tuple(THOUGHTS)
+    """which of them"""
     channels: int = 16
     """width of the body"""
     minutes: float = 4.0
     """processor time of each training"""
     rounds: tuple[int, ...] = (16, 32, 64, 128, 256)
     """of the network when it answers at once"""
-    bank: str = "9x9"
-    """whose test puzzles are played"""
+    sets: tuple[str, ...] = ("9x9", "9x9-hard")
+    """banks whose test puzzles are played"""
 
     def run(self, results: Results) -> None:
         """Train and play whatever the file lacks."""
-        chosen = spread(puzzles.load(self.bank, "test"), self.count)
-        for name, how in THOUGHTS.items():
-            key = {"model": name, "seed": self.seed}
-            run = self.runs / f"{name.replace(' ', '-').replace(',', '')}-{self.seed}"
+        for name in self.models:
+            how = THOUGHTS[name]
+            key = {"model": name, "channels": self.channels, "seed": self.seed}
+            label = f"{name.replace(' ', '-').replace(',', '')}-{self.channels}-{self.seed}"
+            run = self.runs / label
             made = nine("exact-cover", run, self.seed, PuzzlesConfig(distinct=self.distinct))
             body = replace(made.network, channels=self.channels)
-            config = replace(made, network=body, updates=replace(made.updates, **how))
+            updates = replace(made.updates, **how)
+            config = replace(made, network=body, updates=updates)
             for_minutes(results, key, config, ExactCoverLearner, self.minutes)
-            for rounds in self.rounds:
-                play(results, key | {"rounds": rounds}, load(run, "one-shot", rounds), chosen)
+            for bank in self.sets:
+                chosen = spread(puzzles.load(bank, "test"), self.count)
+                for rounds in self.rounds:
+                    policy = load(run, "one-shot", rounds)
+                    play(results, key | {"set": bank, "rounds": rounds}, policy, chosen)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sudoku_agents.gflownet.flows import FlowNetwork
 from sudoku_agents.gflownet.orders import Choices, Order, choices
 from sudoku_agents.gflownet.rewards import log_rewards
+from sudoku_gym import symmetry
 from sudoku_gym.geometry import Geometry
 
 
@@ -46,17 +47,28 @@ class StateGraph:
         geometry: its units.
         order: in which blanks are filled.
         limit: most states of a level.
+        symmetric: hold all boards of an orbit for one state, for which one of them stands. Whoever
+            treats them alike, as the exact flow and an equivariant network do, ends at each of
+            them equally often; at the orbit they all add up. Only without an order, since the next
+            cell of an order is no matter of symmetry.
 
     Attributes:
         levels: from the puzzle on.
 
     Raises:
-        ValueError: if a level has more states than the limit.
+        ValueError: if a level has more states than the limit, or `symmetric` is asked of a tree.
     """
 
     def __init__(
-        self, puzzle: NDArray[np.int8], geometry: Geometry, order: Order, limit: int = 1_000_000
+        self,
+        puzzle: NDArray[np.int8],
+        geometry: Geometry,
+        order: Order,
+        limit: int = 1_000_000,
+        symmetric: bool = False,
     ) -> None:
+        if symmetric and order != "any":
+            raise ValueError(f"orbits are no states of the order {order!r}, only of 'any'")
         self.geometry = geometry
         self.order: Order = order
         self.levels: list[Level] = []
@@ -65,13 +77,16 @@ class StateGraph:
             if len(boards) > limit:
                 raise ValueError(
                     f"more than {limit:,} states after {len(self.levels)} placements: take a board "
-                    "with fewer blanks, or a tree"
+                    "with fewer blanks, a tree, or states up to symmetry (symmetric=True)"
                 )
             found = choices(boards, geometry, order)
             parents, actions = np.nonzero(found.allowed)
             cells, digits = np.divmod(actions, geometry.size)
             after = boards.reshape(len(boards), -1)[parents]
             after[np.arange(len(after)), cells] = digits + 1
+            if symmetric and len(after):
+                forms = symmetry.canonical_form(after.reshape(-1, *puzzle.shape), geometry)
+                after = forms.reshape(after.shape)
             following, children = np.unique(after, axis=0, return_inverse=True)
             self.levels.append(Level(boards, found, parents, actions, children.reshape(-1)))
             boards = following.reshape(-1, *puzzle.shape)

@@ -14,16 +14,18 @@ def test_it_trains_and_writes_what_it_found(tmp_path):
     out = tmp_path / "figures.json"
     short = ["--seconds", "0.5", "--seeds", "1", "--losses", "trajectory-balance"]
     short += ["--bodies", "perceptron", "--count", "4", "--draws", "300", "--out", str(out)]
-    rows = gflownet.main(["empty", "orders", "several", *short])
+    rows = gflownet.main(["empty", "any", "rows", "several", *short])
     found = json.loads(out.read_text())
-    assert found.keys() == {"empty", "orders", "several"}
+    assert found.keys() == {"empty", "any", "rows", "several"}
     assert [row for part in found.values() for row in part["rows"]] == rows
     constrained = [row for row in found["empty"]["rows"] if row["order"] == "constrained"]
     assert constrained[0]["total variation"] == pytest.approx(1 / 6, abs=1e-4)
     assert all(row["dead"] == 0 for row in constrained)
-    by_chance = found["orders"]["rows"][0]
+    by_chance = found["any"]["rows"][0]
     assert by_chance["order"] == "any" and by_chance["solved"] < 30
     assert by_chance["distinct"] <= by_chance["solved"]
+    dead = 1 - by_chance["solved"] / by_chance["count"]
+    assert dead - 0.05 < by_chance["exact variation"] < 1
     assert {row["boards"] for row in found["several"]["rows"]} == {4}
 
 

@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 
 from sudoku_agents.gflownet.exact import StateGraph, total_variation
+from sudoku_agents.gflownet.flows import FlowNetwork
 from sudoku_agents.gflownet.orders import ORDERS, choices
 from sudoku_agents.gflownet.rewards import log_candidates, log_rewards
 from sudoku_agents.gflownet.sampler import draw_placements
 from sudoku_agents.gflownet.trajectories import Trajectories, lead_to, roll_out
-from sudoku_gym import board, puzzles, solver
+from sudoku_gym import board, puzzles, solver, symmetry
 from sudoku_gym.actions import sample_actions
 from sudoku_gym.geometry import Geometry
+from sudoku_learning.networks import ExactCoverConfig
+from sudoku_learning.networks.network import seeded
 
 FOUR = Geometry.standard(4)
 NINE = Geometry.standard(9)
@@ -135,6 +138,30 @@ def test_exact_flows_end_at_each_solution_equally_often(puzzle, order):
     arrivals = graph.arrivals(policies)
     assert arrivals.sum() == pytest.approx(1)
     assert total_variation(arrivals, full / count) < 1e-6
+
+
+def test_orbits_of_boards_as_states():
+    whole, orbits = (
+        StateGraph(SEVERAL, FOUR, "any"),
+        StateGraph(SEVERAL, FOUR, "any", symmetric=True),
+    )
+    assert orbits.log_flows(None, -4.0)[0] == pytest.approx(whole.log_flows(None, -4.0)[0])
+    network = seeded(0, lambda: FlowNetwork(ExactCoverConfig(8, 3, walks=4), FOUR))
+    arrivals = whole.arrivals(whole.log_policies(network))
+    forms = symmetry.canonical_form(whole.ends(), FOUR)
+    added = [arrivals[(forms == end).all((1, 2))].sum() for end in orbits.ends()]
+    assert len(added) < len(arrivals)
+    np.testing.assert_allclose(orbits.arrivals(orbits.log_policies(network)), added, atol=1e-6)
+    with pytest.raises(ValueError, match="orbits are no states of the order 'rows'"):
+        StateGraph(SEVERAL, FOUR, "rows", symmetric=True)
+
+
+def test_the_empty_board_without_an_order_by_orbits():
+    graph = StateGraph(EMPTY, FOUR, "any", symmetric=True)
+    assert board.is_solved(graph.ends()).sum() == 2  # the 288 grids are two orbits
+    assert graph.log_flows(None, -40.0)[0] == pytest.approx(log(288), abs=1e-6)
+    flow = np.exp(graph.log_flows(None, -10.0)[0][0])
+    assert 1 - 288 / flow == pytest.approx(0.58, abs=0.01)  # with this floor most of it ends dead
 
 
 def test_a_high_floor_lets_the_flow_run_dry():
