@@ -177,7 +177,7 @@ class Figure(Options):
             axis.set(title=f"divided {'at random' if division == 'random' else 'by orbits'}")
             axis.set(xlabel="epochs", ylabel="puzzles solved at once, %", ylim=(0, 100))
             if axis.lines:
-                axis.legend()
+                axis.legend(loc="lower right")
         figure.savefig(self.picture, dpi=150)
 
 
