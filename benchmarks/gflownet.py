@@ -71,8 +71,6 @@ class Config:
     """of the parts `empty` and `several`, held against each other"""
     count: int = 1000
     """boards of the part `several`, at most"""
-    channels: int = 16
-    """width of the body, in the parts `any` and `rows`"""
     draws: int = 10_000
     """of the parts `any` and `rows`"""
     out: Path | None = None
@@ -291,7 +289,7 @@ def empty_draws(config: Config, order: Order) -> Iterator[Row]:
         "exact variation": round(total_variation(graph.arrivals(chances), truth), 4),
     }
     for seed in config.seeds:
-        made = settings("trajectory-balance", order, ExactCoverConfig(config.channels, 6, walks=8))
+        made = settings("trajectory-balance", order, BODIES["exact cover, walks"])
         learner, spent, _ = trained(made, config.seconds, seed, Fixed(boards))
         generator = np.random.default_rng(seed)
         empty = EMPTY[None].repeat(config.draws, 0)
