@@ -170,7 +170,7 @@ class Figure(Options):
                 points = [
                     (row["epochs"], 100 * row["solved"] / row["count"])
                     for row in results.rows
-                    if (row["model"], row["division"]) == (name, division)
+                    if (row["model"], row["division"], row["seed"]) == (name, division, self.seed)
                 ]
                 if points:
                     axis.plot(*zip(*points, strict=True), label=name, color=f"C{number}")
