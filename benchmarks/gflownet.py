@@ -54,6 +54,7 @@ BODIES: dict[str, BodyConfig] = {
     "exact cover, walks": ExactCoverConfig(16, 6, walks=8),
 }
 FOR_DRAWS = ExactCoverConfig(24, 8, walks=12)
+AIM = 0.036  # too much of the larger orbit is 1.1 times the sampled variation of ideal draws
 
 
 @dataclass(frozen=True)
@@ -271,14 +272,7 @@ def empty_draws(config: Config, order: Order) -> Iterator[Row]:
     looks like. As many trajectories as are drawn lead back from solutions that were found.
     """
     boards = partly_blank(empty=0.8)
-    rng = np.random.default_rng(0)
-    uniform = np.full(288, 1 / 288)
-    ideal = np.array(
-        [
-            total_variation(rng.multinomial(config.draws, uniform) / config.draws, uniform)
-            for _ in range(200)
-        ]
-    )
+    ideal = readings(2 / 3, config.draws)
     graph = StateGraph(EMPTY, FOUR, order, symmetric=order == "any")
     ends = symmetry.canonical_form(grids(), FOUR) if order == "any" else grids()
     truth = np.array([(ends == end).all((1, 2)).mean() for end in graph.ends()])
@@ -289,6 +283,15 @@ def empty_draws(config: Config, order: Order) -> Iterator[Row]:
         **drawn_from(by_chance(order, config.draws), ideal.mean()),
         "exact variation": round(total_variation(graph.arrivals(chances), truth), 4),
     }
+    for excess in (0.0, AIM):
+        found = readings(2 / 3 + excess, config.draws) / ideal.mean()
+        yield {
+            "order": order,
+            "player": f"ideal but for the larger orbit's share, {excess} too much",
+            "times ideal": round(float(found.mean()), 3),
+            "standard deviation": round(float(found.std()), 3),
+            "exact variation": excess,
+        }
     for seed in config.seeds:
         made = settings("trajectory-balance", order, FOR_DRAWS)
         made = replace(made, replayed=1.0, loss=replace(made.loss, constant_share=0.2))
@@ -306,6 +309,20 @@ def empty_draws(config: Config, order: Order) -> Iterator[Row]:
             "exact variation": round(total_variation(arrivals, truth), 4),
             **log_z_errors(learner.network, made, EMPTY[None], seed),
         }
+
+
+def readings(share: float, draws: int) -> NDArray[np.float64]:
+    """Return 200 sampled total variations of a player who draws within each orbit evenly.
+
+    Args:
+        share: how often its draws are of the larger orbit, which has 192 of the 288 grids.
+        draws: of each reading.
+    """
+    rng = np.random.default_rng(0)
+    chances = np.r_[np.full(192, share / 192), np.full(96, (1 - share) / 96)]
+    uniform = np.full(288, 1 / 288)
+    drawn = rng.multinomial(draws, chances, size=200) / draws
+    return np.array([total_variation(one, uniform) for one in drawn])
 
 
 def partly_blank(empty: float = 0.2) -> NDArray[np.int8]:
