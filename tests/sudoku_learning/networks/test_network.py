@@ -219,7 +219,8 @@ def test_a_settled_board_stops_thinking(positions):
         rounds, after, _ = next((stop for stop in stops if not stop[2][row]), stops[-1])
         seen.add(rounds)
         for name in after:
-            torch.testing.assert_close(found[name][row], after[name][row], rtol=0, atol=0)
+            # boards beside it may change how a head adds up, in the last bit
+            torch.testing.assert_close(found[name][row], after[name][row], rtol=0, atol=1e-6)
     assert len(seen) > 1  # some stop sooner than others
 
 
