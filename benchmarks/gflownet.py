@@ -283,13 +283,12 @@ def empty_draws(config: Config, order: Order) -> Iterator[Row]:
         **drawn_from(by_chance(order, config.draws), ideal.mean()),
         "exact variation": round(total_variation(graph.arrivals(chances), truth), 4),
     }
-    for excess in (0.0, AIM):
-        found = readings(2 / 3 + excess, config.draws) / ideal.mean()
+    for excess, found in ((0.0, ideal), (AIM, readings(2 / 3 + AIM, config.draws))):
         yield {
             "order": order,
             "player": f"ideal but for the larger orbit's share, {excess} too much",
-            "times ideal": round(float(found.mean()), 3),
-            "standard deviation": round(float(found.std()), 3),
+            "times ideal": round(float(found.mean() / ideal.mean()), 3),
+            "standard deviation": round(float(found.std() / ideal.mean()), 3),
             "exact variation": excess,
         }
     for seed in config.seeds:
