@@ -6,7 +6,8 @@ Each part but the first trains networks of its own, for a number of processor se
     empty    the empty 4x4 board in the two trees: exact total variation, by each loss and body
     any      the empty 4x4 board without an order: sampled total variation beside ideal draws
     rows     the same row by row
-    several  4x4 boards with 2 to 50 solutions, held out by orbit: log Z, exact total variation
+
+`gflownet_several.py` has boards with several solutions, `gflownet_play.py` puzzles.
 
     python benchmarks/gflownet.py --out docs/results/gflownet.json
     python benchmarks/gflownet.py empty --seconds 60 --seeds 0 1 2
@@ -43,7 +44,7 @@ from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_learning.networks import BodyConfig, ExactCoverConfig, MLPConfig
 from sudoku_learning.training import Random
 
-Part = Literal["dead", "empty", "any", "rows", "several"]
+Part = Literal["dead", "empty", "any", "rows"]
 
 DEAD_END_GAMES = 2000
 FOUR = Geometry.standard(4)
@@ -68,11 +69,9 @@ class Config:
     seconds: float = 60.0
     """processor seconds of each training"""
     bodies: tuple[str, ...] = tuple(BODIES)
-    """of the parts `empty` and `several`"""
+    """of the part `empty`"""
     losses: tuple[Kind, ...] = get_args(Balance)
-    """of the parts `empty` and `several`, held against each other"""
-    count: int = 1000
-    """boards of the part `several`, at most"""
+    """of the part `empty`, held against each other"""
     draws: int = 10_000
     """of the parts `any` and `rows`"""
     out: Path | None = None
@@ -107,7 +106,6 @@ def main(argv: Sequence[str] | None = None) -> list[Row]:
         "empty": empty_board,
         "any": partial(empty_draws, order="any"),
         "rows": partial(empty_draws, order="rows"),
-        "several": several_solutions,
     }
     rows_of = {part: partial(parts[part], config) for part in config.parts}
     return measured(rows_of, command_of(__file__, argv), config.out)
@@ -353,48 +351,6 @@ def drawn_from(drawn: Trajectories, ideal: float) -> Row:
         "sampled variation": round(variation, 4),
         "times ideal": round(variation / ideal, 3),
     }
-
-
-def several_boards() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Return 4x4 boards with 2 to 50 solutions, some to train on and 100 of other orbits."""
-    rng = np.random.default_rng(0)
-    boards = grids()[rng.integers(288, size=6000)].copy()
-    hidden = rng.random((6000, 16)).argsort(1) < rng.integers(9, 14, size=(6000, 1))
-    boards[hidden.reshape(-1, 4, 4)] = 0
-    counts = solver.count_solutions(boards, 51)
-    boards = boards[(counts >= 2) & (counts <= 50)]
-    forms = symmetry.canonical_form(boards, FOUR).reshape(len(boards), -1)
-    _, orbits = np.unique(forms, axis=0, return_inverse=True)
-    held_out = rng.permutation(orbits.max() + 1)[orbits.ravel()] % 4 == 0
-    _, first = np.unique(orbits.ravel()[held_out], return_index=True)  # one board an orbit
-    return boards[~held_out], boards[held_out][np.sort(first)[:100]]
-
-
-def several_solutions(config: Config) -> Iterator[Row]:
-    """Boards of orbits that were not trained on, each in its own tree."""
-    train, test = several_boards()
-    test = test[: config.count]
-    graphs = [StateGraph(one, FOUR, "constrained") for one in test]
-    for name in config.bodies:
-        for kind in config.losses:
-            for seed in config.seeds:
-                made = settings(kind, "constrained", BODIES[name])
-                learner, spent, _ = trained(made, config.seconds, seed, Fixed(train))
-                variations = []
-                for graph in graphs:
-                    arrivals = graph.arrivals(graph.log_policies(learner.network))
-                    is_solution = board.is_solved(graph.ends())
-                    variations.append(total_variation(arrivals, is_solution / is_solution.sum()))
-                yield {
-                    "body": name,
-                    "loss": kind,
-                    "seed": seed,
-                    "seconds": round(spent, 1),
-                    "boards": len(test),
-                    "mean total variation": round(float(np.mean(variations)), 4),
-                    "worst": round(float(np.max(variations)), 4),
-                    **log_z_errors(learner.network, made, test, seed),
-                }
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Holds our GFlowNet against torchgfn's: the empty 4x4 board, in any order, by trajectory balance.
+"""Holds our GFlowNet against torchgfn's: the empty 4x4 board by trajectory balance.
 
-Both have a perceptron of two hidden layers of 256, 64 trajectories an update, Adam, a floor of -18
-for dead ends and a uniform backward policy. A third learner is ours as it is meant: the exact-cover
-body, and boards with fewer blanks among the empty ones. All get the same processor seconds, in
-turns; then all draw solutions. The first row is the limit: the arithmetic of that perceptron alone,
-without states, masks, draws and losses. torchgfn goes into an environment of its own, beside this
-project:
+Both have a perceptron of two hidden layers of 256, as many trajectories an update, Adam, a floor of
+-18 for dead ends and a uniform backward policy, once without an order and once in the tree by rows.
+Another learner is ours as it is meant: the exact-cover body, and boards with fewer blanks among
+the empty ones. All get the same processor seconds, in turns; then all draw solutions. Without an
+order the first row is the limit: the arithmetic of that perceptron alone, without states, masks,
+draws and losses. torchgfn goes into an environment of its own, beside this project:
 
     pip install torchgfn && python benchmarks/gflownet_torchgfn.py --seconds 30 --seeds 0 1 2
 """
@@ -16,7 +16,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import numpy as np
 import torch
@@ -36,9 +38,11 @@ from sudoku_agents.gflownet.sampler import draw_trajectories
 from sudoku_learning.networks import BodyConfig, MLPConfig
 from sudoku_learning.networks.exact_cover.graph import constraint_table
 from sudoku_learning.training import Random
+from sudoku_learning.training.config import RayConfig
+
+TreeOrAny: TypeAlias = Literal["any", "rows"]
 
 FLOOR = -18.0
-BATCH = 64
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,10 @@ class Config:
     """processor seconds of each training"""
     seeds: tuple[int, ...] = (0, 1, 2)
     """of the networks and of everything drawn"""
+    orders: tuple[TreeOrAny, ...] = ("any", "rows")
+    """in which blanks are filled"""
+    batches: tuple[int, ...] = (64, 1024)
+    """trajectories an update"""
     draws: int = 2000
     """trajectories drawn after training"""
     out: Path = Path("runs/gflownet-torchgfn.json")
@@ -56,9 +64,14 @@ class Config:
 
 
 class Sudoku4x4(DiscreteEnv):
-    """The same board for torchgfn: 64 numbers, 1 where a placement has been made."""
+    """The same board for torchgfn: 64 numbers, 1 where a placement has been made.
 
-    def __init__(self) -> None:
+    Args:
+        order: in which blanks are filled.
+    """
+
+    def __init__(self, order: TreeOrAny) -> None:
+        self.is_tree = order == "rows"
         members = torch.zeros(64, 64)
         members[torch.arange(64)[:, None], torch.from_numpy(constraint_table(FOUR)).long()] = 1
         self.excludes = (members @ members.T).clamp(max=1)  # [64, 64], share a constraint
@@ -79,10 +92,18 @@ class Sudoku4x4(DiscreteEnv):
                 is_blank = self.tensor.view(cells).sum(-1) == 0
                 is_dead = (is_blank & ~legal.view(cells).any(-1)).any(-1, keepdim=True)
                 goes_on = is_blank.any(-1, keepdim=True) & ~is_dead
+                if env.is_tree:
+                    is_first = is_blank & (is_blank.cumsum(-1) == 1)
+                    legal = legal & is_first.repeat_interleave(4, -1)
                 return torch.cat([legal & goes_on, ~goes_on], -1)
 
             def _compute_backward_masks(self) -> torch.Tensor:
-                return self.tensor != 0
+                is_made = self.tensor != 0
+                if env.is_tree:  # the last cell alone was filled last
+                    cells = is_made.view(*is_made.shape[:-1], 16, 4).any(-1)
+                    after = cells.flip(-1).cumsum(-1).flip(-1)
+                    is_made &= (cells & (after == 1)).repeat_interleave(4, -1)
+                return is_made
 
         return States
 
@@ -102,9 +123,10 @@ class Sudoku4x4(DiscreteEnv):
 class TheirLearner:
     """A training with torchgfn, as its examples have it."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, order: TreeOrAny, batch: int) -> None:
         torch.manual_seed(seed)
-        self.env = Sudoku4x4()
+        self.batch = batch
+        self.env = Sudoku4x4(order)
         forward = MLP(64, 65, hidden_dim=256, n_hidden_layers=2)
         preprocessor = IdentityPreprocessor(output_dim=64)
         policy = DiscretePolicyEstimator(forward, 65, preprocessor)
@@ -116,7 +138,7 @@ class TheirLearner:
 
     def learn(self) -> None:
         """Do an update on fresh trajectories."""
-        drawn = self.flows.sample_trajectories(self.env, n=BATCH, save_logprobs=True)
+        drawn = self.flows.sample_trajectories(self.env, n=self.batch, save_logprobs=True)
         loss = self.flows.loss(self.env, drawn, recalculate_all_logprobs=False)
         self.adam.zero_grad()
         loss.backward()
@@ -134,14 +156,20 @@ class OurLearner:
 
     Args:
         seed: of the weights and the draws.
+        order: in which blanks are filled.
+        batch: trajectories an update.
         body: of the network.
         boards: int8 `[M, 4, 4]`, to draw from.
     """
 
-    def __init__(self, seed: int, body: BodyConfig, boards: np.ndarray) -> None:
+    def __init__(
+        self, seed: int, order: TreeOrAny, batch: int, body: BodyConfig, boards: np.ndarray
+    ) -> None:
         config = GFlowNetConfig(
+            order=order,
             updates=1,
-            puzzles=BATCH,
+            puzzles=batch,
+            ray=RayConfig(games_per_task=batch),  # all in lock step, as the other's
             replayed=0.0,
             epsilon=0.0,
             augment=False,
@@ -158,8 +186,8 @@ class OurLearner:
     def solved(self, draws: int) -> np.ndarray:
         """Return which of so many draws end at a solution, bool `[draws]`."""
         boards = np.zeros((draws, 4, 4), np.int8)
-        network = self.learner.network
-        return draw_trajectories(network, boards, FOUR, "any", self.random.numpy).solved
+        network, order = self.learner.network, self.learner.config.order
+        return draw_trajectories(network, boards, FOUR, order, self.random.numpy).solved
 
 
 class Arithmetic:
@@ -167,16 +195,17 @@ class Arithmetic:
 
     STEPS = 12  # of a trajectory, on average over the first updates
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, order: TreeOrAny, batch: int) -> None:
         torch.manual_seed(seed)
+        self.batch = batch
         self.network = MLP(64, 65, hidden_dim=256, n_hidden_layers=2)
         self.adam = torch.optim.Adam(self.network.parameters(), lr=1e-3)
-        self.states = torch.randn(self.STEPS * BATCH, 64)
+        self.states = torch.randn(self.STEPS * batch, 64)
 
     def learn(self) -> None:
         """Run the network as an update on fresh trajectories does."""
         with torch.no_grad():
-            for states in self.states.split(BATCH):
+            for states in self.states.split(self.batch):
                 self.network(states)
         self.adam.zero_grad()
         self.network(self.states).square().mean().backward()
@@ -185,11 +214,13 @@ class Arithmetic:
 
 PERCEPTRON = MLPConfig((256, 256))
 WALKS = BODIES["exact cover, walks"]
+ARITHMETIC = "the perceptron's arithmetic alone"
+AS_MEANT = "ours as it is meant"
 LEARNERS = {
-    "the perceptron's arithmetic alone": Arithmetic,
+    ARITHMETIC: Arithmetic,
     "ours, the same perceptron": partial(OurLearner, body=PERCEPTRON, boards=EMPTY[None]),
     "torchgfn": TheirLearner,
-    "ours as it is meant": partial(OurLearner, body=WALKS, boards=partly_blank()),
+    AS_MEANT: partial(OurLearner, body=WALKS, boards=partly_blank()),
 }
 
 
@@ -197,18 +228,26 @@ def main(argv: Sequence[str] | None = None) -> None:
     config = tyro.cli(Config, description=__doc__.splitlines()[0], args=argv)
     torch.set_num_threads(1)
     results = Results(config.out, command_of(__file__, argv))
-    for seed in config.seeds:
+    for order, batch, seed in product(config.orders, config.batches, config.seeds):
         for name, make in LEARNERS.items():
-            learner = make(seed)
+            if name == ARITHMETIC and order != "any":
+                continue  # in a tree many boards are equal, which ours asks about once
+            if name == AS_MEANT and (order, batch) != (config.orders[0], config.batches[0]):
+                continue  # what it solves is shown once
+            learner = make(seed, order, batch)
             learner.learn()  # compiles what is not compiled yet
             start, updates = time.process_time(), 0
             while time.process_time() - start < config.seconds:
                 learner.learn()
                 updates += 1
-            rate = updates * BATCH / (time.process_time() - start)
-            row = {"player": name, "seed": seed, "trajectories a second": round(rate)}
+            rate = updates * batch / (time.process_time() - start)
+            row = {"player": name, "order": order, "batch": batch, "seed": seed}
+            row["trajectories a second"] = round(rate)
             if not isinstance(learner, Arithmetic):
-                row |= share_of(learner.solved(config.draws))
+                start = time.process_time()
+                solved = learner.solved(config.draws)
+                row["draws a second"] = round(config.draws / (time.process_time() - start))
+                row |= share_of(solved)
             results.add(row)
 
 

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from sudoku_agents.gflownet import losses
 from sudoku_agents.gflownet.config import Kind, LossConfig, RewardConfig
-from sudoku_agents.gflownet.flows import Answers, FlowNetwork, distinct
+from sudoku_agents.gflownet.flows import Answers, FlowNetwork, distinct, log_shares
 from sudoku_agents.gflownet.orders import Choices, Order, choices
 from sudoku_agents.gflownet.rewards import log_candidates, log_rewards
 from sudoku_agents.gflownet.trajectories import Trajectories
@@ -68,20 +68,20 @@ def estimate(
     """
     boards, owners, steps = trajectories.states()
     found = choices(boards, geometry, order)
-    asked = np.flatnonzero(inner_flows | (steps == 0) | (found.allowed.sum(1) > 1))
+    asked = np.flatnonzero(inner_flows | (steps == 0) | (found.num_allowed > 1))
     index, inverse = distinct(boards[asked])
     once = asked[index]
     begins = np.bincount(inverse, steps[asked] == 0) > 0
     said = _ask(network, boards[once], found.of(once), geometry, inner_flows | begins)
     owner, step = owners[asked], steps[asked]
     chosen = torch.from_numpy(trajectories.actions[owner, step].astype(np.int64))
-    log_shares = _log_shares(trajectories.blanks[owner], step, order)
+    shares = log_shares(trajectories.blanks[owner], step, order)
 
     count, longest = trajectories.actions.shape
     taken = said.log_pf.new_zeros(len(said.log_pf), count, longest)
     taken[:, owner, step] = said.log_pf[:, torch.from_numpy(inverse), chosen]
     flows = said.log_flow.new_zeros(len(said.log_flow), count, longest + 1)
-    flows[:, owner, step] = said.log_flow[:, torch.from_numpy(inverse)] - log_shares
+    flows[:, owner, step] = said.log_flow[:, torch.from_numpy(inverse)] - shares
     rewards = log_rewards(trajectories.ends, geometry, reward.exponent, reward.floor)
     flows[:, np.arange(count), trajectories.lengths] = torch.from_numpy(rewards)
 
@@ -134,11 +134,3 @@ def loss_of(estimates: Estimates, config: LossConfig, groups: Tensor) -> Tensor:
             return losses.forward_looking_detailed_balance(values, energies, lengths)
         case "maximum-likelihood":
             raise ValueError("maximum-likelihood balances nothing along trajectories")
-
-
-def _log_shares(blanks: NDArray[np.int64], made: NDArray[np.int64], order: Order) -> Tensor:
-    """Return log C(k, j) of states with j of k placements, float32 `[S]`; 0 in a tree."""
-    if order != "any":
-        return torch.zeros(len(blanks))
-    k, j = torch.from_numpy(blanks).double(), torch.from_numpy(made).double()
-    return (torch.lgamma(k + 1) - torch.lgamma(j + 1) - torch.lgamma(k - j + 1)).float()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_agents.gflownet.flows import FlowNetwork
-from sudoku_agents.gflownet.orders import Choices, Order, choices
+from sudoku_agents.gflownet.orders import Choices, Order, choices, next_boards
 from sudoku_agents.gflownet.rewards import log_rewards
 from sudoku_gym import symmetry
 from sudoku_gym.geometry import Geometry
@@ -36,7 +36,7 @@ class Level:
     @property
     def is_end(self) -> NDArray[np.bool_]:
         """Where trajectories end: bool `[S]`."""
-        return np.logical_not(self.found.allowed.any(1))
+        return self.found.num_allowed == 0
 
 
 class StateGraph:
@@ -80,16 +80,12 @@ class StateGraph:
                     "with fewer blanks, a tree, or states up to symmetry (symmetric=True)"
                 )
             found = choices(boards, geometry, order)
-            parents, actions = np.nonzero(found.allowed)
-            cells, digits = np.divmod(actions, geometry.size)
-            after = boards.reshape(len(boards), -1)[parents]
-            after[np.arange(len(after)), cells] = digits + 1
+            parents, actions, after = next_boards(boards, found)
             if symmetric and len(after):
-                forms = symmetry.canonical_form(after.reshape(-1, *puzzle.shape), geometry)
-                after = forms.reshape(after.shape)
+                after = symmetry.canonical_form(after, geometry)
             following, children = np.unique(after, axis=0, return_inverse=True)
             self.levels.append(Level(boards, found, parents, actions, children.reshape(-1)))
-            boards = following.reshape(-1, *puzzle.shape)
+            boards = following
 
     def ends(self) -> NDArray[np.int8]:
         """Return all boards at which trajectories end, level by level: int8 `[M, N, N]`."""

@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sudoku_agents.gflownet.orders import Choices
+from sudoku_agents.gflownet.orders import Choices, Order
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import (
     BodyConfig,
@@ -83,7 +83,7 @@ class FlowNetwork(Network):
         Where there is nothing to choose, the network is not asked; equal boards are asked once.
         """
         log_pf = np.where(found.allowed, np.float32(0), np.float32(-np.inf))
-        asked = np.flatnonzero(found.allowed.sum(1) > 1)
+        asked = np.flatnonzero(found.num_allowed > 1)
         index, inverse = distinct(boards[asked])
         with torch.inference_mode():
             for start in range(0, len(index), BOARDS_AT_ONCE):
@@ -105,6 +105,23 @@ def log_policy_of(logits: Tensor, allowed: Tensor) -> Tensor:
     """
     log_marginals = torch.nn.functional.logsigmoid(logits)
     return torch.log_softmax(log_marginals.masked_fill(~allowed, -torch.inf), -1)
+
+
+def log_shares(blanks: NDArray[np.int64], made: NDArray[np.int64], order: Order) -> Tensor:
+    """Return by how much the log of a state's flow is less than what the head says of its board.
+
+    Args:
+        blanks: int64 `[S]`, k, of the puzzles.
+        made: int64 `[S]`, j, the placements made since.
+        order: in which blanks are filled.
+
+    Returns:
+        log C(k, j) without an order, 0 in a tree: float32 `[S]`.
+    """
+    if order != "any":
+        return torch.zeros(len(blanks))
+    k, j = torch.from_numpy(blanks).double(), torch.from_numpy(made).double()
+    return (torch.lgamma(k + 1) - torch.lgamma(j + 1) - torch.lgamma(k - j + 1)).float()
 
 
 def distinct(boards: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -41,6 +41,11 @@ class Choices(NamedTuple):
     candidates: NDArray[np.bool_]
     allowed: NDArray[np.bool_]
 
+    @property
+    def num_allowed(self) -> NDArray[np.int64]:
+        """How many placements each board allows, int64 `[B]`."""
+        return count_rows(self.allowed)
+
     def of(self, rows: NDArray[np.integer] | slice) -> Choices:
         """Return the choices of some of the boards."""
         return Choices(self.candidates[rows], self.allowed[rows])
@@ -53,6 +58,37 @@ def choices(boards: NDArray[np.int8], geometry: Geometry, order: Order) -> Choic
     allowed = np.zeros_like(candidates)
     _choices(flat, geometry.units, geometry.cell_units, ORDERS.index(order), candidates, allowed)
     return Choices(candidates, allowed)
+
+
+def next_boards(
+    boards: NDArray[np.int8], found: Choices
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8]]:
+    """Make every placement that boards int8 `[B, N, N]` allow.
+
+    Returns:
+        Of each of the E placements the board int64 `[E]` on which it is made, its action int64
+        `[E]`, and the board int8 `[E, N, N]` that it leads to; board by board.
+    """
+    parents, actions = np.nonzero(found.allowed)
+    size = boards.shape[1]
+    cells, digits = np.divmod(actions, size)
+    after = boards.reshape(len(boards), size * size)[parents]
+    after[np.arange(len(after)), cells] = digits + 1
+    return parents, actions, after.reshape(-1, size, size)
+
+
+def count_rows(masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return how many are True in each row of bool `[B, A]`, int64 `[B]`."""
+    return _count_rows(np.ascontiguousarray(masks))
+
+
+@njit(cache=True)
+def _count_rows(masks):
+    counts = np.zeros(len(masks), np.int64)
+    for b in range(len(masks)):
+        for a in range(masks.shape[1]):
+            counts[b] += masks[b, a]
+    return counts
 
 
 @njit(cache=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sudoku_agents.gflownet.orders import count_rows
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 
@@ -46,5 +47,5 @@ def log_candidates(candidates: NDArray[np.bool_], size: int) -> NDArray[np.float
         candidates: bool `[B, N**3]`, of boards without dead ends.
         size: N.
     """
-    counts = candidates.reshape(len(candidates), -1, size).sum(2)
+    counts = count_rows(candidates.reshape(-1, size)).reshape(len(candidates), -1)
     return np.log(np.maximum(counts, 1)).sum(1).astype(np.float32)

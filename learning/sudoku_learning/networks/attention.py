@@ -94,7 +94,7 @@ class AttentionBody(nn.Module):
         """Make a linear map of each cell's token to its digits: `[1, P, width]`."""
         return _PlacementReadout(self._width, width, self._geometry.size)
 
-    def board_readout(self, width: int) -> nn.Module:
+    def board_readout(self, width: int, extensive: bool = False) -> nn.Module:
         """Make a linear map of the cells' mean token: `[1, B, width]`."""
         return _BoardReadout(self._width, width)
 

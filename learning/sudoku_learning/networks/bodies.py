@@ -45,8 +45,14 @@ class Body(Protocol):
     def placement_readout(self, width: int) -> nn.Module:
         """Make a module that maps features to float32 `[R, P, width]`, of legal placements."""
 
-    def board_readout(self, width: int) -> nn.Module:
-        """Make a module that maps features to float32 `[R, B, width]`."""
+    def board_readout(self, width: int, extensive: bool = False) -> nn.Module:
+        """Make a module that maps features to float32 `[R, B, width]`.
+
+        Args:
+            width: numbers a board.
+            extensive: they add up over the parts of a board, as the log of a count does, so a body
+                that sees parts sums over them in place of taking means.
+        """
 
 
 class BodyConfig(Protocol):

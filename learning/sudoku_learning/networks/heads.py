@@ -89,7 +89,7 @@ class LogFlowConfig:
 
     def build(self, body: Body) -> nn.Module:
         """Make the head: features to float32 `[R, B]`."""
-        return BoardHead(body, (None, None))
+        return BoardHead(body, extensive=True)
 
 
 @registered("cell-digits")
@@ -157,13 +157,22 @@ class DuelingHead(nn.Module):
 
 
 class BoardHead(nn.Module):
-    """One number for each board; the arguments are those of `PlacementHead`."""
+    """One number for each board.
+
+    Args:
+        body: whose features it reads.
+        limits: lowest and highest number, or None for no limits.
+        extensive: the number adds up over the parts of a board.
+    """
 
     def __init__(
-        self, body: Body, limits: tuple[float | None, float | None] = (None, None)
+        self,
+        body: Body,
+        limits: tuple[float | None, float | None] = (None, None),
+        extensive: bool = False,
     ) -> None:
         super().__init__()
-        self.readout = body.board_readout(1)
+        self.readout = body.board_readout(1, extensive)
         self._limits = limits
 
     def forward(self, features: Features) -> Tensor:

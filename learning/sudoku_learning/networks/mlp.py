@@ -77,7 +77,7 @@ class MLPBody(nn.Module):
         """Make a linear map of the hidden layer to all placements: `[1, P, width]`."""
         return _PlacementReadout(self._width, width, self._geometry.num_placements)
 
-    def board_readout(self, width: int) -> nn.Module:
+    def board_readout(self, width: int, extensive: bool = False) -> nn.Module:
         """Make a linear map of the hidden layer: `[1, B, width]`."""
         return _BoardReadout(self._width, width)
 

@@ -104,7 +104,7 @@ class PooledBody(nn.Module):
         """Make a linear map of each placement's features: `[1, P, width]`."""
         return _PlacementReadout(self.config.channels, width)
 
-    def board_readout(self, width: int) -> nn.Module:
+    def board_readout(self, width: int, extensive: bool = False) -> nn.Module:
         """Make a small perceptron on mean and maximum of each board's constraints."""
         return _BoardReadout(self.config.channels, width)
 

@@ -11,6 +11,7 @@ from sudoku_agents.gflownet.config import LossConfig, RewardConfig
 from sudoku_agents.gflownet.estimates import Estimates, estimate, log_backward, loss_of
 from sudoku_agents.gflownet.exact import StateGraph
 from sudoku_agents.gflownet.flows import Answers
+from sudoku_agents.gflownet.matching import log_z_ahead
 from sudoku_agents.gflownet.orders import ORDERS
 from sudoku_agents.gflownet.rewards import log_candidates
 from sudoku_agents.gflownet.trajectories import roll_out
@@ -51,7 +52,7 @@ class ExactFlow:
             for one, policy, worth in zip(level.boards, log_pf, head, strict=True):
                 self._known[one.tobytes()] = policy, worth
 
-    def answer(self, boards, found, geometry, every_round, flows=True):
+    def answer(self, boards, found, geometry, every_round=False, flows=True):
         policies, worths = zip(*(self._known[one.tobytes()] for one in boards), strict=True)
         log_pf, log_flow = torch.tensor(np.array(policies)), torch.tensor(np.array(worths))
         return Answers(log_pf[None].float(), log_flow[None].float())
@@ -95,6 +96,24 @@ def test_every_estimate_of_the_exact_flow_is_log_z(order):
     log_z = graph.log_flows(None, REWARD.floor)[0][0]
     for values, length in zip(found.values[0], played.lengths, strict=True):
         np.testing.assert_allclose(values[: length + 1], log_z, atol=1e-5)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_flows_some_placements_on_match_that_of_the_puzzle(order):
+    graph = StateGraph(PUZZLE, FOUR, order)
+    log_z = graph.log_flows(None, REWARD.floor)[0][0]
+    others = np.stack([PUZZLE, PUZZLE[::-1].T])  # the second is met by no network below
+    for steps in range(4):
+        found = log_z_ahead(ExactFlow(graph, REWARD), PUZZLE[None], FOUR, order, REWARD, steps)
+        np.testing.assert_allclose(found, log_z, atol=1e-5)
+    wrong = ExactFlow(graph, REWARD, of_flow=0.3)
+    for steps in (1, 2):
+        found = log_z_ahead(wrong, PUZZLE[None], FOUR, order, REWARD, steps)
+        assert log_z < found <= log_z + 0.3 * steps + 1e-5
+    to_the_end = log_z_ahead(None, others, FOUR, order, REWARD, 12)
+    np.testing.assert_allclose(to_the_end[0], log_z, atol=1e-5)
+    with pytest.raises(ValueError, match="steps must be at least 0, not -1"):
+        log_z_ahead(wrong, PUZZLE[None], FOUR, order, REWARD, -1)
 
 
 def test_the_backward_policy_is_uniform_over_what_has_been_placed():

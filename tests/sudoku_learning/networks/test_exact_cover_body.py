@@ -6,9 +6,23 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sudoku_gym import symmetry
+from sudoku_gym import board, symmetry
 from sudoku_gym.geometry import Geometry, sudoku_x
 from sudoku_learning.networks.exact_cover import ExactCoverBody, ExactCoverConfig
+
+
+class BoardHeads(torch.nn.Module):
+    """Two numbers of each kind that boards have: by means, and by sums."""
+
+    def __init__(self, body):
+        super().__init__()
+        self.means = body.board_readout(2)
+        self.sums = body.board_readout(2, extensive=True)
+        for weight in self.sums.parameters():
+            torch.nn.init.normal_(weight, std=0.5)
+
+    def forward(self, features):
+        return torch.cat([self.means(features), self.sums(features)], 2)
 
 
 def body_of(intersections=False, **options):
@@ -16,13 +30,13 @@ def body_of(intersections=False, **options):
     with torch.random.fork_rng():
         torch.manual_seed(options.pop("seed", 0))
         body = ExactCoverBody(ExactCoverConfig(10, 4, intersections=intersections, **options))
-        heads = body.placement_readout(1), body.board_readout(2)
+        heads = body.placement_readout(1), BoardHeads(body)
         torch.nn.init.normal_(body.gamma, std=0.5)
     return body.eval(), *heads
 
 
 def answer(network, boards, masks, geometry):
-    """Logits `[B, N**3]` (-9 where the mask is False) and values `[B, 2]`."""
+    """Logits `[B, N**3]` (-9 where the mask is False) and values `[B, 4]`."""
     body, placement_head, board_head = network
     with torch.inference_mode():
         features = body(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
@@ -68,6 +82,22 @@ def test_weights_do_not_know_the_size(positions):
         assert np.isfinite(logits).all() and np.isfinite(values).all()
 
 
+def test_extensive_numbers_add_up_over_parts_and_begin_at_zero():
+    """Two blank cells that share no unit, beside boards on which one of them is filled."""
+    geometry = Geometry.standard(4)
+    body, _, heads = body_of()
+    both = np.array([[[0, 2, 3, 4], [3, 4, 1, 2], [2, 1, 4, 3], [4, 3, 2, 0]]], np.int8)
+    one, other = both.copy(), both.copy()
+    one[0, 0, 0], other[0, 3, 3] = 1, 1
+    boards = np.concatenate([both, one, other])
+    masks = board.candidates(boards, geometry).reshape(3, -1)
+    features = body(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
+    sums = heads.sums(features)[-1]
+    assert sums.abs().min() > 1e-3
+    torch.testing.assert_close(sums[0], sums[1] + sums[2])
+    assert not body.board_readout(2, extensive=True)(features).any()
+
+
 @pytest.mark.parametrize("intersections", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_finished_boards_and_empty_batches_are_no_trouble(intersections, dtype):
@@ -81,7 +111,7 @@ def test_finished_boards_and_empty_batches_are_no_trouble(intersections, dtype):
         assert features.constraints.shape == (4, 0, 10)
         assert features.shape == (len(boards), 64)
         logits, values = placement_head(features), board_head(features)
-        assert logits.shape == (4, 0, 1) and values.shape == (4, len(boards), 2)
+        assert logits.shape == (4, 0, 1) and values.shape == (4, len(boards), 4)
         assert values.isfinite().all()
         (logits.sum() + values.sum()).backward()
         assert body.start.grad.isfinite().all()

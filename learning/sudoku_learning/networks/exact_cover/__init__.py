@@ -10,6 +10,7 @@ from sudoku_learning.networks.exact_cover.body import ExactCoverBody, ExactCover
 from sudoku_learning.networks.exact_cover.features import (
     BoardReadout,
     ExactCoverFeatures,
+    ExtensiveReadout,
     PlacementReadout,
 )
 from sudoku_learning.networks.exact_cover.memory import Memory
@@ -19,6 +20,7 @@ __all__ = [
     "ExactCoverBody",
     "ExactCoverConfig",
     "ExactCoverFeatures",
+    "ExtensiveReadout",
     "Memory",
     "PlacementReadout",
 ]

@@ -54,6 +54,7 @@ from sudoku_learning.networks.exact_cover import function, reference
 from sudoku_learning.networks.exact_cover.features import (
     BoardReadout,
     ExactCoverFeatures,
+    ExtensiveReadout,
     PlacementReadout,
 )
 from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
@@ -205,9 +206,10 @@ class ExactCoverBody(nn.Module):
         """Return a new readout of placements: features to `[R, P, width]`."""
         return PlacementReadout(self.config.channels, width)
 
-    def board_readout(self, width: int) -> BoardReadout:
+    def board_readout(self, width: int, extensive: bool = False) -> BoardReadout | ExtensiveReadout:
         """Return a new readout of boards: features to `[R, B, width]`."""
-        return BoardReadout(self.config.channels, width)
+        make = ExtensiveReadout if extensive else BoardReadout
+        return make(self.config.channels, width)
 
     def _weights(self) -> reference.Weights:
         none = self.start.new_empty(0)

@@ -88,4 +88,46 @@ class BoardReadout(nn.Module):
         return self.layers(pooled).view(rounds, features.shape[0], self.width)
 
 
+class ExtensiveReadout(nn.Module):
+    """A sum over the open constraints and the placements of a board, for logs of counts.
+
+    Each constraint and each placement adds what a perceptron with one hidden layer reads of it,
+    one perceptron for all constraints, one for all placements; at first they read 0. On boards
+    whose graph has no loops, the log of the number of completions is such a sum exactly.
+
+    Source: the form of the Bethe free energy; Yedidia, Freeman and Weiss, "Constructing free-energy
+    approximations and generalized belief propagation algorithms" (2005).
+
+    Args:
+        channels: width H of the features.
+        width: number of results a board.
+    """
+
+    def __init__(self, channels: int, width: int) -> None:
+        super().__init__()
+        self.of_constraints = _perceptron(channels, width)
+        self.of_placements = _perceptron(channels, width)
+
+    def forward(self, features: ExactCoverFeatures) -> Tensor:
+        """Return `[R, B, width]`."""
+        boards, placements = features.shape
+        from_constraints = self.of_constraints(_SCALE * features.constraints)
+        from_placements = self.of_placements(features.placements)
+        ends = features.first_constraint.new_tensor([from_constraints.shape[1]])
+        counts = torch.cat([features.first_constraint, ends]).diff()
+        every = torch.arange(boards, device=counts.device)
+        owners = every.repeat_interleave(counts)
+        sums = from_constraints.new_zeros(len(from_constraints), boards, from_constraints.shape[2])
+        sums = sums.index_add(1, owners, from_constraints)
+        return _SHARE * sums.index_add(1, features.index // placements, from_placements)
+
+
+def _perceptron(channels: int, width: int) -> nn.Sequential:
+    last = nn.Linear(channels, width)
+    nn.init.zeros_(last.weight)
+    nn.init.zeros_(last.bias)
+    return nn.Sequential(nn.Linear(channels, channels), nn.ReLU(), last)
+
+
+_SHARE = 0.1  # there are hundreds of parts, so that a step of Adam moves their sum far
 _SCALE = 0.15  # brings logs of messages to about (-1, 1)
