@@ -129,5 +129,5 @@ def _perceptron(channels: int, width: int) -> nn.Sequential:
     return nn.Sequential(nn.Linear(channels, channels), nn.ReLU(), last)
 
 
-_SHARE = 0.1  # there are hundreds of parts, so that a step of Adam moves their sum far
+_SHARE = 0.02  # there are about a hundred parts, and a step of Adam moves them all
 _SCALE = 0.15  # brings logs of messages to about (-1, 1)
