@@ -1,8 +1,8 @@
 """Flow matching: log Z from what the head of the flow says some placements on.
 
 What flows through a state flows on through the next ones. So the flow of a puzzle is, by the head,
-the flow that the head gives the states one placement on, or two. Each placement halves what is left
-to guess, and breaks the symmetry of boards that look the same everywhere.
+the flow that the head gives the states one placement on, or two. Each placement leaves less to
+guess, and breaks the symmetry of boards that look the same everywhere.
 
 Source: Bengio et al., "Flow network based generative models for non-iterative diverse candidate
 generation" (2021), the flow-matching condition.
@@ -32,9 +32,10 @@ def log_z_ahead(
     """Return log Z of puzzles by the head of the flow, asked so many placements on.
 
     Args:
-        network: trained in that order by a loss that learns flows; all but `log-partition-variance`
-            and `maximum-likelihood` do. A loss that compares flows between states
-            (`sub-trajectory-balance`) teaches it flows of boards on the way.
+        network: evaluating; trained in that order by `sub-trajectory-balance` or
+            `detailed-balance`, which teach it the flows of boards on the way too, or by
+            `trajectory-balance`, which teaches it those of puzzles. Of the other losses two learn no
+            flow, and `forward-looking` learns only what is left of it beside a guess.
         puzzles: int8 `[B, N, N]`.
         geometry: their units.
         order: in which blanks are filled. Without one there are many next boards.
