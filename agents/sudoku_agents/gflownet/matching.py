@@ -34,8 +34,8 @@ def log_z_ahead(
     Args:
         network: evaluating; trained in that order by `sub-trajectory-balance` or
             `detailed-balance`, which teach it the flows of boards on the way too, or by
-            `trajectory-balance`, which teaches it those of puzzles. Of the other losses two learn no
-            flow, and `forward-looking` learns only what is left of it beside a guess.
+            `trajectory-balance`, which teaches it those of puzzles. Two of the other losses learn
+            no flow, and `forward-looking` only what is left of it beside a guess.
         puzzles: int8 `[B, N, N]`.
         geometry: their units.
         order: in which blanks are filled. Without one there are many next boards.
