@@ -177,7 +177,7 @@ def dead_ends(config: Config) -> Iterator[Row]:
             def choose(
                 rows: NDArray[np.int64], _: NDArray[np.int8], found: Choices
             ) -> NDArray[np.int64]:
-                log_ratios[rows] += np.log(found.allowed.sum(1))  # noqa: B023 (called at once)
+                log_ratios[rows] += np.log(found.num_allowed)  # noqa: B023 (called at once)
                 return sample_actions(found.allowed, rng)  # noqa: B023
 
             games = roll_out(one[None].repeat(DEAD_END_GAMES, 0), test.geometry, "any", choose)
@@ -197,7 +197,7 @@ def empty_board(config: Config) -> Iterator[Row]:
         graph = StateGraph(EMPTY, FOUR, order)
         is_solution = board.is_solved(graph.ends())
         truth = is_solution / is_solution.sum()
-        chances = [-np.log(level.found.allowed.sum(1)[level.parents]) for level in graph.levels]
+        chances = [-np.log(level.found.num_allowed[level.parents]) for level in graph.levels]
         by_chance = graph.arrivals(chances)
         yield {
             "order": order,
@@ -274,7 +274,7 @@ def empty_draws(config: Config, order: Order) -> Iterator[Row]:
     graph = StateGraph(EMPTY, FOUR, order, symmetric=order == "any")
     ends = symmetry.canonical_form(grids(), FOUR) if order == "any" else grids()
     truth = np.array([(ends == end).all((1, 2)).mean() for end in graph.ends()])
-    chances = [-np.log(level.found.allowed.sum(1)[level.parents]) for level in graph.levels]
+    chances = [-np.log(level.found.num_allowed[level.parents]) for level in graph.levels]
     yield {
         "order": order,
         "player": "random play in the same order",

@@ -50,8 +50,8 @@ class Body(Protocol):
 
         Args:
             width: numbers a board.
-            extensive: they add up over the parts of a board, as the log of a count does, so a body
-                that sees parts sums over them in place of taking means.
+            extensive: they add up over the parts of a board, as the log of a count does. The
+                exact-cover body then sums over its parts; other bodies read them as any numbers.
         """
 
 
