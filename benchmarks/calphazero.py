@@ -26,10 +26,10 @@ import tyro
 
 from results import Row, command_of, share_of, table, told, write
 from sudoku_agents.alphazero import agent
-from sudoku_agents.alphazero.retry import RetryConfig, RetryResult
-from sudoku_baselines.floors import MaskedRandom, hidden_singles, naked_singles
+from sudoku_agents.retry_search import RetryConfig, RetryResult
+from sudoku_baselines.classical.floors import MaskedRandom, hidden_singles, naked_singles
 from sudoku_gym import board, evaluate, puzzles
-from sudoku_gym.policy import Policy
+from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.files import read
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet

@@ -21,14 +21,14 @@ import tyro
 from rich.console import Console
 
 from results import command_of, write
-from sudoku_agents.alphazero.expert_iteration.config import ExpertIterationConfig
-from sudoku_agents.alphazero.expert_iteration.learner import ExpertIterationLearner
+from sudoku_agents.expert_iteration.config import ExpertIterationConfig
+from sudoku_agents.expert_iteration.learner import ExpertIterationLearner
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym import evaluate, puzzles
-from sudoku_gym.policy import Policy
+from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_learning.networks import ExactCoverConfig
-from sudoku_learning.thinking import UpdatesConfig
+from sudoku_learning.recurrent import UpdatesConfig
 from sudoku_learning.training import Training
 
 

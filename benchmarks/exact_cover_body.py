@@ -24,11 +24,12 @@ from rich.console import Console
 from rich.table import Table
 
 from sudoku_gym import board, puzzles
+from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.compiler import njit
-from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig, exact_cover
-from sudoku_learning.networks.exact_cover import function, reference, vectors
-from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
+from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig
+from sudoku_learning.networks import factor_graph as exact_cover
+from sudoku_learning.networks.factor_graph import function, reference, vectors
+from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph
 
 PLAIN_BATCH = 16
 

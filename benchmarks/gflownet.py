@@ -36,9 +36,9 @@ from sudoku_agents.gflownet.learner import GFlowNetLearner
 from sudoku_agents.gflownet.orders import Choices, Order
 from sudoku_agents.gflownet.sampler import draw_trajectories
 from sudoku_agents.gflownet.trajectories import Trajectories, roll_out
-from sudoku_gym import board, puzzles, solver, symmetry
-from sudoku_gym.actions import sample_actions
-from sudoku_gym.geometry import Geometry
+from sudoku_gym import board, puzzles, solver
+from sudoku_gym.board.actions import sample_actions
+from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_gym.puzzles.complete4x4 import grids
 from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_learning.networks import BodyConfig, ExactCoverConfig, MLPConfig

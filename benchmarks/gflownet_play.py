@@ -28,13 +28,13 @@ from sudoku_agents.gflownet import agent
 from sudoku_agents.gflownet.agent import GFlowNetPolicy
 from sudoku_agents.gflownet.config import GFlowNetConfig, Kind
 from sudoku_agents.gflownet.learner import GFlowNetLearner
-from sudoku_baselines.floors import MaskedRandom, hidden_singles, naked_singles
+from sudoku_baselines.classical.floors import MaskedRandom, hidden_singles, naked_singles
 from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
 from sudoku_gym import evaluate, puzzles
-from sudoku_gym.policy import Policy
+from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_learning.networks import BodyConfig, ExactCoverConfig
-from sudoku_learning.thinking import UpdatesConfig
+from sudoku_learning.recurrent import UpdatesConfig
 from sudoku_learning.training import Random, Training
 
 Part = Literal["minimal", "shipped"]

@@ -24,7 +24,8 @@ from results import Row, command_of
 from sudoku_agents.gflownet.config import Kind
 from sudoku_agents.gflownet.exact import StateGraph, total_variation
 from sudoku_agents.gflownet.matching import log_z_ahead
-from sudoku_gym import board, solver, symmetry
+from sudoku_gym import board, solver
+from sudoku_gym.geometry import symmetry
 from sudoku_gym.puzzles.complete4x4 import grids
 from sudoku_learning.networks import ExactCoverConfig
 

@@ -35,8 +35,8 @@ from results import Results, command_of, share_of
 from sudoku_agents.gflownet.config import GFlowNetConfig
 from sudoku_agents.gflownet.learner import GFlowNetLearner
 from sudoku_agents.gflownet.sampler import draw_trajectories
+from sudoku_gym.geometry.exact_cover import constraint_table
 from sudoku_learning.networks import BodyConfig, MLPConfig
-from sudoku_learning.networks.exact_cover.graph import constraint_table
 from sudoku_learning.training import Random
 from sudoku_learning.training.config import RayConfig
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from results import command_of, keep
 from sudoku_curricula.curves import STEPS_PER_SECOND, read_curves
-from sudoku_gym.statistics import wilson_interval
+from sudoku_gym.evaluation.intervals import wilson_interval
 
 TRAINERS = {  # options, and the parts that follow them
     "calphazero": (

@@ -19,12 +19,11 @@ import torch
 from ray.cluster_utils import Cluster
 
 from results import command_of, keep
-from sudoku_agents.alphazero.agent import make_network
 from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_agents.alphazero.self_play import Games, Player
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks import PooledConfig
+from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig
 from sudoku_learning.training import RayConfig
 from sudoku_learning.training.actors import RaySampler
 from sudoku_learning.training.sampling import LocalSampler, split
@@ -47,7 +46,7 @@ def main(argv=None):
     seed, rows = options.seed, []
     torch.set_num_threads(1)
     torch.manual_seed(seed)
-    weights = make_network(CONFIG, Geometry.standard(4)).state_dict()
+    weights = Network(CONFIG.network, POLICY_AND_VALUE, Geometry.standard(4)).state_dict()
     wanted = play(LocalSampler(partial(Player, CONFIG)), weights, seed)
     cluster = Cluster(
         initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}

@@ -36,7 +36,7 @@ from sudoku_baselines.neural.recurrent_transformer import (
 from sudoku_baselines.neural.rrn import RelationalTraining
 from sudoku_baselines.neural.tiny_recursion import TinyRecursionTraining
 from sudoku_gym import board, evaluate, puzzles
-from sudoku_gym.policy import PredictorPolicy
+from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles import difficulty
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.files import read

@@ -37,11 +37,11 @@ from sudoku_agents.alphazero import agent
 from sudoku_agents.alphazero.config import AlphaZeroConfig, LossConfig
 from sudoku_agents.alphazero.learner import AlphaZeroLearner
 from sudoku_agents.alphazero.search import SearchConfig, search
-from sudoku_baselines.floors import MaskedRandom, hidden_singles, naked_singles
+from sudoku_baselines.classical.floors import MaskedRandom, hidden_singles, naked_singles
 from sudoku_curricula import curves
 from sudoku_curricula.schedules import ConstantConfig, PaperAlgorithm1Config, ScheduleConfig
 from sudoku_gym import evaluate, puzzles
-from sudoku_gym.policy import Policy
+from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.sources import resolve_source
 from sudoku_learning.networks import (
     POLICY_AND_VALUE,

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sudoku_gym.evaluation import Evaluation
+from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.evaluation.tables import markdown_table
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.statistics import wilson_interval
 
 Row = dict[str, Any]
 

@@ -25,7 +25,8 @@ from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_agents.alphazero.self_play import Games, Player
 from sudoku_learning.training import RayConfig, checkpoint
 from sudoku_learning.training.actors import RaySampler
-from sudoku_learning.training.sampling import make_sampler, split
+from sudoku_learning.training.samplers import make_sampler
+from sudoku_learning.training.sampling import split
 
 
 def main(argv=None):

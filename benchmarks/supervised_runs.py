@@ -15,7 +15,7 @@ from rich.console import Console
 
 from results import Results, Row, command_of, share_of, table
 from sudoku_gym import evaluate
-from sudoku_gym.policy import Policy
+from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_learning.training import Training

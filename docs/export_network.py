@@ -11,7 +11,7 @@ from pathlib import Path
 
 from safetensors.numpy import load_file
 
-from sudoku_agents.alphazero.agent import PRETRAINED
+from sudoku_agents.calphazero.loading import PRETRAINED
 
 SCRIPT = Path(__file__).parent / "javascripts" / "weights.js"
 UNUSED = "heads.value."  # expert iteration trains no value

@@ -20,9 +20,9 @@ import numpy as np
 import torch
 from rich.console import Console
 
-from sudoku_agents.alphazero.agent import AlphaZeroPolicy, make_network
-from sudoku_agents.alphazero.expert_iteration.config import ExpertIterationConfig
-from sudoku_agents.alphazero.expert_iteration.learner import ExpertIterationLearner
+from sudoku_agents.alphazero.policy import AlphaZeroPolicy
+from sudoku_agents.expert_iteration.config import ExpertIterationConfig
+from sudoku_agents.expert_iteration.learner import ExpertIterationLearner
 from sudoku_curricula.curves import COMPLETION_RATE, CurveWriter
 from sudoku_curricula.plots import plot_runs
 from sudoku_curricula.schedules import SuccessRateConfig
@@ -32,8 +32,8 @@ from sudoku_gym.evaluation import to_markdown
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.sources import BankSource
-from sudoku_learning.networks import ExactCoverConfig, seeded
-from sudoku_learning.thinking import UpdatesConfig
+from sudoku_learning.networks import POLICY_AND_VALUE, ExactCoverConfig, Network, seeded
+from sudoku_learning.recurrent import UpdatesConfig
 from sudoku_learning.training import Training, free_folder
 
 FLOORS = ("masked-random", "naked-singles", "hidden-singles")
@@ -157,7 +157,9 @@ def luckiest(config):
     happen to prefer those that few others rival; a trained network has learned what it solves
     beyond this one.
     """
-    return seeded(LUCKIEST, partial(make_network, config, Geometry.standard(9)))
+    return seeded(
+        LUCKIEST, partial(Network, config.network, POLICY_AND_VALUE, Geometry.standard(9))
+    )
 
 
 def thinking(network, rounds, sure):

@@ -14,13 +14,13 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
-from sudoku_agents.alphazero.agent import AlphaZeroPolicy
-from sudoku_agents.alphazero.expert_iteration.config import ExpertIterationConfig
-from sudoku_agents.alphazero.expert_iteration.learner import ExpertIterationLearner
+from sudoku_agents.alphazero.policy import AlphaZeroPolicy
+from sudoku_agents.expert_iteration.config import ExpertIterationConfig
+from sudoku_agents.expert_iteration.learner import ExpertIterationLearner
 from sudoku_curricula.plots import plot_runs
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.evaluation import to_markdown
-from sudoku_learning.thinking import UpdatesConfig
+from sudoku_learning.recurrent import UpdatesConfig
 from sudoku_learning.training import Training, free_folder
 
 

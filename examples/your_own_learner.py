@@ -15,8 +15,8 @@ from rich.console import Console
 from sudoku_curricula.curves import POLICY_LOSS
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.evaluation import to_markdown
+from sudoku_gym.storage.configs import registered
 from sudoku_learning import networks, training
-from sudoku_learning.configs import registered
 
 
 @registered("reinforce")

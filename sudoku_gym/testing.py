@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym import board, solver, symmetry
+from sudoku_gym import board, solver
 from sudoku_gym.evaluation import evaluate
-from sudoku_gym.geometry import Geometry
-from sudoku_gym.policy import Policy, Solver
+from sudoku_gym.geometry import Geometry, symmetry
+from sudoku_gym.policies import Policy, Solver
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
 
 BATCH = 7
@@ -25,7 +25,7 @@ def check_policy(
     erase: bool = False,
     seed: int = 0,
 ) -> None:
-    """Check that a policy keeps the contract of `sudoku_gym.policy.Policy`.
+    """Check that a policy keeps the contract of `sudoku_gym.policies.Policy`.
 
     It plays puzzles of several lengths, in batches of one and of many: answers must have the
     right shape and type, respect the masks, repeat under the same generator and leave the
@@ -110,7 +110,7 @@ class _WatchedPolicy:
 
 
 def check_solver(candidate: Solver, geometry: Geometry | None = None, *, seed: int = 0) -> None:
-    """Check that a solver keeps the contract of `sudoku_gym.policy.Solver`.
+    """Check that a solver keeps the contract of `sudoku_gym.policies.Solver`.
 
     It gets puzzles with a solution, one without blanks, and one without a solution, in batches of
     one and of many. It need not solve any, but must not pass off a wrong grid as a solution.

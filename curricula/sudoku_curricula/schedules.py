@@ -19,7 +19,7 @@ from typing import Any, Literal, Protocol
 
 from sudoku_curricula.base import Reason, Schedule
 from sudoku_gym import plugins
-from sudoku_gym.statistics import wilson_interval
+from sudoku_gym.evaluation.intervals import wilson_interval
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from sudoku_gym.cli.inputs import (
 )
 from sudoku_gym.cli.terminal import console, progress, results_table
 from sudoku_gym.evaluation import Evaluation, evaluate, to_markdown
-from sudoku_gym.policy import Policy, load_policy
+from sudoku_gym.policies import Policy, load_policy
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
 

@@ -14,7 +14,7 @@ from tyro.conf import Positional
 
 from sudoku_gym import plugins
 from sudoku_gym.cli.terminal import console, plain, table
-from sudoku_gym.kernels.machine_code import compiled
+from sudoku_gym.compiler.cache import compiled
 from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.difficulty import GRADES
 

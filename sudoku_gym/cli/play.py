@@ -92,7 +92,7 @@ class _Game:
 
     def _put(self, cell: int, digit: int) -> str:
         size, before = self.geometry.size, (self.env.get_state(), self.board)
-        place = board.place(cell, size)
+        place = board.cell_name(cell, size)
         if self.givens.flat[cell]:
             return f"The digit at {place} is a given."
         if self.board.flat[cell]:
@@ -104,7 +104,7 @@ class _Game:
             if info["illegal_action"]:
                 rival = next(p for p in self.geometry.peers[cell] if self.board.flat[p] == digit)
                 self._go_back(before)
-                return f"{SYMBOLS[digit]} stands at {board.place(int(rival), size)} already."
+                return f"{SYMBOLS[digit]} stands at {board.cell_name(int(rival), size)} already."
         self.history.append(before)
         self.last = divmod(cell, size)
         return ""
@@ -126,7 +126,7 @@ class _Game:
             return self._check()
         choices = board.candidates(self.board[None], self.geometry)[0].sum(-1)
         cell = int(np.where(self.board == 0, choices, 99).argmin())
-        return f"Try {SYMBOLS[solution.flat[cell]]} at {board.place(cell, self.geometry.size)}."
+        return f"Try {SYMBOLS[solution.flat[cell]]} at {board.cell_name(cell, self.geometry.size)}."
 
     def _check(self) -> str:
         found = int(solver.count_solutions(self.board[None], 2, self.geometry)[0])

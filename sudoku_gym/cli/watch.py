@@ -12,7 +12,7 @@ from tyro.conf import Positional
 from sudoku_gym.cli.inputs import BankFileOrPuzzle, Board, Split, environment
 from sudoku_gym.envs.films import save_film
 from sudoku_gym.evaluation.episode import Episode
-from sudoku_gym.policy import load_policy
+from sudoku_gym.policies import load_policy
 
 _TO_TOP = "\x1b[H\x1b[J"  # clears the screen of the terminal
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym import board, plugins
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policy import Policy, load_policy
+from sudoku_gym.policies import Policy, load_policy
 from sudoku_gym.puzzles import banks, named
 
 BANKS = tuple(name for name in banks.NAMES if name not in ("25x25", "named"))

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.board import SYMBOLS, place
+from sudoku_gym.board import SYMBOLS, cell_name
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.evaluation.episode import Episode, Moment
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policy import Policy
+from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.sources import GivenPuzzles
 
 SHOWN = 5
@@ -115,7 +115,7 @@ class Game:
         for action in np.argsort(-shares, kind="stable")[:SHOWN].tolist():
             if shares[action] > 0:
                 cell, digit = divmod(action, size)
-                words = f"{SYMBOLS[digit + 1]} at {place(cell, size)}"
+                words = f"{SYMBOLS[digit + 1]} at {cell_name(cell, size)}"
                 share = float(shares[action])
                 found.append(Share(words, share, amount.format(share)))
         return found

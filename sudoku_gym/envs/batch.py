@@ -14,13 +14,13 @@ from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
 from sudoku_gym import board
+from sudoku_gym.compiler.random_stream import new_stream
 from sudoku_gym.envs import episodes, outcomes, starts, steps
 from sudoku_gym.envs.settings import Propagation, ResetOptions, Settings, check_max_steps
+from sudoku_gym.geometry.symmetry import group_of
 from sudoku_gym.kernels import layout
 from sudoku_gym.kernels.endings import Rules
-from sudoku_gym.kernels.stream import new_stream
 from sudoku_gym.puzzles.sources import BankSource, Blanks, blanks_cdf
-from sudoku_gym.symmetry import group_of
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class EnvState:
         rows: int8 `[B, W]`, see `sudoku_gym.kernels.layout`.
         candidates: uint64 `[B, K]`, see `sudoku_gym.kernels.layout`.
         counts: int64 `[B, NUM_COUNTS]`, see `sudoku_gym.envs.episodes`.
-        streams: uint64 `[B, 2]`, see `sudoku_gym.kernels.stream`.
+        streams: uint64 `[B, 2]`, see `sudoku_gym.compiler.random_stream`.
         generators: one state of a numpy generator a board where the source needs them, else empty.
     """
 

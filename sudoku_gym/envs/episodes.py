@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.kernels import layout
-from sudoku_gym.kernels.compiler import inlined, njit
 from sudoku_gym.kernels.endings import DENSE, HIDDEN_SINGLES, end_value, is_over
 from sudoku_gym.kernels.layout import BLANKS, SATISFIED
 from sudoku_gym.kernels.positions import (

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sudoku_gym.compiler.intrinsics import borrowed, borrowed_rows
+from sudoku_gym.compiler.jit import njit
 from sudoku_gym.envs.episodes import LEVEL, PHASE, TERMINATED, UNUSED
-from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.endings import constraint_fraction, is_solved
-from sudoku_gym.kernels.intrinsics import borrowed, borrowed_rows
 from sudoku_gym.kernels.layout import BLANKS, STUCK, Sizes, borrowed_state
 from sudoku_gym.kernels.masks import write_mask
 from sudoku_gym.kernels.positions import copy_row, fill_row

@@ -9,13 +9,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sudoku_gym.compiler.intrinsics import borrowed
+from sudoku_gym.compiler.jit import njit
 from sudoku_gym.envs.episodes import start_episode
-from sudoku_gym.kernels.compiler import njit
-from sudoku_gym.kernels.intrinsics import borrowed
+from sudoku_gym.geometry.symmetry import draw_symmetry
 from sudoku_gym.kernels.layout import Sizes, borrowed_state, borrowed_tables
 from sudoku_gym.kernels.positions import copy_row
 from sudoku_gym.puzzles.sources import borrowed_drawing, choose_puzzle, write_puzzle
-from sudoku_gym.symmetry import draw_symmetry
 
 Scratch: TypeAlias = tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]
 

@@ -9,6 +9,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sudoku_gym.compiler.intrinsics import borrowed, borrowed_rows
+from sudoku_gym.compiler.jit import njit
 from sudoku_gym.envs.episodes import (
     PHASE,
     RENEWED,
@@ -28,9 +30,7 @@ from sudoku_gym.envs.outcomes import (
     write_info,
 )
 from sudoku_gym.envs.starts import Scratch, draw_boards, new_scratch
-from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.endings import Rules
-from sudoku_gym.kernels.intrinsics import borrowed, borrowed_rows
 from sudoku_gym.kernels.layout import Sizes, borrowed_state, borrowed_tables
 
 Part: TypeAlias = tuple[int, int, NDArray[np.bool_], Scratch]

@@ -327,5 +327,5 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
 
     def _describe_actions(self) -> str:
         size = self.geometry.size
-        last = boards.place(size**2 - 1, size)
+        last = boards.cell_name(size**2 - 1, size)
         return f" (cell * {size} + digit - 1; the last cell is {last})"

@@ -14,7 +14,7 @@ from sudoku_gym.board import SYMBOLS
 from sudoku_gym.envs.rendering import draw, to_ansi
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policy import Policy
+from sudoku_gym.policies import Policy
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Episode:
             moves += 1
             is_over = terminated or truncated
             cell, digit = divmod(action, geometry.size)
-            caption = f"{moves}. {SYMBOLS[digit + 1]} at {board.place(cell, geometry.size)}"
+            caption = f"{moves}. {SYMBOLS[digit + 1]} at {board.cell_name(cell, geometry.size)}"
             if info["illegal_action"]:
                 caption, is_over = f"{caption}: illegal", True
             elif info["dead_end"]:

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from sudoku_gym import board
 from sudoku_gym.envs.batch import BoardBatch
 from sudoku_gym.envs.settings import ResetOptions, Settings
+from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.geometry import Geometry, geometry_for
-from sudoku_gym.policy import Policy
+from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.puzzle_set import UNKNOWN, PuzzleSet
 from sudoku_gym.puzzles.sources import GivenPuzzles
-from sudoku_gym.statistics import wilson_interval
 
 RESAMPLES = 1000
 

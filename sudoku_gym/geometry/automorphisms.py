@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.kernels.compiler import njit
+from sudoku_gym.compiler.jit import njit
 
 MAX_SYMMETRIES = 20_000
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from sudoku_gym.kernels.compiler import inlined
+from sudoku_gym.compiler.jit import inlined
 from sudoku_gym.kernels.layout import BLANKS, CANDIDATES, SATISFIED, STUCK
 
 TERMINAL, DENSE, SPARSE, CUSTOM = range(4)  # the kinds of reward

@@ -22,9 +22,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sudoku_gym.compiler.intrinsics import borrowed
+from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.compiler import njit
-from sudoku_gym.kernels.intrinsics import borrowed
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudoku_gym.kernels.compiler import inlined, njit
-from sudoku_gym.kernels.intrinsics import spread_bits
+from sudoku_gym.compiler.intrinsics import spread_bits
+from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.kernels.positions import all_digits, may_erase
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudoku_gym.kernels.compiler import inlined, njit
-from sudoku_gym.kernels.intrinsics import lowest_bit, popcount
+from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
+from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.kernels.layout import BLANKS, CANDIDATES, SATISFIED, STUCK
 
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.geometry.symmetry import canonical_form
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.symmetry import canonical_form
 
 _Value = TypeVar("_Value", bound=np.generic)
 

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import board
+from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
+from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry, geometry_for
-from sudoku_gym.kernels.compiler import njit
-from sudoku_gym.kernels.intrinsics import lowest_bit, popcount
 from sudoku_gym.solver.exact_cover import INNER
 
 GRADES = ("naked singles", "hidden singles", "locked candidates", "pairs", "search")

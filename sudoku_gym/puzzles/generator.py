@@ -14,10 +14,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
+from sudoku_gym.compiler.jit import njit
+from sudoku_gym.compiler.random_stream import new_stream, next_below
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.compiler import njit
-from sudoku_gym.kernels.intrinsics import lowest_bit, popcount
-from sudoku_gym.kernels.stream import new_stream, next_below
 from sudoku_gym.puzzles.difficulty import grade
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.solver.depth_first import descend, explore, retreat

@@ -15,16 +15,16 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sudoku_gym.compiler.jit import njit
+from sudoku_gym.compiler.random_stream import new_stream, next_below
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.compiler import njit
-from sudoku_gym.kernels.stream import new_stream, next_below
+from sudoku_gym.geometry.symmetry import group_of
 from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.difficulty import grade
 from sudoku_gym.puzzles.generator import dig, rivals
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.rating import count_guesses, new_symmetry
 from sudoku_gym.solver.exact_cover import INNER, cover_tables, forget, new_space
-from sudoku_gym.symmetry import group_of
 
 _SEARCHES = 15  # of which the median counts
 _BEHIND = 3  # searches of a new puzzle that say 'easier' more than 'harder', and it is dropped

@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import board, solver
 from sudoku_gym.geometry import Geometry, geometry_for
+from sudoku_gym.geometry.symmetry import MAX_LISTED, canonical_form, group_order
 from sudoku_gym.puzzles import banks
-from sudoku_gym.symmetry import MAX_LISTED, canonical_form, group_order
 
 _CELL, _LINE, _UNIT, _DIGIT = range(4)
 

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import board
+from sudoku_gym.compiler.jit import njit
+from sudoku_gym.compiler.random_stream import COUNTER, new_stream
 from sudoku_gym.geometry import Geometry, geometry_for
-from sudoku_gym.kernels.compiler import njit
-from sudoku_gym.kernels.stream import COUNTER, new_stream
+from sudoku_gym.geometry.symmetry import draw_symmetry, group_of
 from sudoku_gym.solver.answers import NODE_LIMIT
 from sudoku_gym.solver.depth_first import explore
 from sudoku_gym.solver.exact_cover import INNER, cover_tables, forget, load_board, new_space
-from sudoku_gym.symmetry import draw_symmetry, group_of
 
 
 def rate(

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym import plugins
+from sudoku_gym.compiler.intrinsics import borrowed, prefetch
+from sudoku_gym.compiler.jit import inlined, njit
+from sudoku_gym.compiler.random_stream import new_stream, next_below, next_unit
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.compiler import inlined, njit
-from sudoku_gym.kernels.intrinsics import borrowed, prefetch
-from sudoku_gym.kernels.stream import new_stream, next_below, next_unit
+from sudoku_gym.geometry.symmetry import draw_symmetry
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.symmetry import draw_symmetry
 
 Blanks: TypeAlias = int | tuple[int, int] | Mapping[int, float] | Mapping[str, float] | None
 Bank: TypeAlias = tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int64]]
@@ -185,7 +185,7 @@ def draw_puzzles(stream, bank, cdf, augment, group, puzzles, solutions):
     """Draw a puzzle into each row of `puzzles` and `solutions`, int8 `[B, N**2]`.
 
     Args:
-        stream: uint64 `[2]`, see `sudoku_gym.kernels.stream`.
+        stream: uint64 `[2]`, see `sudoku_gym.compiler.random_stream`.
         bank: `BankSource.bank`.
         cdf: `blanks_cdf(...)`.
         augment: True to move each puzzle by a symmetry drawn from the whole group.

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudoku_gym.kernels.compiler import njit
-from sudoku_gym.kernels.intrinsics import lowest_bit, popcount
+from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
+from sudoku_gym.compiler.jit import njit
 from sudoku_gym.solver.exact_cover import (
     BLOCK,
     DIGIT,

@@ -18,10 +18,10 @@ from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
+from sudoku_gym.compiler.jit import njit
+from sudoku_gym.compiler.random_stream import new_stream
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.compiler import njit
-from sudoku_gym.kernels.stream import new_stream
-from sudoku_gym.symmetry import draw_symmetry, group_of
+from sudoku_gym.geometry.symmetry import draw_symmetry, group_of
 from sudoku_gym.wrappers.vector_wrapper import SudokuVectorWrapper, attribute_below, mask_of
 
 PARTS = ("rows", "columns", "transpose", "digits")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from sudoku_agents.alphazero.agent import PRETRAINED
+from sudoku_agents.calphazero.loading import PRETRAINED
 from sudoku_gym import board, load_policy
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.named import BOARDS

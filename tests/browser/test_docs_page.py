@@ -123,7 +123,7 @@ def test_a_step_is_python_s_move_and_can_be_taken_back(page):
     masks = board.candidates(puzzle[None]).reshape(1, -1)
     cell, digit = divmod(int(policy.act(puzzle[None].copy(), masks)[0]), 9)
     page.press("step")
-    page.wait_for(f"{digit + 1} at {board.place(cell, 9)}, after 48 rounds of thought")
+    page.wait_for(f"{digit + 1} at {board.cell_name(cell, 9)}, after 48 rounds of thought")
     expected = puzzle.copy()
     expected.ravel()[cell] = digit + 1
     assert (page.board == expected).all()

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from sudoku_gym import cli, load_policy, plugins
-from sudoku_gym.agent_config import agent_of
+from sudoku_gym.policies.loading import agent_of
 
 # What a stranger's config.json may name, and what is said of it: one more is one line more.
 AGENTS = [
@@ -18,7 +18,7 @@ AGENTS = [
     ("shutil:rmtree", "a checkpoint may name installed policies only"),
     ("their_code:load", "a checkpoint may name installed policies only"),
     ("sudoku_gym.cli:main", "a checkpoint may name installed policies only"),
-    ("sudoku_agents.alphazero.agent:os.system", "may name installed policies only"),
+    ("sudoku_agents.calphazero.loading:os.system", "may name installed policies only"),
     ("their_agent", "no policy 'their_agent'"),
     ("calphazero?folder=/", "no policy 'calphazero?folder=/'"),
     ("CALPHAZERO", "no policy 'CALPHAZERO'"),
@@ -121,13 +121,13 @@ def test_an_installed_agent_comes_from_where_it_is_installed(folder):
     plugins.load_attribute("mine:number")  # puts the folder on the path
     sys.modules.pop("mine")
     entries = plugins.available(plugins.POLICIES)
-    assert entries["calphazero"].value == "sudoku_agents.alphazero.agent:load"
+    assert entries["calphazero"].value == "sudoku_agents.calphazero.loading:load"
     assert "their_agent" not in entries
 
 
 def test_trust_is_the_callers_word(folder):
     (folder / "config.json").write_text(json.dumps({"agent": "their_agents:load"}))
-    code = "from sudoku_baselines.floors import MaskedRandom\ndef load(folder): return MaskedRandom"
+    code = "from sudoku_baselines.classical import floors\ndef load(_): return floors.MaskedRandom"
     (folder / "their_agents.py").write_text(f"{code}()\n")
     with pytest.raises(ValueError, match="pass trust=True"):
         load_policy(folder)
@@ -138,6 +138,6 @@ def test_trust_is_the_callers_word(folder):
 
 def test_old_checkpoints_name_the_value_of_an_entry_point(folder):
     pytest.importorskip("torch")
-    (folder / "config.json").write_text('{"agent": "sudoku_agents.alphazero.agent:load"}')
+    (folder / "config.json").write_text('{"agent": "sudoku_agents.calphazero.loading:load"}')
     with pytest.raises(ValueError, match="holds no checkpoint"):  # said by the agent itself
         load_policy(folder)

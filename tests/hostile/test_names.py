@@ -10,7 +10,7 @@ from sudoku_gym import cli
 from sudoku_gym.cli.terminal import plain, table
 from sudoku_gym.evaluation import to_markdown
 from sudoku_gym.evaluation.games import evaluate
-from sudoku_gym.policy import load_policy
+from sudoku_gym.policies import load_policy
 from sudoku_gym.puzzles import load
 
 # The next one found is one more line.

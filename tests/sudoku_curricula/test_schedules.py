@@ -14,7 +14,7 @@ from sudoku_curricula import (
     SuccessRateConfig,
     make_schedule,
 )
-from sudoku_gym.statistics import wilson_interval
+from sudoku_gym.evaluation.intervals import wilson_interval
 
 SMALL = {  # a schedule that is not here states its laws with its own defaults
     "constant": {"blanks": 3},

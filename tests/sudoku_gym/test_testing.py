@@ -3,7 +3,7 @@ import pytest
 
 from sudoku_gym import board, solver
 from sudoku_gym.geometry import Geometry, sudoku_x
-from sudoku_gym.policy import PredictorPolicy, SolverPolicy
+from sudoku_gym.policies import PredictorPolicy, SolverPolicy
 from sudoku_gym.puzzles import load
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.testing import check_policy, check_solver, check_source

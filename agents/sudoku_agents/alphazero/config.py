@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from sudoku_agents.alphazero.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.alphazero.search import SearchConfig
-from sudoku_learning.configs import from_json, registered
+from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import AttentionConfig, ExactCoverConfig, MLPConfig
 from sudoku_learning.training import TrainingConfig
 from sudoku_learning.training.config import NetworkConfig
-from sudoku_learning.training.environments import check_env
 
-
-def _as_before(fields: dict[str, Any]) -> dict[str, Any]:
-    """Read the form of the search that was PUCT without proofs, and began anew at each move."""
-    return {**fields, "root": "puct", "backup": "mean", "proofs": False, "reuse": False}
-
-
-registered("alphazero/search", version=2, upgrades={1: _as_before})(SearchConfig)
+registered("alphazero/search")(SearchConfig)
 
 
 @registered("alphazero/loss")
@@ -54,28 +46,7 @@ class LossConfig:
                 raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
 
 
-def _from_version_1(fields: dict[str, Any]) -> dict[str, Any]:
-    """Read the form without tags, whose only network was the pooled one."""
-    schedules = {
-        "ConstantConfig": "constant",
-        "LinearConfig": "linear",
-        "SuccessRateConfig": "success-rate",
-        "PaperAlgorithm1Config": "algorithm-1",
-    }
-    tags = {
-        "network": "pooled",
-        "search": "alphazero/search",
-        "loss": "alphazero/loss",
-        "ray": "ray",
-        "curriculum": f"schedule/{schedules[fields.pop('schedule', 'SuccessRateConfig')]}",
-    }
-    for name, tag in tags.items():
-        if name in fields:
-            fields[name] = {"type": tag, **fields[name]}
-    return fields
-
-
-@registered("calphazero", version=2, upgrades={1: _from_version_1})
+@registered("calphazero")
 @dataclass(frozen=True, kw_only=True)
 class AlphaZeroConfig(TrainingConfig):
     """Train cAlphaZero: self-play with tree search, a network, and a curriculum over blanks."""
@@ -123,19 +94,3 @@ class AlphaZeroConfig(TrainingConfig):
                 "loss.every_action needs a body that reads cells, mlp or attention: others are "
                 "told which placements are legal"
             )
-
-
-def read_config(data: dict[str, Any]) -> AlphaZeroConfig | ExpertIterationConfig:
-    """Read the configuration of a checkpoint, of this release or an earlier one.
-
-    Raises:
-        ValueError: if it is no configuration of cAlphaZero, or its environment is unknown.
-    """
-    fields = {"type": "calphazero"} | {name: data[name] for name in data if name != "agent"}
-    config: AlphaZeroConfig | ExpertIterationConfig
-    if fields["type"] == "expert-iteration":
-        config = from_json(fields, ExpertIterationConfig)
-    else:
-        config = from_json(fields, AlphaZeroConfig)
-    check_env(config.env)
-    return config

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from sudoku_agents.alphazero.agent import AlphaZeroPolicy, make_network
 from sudoku_agents.alphazero.config import AlphaZeroConfig
+from sudoku_agents.alphazero.policy import AlphaZeroPolicy
 from sudoku_agents.alphazero.replay import Replay
 from sudoku_agents.alphazero.self_play import Games, Player
 from sudoku_agents.alphazero.updates import Losses, update
 from sudoku_curricula import curves
 from sudoku_gym.puzzles.sources import Blanks
+from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.training import (
     Optimiser,
@@ -25,7 +26,8 @@ from sudoku_learning.training import (
     train_from_the_command_line,
 )
 from sudoku_learning.training.environments import held_out_source
-from sudoku_learning.training.sampling import make_sampler, split
+from sudoku_learning.training.samplers import make_sampler
+from sudoku_learning.training.sampling import split
 
 
 class AlphaZeroLearner:
@@ -45,7 +47,7 @@ class AlphaZeroLearner:
     def __init__(self, config: AlphaZeroConfig, random: Random) -> None:
         self.config = config
         self._geometry = held_out_source(config.env).geometry
-        make = partial(make_network, config, self._geometry)
+        make = partial(Network, config.network, POLICY_AND_VALUE, self._geometry)
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
         loss = config.loss
         self.optimiser = Optimiser(self.network, loss.learning_rate, loss.max_gradient_norm)

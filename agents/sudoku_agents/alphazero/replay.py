@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_agents.alphazero.policies import SparsePolicies
+from sudoku_agents.alphazero.sparse_policies import SparsePolicies
 from sudoku_learning.training.checkpoint import REPLAY
 
 

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sudoku_agents.alphazero.agent import evaluator, make_network
 from sudoku_agents.alphazero.config import AlphaZeroConfig
-from sudoku_agents.alphazero.policies import SparsePolicies
+from sudoku_agents.alphazero.policy import evaluator
 from sudoku_agents.alphazero.replay import Positions
 from sudoku_agents.alphazero.search import Evaluator, Forest, SearchResult
+from sudoku_agents.alphazero.sparse_policies import SparsePolicies
 from sudoku_gym.envs.vector import SudokuVectorEnv
+from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.training.environments import held_out_source, training_envs
 from sudoku_learning.training.sampling import Task
 
@@ -58,7 +59,9 @@ class Player:
 
     def __init__(self, config: AlphaZeroConfig) -> None:
         self._config = config
-        self._network = make_network(config, held_out_source(config.env).geometry).eval()
+        self._network = Network(
+            config.network, POLICY_AND_VALUE, held_out_source(config.env).geometry
+        ).eval()
 
     def sample(self, weights: Mapping[str, Tensor], task: Task) -> Games:
         """Play a task's games in lock step with these weights."""

@@ -13,9 +13,8 @@ from torch import Tensor
 from sudoku_agents.alphazero.config import LossConfig
 from sudoku_agents.alphazero.losses import losses
 from sudoku_agents.alphazero.replay import Positions
-from sudoku_agents.placements import Actions, legal_placements
-from sudoku_gym import symmetry
-from sudoku_gym.geometry import Geometry
+from sudoku_gym.board.placements import Actions, legal_placements
+from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_learning.networks import Network
 from sudoku_learning.training import Optimiser
 

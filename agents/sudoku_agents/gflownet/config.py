@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias
 
 from sudoku_agents.gflownet.orders import Order
-from sudoku_learning.configs import registered
+from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import ExactCoverConfig
-from sudoku_learning.thinking import UpdatesConfig
+from sudoku_learning.recurrent import UpdatesConfig
 from sudoku_learning.training import TrainingConfig
 from sudoku_learning.training.config import NetworkConfig
 from sudoku_learning.training.environments import check_env

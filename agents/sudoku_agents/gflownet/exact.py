@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from sudoku_agents.gflownet.flows import FlowNetwork
 from sudoku_agents.gflownet.orders import Choices, Order, choices, next_boards
 from sudoku_agents.gflownet.rewards import log_rewards
-from sudoku_gym import symmetry
-from sudoku_gym.geometry import Geometry
+from sudoku_gym.geometry import Geometry, symmetry
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,9 @@ from sudoku_agents.gflownet.sampler import Sampler
 from sudoku_agents.gflownet.trajectories import Trajectories, lead_to
 from sudoku_curricula import curves
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
+from sudoku_gym.storage.structure import check_form
 from sudoku_learning.networks.network import seeded
-from sudoku_learning.thinking import Stream, Thinking, update
+from sudoku_learning.recurrent import Stream, Thinking, update
 from sudoku_learning.training import (
     Optimiser,
     Random,
@@ -29,8 +30,8 @@ from sudoku_learning.training import (
 )
 from sudoku_learning.training.environments import training_source
 from sudoku_learning.training.playing import load_weights_of
-from sudoku_learning.training.progress import check_form
-from sudoku_learning.training.sampling import make_sampler, split
+from sudoku_learning.training.samplers import make_sampler
+from sudoku_learning.training.sampling import split
 
 BALANCE_LOSS = "losses/balance_loss"  # whichever is minimised
 LOG_Z = "losses/log_z"  # of the puzzles drawn, by the network

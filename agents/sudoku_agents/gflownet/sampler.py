@@ -12,9 +12,8 @@ from sudoku_agents.gflownet.config import GFlowNetConfig
 from sudoku_agents.gflownet.flows import FlowNetwork
 from sudoku_agents.gflownet.orders import Choices, Order
 from sudoku_agents.gflownet.trajectories import Trajectories, roll_out
-from sudoku_gym import symmetry
-from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.compiler import njit
+from sudoku_gym.compiler.jit import njit
+from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_learning.networks import ExactCoverConfig
 from sudoku_learning.training.sampling import Task

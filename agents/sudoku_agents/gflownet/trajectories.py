@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_agents.gflownet.orders import Choices, Order, choices
-from sudoku_gym.actions import sample_actions
+from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.geometry import Geometry
 
 Choose: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.int8], Choices], NDArray[np.int64]]

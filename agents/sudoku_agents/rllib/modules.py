@@ -24,7 +24,7 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 from ray.rllib.utils.schedules.scheduler import Scheduler
 from torch import Tensor, nn
 
-from sudoku_agents.placements import geometry_of
+from sudoku_gym.board.placements import geometry_of
 from sudoku_learning.networks import (
     ExactCoverConfig,
     HeadConfig,

@@ -18,9 +18,9 @@ from stable_baselines3.common.type_aliases import Schedule
 from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
 from torch import Tensor
 
-from sudoku_agents.placements import geometry_of
 from sudoku_agents.sb3.observations import check_observations, decode, legal_placements
-from sudoku_gym.actions import sample_actions
+from sudoku_gym.board.actions import sample_actions
+from sudoku_gym.board.placements import geometry_of
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import ILLEGAL_LOGIT, BodyConfig, ExactCoverConfig, Network, QConfig
 

@@ -12,8 +12,8 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.type_aliases import Schedule
 from torch import Tensor
 
-from sudoku_agents.placements import geometry_of
 from sudoku_agents.sb3.observations import check_observations, decode, legal_placements
+from sudoku_gym.board.placements import geometry_of
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import (
     BodyConfig,

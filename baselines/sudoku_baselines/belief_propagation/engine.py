@@ -25,8 +25,8 @@ from sudoku_baselines.belief_propagation.messages import (
 )
 from sudoku_baselines.belief_propagation.placements import placement_messages
 from sudoku_gym import board
+from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.compiler import njit
 
 IMPOSSIBLE = -1e300
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sudoku_baselines.belief_propagation.solver import BeliefPropagation, fractional_bp
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policy import PredictorPolicy
+from sudoku_gym.policies import PredictorPolicy
 
 
 class Marginals:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sudoku_gym.kernels.compiler import njit
+from sudoku_gym.compiler.jit import njit
 
 SUM_PRODUCT, MAX_PRODUCT, POLYNOMIAL = 0, 1, 2
 RULES = ("sum-product", "max-product", "polynomial")

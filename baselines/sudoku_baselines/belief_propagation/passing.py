@@ -24,8 +24,8 @@ from sudoku_baselines.belief_propagation.messages import POLYNOMIAL, popcounts
 from sudoku_baselines.belief_propagation.placements import placement_graph
 from sudoku_baselines.belief_propagation.sinkhorn import balance_board
 from sudoku_baselines.belief_propagation.solution_check import read_grid
+from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.compiler import njit
 
 SOLVED, CONTRADICTION, UNSOLVED = 0, 1, 2
 SOLUTION_CHECK, COVER_CHECK, ARG_MAX = 0, 1, 2

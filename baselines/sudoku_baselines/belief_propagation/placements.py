@@ -18,8 +18,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.compiler import njit
 
 MAX_EDGES = 200_000
 

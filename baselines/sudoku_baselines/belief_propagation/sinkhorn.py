@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sudoku_gym.kernels.compiler import njit
+from sudoku_gym.compiler.jit import njit
 
 TOLERANCE = 1e-8
 MAX_SWEEPS = 10_000

@@ -14,8 +14,8 @@ from sudoku_baselines.belief_propagation.sinkhorn import balance_board
 from sudoku_baselines.belief_propagation.solution_check import read_grid
 from sudoku_baselines.belief_propagation.solver import STATUSES
 from sudoku_gym import board
+from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.compiler import njit
 
 
 class Sinkhorn:

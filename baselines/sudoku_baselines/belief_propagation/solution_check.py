@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudoku_gym.kernels.compiler import njit
+from sudoku_gym.compiler.jit import njit
 
 
 @njit(cache=True)

@@ -43,8 +43,8 @@ from sudoku_baselines.classical.tree_search import (
     UNDECIDED,
     TreeSearch,
 )
+from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.compiler import njit
 from sudoku_gym.kernels.rules import used_digits
 
 ItemRule = Literal["failures", "fewest", "first"]

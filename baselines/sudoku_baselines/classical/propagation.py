@@ -31,9 +31,9 @@ from sudoku_baselines.classical.tree_search import (
     UNDECIDED,
     TreeSearch,
 )
+from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
+from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.compiler import njit
-from sudoku_gym.kernels.intrinsics import lowest_bit, popcount
 
 Heuristic = Literal["degree", "mrv", "first"]
 HEURISTICS: tuple[Heuristic, ...] = get_args(Heuristic)

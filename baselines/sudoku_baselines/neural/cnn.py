@@ -20,7 +20,7 @@ from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
 from sudoku_baselines.neural.model import Answer, Model
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.configs import registered
+from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks.mlp import one_hot
 from sudoku_learning.training import train_from_the_command_line
 

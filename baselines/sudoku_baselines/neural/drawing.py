@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_baselines.neural.config import SupervisedConfig
-from sudoku_gym import symmetry
+from sudoku_gym.geometry import symmetry
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
 

@@ -1,8 +1,8 @@
 """The exact-cover body, trained on solutions: what a few thousand weights can read at once.
 
 The body passes log-sum-exp messages between placements and constraints with the same weights in
-every round (`sudoku_learning.networks.exact_cover`); training goes on from where the last update
-stopped and has a loss at every round (`sudoku_learning.thinking`). Being equivariant it needs no
+every round (`sudoku_learning.networks.factor_graph`); training goes on from where the last update
+stopped and has a loss at every round (`sudoku_learning.recurrent`). Being equivariant it needs no
 augmentation, and plays every size.
 """
 
@@ -26,7 +26,8 @@ from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import Blanks
-from sudoku_learning.configs import registered
+from sudoku_gym.storage.configs import registered
+from sudoku_gym.storage.structure import check_form
 from sudoku_learning.networks import (
     ExactCoverConfig,
     Network,
@@ -35,7 +36,7 @@ from sudoku_learning.networks import (
     evaluate_boards,
 )
 from sudoku_learning.networks.network import seeded
-from sudoku_learning.thinking import Stream, Thinking, UpdatesConfig, update
+from sudoku_learning.recurrent import Stream, Thinking, UpdatesConfig, update
 from sudoku_learning.training import (
     CurriculumConfig,
     Optimiser,
@@ -45,7 +46,6 @@ from sudoku_learning.training import (
     train_from_the_command_line,
 )
 from sudoku_learning.training.environments import check_env
-from sudoku_learning.training.progress import check_form
 
 HEADS = {"policy": PolicyConfig()}
 PLACEMENT_LOSS = "losses/placement_loss"
@@ -173,7 +173,7 @@ class ExactCoverLearner:
 
 
 class CoverPredictor:
-    """The body as a `sudoku_gym.policy.Predictor`: all blanks of a board at once.
+    """The body as a `sudoku_gym.policies.Predictor`: all blanks of a board at once.
 
     Args:
         network: with the head `policy`; put in evaluation mode.

@@ -14,12 +14,12 @@ from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.drawing import Drawing
 from sudoku_baselines.neural.model import ModelPredictor, cell_loss
 from sudoku_curricula import curves
-from sudoku_gym.policy import PredictorPolicy
+from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles.sources import Blanks
+from sudoku_gym.storage.structure import check_form
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.training import Optimiser, Random, Report, State
 from sudoku_learning.training.optimiser import falling_rate
-from sudoku_learning.training.progress import check_form
 
 CELL_LOSS = "losses/cell_loss"  # cross entropy of the cells that count, nats
 READ = "curriculum/read"  # share of the trained boards whose cells are all read right

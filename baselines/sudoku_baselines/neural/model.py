@@ -64,7 +64,7 @@ class Model(nn.Module, ABC):
 
 
 class ModelConfig(Protocol):
-    """Settings that make a model; a frozen dataclass registered in `sudoku_learning.configs`."""
+    """Settings that make a model; a frozen dataclass registered in `sudoku_gym.storage.configs`."""
 
     def build(self, geometry: Geometry) -> Model:
         """Make the model, for boards of that geometry."""
@@ -72,7 +72,7 @@ class ModelConfig(Protocol):
 
 
 class ModelPredictor:
-    """A model as a `sudoku_gym.policy.Predictor`.
+    """A model as a `sudoku_gym.policies.Predictor`.
 
     Args:
         model: put in evaluation mode.

@@ -24,7 +24,7 @@ from sudoku_baselines.neural import (  # noqa: F401
 from sudoku_baselines.neural.config import LabelledConfig, SupervisedConfig
 from sudoku_baselines.neural.exact_cover import CoverPredictor, ExactCoverTraining
 from sudoku_baselines.neural.model import Model, ModelPredictor
-from sudoku_gym.policy import Policy, PredictorPolicy
+from sudoku_gym.policies import Policy, PredictorPolicy
 from sudoku_learning.networks import NetworkPolicy
 from sudoku_learning.training.config import read_config
 from sudoku_learning.training.environments import held_out_source

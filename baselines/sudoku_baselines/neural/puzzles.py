@@ -15,7 +15,7 @@ import numpy as np
 
 from sudoku_gym import puzzles
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_learning.configs import registered
+from sudoku_gym.storage.configs import registered
 from sudoku_learning.training.environments import check_env
 
 PARTS = 10  # of a random division; the last is tested on

@@ -2,7 +2,7 @@
 
 from sudoku_learning.networks.attention import AttentionBlock, AttentionConfig
 from sudoku_learning.networks.bodies import Body, BodyConfig, Features
-from sudoku_learning.networks.exact_cover import ExactCoverConfig
+from sudoku_learning.networks.factor_graph import ExactCoverConfig
 from sudoku_learning.networks.heads import (
     ILLEGAL_LOGIT,
     CellDigitsConfig,

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.configs import registered
+from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks.mlp import check_size
 
 

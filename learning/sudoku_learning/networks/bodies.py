@@ -56,7 +56,7 @@ class Body(Protocol):
 
 
 class BodyConfig(Protocol):
-    """Settings that make a body; a frozen dataclass registered in `sudoku_learning.configs`."""
+    """Settings that make a body; a frozen dataclass registered in `sudoku_gym.storage.configs`."""
 
     def build(self, geometry: Geometry) -> Any:
         """Make the body for boards of that geometry; exact-cover bodies play any other too.

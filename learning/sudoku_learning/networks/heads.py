@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from sudoku_learning.configs import registered
+from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks.bodies import Body, Features
 
 ILLEGAL_LOGIT = -1e9
@@ -20,7 +20,7 @@ ILLEGAL_LOGIT = -1e9
 
 
 class HeadConfig(Protocol):
-    """Settings that make a head; a frozen dataclass registered in `sudoku_learning.configs`."""
+    """Settings that make a head; a frozen dataclass registered in `sudoku_gym.storage.configs`."""
 
     def build(self, body: Body) -> nn.Module:
         """Make a head that maps the body's features to what it says, `[R, ...]`."""

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.configs import registered
+from sudoku_gym.storage.configs import registered
 
 
 @registered("mlp")

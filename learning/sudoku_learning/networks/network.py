@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks.attention import AttentionConfig
 from sudoku_learning.networks.bodies import BodyConfig
-from sudoku_learning.networks.exact_cover import ExactCoverBody, ExactCoverConfig, Memory
+from sudoku_learning.networks.factor_graph import ExactCoverBody, ExactCoverConfig, Memory
 from sudoku_learning.networks.heads import HeadConfig, PolicyConfig, ValueConfig
 from sudoku_learning.networks.mlp import MLPConfig
 from sudoku_learning.networks.pooled import PooledConfig

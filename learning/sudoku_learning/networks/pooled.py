@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.configs import registered
-from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
+from sudoku_gym.storage.configs import registered
+from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph
 
 
 @registered("pooled")

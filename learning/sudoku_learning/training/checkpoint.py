@@ -30,9 +30,9 @@ import numpy as np
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from sudoku_gym.agent_config import CONFIG as CONFIG
-from sudoku_gym.agent_config import LONGEST_CONFIG, read_json, read_short
+from sudoku_gym.policies.loading import CONFIG as CONFIG
 from sudoku_gym.puzzles.npz import read_arrays
+from sudoku_gym.storage.reading import LONGEST_CONFIG, read_json, read_short
 from sudoku_learning.training.learner import State
 
 WEIGHTS = "weights.safetensors"

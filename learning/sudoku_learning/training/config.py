@@ -10,7 +10,7 @@ from tyro.conf import subcommand
 
 from sudoku_curricula.schedules import SCHEDULES, ScheduleConfig, SuccessRateConfig
 from sudoku_gym.puzzles.sources import PuzzleSource
-from sudoku_learning.configs import from_json, registered, to_json
+from sudoku_gym.storage.configs import from_json, registered, to_json
 from sudoku_learning.networks import BODIES, BodyConfig
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.environments import held_out_source

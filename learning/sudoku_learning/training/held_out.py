@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sudoku_gym.evaluation import Evaluation, evaluate
-from sudoku_gym.policy import Policy
+from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.sources import PuzzleSource
 
 

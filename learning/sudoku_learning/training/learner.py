@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sudoku_gym.policy import Policy
+from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.sources import Blanks
 
 _GENERATOR = "torch_generator"

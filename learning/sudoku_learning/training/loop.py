@@ -15,12 +15,12 @@ from rich.console import Console
 
 from sudoku_curricula import curves
 from sudoku_curricula.curriculum import Curriculum
+from sudoku_gym.storage.structure import check_form
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.checkpoint import Checkpoint, naming
 from sudoku_learning.training.config import TrainingConfig, saved_config
 from sudoku_learning.training.held_out import HeldOut
 from sudoku_learning.training.learner import Learner, Random, Report
-from sudoku_learning.training.progress import check_form
 from sudoku_learning.training.run_folder import RunFolder
 
 Config = TypeVar("Config", bound=TrainingConfig)

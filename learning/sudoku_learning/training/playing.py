@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from torch import Tensor, nn
 
-from sudoku_learning.networks.exact_cover import ExactCoverBody
+from sudoku_learning.networks.factor_graph import ExactCoverBody
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.run_folder import checkpoint_in
 from sudoku_learning.training.weights import load_weights, make_network

@@ -14,7 +14,6 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from torch import Tensor
 
-from sudoku_gym.plugins import naming_the_extra
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.training.config import RayConfig
 
@@ -80,23 +79,6 @@ class LocalSampler(Generic[Sample]):
 
     def close(self) -> None:
         """Do nothing: it holds nothing to give back."""
-
-
-def make_sampler(make_worker: Callable[[], Worker[Sample]], ray: RayConfig) -> Sampler[Sample]:
-    """Sample in this process, or on as many Ray actors as the configuration asks for.
-
-    Args:
-        make_worker: makes a worker, here or in an actor's process; it can be pickled.
-        ray: how many actors, and where.
-
-    Raises:
-        ModuleNotFoundError: if actors are asked for and Ray is not installed.
-    """
-    if not ray.actors:
-        return LocalSampler(make_worker)
-    with naming_the_extra("sampling with ray.actors"):
-        from sudoku_learning.training.actors import RaySampler
-    return RaySampler(make_worker, ray)
 
 
 def split(

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from sudoku_gym import board
 from sudoku_gym.evaluation.games import evaluate
+from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.evaluation.leaderboard.standings import Played, State
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policy import Policy, load_policy
+from sudoku_gym.policies import Policy, load_policy
 from sudoku_gym.puzzles.puzzle_set import UNKNOWN, PuzzleSet
-from sudoku_gym.statistics import wilson_interval
 
 BATCH_CELLS = 2048  # of the boards that are played in lock step: 25 of 9x9, 3 of 25x25
 TIMED = 10  # puzzles whose times are measured

@@ -25,7 +25,7 @@ from sudoku_gym.evaluation.leaderboard.identity import package_of, this_run, wei
 from sudoku_gym.evaluation.leaderboard.lock import locked
 from sudoku_gym.evaluation.leaderboard.standings import Played, PuzzlesPlayed, Row, Standings
 from sudoku_gym.evaluation.leaderboard.workers import Answer, Task, perform
-from sudoku_gym.policy import load_policy
+from sudoku_gym.policies import load_policy
 
 VERBS = ("played", "timed")  # what is done to cells, in this order
 ADDED = "added"  # the kind of a row that the package does not come with

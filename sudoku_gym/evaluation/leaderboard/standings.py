@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Literal
 
-from sudoku_gym.statistics import wilson_interval
+from sudoku_gym.evaluation.intervals import wilson_interval
 
 State = Literal["finished", "out of time", "cannot"]
 _ROUNDING = 1e-5  # of the figures in a file

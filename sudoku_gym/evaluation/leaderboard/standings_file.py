@@ -14,8 +14,8 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from sudoku_gym.agent_config import read_json
 from sudoku_gym.evaluation.leaderboard.standings import Standings
+from sudoku_gym.storage.reading import read_json
 
 FORMAT = "sudoku-gym leaderboard"
 VERSION = 1

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sudoku_agents.alphazero.search import Forest, SearchConfig, search
-from sudoku_agents.placements import legal_placements
 from sudoku_gym import board, puzzles, sample_actions, solver
+from sudoku_gym.board.placements import legal_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
 

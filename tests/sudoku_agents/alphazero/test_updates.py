@@ -6,8 +6,8 @@ import torch
 
 from sudoku_agents.alphazero.config import LossConfig
 from sudoku_agents.alphazero.losses import losses
-from sudoku_agents.alphazero.policies import SparsePolicies
 from sudoku_agents.alphazero.replay import Positions, Replay
+from sudoku_agents.alphazero.sparse_policies import SparsePolicies
 from sudoku_agents.alphazero.updates import update
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry

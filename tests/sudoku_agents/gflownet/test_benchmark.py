@@ -8,7 +8,8 @@ import pytest
 import gflownet
 import gflownet_play
 import gflownet_several
-from sudoku_gym import puzzles, solver, symmetry
+from sudoku_gym import puzzles, solver
+from sudoku_gym.geometry import symmetry
 
 
 def test_it_trains_and_writes_what_it_found(tmp_path):

@@ -7,10 +7,10 @@ import torch
 from sudoku_agents.gflownet.exact import StateGraph, total_variation
 from sudoku_agents.gflownet.flows import FlowNetwork, distinct
 from sudoku_agents.gflownet.orders import Choices, choices
-from sudoku_gym import board, puzzles, symmetry
-from sudoku_gym.geometry import Geometry
+from sudoku_gym import board, puzzles
+from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_learning.networks import ExactCoverConfig, MLPConfig, seeded
-from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph, constraint_table
+from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph, constraint_table
 
 FOUR = Geometry.standard(4)
 CROSSING = board.parse("1234 34.. .... ....")  # a 1 next leaves 4 completions, a 2 leaves 2

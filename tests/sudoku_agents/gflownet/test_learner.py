@@ -26,7 +26,7 @@ from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import ExactCoverConfig, MLPConfig
-from sudoku_learning.thinking import UpdatesConfig
+from sudoku_learning.recurrent import UpdatesConfig
 from sudoku_learning.training import Random, Training
 
 FOUR = Geometry.standard(4)

@@ -16,7 +16,7 @@ from sudoku_agents.gflownet.orders import ORDERS
 from sudoku_agents.gflownet.rewards import log_candidates
 from sudoku_agents.gflownet.trajectories import roll_out
 from sudoku_gym import board
-from sudoku_gym.actions import sample_actions
+from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.geometry import Geometry
 
 FOUR = Geometry.standard(4)

@@ -11,9 +11,9 @@ from sudoku_agents.gflownet.orders import ORDERS, choices
 from sudoku_agents.gflownet.rewards import log_candidates, log_rewards
 from sudoku_agents.gflownet.sampler import draw_placements
 from sudoku_agents.gflownet.trajectories import Trajectories, lead_to, roll_out
-from sudoku_gym import board, puzzles, solver, symmetry
-from sudoku_gym.actions import sample_actions
-from sudoku_gym.geometry import Geometry
+from sudoku_gym import board, puzzles, solver
+from sudoku_gym.board.actions import sample_actions
+from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_learning.networks import ExactCoverConfig
 from sudoku_learning.networks.network import seeded
 

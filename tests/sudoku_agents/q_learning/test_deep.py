@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from sudoku_agents.placements import legal_placements
 from sudoku_agents.q_learning.deep import agent
 from sudoku_agents.q_learning.deep.config import (
     DQNConfig,
@@ -20,6 +19,7 @@ from sudoku_agents.q_learning.deep.learner import Q_ERROR, Q_LOSS, DQNLearner, m
 from sudoku_curricula.curves import BLANKS, COMPLETION_RATE, read_curves
 from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
 from sudoku_gym import board, evaluate, load_policy, puzzles
+from sudoku_gym.board.placements import legal_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import ExactCoverConfig, MLPConfig, NetworkPolicy

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from sudoku_agents.placements import legal_placements
 from sudoku_agents.q_learning.deep import targets
 from sudoku_agents.q_learning.deep.agent import make_network
 from sudoku_agents.q_learning.deep.config import DQNConfig, TargetsConfig
@@ -18,7 +17,8 @@ from sudoku_agents.q_learning.deep.targets import (
 )
 from sudoku_agents.q_learning.deep.updates import follow, loss_of
 from sudoku_gym import board, puzzles, solver
-from sudoku_gym.actions import sample_actions
+from sudoku_gym.board.actions import sample_actions
+from sudoku_gym.board.placements import legal_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_learning.networks import ExactCoverConfig, seeded

@@ -11,7 +11,7 @@ from sudoku_baselines.neural.exact_cover import ExactCoverTraining
 from sudoku_baselines.neural.multiverse import MultiverseConfig
 from sudoku_gym import puzzles
 from sudoku_learning.networks import ExactCoverConfig, seeded
-from sudoku_learning.thinking import UpdatesConfig
+from sudoku_learning.recurrent import UpdatesConfig
 from sudoku_learning.training import Training
 
 

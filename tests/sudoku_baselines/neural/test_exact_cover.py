@@ -12,11 +12,12 @@ from sudoku_baselines.neural.exact_cover import (
     ExactCoverTraining,
 )
 from sudoku_baselines.neural.puzzles import PuzzlesConfig
-from sudoku_gym import evaluate, load_policy, puzzles, symmetry
-from sudoku_gym.policy import PredictorPolicy
+from sudoku_gym import evaluate, load_policy, puzzles
+from sudoku_gym.geometry import symmetry
+from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import ExactCoverConfig, NetworkPolicy
-from sudoku_learning.thinking import UpdatesConfig
+from sudoku_learning.recurrent import UpdatesConfig
 from sudoku_learning.training import Random, Training
 
 

@@ -22,9 +22,9 @@ from sudoku_baselines.neural.guissart.learner import GuissartLearner, GuissartTr
 from sudoku_baselines.neural.guissart.network import MARGIN, SymmetricNetwork
 from sudoku_baselines.neural.guissart.solver import Filling, Guissart, Networks
 from sudoku_baselines.neural.guissart.trying import Trials, backtrack, best_placements, suppose
-from sudoku_gym import board, evaluate, load_policy, puzzles, symmetry
-from sudoku_gym.geometry import Geometry
-from sudoku_gym.policy import PredictorPolicy
+from sudoku_gym import board, evaluate, load_policy, puzzles
+from sudoku_gym.geometry import Geometry, symmetry
+from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles.banks import geometry_of
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_learning.networks import seeded

@@ -20,7 +20,7 @@ from sudoku_baselines.neural.tiny_recursion import TinyRecursionConfig, TinyRecu
 from sudoku_curricula.curves import COMPLETION_RATE, read_curves
 from sudoku_gym import evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policy import PredictorPolicy
+from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles.banks import geometry_of
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import seeded

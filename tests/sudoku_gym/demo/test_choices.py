@@ -11,7 +11,7 @@ from sudoku_gym.demo.choices import BANKS, TYPED, Offers, puzzle
 from sudoku_gym.demo.game import Game
 from sudoku_gym.demo.picture import html_of
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policy import SolverPolicy
+from sudoku_gym.policies import SolverPolicy
 from sudoku_gym.puzzles import banks, named
 
 

@@ -3,12 +3,12 @@ import json
 import numpy as np
 import pytest
 
-from sudoku_baselines.floors import MaskedRandom
+from sudoku_baselines.classical.floors import MaskedRandom
 from sudoku_gym import board, compare, evaluate, puzzles, solver
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.evaluation import percent, tabulate, to_markdown
 from sudoku_gym.geometry import Geometry, sudoku_x
-from sudoku_gym.policy import SolverPolicy
+from sudoku_gym.policies import SolverPolicy
 from sudoku_gym.puzzles import PuzzleSet, generator
 
 GRID = board.parse("1234341221434321")

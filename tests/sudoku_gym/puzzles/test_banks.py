@@ -4,9 +4,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sudoku_gym import puzzles, symmetry
-from sudoku_gym.geometry import sudoku_x
-from sudoku_gym.puzzles import banks, build_banks
+import build_banks
+from sudoku_gym import puzzles
+from sudoku_gym.geometry import sudoku_x, symmetry
+from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.difficulty import grade
 from sudoku_gym.puzzles.orbits import canonical_keys
 from sudoku_gym.puzzles.rating import rate

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from sudoku_gym import board, puzzles, solver, symmetry
+from sudoku_gym import board, puzzles, solver
+from sudoku_gym.geometry import symmetry
 from sudoku_gym.puzzles import complete4x4
 from sudoku_gym.puzzles.difficulty import grade
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from sudoku_gym import board, solver, symmetry
-from sudoku_gym.geometry import Geometry, sudoku_x
+from sudoku_gym import board, solver
+from sudoku_gym.geometry import Geometry, sudoku_x, symmetry
 from sudoku_gym.puzzles import named
 from sudoku_gym.puzzles.difficulty import GRADES, candidates_after, grade
 from sudoku_gym.puzzles.generator import generate

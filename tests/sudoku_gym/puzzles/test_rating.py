@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from sudoku_gym import puzzles, solver, symmetry
-from sudoku_gym.geometry import Geometry, jigsaw, sudoku_x
+from sudoku_gym import puzzles, solver
+from sudoku_gym.geometry import Geometry, jigsaw, sudoku_x, symmetry
 from sudoku_gym.puzzles import named
 from sudoku_gym.puzzles.difficulty import grade
 from sudoku_gym.puzzles.generator import generate

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sudoku_gym import board, puzzles, solver, symmetry
+from sudoku_gym import board, puzzles, solver
+from sudoku_gym.compiler.random_stream import new_stream
 from sudoku_gym.envs.sudoku import SudokuEnv
-from sudoku_gym.geometry import Geometry, windows
-from sudoku_gym.kernels.stream import new_stream
+from sudoku_gym.geometry import Geometry, symmetry, windows
 from sudoku_gym.puzzles import files
 from sudoku_gym.puzzles.generator import generate
 from sudoku_gym.puzzles.sources import (

@@ -6,9 +6,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sudoku_gym import board, symmetry
-from sudoku_gym.geometry import Geometry, sudoku_x
-from sudoku_learning.networks.exact_cover import ExactCoverBody, ExactCoverConfig
+from sudoku_gym import board
+from sudoku_gym.geometry import Geometry, sudoku_x, symmetry
+from sudoku_learning.networks.factor_graph import ExactCoverBody, ExactCoverConfig
 
 
 class BoardHeads(torch.nn.Module):

@@ -6,8 +6,8 @@ import pytest
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry, latin_square, sudoku_x, windows
 from sudoku_gym.puzzles.generator import generate
-from sudoku_learning.networks.exact_cover.crossings import intersection_table
-from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph, constraint_members
+from sudoku_learning.networks.factor_graph.crossings import intersection_table
+from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph, constraint_members
 
 
 def constraints_of(graph):

@@ -7,7 +7,7 @@ from torch.nn import functional
 
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks.exact_cover import ExactCoverBody, ExactCoverConfig
+from sudoku_learning.networks.factor_graph import ExactCoverBody, ExactCoverConfig
 
 GEOMETRY = Geometry.standard(9)
 SINGLES = 0.53  # of minimal 9x9 puzzles

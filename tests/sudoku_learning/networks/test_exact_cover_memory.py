@@ -5,13 +5,13 @@ import pytest
 import torch
 
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks.exact_cover import (
+from sudoku_learning.networks.factor_graph import (
     ExactCoverBody,
     ExactCoverConfig,
     function,
     reference,
 )
-from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
+from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph
 from sudoku_learning.networks.network import seeded
 
 RUNNERS = [function.run_rounds, reference.run_rounds]

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks import exact_cover
-from sudoku_learning.networks.exact_cover import function, reference
-from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
+from sudoku_learning.networks import factor_graph as exact_cover
+from sudoku_learning.networks.factor_graph import function, reference
+from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph
 
 ROUNDS = 3
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from sudoku_learning.networks.exact_cover import products, vectors
-from sudoku_learning.networks.exact_cover.vectors import LANES, load, store
+from sudoku_learning.networks.factor_graph import products, vectors
+from sudoku_learning.networks.factor_graph.vectors import LANES, load, store
 
 
 @njit

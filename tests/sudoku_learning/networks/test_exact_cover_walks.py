@@ -7,7 +7,7 @@ import torch
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import ExactCoverConfig
-from sudoku_learning.networks.exact_cover.graph import ExactCoverGraph
+from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph
 
 FOUR = Geometry.standard(4)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from sudoku_gym import board, symmetry
-from sudoku_gym.geometry import Geometry, sudoku_x
+from sudoku_gym import board
+from sudoku_gym.geometry import Geometry, sudoku_x, symmetry
 from sudoku_gym.puzzles.generator import generate
 from sudoku_learning.networks import ILLEGAL_LOGIT, POLICY_AND_VALUE, Network, PooledConfig
 

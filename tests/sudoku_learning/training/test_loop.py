@@ -12,7 +12,7 @@ from rich.console import Console
 from sudoku_curricula import ConstantConfig, PaperAlgorithm1Config, SuccessRateConfig
 from sudoku_curricula.curves import BLANKS, COMPLETION_RATE, ITERATION, read_curves
 from sudoku_gym import load_policy
-from sudoku_learning.configs import registered
+from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import Report, State, Training, TrainingConfig, checkpoint
 from sudoku_learning.training.run_folder import checkpoint_in
 

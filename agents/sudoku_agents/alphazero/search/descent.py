@@ -14,9 +14,9 @@ from sudoku_agents.alphazero.search.proofs import (
 )
 from sudoku_agents.alphazero.search.selection import Scoring, select_gumbel, select_puct
 from sudoku_agents.alphazero.search.tree import borrowed_trees, bring_next, new_node, try_edge
-from sudoku_gym.kernels.compiler import inlined, njit
+from sudoku_gym.compiler.intrinsics import borrowed
+from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.kernels.endings import SPARSE, Rules, end_value, is_over, is_solved
-from sudoku_gym.kernels.intrinsics import borrowed
 from sudoku_gym.kernels.layout import Sizes, borrowed_state, borrowed_tables
 from sudoku_gym.kernels.masks import write_mask
 from sudoku_gym.kernels.positions import copy_position, copy_row, place

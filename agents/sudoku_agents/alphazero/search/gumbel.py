@@ -23,7 +23,7 @@ import numpy as np
 
 from sudoku_agents.alphazero.search.selection import Scoring, counts_at, mixed_value, value_of
 from sudoku_agents.alphazero.search.tree import borrowed_trees
-from sudoku_gym.kernels.compiler import inlined, njit
+from sudoku_gym.compiler.jit import inlined, njit
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 

@@ -30,8 +30,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudoku_gym.kernels.compiler import inlined
-from sudoku_gym.kernels.intrinsics import popcount
+from sudoku_gym.compiler.intrinsics import popcount
+from sudoku_gym.compiler.jit import inlined
 from sudoku_gym.kernels.positions import candidates_of, copy_row, place_of
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"

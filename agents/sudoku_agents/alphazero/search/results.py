@@ -11,7 +11,7 @@ from sudoku_agents.alphazero.search import gumbel
 from sudoku_agents.alphazero.search.proofs import LOST, WON
 from sudoku_agents.alphazero.search.selection import Scoring, best_value, counts_at
 from sudoku_agents.alphazero.search.tree import borrowed_trees
-from sudoku_gym.kernels.compiler import inlined, njit
+from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.kernels.endings import SPARSE, Rules
 from sudoku_gym.kernels.layout import Sizes
 

@@ -12,7 +12,7 @@ import numpy as np
 from sudoku_agents.alphazero.search.proofs import LOST, UNDECIDED, WON, is_refuted, settle_lost
 from sudoku_agents.alphazero.search.selection import Scoring
 from sudoku_agents.alphazero.search.tree import EDGES, NODES, borrowed_trees, bring_next, new_node
-from sudoku_gym.kernels.compiler import inlined, njit
+from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.kernels.endings import SPARSE, Rules
 from sudoku_gym.kernels.layout import Sizes, UnitTables
 from sudoku_gym.kernels.positions import copy_position, copy_row, set_up

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from sudoku_agents.alphazero.search.proofs import UNDECIDED
 from sudoku_agents.alphazero.search.selection import Scoring, best_value
+from sudoku_gym.compiler.intrinsics import borrowed, lowest_bit
+from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.compiler import inlined, njit
-from sudoku_gym.kernels.intrinsics import borrowed, lowest_bit
 from sudoku_gym.kernels.layout import Sizes, borrowed_state, new_state
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sudoku_agents.alphazero.search import descent, gumbel, results, roots, tree
 from sudoku_agents.alphazero.search.results import SearchResult
 from sudoku_agents.alphazero.search.selection import Scoring
-from sudoku_agents.placements import Actions, legal_placements
+from sudoku_gym.board.placements import Actions, legal_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.endings import SPARSE, TERMINAL, Rules
 from sudoku_gym.kernels.layout import sizes_of, unit_tables

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from sudoku_agents.placements import Actions
 from sudoku_curricula.schedules import SuccessRateConfig
-from sudoku_learning.configs import registered
+from sudoku_gym.board.placements import Actions
+from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import ExactCoverConfig
 from sudoku_learning.training import CurriculumConfig, TrainingConfig
 from sudoku_learning.training.config import NetworkConfig

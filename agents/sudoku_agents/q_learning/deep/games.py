@@ -12,10 +12,10 @@ from torch import Tensor
 from sudoku_agents.q_learning.deep.agent import HEAD, make_network
 from sudoku_agents.q_learning.deep.config import DQNConfig
 from sudoku_agents.q_learning.deep.replay import Moves
-from sudoku_gym.actions import sample_actions
+from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_learning.networks import NetworkPolicy
-from sudoku_learning.networks.exact_cover import ExactCoverBody
+from sudoku_learning.networks.factor_graph import ExactCoverBody
 from sudoku_learning.training.environments import held_out_source, training_envs
 from sudoku_learning.training.sampling import Task
 

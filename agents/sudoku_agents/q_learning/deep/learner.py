@@ -19,6 +19,7 @@ from sudoku_agents.q_learning.deep.replay import Replay
 from sudoku_agents.q_learning.deep.updates import Losses, update
 from sudoku_curricula import curves
 from sudoku_gym.puzzles.sources import Blanks
+from sudoku_gym.storage.structure import check_form
 from sudoku_learning.networks import NetworkPolicy
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.training import (
@@ -31,8 +32,8 @@ from sudoku_learning.training import (
 from sudoku_learning.training.checkpoint import OPTIMISER
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.optimiser import falling_rate
-from sudoku_learning.training.progress import check_form
-from sudoku_learning.training.sampling import make_sampler, split
+from sudoku_learning.training.samplers import make_sampler
+from sudoku_learning.training.sampling import split
 from sudoku_learning.training.weights import check_tensors
 
 Q_LOSS = "losses/q_loss"

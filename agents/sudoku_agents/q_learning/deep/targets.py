@@ -31,13 +31,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sudoku_agents.placements import legal_placements
 from sudoku_agents.q_learning.deep.agent import HEAD
 from sudoku_agents.q_learning.deep.config import DQNConfig
 from sudoku_agents.q_learning.deep.replay import Moves
+from sudoku_gym.board.placements import legal_placements
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.geometry.exact_cover import constraint_members
 from sudoku_learning.networks import Network
-from sudoku_learning.networks.exact_cover.graph import constraint_members
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 A recurrent network learns to think for longer than it is trained at once if an update may go on
 where the last one on the same board stopped. So a board stays until its values are right, or it has
-had its segments; see `sudoku_learning.thinking`, where this comes from.
+had its segments; see `sudoku_learning.recurrent`, where this comes from.
 With one segment every batch is a new one, as in any deep Q-learning.
 """
 
@@ -11,12 +11,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_agents.placements import legal_placements
 from sudoku_agents.q_learning.deep.config import DQNConfig
 from sudoku_agents.q_learning.deep.replay import Batch
 from sudoku_agents.q_learning.deep.targets import Targets
+from sudoku_gym.board.placements import legal_placements
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks.exact_cover import Memory
+from sudoku_learning.networks.factor_graph import Memory
 
 
 class Thinking:

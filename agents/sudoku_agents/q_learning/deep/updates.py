@@ -17,7 +17,7 @@ from sudoku_agents.q_learning.deep.targets import Targets, as_values, targets_of
 from sudoku_agents.q_learning.deep.thinking import Thinking
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import Network
-from sudoku_learning.networks.exact_cover import Memory
+from sudoku_learning.networks.factor_graph import Memory
 from sudoku_learning.training import Optimiser
 
 

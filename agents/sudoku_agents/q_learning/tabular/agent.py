@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sudoku_agents.q_learning.tabular.config import QLearningConfig
 from sudoku_agents.q_learning.tabular.table import UNKNOWN, QTable
-from sudoku_gym.actions import sample_actions
+from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import BatchedPolicy
 from sudoku_learning.training import checkpoint

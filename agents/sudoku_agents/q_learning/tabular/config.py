@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from sudoku_curricula.schedules import LinearConfig
-from sudoku_learning.configs import registered
+from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import CurriculumConfig, TrainingConfig
 from sudoku_learning.training.environments import check_env
 

@@ -42,10 +42,11 @@ from sudoku_baselines.neural.guissart.solver import Filling, Networks
 from sudoku_baselines.neural.guissart.trying import Marks, suppose
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policy import PredictorPolicy
+from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import Blanks
-from sudoku_learning.configs import registered
+from sudoku_gym.storage.configs import registered
+from sudoku_gym.storage.structure import check_form
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.training import (
     CurriculumConfig,
@@ -56,7 +57,6 @@ from sudoku_learning.training import (
     train_from_the_command_line,
 )
 from sudoku_learning.training.optimiser import falling_rate
-from sudoku_learning.training.progress import check_form
 
 MARK_LOSS = "losses/mark_loss"  # binary cross entropy of the unknown marks
 CERTAINTY = 10.0  # its weight in what is minimised

@@ -94,7 +94,7 @@ class Guissart:
 
 
 class Filling:
-    """Filling alone, as a `sudoku_gym.policy.Predictor`: what it is certain of.
+    """Filling alone, as a `sudoku_gym.policies.Predictor`: what it is certain of.
 
     Args:
         networks: trained, for boards of one geometry.

@@ -105,7 +105,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sudoku_gym.actions import sample_actions
+from sudoku_gym.board.actions import sample_actions
 
 
 class First:

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.evaluation.leaderboard import Played
 from sudoku_gym.evaluation.leaderboard.page import page
-from sudoku_gym.statistics import wilson_interval
 
 
 def cell(outcomes, state="finished", **changes):

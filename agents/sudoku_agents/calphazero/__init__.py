@@ -1,0 +1,1 @@
+"""cAlphaZero's policy: the shipped networks, and the checkpoints of both trainers."""

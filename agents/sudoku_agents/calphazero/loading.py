@@ -1,0 +1,119 @@
+"""Checkpoints of AlphaZero and of expert iteration as a policy: greedy, or with a search."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from sudoku_agents.alphazero.config import AlphaZeroConfig
+from sudoku_agents.alphazero.policy import AlphaZeroPolicy
+from sudoku_agents.alphazero.search import SearchConfig
+from sudoku_agents.expert_iteration.config import ExpertIterationConfig
+from sudoku_agents.retry_search import RetryConfig
+from sudoku_agents.retry_search.solver import RetrySolver
+from sudoku_gym.storage.configs import from_json
+from sudoku_learning.networks import POLICY_AND_VALUE, Network
+from sudoku_learning.training.environments import check_env, held_out_source
+from sudoku_learning.training.playing import load_network
+
+SEARCH_ROUNDS = 256  # of a tree search's evaluations, at most
+PRETRAINED = Path(__file__).parent / "pretrained"
+GENERAL = Path(__file__).parent / "pretrained-general"
+
+
+def load(
+    folder: str | os.PathLike[str] = PRETRAINED,
+    simulations: int = 0,
+    root: Literal["puct", "gumbel"] | None = None,
+    backup: Literal["mean", "max"] | None = None,
+    proofs: bool | None = None,
+    search: Literal["retry"] | None = None,
+    evaluations: int = RetryConfig.evaluations,
+    rounds: int | None = None,
+    sure: float | None = None,
+) -> AlphaZeroPolicy | RetrySolver:
+    """Make a policy of a checkpoint, or of the latest checkpoint of a run.
+
+    Args:
+        folder: of the checkpoint or the run; by default the network that comes with the package.
+        simulations: of the tree search before each move; 0 plays greedily without one.
+        root: see `SearchConfig`, as for what follows; None takes what the network was trained with.
+        backup: likewise.
+        proofs: likewise.
+        search: `"retry"` makes a solver: it searches until the puzzle is solved.
+        evaluations: that the retry search may spend on a puzzle.
+        rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint, with
+            a tree search at most 256 of them: lost boards never settle, and it meets many. (The
+            retry search soon thinks quickly, see `RetryConfig.thorough`.)
+        sure: without a search, all placements with a higher logit are played before the network is
+            asked again; a number that no logit reaches, as 1e9, asks it before every move. None
+            takes what the network was trained with.
+
+    Raises:
+        ValueError: if there is no sound checkpoint in the folder, or the options exclude each
+            other or suit no such network.
+    """
+    if search not in (None, "retry"):
+        raise ValueError(f"search must be 'retry', not {search!r}")
+    if search and simulations:
+        raise ValueError("give simulations, for the tree search, or search='retry', not both")
+    if sure is not None and (search or simulations):
+        raise ValueError(f"sure={sure}: a search does not play what the network is sure of")
+    config, network = load_network(folder, read_config, _make, rounds=rounds)
+    if rounds is None and simulations and network.settles:
+        network.body.rounds = min(network.eval().body.rounds, SEARCH_ROUNDS)
+    if search == "retry":
+        return RetrySolver(network, RetryConfig(evaluations))
+    if not simulations:
+        if sure is None and isinstance(config, ExpertIterationConfig):
+            sure = config.sure
+        return AlphaZeroPolicy(network, sure=sure)
+    trained_with = SearchConfig(reward="sparse")
+    if isinstance(config, AlphaZeroConfig):
+        trained_with = config.search
+    options: dict[str, Any] = {"root": root, "backup": backup, "proofs": proofs}
+    chosen = {name: option for name, option in options.items() if option is not None}
+    return AlphaZeroPolicy(network, replace(trained_with, simulations=simulations, **chosen))
+
+
+def load_general(
+    folder: str | os.PathLike[str] = GENERAL,
+    search: Literal["retry"] | None = None,
+    evaluations: int = RetryConfig.evaluations,
+    rounds: int | None = None,
+    sure: float | None = None,
+) -> AlphaZeroPolicy | RetrySolver:
+    """Make a policy of the network that was trained on 16x16 boards and on the variants too.
+
+    It plays them better than the other, and standard 9x9 boards worse.
+
+    Args:
+        folder: see `load`, as for what follows.
+        search: likewise.
+        evaluations: likewise.
+        rounds: likewise.
+        sure: likewise.
+
+    Raises:
+        ValueError: as `load` does.
+    """
+    return load(folder, search=search, evaluations=evaluations, rounds=rounds, sure=sure)
+
+
+def _make(config: AlphaZeroConfig | ExpertIterationConfig) -> Network:
+    return Network(config.network, POLICY_AND_VALUE, held_out_source(config.env).geometry)
+
+
+def read_config(data: dict[str, Any]) -> AlphaZeroConfig | ExpertIterationConfig:
+    """Read the configuration of a checkpoint, by either trainer.
+
+    Raises:
+        ValueError: if it is no configuration of cAlphaZero, or its environment is unknown.
+    """
+    fields = {name: data[name] for name in data if name != "agent"}
+    config: AlphaZeroConfig | ExpertIterationConfig
+    config = from_json(fields, (AlphaZeroConfig, ExpertIterationConfig))
+    check_env(config.env)
+    return config

@@ -1,0 +1,97 @@
+"""The configuration of expert iteration: one frozen dataclass, which is the command line too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from sudoku_agents.retry_search import RetryConfig
+from sudoku_curricula.schedules import ConstantConfig
+from sudoku_gym.storage.configs import registered
+from sudoku_learning.networks import ExactCoverConfig
+from sudoku_learning.recurrent import UpdatesConfig
+from sudoku_learning.training import CurriculumConfig, TrainingConfig
+from sudoku_learning.training.environments import check_env
+
+
+@registered("expert-iteration")
+@dataclass(frozen=True, kw_only=True)
+class ExpertIterationConfig(TrainingConfig):
+    """Train cAlphaZero by expert iteration: the retry search labels, the network learns."""
+
+    agent: ClassVar[str] = "calphazero"
+    fixed: ClassVar[tuple[str, ...]] = (
+        *TrainingConfig.fixed,
+        "envs",
+        "network",
+        "updates",
+        "weights",
+    )
+
+    env: str = "Sudoku9x9-v0"
+    """id of the environment that held-out games are played in"""
+    envs: tuple[str, ...] = ("Sudoku4x4-v0", "Sudoku9x9-v0")
+    """environments to train in, in the order in which they join; all stay to the end. Only their
+    training puzzles are used, without a look at the solutions"""
+    shares: tuple[float, ...] = (0.1, 0.9)
+    """how the updates are divided among them, of those that have joined"""
+    join_at: float = 0.8
+    """the next environment joins when the search solves this share of the latest one's puzzles"""
+    run: Path = Path("runs/expert-iteration")
+    """folder for checkpoints and curves"""
+    games: int = 128
+    """puzzles of 81 cells that the search is given in an iteration, of each environment so far;
+    more of smaller ones, fewer of larger ones"""
+    as_stored: float = 1.0
+    """share of the puzzles of `env` that are searched as stored; the others have as many blanks as
+    the curriculum says"""
+    pool: int = 4096
+    """an environment whose search has solved so many puzzles gets no more of them"""
+    validation_games: int = 128
+    """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
+    evaluate_every: int = 5
+    """iterations between two rounds of held-out games"""
+    revealed: float = 0.3
+    """share of the trained boards that get some more cells of the solution at first"""
+    search: RetryConfig = field(default_factory=lambda: RetryConfig(evaluations=300))
+    """the search that labels"""
+    search_rounds: int | None = 32
+    """rounds of the network in each of the search's evaluations, at most: to be corrected is
+    cheaper than to think for long. None takes those of play"""
+    sure: float | None = 5.0
+    """in play, all placements with a logit above this are made, the best first, before the network
+    is asked again: each time that it is asked about a hard board it may be misled. None asks it
+    before every move"""
+    updates: UpdatesConfig = field(default_factory=UpdatesConfig)
+    """how the network is updated"""
+    weights: Path | None = None
+    """folder of a checkpoint or a run of a network of the same form, whose weights this one begins
+    with; None draws them"""
+    network: ExactCoverConfig = field(
+        default_factory=lambda: ExactCoverConfig(
+            16, 16, test_rounds=128, intersections=True, settled=1.0
+        )
+    )
+    """the body of the network; `rounds` are those of one segment"""
+    curriculum: CurriculumConfig = field(default_factory=ConstantConfig)
+    """how the number of blanks moves, see `as_stored`"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        super().__post_init__()
+        for name in ("games", "pool", "search_rounds"):
+            if getattr(self, name) is not None and getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("join_at", "as_stored", "revealed"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must lie in [0, 1], not {getattr(self, name)}")
+        if self.env not in self.envs or len(set(self.envs)) < len(self.envs):
+            raise ValueError(f"envs must hold {self.env}, and each once, not {self.envs}")
+        if len(self.shares) != len(self.envs) or not all(share > 0 for share in self.shares):
+            raise ValueError(
+                f"shares must be positive, one for each of the {len(self.envs)} environments, "
+                f"not {self.shares}"
+            )
+        for env in self.envs:
+            check_env(env)

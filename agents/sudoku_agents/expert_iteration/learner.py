@@ -1,0 +1,199 @@
+"""Expert iteration as a learner: search, label, update.
+
+Source: Anthony, Tian and Barber, "Thinking fast and slow with deep learning and tree search"
+(2017), for expert iteration; the expert is the retry search: cAlphaZero (Agarwal et al.), section
+6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from sudoku_agents.alphazero.policy import AlphaZeroPolicy
+from sudoku_agents.expert_iteration.config import ExpertIterationConfig
+from sudoku_agents.expert_iteration.labels import (
+    NO_LABELS,
+    Labeller,
+    Labels,
+    Pool,
+)
+from sudoku_curricula import curves
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.sources import Blanks
+from sudoku_gym.storage.structure import check_form
+from sudoku_learning.networks import POLICY_AND_VALUE, Network
+from sudoku_learning.networks.network import seeded
+from sudoku_learning.recurrent import Losses, Stream, Thinking, update
+from sudoku_learning.training import (
+    Optimiser,
+    Random,
+    Report,
+    State,
+    train_from_the_command_line,
+)
+from sudoku_learning.training.checkpoint import REPLAY, STATE
+from sudoku_learning.training.environments import training_source
+from sudoku_learning.training.playing import load_weights_of
+from sudoku_learning.training.samplers import make_sampler
+from sudoku_learning.training.sampling import split
+
+SEARCHED = "curriculum/searched"  # share of the latest environment's puzzles that it solved
+EVALUATIONS = "curriculum/evaluations"  # of the network, a puzzle searched
+READ = "curriculum/read"  # share of trained boards read right as a whole after a segment
+PLACEMENT_LOSS = "losses/placement_loss"
+
+
+class ExpertIterationLearner:
+    """Learns from what its own search solves; a `sudoku_learning.training.Learner`.
+
+    An iteration gives the search new puzzles of each environment that has joined. What it solves
+    goes into a pool for each environment, and the network is trained on boards from there.
+
+    Args:
+        config: the run's.
+        random: draws the first weights.
+
+    Attributes:
+        network: the network under training.
+        sampler: has puzzles searched.
+    """
+
+    metrics = ("searched",)
+
+    def __init__(self, config: ExpertIterationConfig, random: Random) -> None:
+        self.config = config
+        self._envs = config.envs
+        self._pools = {env: Pool(training_source(env).geometry) for env in self._envs}
+        make = partial(Network, config.network, POLICY_AND_VALUE, self._pools[config.env].geometry)
+        self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
+        if config.weights is not None:
+            load_weights_of(config.weights, self.network)
+        updates = config.updates
+        self.optimiser = Optimiser(self.network, updates.learning_rate, updates.max_gradient_norm)
+        self.sampler = make_sampler(partial(Labeller, config), config.ray)
+        self._joined = self._envs[:1]
+        self._iterations = 0
+
+    def start(self) -> None:
+        """Start the actors, if there are to be any."""
+        self.sampler.start()
+
+    def close(self) -> None:
+        """End the actors."""
+        self.sampler.close()
+
+    def learn(self, blanks: Blanks, random: Random) -> Report:
+        """Search new puzzles, and update the network on what is known by now."""
+        labels = self._label(blanks, random.numpy)
+        for env, part in labels.items():
+            self._pools[env].add(part)
+        streams = [
+            Stream(self._pools[env].geometry, self._boards(env, random.numpy), share)
+            for env, share in zip(self._joined, self.config.shares, strict=False)
+            if len(self._pools[env])
+        ]
+        if not streams:
+            raise ValueError(
+                f"the search solved no puzzle of {self._joined[0]}: begin with smaller boards, or "
+                "give it more evaluations"
+            )
+        done = self._iterations / self.config.iterations
+        self.optimiser.learning_rate = self.config.updates.learning_rate_at(done)
+        means = update(self.network, self.optimiser, streams, self.config.updates, random.numpy)
+        self._iterations += 1
+        latest = labels.get(self._joined[-1], NO_LABELS)
+        report = self._report(means, latest)
+        if latest.solved >= self.config.join_at * latest.tried:
+            self._joined = self._envs[: len(self._joined) + 1]
+        return report
+
+    def policy(self) -> AlphaZeroPolicy:
+        """Return the policy without search."""
+        return AlphaZeroPolicy(self.network, sure=self.config.sure)
+
+    def state(self) -> State:
+        """Return weights, optimiser, pools, and how far the run is."""
+        arrays = {
+            f"{env}.{kind}": array
+            for env in self._joined
+            for kind, array in self._pools[env].arrays().items()
+        }
+        numbers = {"joined": len(self._joined), "iterations": self._iterations}
+        return replace(self.optimiser.state(), arrays=arrays, numbers=numbers)
+
+    def restore(self, state: State) -> None:
+        """Continue from a state of an equal learner."""
+        check_form(state.numbers, {"joined": 1, "iterations": 0})
+        joined = state.numbers["joined"]
+        if not 1 <= joined <= len(self._envs):
+            raise ValueError(f"{STATE}: {joined} environments joined, of {len(self._envs)}")
+        wanted = {f"{env}.{kind}" for env in self._envs[:joined] for kind in Pool.KINDS}
+        if state.arrays.keys() != wanted:
+            raise ValueError(f"{REPLAY}: it must hold {', '.join(sorted(wanted))}")
+        self.optimiser.restore(state)
+        self._joined, self._iterations = self._envs[:joined], state.numbers["iterations"]
+        for env in self._joined:
+            kept = {kind: state.arrays[f"{env}.{kind}"] for kind in Pool.KINDS}
+            self._pools[env].restore(kept, env)
+
+    def _report(self, means: Losses, latest: Labels) -> Report:
+        known = sum(len(pool) for pool in self._pools.values())
+        points = {
+            curves.POLICY_LOSS: means.policy,
+            curves.VALUE_LOSS: means.value,
+            curves.LEARNING_RATE: self.optimiser.learning_rate,
+            PLACEMENT_LOSS: means.placements,
+            READ: means.read,
+        }
+        columns = {"sizes": str(len(self._joined)), "known": f"{known:,}"}
+        if latest.tried:
+            points[SEARCHED] = latest.solved / latest.tried
+            points[EVALUATIONS] = latest.evaluations / latest.tried
+        return Report(
+            steps=means.boards,
+            curves=points,
+            columns={
+                **columns,
+                "searched": f"{points[SEARCHED]:.1%}" if latest.tried else "",
+                "loss": f"{means.placements:.3f}",
+                "read": f"{means.read:.1%}",
+            },
+            metrics={"searched": (latest.solved, latest.tried)},
+        )
+
+    def _label(self, blanks: Blanks, rng: np.random.Generator) -> dict[str, Labels]:
+        """Let new puzzles be searched, of each environment that has not enough of them."""
+        config, labels = self.config, {}
+        for env in self._joined:
+            pool = self._pools[env]
+            if len(pool) >= config.pool:
+                continue
+            games = _scaled(config.games, pool.geometry)
+            stored = round(config.as_stored * games) if env == config.env else games
+            tasks = split(stored, None, config.ray, rng, env)
+            tasks += split(games - stored, blanks, config.ray, rng, env)
+            found = self.sampler.sample(self.network.state_dict(), tasks)
+            labels[env] = Labels.concatenate(found)
+        return labels
+
+    def _boards(self, env: str, rng: np.random.Generator) -> Thinking:
+        pool, updates = self._pools[env], self.config.updates
+        count = _scaled(updates.boards, pool.geometry)
+        revealed = self.config.revealed
+        return Thinking(pool, count, updates.segments, updates.linger, revealed, rng)
+
+
+def _scaled(boards: int, geometry: Geometry) -> int:
+    """Turn a number of boards of 81 cells into one of other boards, at most twice as many."""
+    return max(1, round(boards * min(2.0, 81 / geometry.num_cells)))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Train from the command line, see `ExpertIterationConfig`; return 0, for the shell."""
+    return train_from_the_command_line(
+        ExpertIterationConfig, ExpertIterationLearner, "expert-iteration", argv
+    )

@@ -1,0 +1,73 @@
+"""What follows from placements at once: the masks that they leave, and dead ends.
+
+The rules only, by the table of constraints: nothing is deduced, not even a single.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sudoku_gym.compiler.jit import njit
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+
+FULL, OPEN, DEAD = 0, 1, 2
+
+
+@njit(cache=True, nogil=True)
+def assume(board, mask, placements, table, members):
+    """Make placements one after the other, leaving out those that earlier ones rule out.
+
+    Args:
+        board: int8 `[N**2]`, changed in place.
+        mask: bool `[N**3]`, changed in place: what the placements rule out is struck out.
+        placements: int64 `[K]`.
+        table: of `graph.constraint_table` of the exact-cover network.
+        members: of `graph.constraint_members`, likewise.
+
+    Returns:
+        int64, those that were made.
+    """
+    made = np.empty(len(placements), np.int64)
+    count, size = 0, members.shape[1]
+    for placement in placements:
+        if mask[placement]:
+            board[placement // size] = placement % size + 1
+            for constraint in table[placement]:
+                if constraint < len(members):
+                    for other in members[constraint]:
+                        mask[other] = False
+            made[count] = placement
+            count += 1
+    return made[:count]
+
+
+@njit(cache=True, nogil=True)
+def state_of(board, mask, table, members):
+    """Return `FULL`, `OPEN`, or `DEAD` if an open constraint has no placement left.
+
+    Args:
+        board: int8 `[N**2]`, without conflicts.
+        mask: bool `[N**3]`, the placements that are allowed.
+        table: of `graph.constraint_table` of the exact-cover network.
+        members: of `graph.constraint_members`, likewise.
+    """
+    size = members.shape[1]
+    is_fulfilled = np.zeros(len(members) + 1, np.bool_)
+    blanks = 0
+    for cell in range(len(board)):
+        if board[cell] > 0:
+            for constraint in table[cell * size + board[cell] - 1]:
+                is_fulfilled[constraint] = True
+        else:
+            blanks += 1
+    if blanks == 0:
+        return FULL
+    for constraint in range(len(members)):
+        if not is_fulfilled[constraint]:
+            has_place = False
+            for placement in members[constraint]:
+                has_place |= mask[placement]
+            if not has_place:
+                return DEAD
+    return OPEN

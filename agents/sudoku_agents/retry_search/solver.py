@@ -1,0 +1,58 @@
+"""The retry search with a network's policy, as a solver."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_agents.retry_search.retry_search import Ratings, RetryConfig, RetryResult, retry_search
+from sudoku_gym.geometry import Geometry
+from sudoku_learning.networks import Network, evaluate_boards
+from sudoku_learning.networks.policy import BOARDS_AT_ONCE
+
+
+class RetrySolver:
+    """Solves boards by the retry search with a network's policy: a `sudoku_gym.Solver`.
+
+    Args:
+        network: with the head `policy`; put in evaluation mode.
+        config: the settings of the search.
+    """
+
+    def __init__(self, network: Network, config: RetryConfig) -> None:
+        self.network = network.eval()
+        self.config = config
+
+    def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
+        """Return completed boards, int8 `[B, N, N]`, all zeros where it found none."""
+        return self.search(puzzles, geometry).solutions
+
+    def search(self, puzzles: NDArray[np.int8], geometry: Geometry, limit: int = 1) -> RetryResult:
+        """Search for up to `limit` solutions, see `retry_search`."""
+        network, quick = self.network, None
+        if network.settles:
+            quick = ratings(network, geometry, network.body.segments()[0])
+        rate = ratings(network, geometry)
+        return retry_search(puzzles, geometry, rate, self.config, limit, quick)
+
+
+def ratings(network: Network, geometry: Geometry, rounds: int | None = None) -> Ratings:
+    """Return what a retry search asks: boards and masks in numpy in, logits out.
+
+    Args:
+        network: with the head `policy`.
+        geometry: of the boards.
+        rounds: of a body that settles, at most; None takes what it is set to.
+    """
+
+    def rate(boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+        parts = [
+            evaluate_boards(network, boards[part], masks[part], geometry, ["policy"], rounds)
+            for part in (
+                slice(start, start + BOARDS_AT_ONCE)
+                for start in range(0, len(boards), BOARDS_AT_ONCE)
+            )
+        ]
+        return np.concatenate([part["policy"] for part in parts])
+
+    return rate

@@ -1,0 +1,142 @@
+"""The floors that every learner is held against: random play, and play by singles.
+
+A policy has learned something where it beats naked + hidden singles: naked singles alone solve
+every minimal 4x4 puzzle, and both together about half of all random minimal 9x9 puzzles.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_gym.board.actions import sample_actions
+from sudoku_gym.compiler.jit import njit
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.rules import used_digits
+
+
+class MaskedRandom:
+    """Plays a legal action, each as likely as the others."""
+
+    def __init__(self) -> None:
+        self._rng = np.random.default_rng(0)
+
+    def reset(
+        self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
+    ) -> None:
+        """Start a batch of games."""
+        self._rng = rng
+
+    def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Draw an action for each game."""
+        return sample_actions(action_masks, self._rng)
+
+
+class Singles:
+    """Plays forced placements while there are any, and a random legal action where there is none.
+
+    A naked single is a blank cell with one candidate, a hidden single a digit with one cell left
+    in a unit. Naked singles go first. Both follow from the rules alone, so the order in which they
+    are played changes nothing; a random action is a guess, and may ruin the game.
+
+    Args:
+        hidden: True to look for hidden singles too, False for naked ones alone.
+    """
+
+    def __init__(self, hidden: bool = True) -> None:
+        self.hidden = hidden
+        self._rng = np.random.default_rng(0)
+        self._geometry = Geometry.standard(4)
+
+    def reset(
+        self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
+    ) -> None:
+        """Start a batch of games."""
+        self._geometry, self._rng = geometry, rng
+
+    def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Play the first single of each game, else a uniformly random legal action."""
+        geometry = self._geometry
+        flat = boards.reshape(len(boards), -1)
+        actions = _first_singles(flat, self.hidden, geometry.units, geometry.cell_units)
+        is_legal = action_masks[np.arange(len(boards)), np.maximum(actions, 0)]
+        guess = ~((actions >= 0) & is_legal)
+        if guess.any():
+            actions[guess] = sample_actions(action_masks[guess], self._rng)
+        return actions
+
+
+def naked_singles() -> Singles:
+    """Make the policy that knows naked singles only."""
+    return Singles(hidden=False)
+
+
+def hidden_singles() -> Singles:
+    """Make the policy that knows naked and hidden singles."""
+    return Singles(hidden=True)
+
+
+@njit(cache=True)
+def _first_singles(boards, hidden, units, cell_units):
+    """Return a forced placement on each of `boards [B, N**2]`, or -1: int64 `[B]`."""
+    actions = np.full(len(boards), -1, np.int64)
+    candidates = np.empty(boards.shape[1], np.uint32)
+    used = np.empty(len(units) + 1, np.uint32)
+    for b in range(len(boards)):
+        used_digits(boards[b], units, used)
+        actions[b] = _naked_single(boards[b], used, cell_units, candidates)
+        if hidden and actions[b] < 0:
+            actions[b] = _hidden_single(candidates, units)
+    return actions
+
+
+@njit(cache=True)
+def _naked_single(board, used, cell_units, candidates):
+    """Return the first naked single or -1; fill `candidates [N**2]` as far as it went."""
+    size = int(np.sqrt(len(board)))
+    full = np.uint32((1 << size) - 1)
+    for cell in range(len(board)):
+        candidates[cell] = 0
+        if board[cell] == 0:
+            taken = np.uint32(0)
+            for unit in cell_units[cell]:
+                taken |= used[unit]
+            candidates[cell] = full & ~taken
+            if _is_one_digit(candidates[cell]):
+                return cell * size + _digit_index(candidates[cell])
+    return -1
+
+
+@njit(cache=True)
+def _hidden_single(candidates, units):
+    """Return the first digit with a single cell in some unit, as an action, or -1."""
+    size = units.shape[1]
+    for unit in units:
+        once = np.uint32(0)
+        twice = np.uint32(0)
+        for cell in unit:
+            twice |= once & candidates[cell]
+            once |= candidates[cell]
+        alone = once & ~twice
+        if alone != 0:
+            digit = _digit_index(alone)
+            for cell in unit:
+                if (candidates[cell] >> np.uint32(digit)) & np.uint32(1):
+                    return cell * size + digit
+    return -1
+
+
+@njit(cache=True, inline="always")
+def _is_one_digit(digits):
+    return digits != 0 and (digits & (digits - np.uint32(1))) == 0
+
+
+@njit(cache=True, inline="always")
+def _digit_index(digits):
+    """Return the place of the lowest bit that is set."""
+    index = 0
+    while (digits >> np.uint32(index)) & np.uint32(1) == 0:
+        index += 1
+    return index

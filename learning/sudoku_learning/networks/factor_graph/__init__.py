@@ -1,0 +1,26 @@
+"""The exact-cover body; `body` has the equations.
+
+Files: `graph` (with `crossings` and `walks`) builds the open part of a board's exact-cover problem.
+`reference` runs the rounds in plain torch; `forward` and `backward` run them compiled, out of
+`messages`, `intersections` and `gates`, which stand on `products` and `vectors`; `function` makes
+them one function that torch can differentiate. `memory` keeps where rounds stopped.
+"""
+
+from sudoku_learning.networks.factor_graph.body import ExactCoverBody, ExactCoverConfig
+from sudoku_learning.networks.factor_graph.features import (
+    BoardReadout,
+    ExactCoverFeatures,
+    ExtensiveReadout,
+    PlacementReadout,
+)
+from sudoku_learning.networks.factor_graph.memory import Memory
+
+__all__ = [
+    "BoardReadout",
+    "ExactCoverBody",
+    "ExactCoverConfig",
+    "ExactCoverFeatures",
+    "ExtensiveReadout",
+    "Memory",
+    "PlacementReadout",
+]

@@ -1,0 +1,227 @@
+"""The exact-cover body: one shared layer, many rounds, log-sum-exp messages; every board size.
+
+The graph of a board joins the placements p that are still legal with the constraints c that are
+still open (`graph`). Nothing in it tells one row, digit or board size from another, so a network
+that only passes messages along its edges is equivariant under the whole symmetry group and does
+not know N. Each placement has a state h_p of H channels, at first a learned vector, and each seat
+(p, c) a reply R_pc of the constraint, at first 0. In every round, with the same weights, and in
+each channel:
+
+1. u_p = W_u h_p + b_u
+2. E_pc = exp(clamp(u_p + gamma R_pc, -7, 7)): what p claims in c, where it may leave out what c
+   told it (gamma is learned for each channel; 0 at first)
+3. R_pc = log(sum of E_p'c over the other placements p' of c + 0.001): 'exactly one of you' means
+   that all a constraint can say to a placement is how strongly the others claim it
+4. x_p = [h_p, 0.15 sum of R_pc over c]; z = sigmoid(W_z x_p + b_z); n = tanh(W_n x_p + b_n);
+   h_p <- h_p + z (n - h_p)
+
+The features of a constraint after a round are log(sum of E_pc over its placements + 0.001), from
+the new states: log 0.001, about -6.9, where no placement is left.
+
+With `intersections`, the placements q of one digit in the cells that two units a and b share have
+a state g_q too, at first a learned vector. Before step 4 it sees how strongly places inside and
+outside of it are claimed, in each of its two units' constraints:
+
+    inside_q = 0.15 (log(sum of E_pa, p in q, + 0.001) + log(sum of E_pb, p in q, + 0.001))
+    outside_q = 0.15 (log(sum of E_pa, p not in q, + 0.001) + log(sum of E_pb, p not in q, + 0.001))
+
+and turns like a placement, by gates of its own that read [g_q, inside_q, outside_q]. Placements
+then read the sum of the new states of their intersections as a third part of x_p. So what solvers
+call locked candidates is in sight: where nothing outside claims a digit, the intersection must
+hold it, and the rest of the other unit can't.
+
+With `walks`, each placement also hears in every round, in the first channels of the second part of
+x_p, how likely random walks come back on the board that it would leave behind. That breaks ties
+which no messages can (see `walks`), and keeps the network equivariant.
+
+A constraint that another cell already fulfils (a mask may allow such a placement) replies R_pc = 7,
+the largest message, to those who ask. The gates are those of a gated recurrent unit without reset;
+the messages are those of belief propagation on the exact-cover constraints, with learned weights
+between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.storage.configs import registered
+from sudoku_learning.networks.factor_graph import function, reference
+from sudoku_learning.networks.factor_graph.features import (
+    BoardReadout,
+    ExactCoverFeatures,
+    ExtensiveReadout,
+    PlacementReadout,
+)
+from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph
+from sudoku_learning.networks.factor_graph.memory import Memory
+
+MOST_ROUNDS = 10_000  # no weights tell their number, so a file could ask for any
+
+
+@registered("exact-cover")
+@dataclass(frozen=True)
+class ExactCoverConfig:
+    """One layer of log-sum-exp messages with shared weights, applied for many rounds."""
+
+    channels: int = 16
+    """width H of all states; multiples of 8 waste no work"""
+    rounds: int = 16
+    """rounds of messages while training"""
+    test_rounds: int | None = None
+    """rounds while evaluating, at most; without it as many as in training"""
+    intersections: bool = False
+    """give the intersections of two units states of their own"""
+    walks: int = 0
+    """tell each placement how likely random walks of up to so many steps come back, on the board
+    that it would leave behind, which messages can't see; dear on large boards; 0 tells nothing"""
+    settled: float | None = None
+    """a board that is played needs no more rounds once no logit is closer to 0 than this; for
+    networks that learn to judge each placement for itself"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        for name in ("channels", "rounds", "test_rounds"):
+            value = getattr(self, name)
+            if value is None and name == "test_rounds":
+                continue
+            if value is None or value < 1:
+                raise ValueError(f"{name} must be at least 1, not {value}")
+            if value > MOST_ROUNDS and name != "channels":
+                raise ValueError(f"{name} must be at most {MOST_ROUNDS:,}, not {value}")
+
+        most = self.channels + 2
+        if self.walks != 0 and (self.walks % 2 or not 4 <= self.walks <= most):
+            raise ValueError(
+                f"walks must be 0, or an even number from 4 to {most} for {self.channels} "
+                f"channels, not {self.walks}"
+            )
+        if self.settled is not None and not self.settled > 0:
+            raise ValueError(f"settled must be positive, not {self.settled}")
+
+    def build(self, geometry: Geometry) -> ExactCoverBody:
+        """Make the body; it plays boards of any geometry."""
+        return ExactCoverBody(self)
+
+
+class ExactCoverBody(nn.Module):
+    """Message passing between legal placements and open constraints.
+
+    On the CPU in float32 the rounds are compiled kernels; elsewhere plain torch. Both compute the
+    same, to rounding, and are deterministic on one thread.
+
+    Args:
+        config: sizes.
+    """
+
+    def __init__(self, config: ExactCoverConfig) -> None:
+        super().__init__()
+        self.config = config
+        channels = config.channels
+        self.start = nn.Parameter(torch.randn(channels))
+        self.gamma = nn.Parameter(torch.zeros(channels))
+        self.message = nn.Linear(channels, channels)
+        self.gate = nn.Linear((3 if config.intersections else 2) * channels, 2 * channels)
+        if config.intersections:
+            self.view_start = nn.Parameter(torch.randn(channels))
+            self.view_gate = nn.Linear(3 * channels, 2 * channels)
+        self._rounds: int | None = None
+
+    @property
+    def rounds(self) -> int:
+        """Rounds of messages in the next call; set it to play with more of them."""
+        if self._rounds is not None:
+            return self._rounds
+        if self.training or self.config.test_rounds is None:
+            return self.config.rounds
+        return self.config.test_rounds
+
+    @rounds.setter
+    def rounds(self, rounds: int | None) -> None:
+        if rounds is not None and rounds < 1:
+            raise ValueError(f"rounds must be at least 1, not {rounds}")
+        self._rounds = rounds
+
+    def segments(self, rounds: int | None = None) -> list[int]:
+        """Divide rounds, by default those of the next call, into segments as in training."""
+        full, rest = divmod(rounds or self.rounds, self.config.rounds)
+        return [self.config.rounds] * full + [rest] * (rest > 0)
+
+    def forward(
+        self,
+        boards: Tensor,
+        masks: Tensor,
+        geometry: Geometry,
+        every_round: bool = False,
+        memories: Sequence[Memory | None] | None = None,
+        rounds: int | None = None,
+    ) -> ExactCoverFeatures:
+        """Compute the features of boards of one geometry.
+
+        Args:
+            boards: int8 `[B, N, N]`, 0 = blank.
+            masks: bool `[B, N**3]`, the placements to consider, taken as they are given: a narrower
+                mask than the candidates strikes placements out; in a wider one a placement may
+                meet a constraint that is fulfilled already, and hears so.
+            geometry: the boards' units.
+            every_round: keep the features after every round, not only after the last.
+            memories: for each board what an earlier call left of it (no gradient goes back
+                there), or None to begin anew; then the features hold memories too.
+            rounds: how many; None takes `self.rounds`.
+
+        Returns:
+            The features; none, where a board has no legal placement or no open constraint.
+
+        Raises:
+            ValueError: if boards, masks and geometry do not fit each other, or a memory is
+                another board's.
+        """
+        graph = ExactCoverGraph.of(
+            boards.cpu().numpy(),
+            masks.cpu().numpy(),
+            geometry,
+            self.config.intersections,
+            self.config.walks,
+        )
+        weights = self._weights()
+        compiled = self.start.device.type == "cpu" and self.start.dtype == torch.float32
+        run_rounds = function.run_rounds if compiled else reference.run_rounds
+        placements, constraints, memories = run_rounds(
+            weights, graph, rounds or self.rounds, every_round, memories
+        )
+        return ExactCoverFeatures(
+            placements=placements,
+            constraints=constraints,
+            index=torch.from_numpy(graph.positions).to(placements.device),
+            first_constraint=torch.from_numpy(graph.first_constraint[:-1]).to(placements.device),
+            shape=(masks.shape[0], masks.shape[1]),
+            memories=memories,
+        )
+
+    def placement_readout(self, width: int) -> PlacementReadout:
+        """Return a new readout of placements: features to `[R, P, width]`."""
+        return PlacementReadout(self.config.channels, width)
+
+    def board_readout(self, width: int, extensive: bool = False) -> BoardReadout | ExtensiveReadout:
+        """Return a new readout of boards: features to `[R, B, width]`."""
+        make = ExtensiveReadout if extensive else BoardReadout
+        return make(self.config.channels, width)
+
+    def _weights(self) -> reference.Weights:
+        none = self.start.new_empty(0)
+        extra = (none, none.view(0, 3 * self.config.channels), none)
+        if self.config.intersections:
+            extra = (self.view_start, self.view_gate.weight, self.view_gate.bias)
+        return reference.Weights(
+            self.start,
+            self.gamma,
+            self.message.weight,
+            self.message.bias,
+            self.gate.weight,
+            self.gate.bias,
+            *extra,
+        )

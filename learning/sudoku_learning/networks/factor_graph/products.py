@@ -1,0 +1,101 @@
+"""Small matrix products in numba, on rows of channels padded to whole vectors.
+
+Matrices are flat float32 arrays, row by row. Eight rows are worked on at a time, since a processor
+needs that many sums on the way to keep its multipliers busy; callers pad their rows to a multiple
+of `ROWS`.
+"""
+
+from __future__ import annotations
+
+from sudoku_learning.networks.factor_graph.vectors import (
+    LANES,
+    inner,
+    load,
+    multiply_add,
+    spread_from,
+    store,
+)
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
+
+ROWS = 8
+
+
+@inner
+def fill_rows(row, out, num_rows, width):
+    """Write `row [width]` into each of the first rows of `out`."""
+    for r in range(num_rows):
+        for j in range(0, width, LANES):
+            store(out, r * width + j, load(row, j))
+
+
+@inner
+def add_product(x, x_width, weights, inputs, outputs, out, out_width, num_rows):
+    """Add `x[:, :inputs] @ weights` to `out[:, :outputs]`, with weights `[inputs, outputs]`."""
+    for r in range(0, num_rows, ROWS):
+        for j in range(0, outputs, LANES):
+            y = r * out_width + j
+            a, b = load(out, y), load(out, y + out_width)
+            c, d = load(out, y + 2 * out_width), load(out, y + 3 * out_width)
+            e, f = load(out, y + 4 * out_width), load(out, y + 5 * out_width)
+            g, h = load(out, y + 6 * out_width), load(out, y + 7 * out_width)
+            for i in range(inputs):
+                w = load(weights, i * outputs + j)
+                k = r * x_width + i
+                a = multiply_add(spread_from(x, k), w, a)
+                b = multiply_add(spread_from(x, k + x_width), w, b)
+                c = multiply_add(spread_from(x, k + 2 * x_width), w, c)
+                d = multiply_add(spread_from(x, k + 3 * x_width), w, d)
+                e = multiply_add(spread_from(x, k + 4 * x_width), w, e)
+                f = multiply_add(spread_from(x, k + 5 * x_width), w, f)
+                g = multiply_add(spread_from(x, k + 6 * x_width), w, g)
+                h = multiply_add(spread_from(x, k + 7 * x_width), w, h)
+            store(out, y, a)
+            store(out, y + out_width, b)
+            store(out, y + 2 * out_width, c)
+            store(out, y + 3 * out_width, d)
+            store(out, y + 4 * out_width, e)
+            store(out, y + 5 * out_width, f)
+            store(out, y + 6 * out_width, g)
+            store(out, y + 7 * out_width, h)
+
+
+@inner
+def add_outer_products(x, x_width, y, y_width, inputs, outputs, out, num_rows):
+    """Add `x[:, :inputs].T @ y[:, :outputs]` over the first rows to `out [inputs, outputs]`."""
+    for i in range(0, inputs, ROWS):
+        for j in range(0, outputs, LANES):
+            o = i * outputs + j
+            a, b = load(out, o), load(out, o + outputs)
+            c, d = load(out, o + 2 * outputs), load(out, o + 3 * outputs)
+            e, f = load(out, o + 4 * outputs), load(out, o + 5 * outputs)
+            g, h = load(out, o + 6 * outputs), load(out, o + 7 * outputs)
+            for r in range(num_rows):
+                w = load(y, r * y_width + j)
+                k = r * x_width + i
+                a = multiply_add(spread_from(x, k), w, a)
+                b = multiply_add(spread_from(x, k + 1), w, b)
+                c = multiply_add(spread_from(x, k + 2), w, c)
+                d = multiply_add(spread_from(x, k + 3), w, d)
+                e = multiply_add(spread_from(x, k + 4), w, e)
+                f = multiply_add(spread_from(x, k + 5), w, f)
+                g = multiply_add(spread_from(x, k + 6), w, g)
+                h = multiply_add(spread_from(x, k + 7), w, h)
+            store(out, o, a)
+            store(out, o + outputs, b)
+            store(out, o + 2 * outputs, c)
+            store(out, o + 3 * outputs, d)
+            store(out, o + 4 * outputs, e)
+            store(out, o + 5 * outputs, f)
+            store(out, o + 6 * outputs, g)
+            store(out, o + 7 * outputs, h)
+
+
+@inner
+def add_rows(x, width, out, num_rows):
+    """Add the sum of the first rows of `x` to `out [width]`."""
+    for j in range(0, width, LANES):
+        total = load(out, j)
+        for r in range(num_rows):
+            total = total + load(x, r * width + j)
+        store(out, j, total)

@@ -1,0 +1,97 @@
+"""Random legal actions for a whole batch at once."""
+
+# mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_gym.compiler.intrinsics import borrowed, nonzero_bits, popcount
+from sudoku_gym.compiler.jit import njit
+from sudoku_gym.compiler.random_stream import new_stream, next_below
+
+
+def sample_actions(
+    masks: NDArray[np.int8] | NDArray[np.bool_], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw an action for each board, uniformly from its legal ones.
+
+    Args:
+        masks: int8 or bool `[B, A]`, 1 = legal; `info["action_mask"]` of a vector environment.
+        rng: the generator that decides; one draw is taken from it.
+
+    Returns:
+        int64 `[B]`; 0 where nothing is legal.
+
+    Raises:
+        ValueError: if the masks are of another shape.
+        TypeError: if they are neither int8 nor bool.
+    """
+    if masks.ndim != 2:
+        raise ValueError(f"masks must be [B, A], not {list(masks.shape)} (one mask: mask[None])")
+    if masks.dtype not in (np.dtype(np.int8), np.dtype(np.bool_)):
+        raise TypeError(f"masks must be int8 or bool, not {masks.dtype}")
+    actions = np.zeros(len(masks), np.int64)
+    _sample(np.ascontiguousarray(masks).view(np.int8), new_stream(rng), actions)
+    return actions
+
+
+@njit(cache=True)
+def _sample(masks, stream, actions):
+    """Draw one of the legal actions of each row; leave the actions of rows that have none."""
+    masks, stream = borrowed(masks), borrowed(stream)
+    whole, rest = divmod(masks.shape[1], 64)
+    legal = np.zeros(whole + (rest > 0), np.uint64)  # one bit an action
+    ends = np.zeros(len(legal), np.int64)  # how many are legal up to the end of each word
+    for b in range(len(masks)):
+        total = 0
+        for k in range(np.uint64(whole)):
+            legal[k] = nonzero_bits(masks, b, k * np.uint64(64))
+            total += _count(legal[k])
+            ends[k] = total
+        if rest > 0:
+            legal[whole] = _last_bits(masks, b, rest)
+            total += _count(legal[whole])
+            ends[whole] = total
+        if total == 0:
+            continue
+        drawn = next_below(stream, total)
+        k = 0
+        while ends[k] <= drawn:
+            k += 1
+        below = drawn - ends[k] + _count(legal[k])
+        actions[b] = 64 * k + _nth_bit(legal[k], below)
+
+
+@njit(cache=True, inline="always")
+def _count(word):
+    """Count the set bits, as an int64: to compare signed with unsigned takes longer."""
+    return np.int64(popcount(word))
+
+
+@njit(cache=True, inline="always")
+def _last_bits(masks, b, rest):
+    """Return which of the last bytes of a row, fewer than 64, are not 0."""
+    length = masks.shape[1]
+    if length >= 64:
+        return nonzero_bits(masks, b, length - 64) >> np.uint64(64 - rest)
+    bits = np.uint64(0)
+    for i in range(length):
+        bits |= np.uint64(masks[b, i] != 0) << np.uint64(i)
+    return bits
+
+
+@njit(cache=True, inline="always")
+def _nth_bit(word, n):
+    """Return the place of a set bit, of which there are n below it: halve the word six times."""
+    place, width = 0, 32
+    for _ in range(6):
+        lower = _count(word & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
+        in_upper = n >= lower
+        n -= lower if in_upper else 0
+        skipped = width if in_upper else 0
+        word >>= np.uint64(skipped)
+        place += skipped
+        width >>= 1
+    return place

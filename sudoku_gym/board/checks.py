@@ -1,0 +1,114 @@
+"""What the rules say of boards: candidates, conflicts, satisfied units.
+
+A board is int8 with 0 for a blank. Functions take a batch `[B, N, N]`, and `geometry=None` means
+the standard boxes for that N.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sudoku_gym.board.notation import SYMBOLS, cell_name
+from sudoku_gym.geometry import Geometry, geometry_for
+from sudoku_gym.kernels import rules
+
+
+def as_boards(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.int8]:
+    """Check a batch of boards and return it as a C-contiguous int8 array `[B, N, N]`.
+
+    Args:
+        boards: integers `[B, N, N]`.
+        geometry: the boards' shape; None means the standard one for N.
+
+    Raises:
+        ValueError: if the shape is wrong or a value is no digit.
+        TypeError: if the values are not integers.
+    """
+    array = np.asarray(boards)
+    if array.ndim != 3 or array.shape[1] != array.shape[2]:
+        raise ValueError(
+            f"boards must be [B, N, N], not {list(array.shape)} (one board: board[None])"
+        )
+    if not np.issubdtype(array.dtype, np.integer):
+        raise TypeError(f"boards must hold integers, not {array.dtype}")
+    size = array.shape[1]
+    name = geometry_for(size, geometry).name
+    wrong = (array < 0) | (array > size)
+    if wrong.any():
+        index, row, column = (int(i[0]) for i in np.nonzero(wrong))
+        raise ValueError(
+            f"board {index}, row {row + 1}, column {column + 1}: {array[index, row, column]} is no "
+            f"digit of a {name} board (use 1 to {size}, and 0 for a blank)"
+        )
+    return np.ascontiguousarray(array, np.int8)
+
+
+def candidates(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.bool_]:
+    """Return which digits each blank cell may still take: bool `[B, N, N, N]`, last axis digit - 1.
+
+    A candidate is a digit that no unit of a blank cell holds yet; filled cells have none.
+    Flattened to `[B, N**3]` this is the mask of legal placements.
+    """
+    boards = as_boards(boards, geometry)
+    geometry = geometry_for(boards.shape[1], geometry)
+    masks = rules.candidate_masks(_flat(boards), geometry.units, geometry.cell_units)
+    bits = np.uint32(1) << np.arange(geometry.size, dtype=np.uint32)
+    allowed: NDArray[np.bool_] = (masks.reshape(*boards.shape, 1) & bits) != 0
+    return allowed
+
+
+def conflicts(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.bool_]:
+    """Return the filled cells whose digit stands twice in a unit: bool `[B, N, N]`."""
+    boards = as_boards(boards, geometry)
+    geometry = geometry_for(boards.shape[1], geometry)
+    return rules.conflicting_cells(_flat(boards), geometry.units).reshape(boards.shape)
+
+
+def satisfied_units(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.bool_]:
+    """Return the units that hold all N digits: bool `[B, U]`, in the order of `geometry.units`."""
+    boards = as_boards(boards, geometry)
+    geometry = geometry_for(boards.shape[1], geometry)
+    return rules.satisfied_units(_flat(boards), geometry.units)
+
+
+def constraint_fraction(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.float32]:
+    """Return the share of satisfied units, float32 `[B]`; 1 exactly where the board is solved.
+
+    Source: cAlphaZero (Agarwal et al.), equation 4.
+    """
+    return satisfied_units(boards, geometry).mean(1, dtype=np.float32)
+
+
+def is_solved(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.bool_]:
+    """Return which boards are full and satisfy every unit: bool `[B]`."""
+    return np.logical_and.reduce(satisfied_units(boards, geometry), axis=1)
+
+
+def check_puzzle(board: ArrayLike, geometry: Geometry | None = None) -> None:
+    """Check one board `[N, N]` for wrong digits and for givens that contradict each other.
+
+    Raises:
+        ValueError: that names the two cells and the digit.
+    """
+    boards = as_boards(np.asarray(board)[None], geometry)
+    geometry = geometry_for(boards.shape[1], geometry)
+    flat = boards.reshape(-1)
+    for unit in geometry.units:
+        seen: dict[int, int] = {}
+        for cell in unit[flat[unit] > 0].tolist():
+            digit = int(flat[cell])
+            if digit in seen:
+                first, second = (
+                    cell_name(seen[digit], geometry.size),
+                    cell_name(cell, geometry.size),
+                )
+                raise ValueError(
+                    f"{SYMBOLS[digit]} stands twice in a unit, at {first} and {second}; "
+                    "change one of these givens"
+                )
+            seen[digit] = cell
+
+
+def _flat(boards: NDArray[np.int8]) -> NDArray[np.int8]:
+    return boards.reshape(len(boards), boards.shape[1] ** 2)

@@ -1,0 +1,1 @@
+"""Compiled code: `njit` with a cache that follows its sources, LLVM intrinsics, random streams."""

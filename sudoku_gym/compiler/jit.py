@@ -1,0 +1,101 @@
+"""Numba's `njit`, with machine code that is kept well and a word for those who wait for it."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import threading
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+import numba
+from numba.core import event
+
+from sudoku_gym.compiler.cache import cache_of
+
+PATIENCE = 2.0  # seconds of compiling before a word is said
+
+
+def njit(
+    function: Callable[..., Any] | None = None, /, *, cache: bool = False, **options: Any
+) -> Any:
+    """Decorate a function as `numba.njit` does, with options or bare.
+
+    Args:
+        function: what is compiled when it is first called.
+        cache: keep the machine code for other processes, see `machine_code`.
+        **options: numba's.
+    """
+    if function is None:
+        return functools.partial(njit, cache=cache, **options)
+    dispatcher = numba.njit(**options)(function)
+    found = cache_of(function) if cache else None
+    if found is not None:
+        dispatcher._cache = found  # as numba's own `enable_caching` does
+    _tell_who_waits()
+    return dispatcher
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Decorate a function that compiled code calls, so that it becomes a part of its callers.
+
+    LLVM does that, which costs nothing at run time. Numba's own `inline="always"` would find the
+    types of the function again in each caller, which is most of what compiling costs; so it is for
+    functions that have one caller in a kernel and do little but call others.
+    """
+    options = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    dispatcher = njit(function, cache=True, **options)
+    # There is no way from Python into the machine code, and numba would crash on the way. So it is
+    # shown none, and asked to compile the function it is given another one, which has a way in.
+    dispatcher._insert = lambda *_, **__: None
+    dispatcher._compile_for_args = lambda *_, **__: _with_a_way_in(function)
+    return dispatcher
+
+
+@functools.cache
+def _with_a_way_in(function: Callable[..., Any]) -> Any:
+    return numba.njit(function)
+
+
+class _Patience(event.Listener):
+    """Says, once a process, that kernels of ours are compiled, when it has taken a while.
+
+    Compiling a kernel compiles what it calls, so these events come nested; numba's lock lets only
+    one thread compile at a time.
+    """
+
+    def __init__(self) -> None:
+        self._nested = 0
+        self._left = PATIENCE
+        self._start = 0.0
+        self._timer: threading.Timer | None = None
+
+    def on_start(self, event: Any) -> None:
+        """Begin to wait, if nothing was being compiled."""
+        dispatcher = event.data["dispatcher"]
+        if self._nested == 0 and self._left > 0 and dispatcher.__module__.startswith("sudoku_"):
+            self._timer = threading.Timer(self._left, self._tell, [dispatcher._cache.cache_path])
+            self._timer.daemon = True
+            self._timer.start()
+            self._start = monotonic()
+        self._nested += 1
+
+    def on_end(self, event: Any) -> None:
+        """Stop waiting, if nothing is compiled any more."""
+        self._nested -= 1
+        if self._nested == 0 and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            self._left -= monotonic() - self._start
+
+    def _tell(self, folder: str | None) -> None:
+        self._left = 0.0
+        where = f"they are kept in {os.path.dirname(folder)}" if folder else "they are not kept"
+        print(f"sudoku-gym: compiling kernels for the first time; {where}", file=sys.stderr)
+
+
+@functools.cache
+def _tell_who_waits() -> None:
+    event.register("numba:compile", _Patience())  # type: ignore[no-untyped-call]

@@ -1,0 +1,293 @@
+"""The symmetry group of Sudoku: sample, compose, invert, and act on boards, actions, policies.
+
+An element permutes rows and columns, may then transpose, and relabels digits. Which permutations
+are allowed is a matter of the geometry: bands, stacks and the lines within them for the standard
+boards, a short list for variants. Rotations and reflections are among them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import permutations, product
+from math import factorial
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_gym.compiler.jit import inlined, njit
+from sudoku_gym.compiler.random_stream import new_stream, next_below, skip
+from sudoku_gym.geometry import Geometry
+
+_Value = TypeVar("_Value", bound=np.generic)
+_Integer = TypeVar("_Integer", bound=np.integer)
+
+MAX_LISTED = 10_000
+
+
+@dataclass(frozen=True)
+class Symmetry:
+    """A batch of B symmetries of N x N boards.
+
+    Cell (r, c) moves to (rows[r], columns[c]), or, with `transpose`, to (columns[c], rows[r]);
+    digit d becomes digits[d].
+
+    Attributes:
+        rows: int32 `[B, N]`, the image of each row.
+        columns: int32 `[B, N]`, the image of each column.
+        transpose: bool `[B]`.
+        digits: int8 `[B, N + 1]`, the image of each digit; `digits[:, 0]` is 0.
+    """
+
+    rows: NDArray[np.int32]
+    columns: NDArray[np.int32]
+    transpose: NDArray[np.bool_]
+    digits: NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: slice | NDArray[np.integer] | NDArray[np.bool_]) -> Symmetry:
+        """Return part of the batch."""
+        return Symmetry(
+            self.rows[index], self.columns[index], self.transpose[index], self.digits[index]
+        )
+
+    @property
+    def size(self) -> int:
+        """N."""
+        return self.rows.shape[1]
+
+    @cached_property
+    def cells(self) -> NDArray[np.int64]:
+        """The image of each cell, int64 `[B, N**2]`."""
+        rows, columns = self.rows[:, :, None].astype(np.int64), self.columns[:, None, :]
+        plain, swapped = rows * self.size + columns, columns * self.size + rows
+        return np.where(self.transpose[:, None, None], swapped, plain).reshape(len(self), -1)
+
+    @cached_property
+    def actions(self) -> NDArray[np.int64]:
+        """The image of each action, int64 `[B, N**3 + N**2]`: placements, then erasures."""
+        placements = self.cells[:, :, None] * self.size + (self.digits[:, None, 1:] - 1)
+        erasures = self.size**3 + self.cells
+        return np.concatenate([placements.reshape(len(self), -1), erasures], axis=1)
+
+    def apply(self, boards: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Move board i of int8 `[B, N, N]` by symmetry i."""
+        flat = boards.reshape(len(self), self.size**2)
+        moved = np.empty_like(flat)
+        np.put_along_axis(moved, self.cells, np.take_along_axis(self.digits, flat, 1), 1)
+        return moved.reshape(boards.shape)
+
+    def apply_to_actions(self, actions: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Move action i of int `[B]`, a placement or an erasure, by symmetry i."""
+        return self.actions[np.arange(len(self)), actions]
+
+    def apply_to_policy(self, values: NDArray[_Value]) -> NDArray[_Value]:
+        """Move masks or probabilities `[B, N**3]` or `[B, N**3 + N**2]`, keeping the dtype."""
+        moved = np.empty_like(values)
+        np.put_along_axis(moved, self.actions[:, : values.shape[1]], values, 1)
+        return moved
+
+    def inverse(self) -> Symmetry:
+        """Return the symmetries that undo these."""
+        rows, columns = _inverse_permutation(self.rows), _inverse_permutation(self.columns)
+        swap = self.transpose[:, None]
+        return Symmetry(
+            np.where(swap, columns, rows),
+            np.where(swap, rows, columns),
+            self.transpose,
+            _inverse_permutation(self.digits),
+        )
+
+    def then(self, other: Symmetry) -> Symmetry:
+        """Return the symmetries that do `self` first and `other` after it."""
+        swap = self.transpose[:, None]
+        after_rows = np.where(swap, other.columns, other.rows)
+        after_columns = np.where(swap, other.rows, other.columns)
+        return Symmetry(
+            np.take_along_axis(after_rows, self.rows, 1),
+            np.take_along_axis(after_columns, self.columns, 1),
+            self.transpose ^ other.transpose,
+            np.take_along_axis(other.digits, self.digits.astype(np.int64), 1),
+        )
+
+
+def identity(geometry: Geometry, count: int = 1) -> Symmetry:
+    """Return `count` times the symmetry that changes nothing."""
+    lines = np.tile(np.arange(geometry.size, dtype=np.int32), (count, 1))
+    digits = np.tile(np.arange(geometry.size + 1, dtype=np.int8), (count, 1))
+    return Symmetry(lines, lines.copy(), np.zeros(count, np.bool_), digits)
+
+
+def sample(geometry: Geometry, count: int, rng: np.random.Generator) -> Symmetry:
+    """Draw `count` symmetries uniformly from the whole group of `geometry`."""
+    drawn = identity(geometry, count)
+    arrays = (drawn.rows, drawn.columns, drawn.transpose, drawn.digits)
+    _draw_symmetries(new_stream(rng), group_of(geometry), *arrays)
+    return drawn
+
+
+def group_of(geometry: Geometry) -> tuple[int, int, bool, NDArray[np.int32]]:
+    """Return what `draw_symmetry` needs to know of a geometry's group."""
+    return (
+        geometry.row_block,
+        geometry.column_block,
+        geometry.can_transpose,
+        geometry.symmetries,
+    )
+
+
+def group_order(geometry: Geometry) -> int:
+    """Return how many symmetries of the cells (digits left alone) `geometry` has."""
+    if not geometry.row_block:
+        return len(geometry.symmetries)
+    size, order = geometry.size, 1 + geometry.can_transpose
+    for block in (geometry.row_block, geometry.column_block):
+        order *= factorial(size // block) * factorial(block) ** (size // block)
+    return order
+
+
+@cache
+def cell_sources(geometry: Geometry) -> NDArray[np.int32]:
+    """List the symmetries of the cells: int32 `[G, N**2]`, the cell each place is filled from.
+
+    Raises:
+        ValueError: if there are more than 10,000 of them.
+    """
+    if group_order(geometry) > MAX_LISTED:
+        raise ValueError(
+            f"{geometry.name} has {group_order(geometry):,} symmetries, too many to list (the "
+            f"limit is {MAX_LISTED:,}); puzzles.same_orbit compares boards of any geometry"
+        )
+    size = geometry.size
+    if geometry.row_block:
+        rows = _line_permutations(size, geometry.row_block)
+        columns = _line_permutations(size, geometry.column_block)
+        elements = product(rows, columns, (False, True)[: 1 + geometry.can_transpose])
+        return np.array([_sources(*element) for element in elements])
+    listed = np.split(geometry.symmetries, [size, 2 * size], axis=1)
+    return np.array([_sources(*element) for element in zip(*listed, strict=True)])
+
+
+def canonical_form(boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
+    """Return the smallest board that a symmetry makes of each board, int8 `[B, N, N]`.
+
+    Boards are compared cell by cell, with digits numbered in order of appearance. Two boards are
+    in one orbit exactly if their canonical forms are equal. Every symmetry of the cells is tried:
+    for 4x4, 6x6 and variants with a small group.
+
+    Raises:
+        ValueError: if the geometry has more than 10,000 symmetries of its cells.
+    """
+    flat = np.ascontiguousarray(boards, np.int8).reshape(len(boards), geometry.num_cells)
+    smallest = np.empty_like(flat)
+    _canonical_forms(flat, cell_sources(geometry), geometry.size, smallest)
+    return smallest.reshape(boards.shape)
+
+
+@njit(cache=True)
+def _canonical_forms(boards, sources, size, smallest):  # type: ignore[no-untyped-def]
+    names = np.zeros(size + 1, np.int8)
+    for b in range(len(boards)):
+        best = smallest[b]
+        best[:] = size + 1
+        for source in sources:
+            names[:] = 0
+            used = 0
+            tied = True
+            for place in range(len(source)):
+                digit = boards[b, source[place]]
+                if digit > 0:
+                    if names[digit] == 0:
+                        used += 1
+                        names[digit] = used
+                    digit = names[digit]
+                if tied and digit > best[place]:
+                    break
+                tied = tied and digit == best[place]
+                best[place] = digit
+
+
+@njit(cache=True)
+def _draw_symmetries(stream, group, rows, columns, transpose, digits):  # type: ignore[no-untyped-def]
+    """Draw a symmetry into each row of the arrays."""
+    for i in range(len(rows)):
+        transpose[i] = draw_symmetry(stream, group, rows[i], columns[i], digits[i])
+
+
+@inlined
+def draw_symmetry(stream, group, rows, columns, digits):  # type: ignore[no-untyped-def]
+    """Draw one symmetry into `rows [N]`, `columns [N]`, `digits [N + 1]`; return `transpose`."""
+    row_block, column_block, can_transpose, listed = group
+    size = len(rows)
+    transpose = False
+    if row_block > 0:
+        _draw_lines(stream, row_block, rows)
+        _draw_lines(stream, column_block, columns)
+        if can_transpose:
+            transpose = next_below(stream, 2) == 1
+    else:
+        index = next_below(stream, len(listed))
+        for i in range(size):  # to assign slices would have texts of errors compiled, for 2 s
+            rows[i] = listed[index, i]
+            columns[i] = listed[index, size + i]
+        transpose = listed[index, 2 * size] == 1
+    digits[0], digits[1] = 0, 1
+    skip(stream)
+    for digit in range(2, size + 1):
+        other = 1 + next_below(stream, digit)
+        digits[digit] = digits[other]
+        digits[other] = digit
+    return transpose
+
+
+@inlined
+def _draw_lines(stream, block, lines):  # type: ignore[no-untyped-def]
+    """Permute the blocks of `block` lines each, and the lines within each block."""
+    size = len(lines)
+    lines[0] = 0  # lines[i * block] holds the image of block i for now
+    skip(stream)
+    for i in range(1, size // block):
+        j = next_below(stream, i + 1)
+        lines[i * block] = lines[j * block]
+        lines[j * block] = i
+    for i in range(size // block):
+        image = lines[i * block]
+        lines[i * block] = image * block
+        skip(stream)
+        for k in range(1, block):
+            j = next_below(stream, k + 1)
+            lines[i * block + k] = lines[i * block + j]
+            lines[i * block + j] = image * block + k
+
+
+def _line_permutations(size: int, block: int) -> NDArray[np.int32]:
+    """List the permutations of N lines that keep blocks of `block` lines together."""
+    within = list(permutations(range(block)))
+    lines = [
+        [image * block + k for image, inner in zip(order, inners, strict=True) for k in inner]
+        for order in permutations(range(size // block))
+        for inners in product(within, repeat=size // block)
+    ]
+    return np.array(lines, np.int32)
+
+
+def _sources(
+    rows: NDArray[np.int32], columns: NDArray[np.int32], transpose: bool | NDArray[np.int32]
+) -> NDArray[np.int32]:
+    """Say from which cell each place is filled if line i takes the place of line `rows[i]`."""
+    images = rows[:, None] * len(rows) + columns[None, :]
+    if transpose:
+        images = rows[:, None] + columns[None, :] * len(rows)
+    return np.argsort(images.ravel()).astype(np.int32)
+
+
+def _inverse_permutation(permutations: NDArray[_Integer]) -> NDArray[_Integer]:
+    inverse = np.empty_like(permutations)
+    values = np.broadcast_to(
+        np.arange(permutations.shape[1], dtype=permutations.dtype), permutations.shape
+    )
+    np.put_along_axis(inverse, permutations.astype(np.int64), values, 1)
+    return inverse

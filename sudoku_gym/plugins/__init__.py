@@ -1,0 +1,31 @@
+"""What other packages offer, found by name, and the options that a name may carry."""
+
+from sudoku_gym.plugins.entry_points import (
+    EXTRA_OF_MODULE,
+    PLOTTERS,
+    POLICIES,
+    TRAINERS,
+    available,
+    import_from,
+    listing,
+    load,
+    load_attribute,
+    naming_the_extra,
+)
+from sudoku_gym.plugins.options import checked_options, split_options, takes_first
+
+__all__ = [
+    "EXTRA_OF_MODULE",
+    "PLOTTERS",
+    "POLICIES",
+    "TRAINERS",
+    "available",
+    "checked_options",
+    "import_from",
+    "listing",
+    "load",
+    "load_attribute",
+    "naming_the_extra",
+    "split_options",
+    "takes_first",
+]

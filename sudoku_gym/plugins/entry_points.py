@@ -1,0 +1,138 @@
+"""Find what other packages offer: entry points, and objects named as `module:attribute`.
+
+A stranger's package plugs in the same way ours do: it declares an entry point in one of the
+groups below, or is named by the path of its class or function.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from operator import attrgetter
+from typing import Any
+
+POLICIES = "sudoku_gym.policies"
+TRAINERS = "sudoku_gym.trainers"
+PLOTTERS = "sudoku_gym.plotters"  # `curves` is what `sudoku-gym plot` calls, `leaderboard` its own
+
+EXTRA_OF_MODULE = {
+    "torch": "agents",
+    "safetensors": "agents",
+    "tensorboard": "agents",
+    "matplotlib": "agents",
+    "stable_baselines3": "sb3",
+    "sb3_contrib": "sb3",
+    "ray": "rllib",
+    "moviepy": "render",
+    "pygame": "render",
+    "igraph": "splits",
+    "pysat": "sat",
+    "gradio": "demo",
+}
+
+
+_users_folders: set[str] = set()
+
+
+def import_from(folder: str) -> None:
+    """Let `module:attribute` find files in a folder, after everything that is installed.
+
+    The folder comes onto Python's path only when a module that is not installed is asked for by
+    name, so that nothing in it is imported by accident. What calls itself installed *there* is not:
+    `available` leaves it out, so that nobody's agent comes in with a folder of checkpoints.
+    """
+    if os.path.realpath(folder) not in map(os.path.realpath, sys.path):
+        _users_folders.add(os.path.realpath(folder))
+
+
+def available(group: str) -> dict[str, EntryPoint]:
+    """Return the installed entry points of `group` by name, in alphabetical order."""
+    found: dict[str, EntryPoint] = {}
+    for entry in sorted(entry_points(group=group), key=_name):
+        if _place(entry) not in _users_folders:
+            found.setdefault(entry.name, entry)  # the first on the path, as for modules
+    return found
+
+
+def load(group: str, name: str) -> Any:
+    """Import what the entry point `name` of `group` stands for.
+
+    Raises:
+        ValueError: if there is no such entry point; the message lists those there are.
+        ModuleNotFoundError: if it needs a package that is not installed; the message names the
+            extra that brings it.
+    """
+    entries = available(group)
+    if name not in entries:
+        raise ValueError(f"{name!r} is unknown: use {listing(entries)}")
+    with naming_the_extra(name):
+        return entries[name].load()
+
+
+def load_attribute(path: str) -> Any:
+    """Import an object named as `module:attribute`; the attribute may have dots.
+
+    Raises:
+        ValueError: if the text has another form, the module or the attribute does not exist, or
+            the module is one of Python's own.
+        ModuleNotFoundError: if the module needs a package that is not installed.
+    """
+    module_name, _, attribute = path.partition(":")
+    if not all(name.isidentifier() for name in [*module_name.split("."), *attribute.split(".")]):
+        raise ValueError(f"{path!r} names no object: write module:attribute")
+    if module_name.partition(".")[0] in sys.stdlib_module_names:
+        raise ValueError(
+            f"{path!r}: {module_name} is a module of Python itself, and holds nothing of this "
+            "kind; if you mean a file of yours, give it another name"
+        )
+    try:
+        if find_spec(module_name.partition(".")[0]) is None:
+            sys.path += [folder for folder in sorted(_users_folders) if folder not in sys.path]
+        with naming_the_extra(path):
+            module = import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+            raise
+        raise ValueError(
+            f"{path!r}: there is no module {error.name!r}; install its package, or start Python "
+            "where it can be imported"
+        ) from None
+    try:
+        return attrgetter(attribute)(module)
+    except AttributeError:
+        raise ValueError(f"{path!r}: the module {module_name} has no {attribute!r}") from None
+
+
+@contextmanager
+def naming_the_extra(what: str) -> Iterator[None]:
+    """Turn 'No module named torch' into the command that installs it, for `what` needs it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRA_OF_MODULE:
+            raise
+        extra = EXTRA_OF_MODULE[package]
+        raise ModuleNotFoundError(
+            f"{what} needs {package}: pip install 'sudoku-gym[{extra}]'", name=error.name
+        ) from None
+
+
+def listing(names: dict[str, EntryPoint]) -> str:
+    """Format names for an error message: `a, b or c`."""
+    *most, last = list(names) or ["(none is installed)"]
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _name(entry: EntryPoint) -> str:
+    return entry.name
+
+
+def _place(entry: EntryPoint) -> str:
+    """Return the folder that the entry point's package lies in."""
+    return "" if entry.dist is None else os.path.realpath(str(entry.dist.locate_file("")))

@@ -1,0 +1,7 @@
+"""Policies and solvers: what plays, what answers, and how one is found by name."""
+
+from sudoku_gym.policies.adapters import PredictorPolicy, SolverPolicy
+from sudoku_gym.policies.loading import load_policy
+from sudoku_gym.policies.protocols import Policy, Predictor, Solver
+
+__all__ = ["Policy", "Predictor", "PredictorPolicy", "Solver", "SolverPolicy", "load_policy"]

@@ -1,0 +1,144 @@
+"""How a policy is found: by its name, its path in Python, or the folder of a checkpoint.
+
+The folder may be a stranger's, so its `config.json` is data: it is read only if it is a file of a
+sensible size, and the name in it is only looked up.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from sudoku_gym import plugins
+from sudoku_gym.policies.adapters import PredictorPolicy, SolverPolicy
+from sudoku_gym.policies.protocols import Policy, Predictor, Solver
+from sudoku_gym.storage.reading import read_json
+
+CONFIG = "config.json"
+_LONGEST_NAME = 200
+
+
+def load_policy(
+    name_or_path: str | os.PathLike[str], *, trust: bool = False, **kwargs: Any
+) -> Policy:
+    """Make a policy from its name, its path in Python, or the folder of a checkpoint.
+
+    Args:
+        name_or_path: an entry point of the group `sudoku_gym.policies`, e.g. `"hidden-singles"`;
+            `"module:attribute"`, a class or a function that makes a policy, or a policy itself;
+            or a folder whose `config.json` names its agent, an entry point, as `"agent"`. Each
+            may be followed by options, as in `"calphazero?simulations=64"`: `key=value` with `&`
+            between them, where a value is a number, `true`, `false`, `null` or a word.
+        trust: let a folder name any `"module:attribute"` as its agent. What a checkpoint names is
+            imported and run, so say this only of a folder whose author you trust.
+        **kwargs: passed to the class or function, together with the options in the name.
+
+    Returns:
+        The policy; a solver comes as a `SolverPolicy`, a predictor as a `PredictorPolicy`.
+
+    Raises:
+        ValueError: if there is no such policy (the message lists those there are), the object
+            found is none, it takes no such option (the message lists those it takes), or a folder
+            names an agent that is not installed.
+        ModuleNotFoundError: if it needs an extra; the message says how to install it.
+    """
+    text = os.fspath(name_or_path)
+    # A folder may have a question mark in its own name.
+    name, options = (text, {}) if Path(text).is_dir() else plugins.split_options(text)
+    with plugins.naming_the_extra(name):
+        if name not in plugins.available(plugins.POLICIES) and Path(name).is_dir():
+            made = _load_checkpoint(Path(name), trust, options, kwargs)
+        else:
+            made = _make(_find(name), name, options, kwargs)
+        return _as_policy(made, name)
+
+
+def _find(name: str) -> Any:
+    entries = plugins.available(plugins.POLICIES)
+    if name in entries:
+        return plugins.load(plugins.POLICIES, name)
+    if ":" in name:
+        return plugins.load_attribute(name)
+    raise ValueError(
+        f"no policy {name!r}: use {plugins.listing(entries)}, module:attribute, "
+        "or the folder of a checkpoint"
+    )
+
+
+def _make(found: Any, name: str, options: dict[str, Any], kwargs: dict[str, Any]) -> Any:
+    if isinstance(found, type) or not isinstance(found, Policy | Solver | Predictor):
+        if not callable(found):
+            raise ValueError(f"{name!r} is a {type(found).__name__}, neither a policy nor a class")
+        return found(**plugins.checked_options(found, name, options, kwargs))
+    if options or kwargs:
+        raise ValueError(
+            f"{name!r} is a finished policy and takes no {', '.join({**options, **kwargs})}"
+        )
+    return found
+
+
+def _load_checkpoint(
+    folder: Path, trust: bool, options: dict[str, Any], kwargs: dict[str, Any]
+) -> Any:
+    agent = agent_of(folder)
+    found = _find_agent(agent, folder / CONFIG, trust)
+    load = getattr(found, "load", found)
+    if not callable(load) or not plugins.takes_first(load, folder):
+        raise ValueError(f"{folder / CONFIG}: its agent {agent!r} is none that loads a folder")
+    return load(folder, **plugins.checked_options(load, str(folder), options, kwargs, 1))
+
+
+def _find_agent(agent: str, path: Path, trust: bool) -> Any:
+    """Find what a checkpoint names; older ones give the value of an entry point."""
+    entries = plugins.available(plugins.POLICIES)
+    for name, entry in entries.items():
+        if agent in (name, entry.value):
+            return plugins.load(plugins.POLICIES, name)
+    if trust or ":" not in agent:
+        try:
+            return _find(agent)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+    raise ValueError(
+        f"{path} names the agent {agent!r}, and a checkpoint may name installed policies only "
+        f"({plugins.listing(entries)}); if you trust its author, and let it run any code, pass "
+        "trust=True (--trust in the shell)"
+    )
+
+
+def _as_policy(made: Any, name: str) -> Policy:
+    if isinstance(made, Policy):
+        return made
+    if isinstance(made, Solver):
+        return SolverPolicy(made)
+    if isinstance(made, Predictor):
+        return PredictorPolicy(made)
+    raise ValueError(
+        f"{name!r} made a {type(made).__name__}, which is no policy: it needs the methods "
+        "reset(puzzles, geometry, rng) and act(boards, action_masks)"
+    )
+
+
+def agent_of(folder: Path) -> str:
+    """Return the name that stands as `"agent"` in a checkpoint's configuration.
+
+    Args:
+        folder: of a checkpoint or a run.
+
+    Raises:
+        ValueError: if there is no configuration, it is no JSON, or it names no agent.
+    """
+    path = folder / CONFIG
+    try:
+        config = read_json(path)
+    except (FileNotFoundError, NotADirectoryError):
+        raise ValueError(f"{folder} is no checkpoint: it has no {CONFIG}") from None
+    except OSError as error:
+        raise ValueError(f"{path} can't be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is no JSON: {error}") from None
+    agent = config.get("agent") if isinstance(config, dict) else None
+    if not isinstance(agent, str) or not 0 < len(agent) <= _LONGEST_NAME:
+        raise ValueError(f'{path} must name its agent: "agent": the name of an installed policy')
+    return agent

@@ -1,0 +1,61 @@
+"""What plays and what answers: the protocols of policies, solvers and predictors."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_gym.geometry import Geometry
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """Whatever plays. B games run in lock step; B and the order of rows stay fixed."""
+
+    def reset(
+        self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
+    ) -> None:
+        """Start B games.
+
+        Args:
+            puzzles: int8 `[B, N, N]`, 0 = blank.
+            geometry: the shape of the boards.
+            rng: the only source of random draws until the next reset.
+        """
+
+    def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Choose an action for each game.
+
+        Args:
+            boards: int8 `[B, N, N]`, as they are now.
+            action_masks: bool `[B, A]`, True = legal; A is `N**3`, or `N**3 + N**2` with erasing.
+                A finished game has no legal action, and its answer is ignored.
+
+        Returns:
+            int64 `[B]`.
+        """
+        ...
+
+
+@runtime_checkable
+class Solver(Protocol):
+    """Whatever completes boards."""
+
+    def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
+        """Return completed boards, int8 `[B, N, N]`, all zeros where it found none."""
+        ...
+
+
+@runtime_checkable
+class Predictor(Protocol):
+    """Whatever scores the digits of every cell, for example a network or a marginal."""
+
+    def predict(self, boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.floating[Any]]:
+        """Return a score for each cell and digit, float `[B, N, N, N]`, last axis digit - 1.
+
+        Scores are compared across cells, so probabilities or their logarithms serve, logits that
+        are not normalised within a cell do not.
+        """
+        ...

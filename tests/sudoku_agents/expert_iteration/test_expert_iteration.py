@@ -1,0 +1,259 @@
+"""Expert iteration: labels by search, and the run as a whole."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from sudoku_agents.calphazero.loading import load
+from sudoku_agents.expert_iteration import labels
+from sudoku_agents.expert_iteration.config import ExpertIterationConfig
+from sudoku_agents.expert_iteration.learner import (
+    EVALUATIONS,
+    READ,
+    SEARCHED,
+    ExpertIterationLearner,
+    main,
+)
+from sudoku_agents.retry_search import RetryConfig
+from sudoku_agents.retry_search.solver import RetrySolver
+from sudoku_curricula.curves import COMPLETION_RATE, read_curves
+from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
+from sudoku_gym import board, evaluate, load_policy, puzzles
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.policies import SolverPolicy
+from sudoku_gym.testing import check_policy
+from sudoku_learning.networks import ExactCoverConfig
+from sudoku_learning.recurrent import UpdatesConfig
+from sudoku_learning.training import Training
+
+FOUR = Geometry.standard(4)
+NETWORK = ExactCoverConfig(8, 4, test_rounds=16, intersections=True, settled=1.0)
+
+
+def small(run, **changes):
+    config = ExpertIterationConfig(
+        run=run,
+        env="Sudoku6x6-v0",
+        envs=("Sudoku4x4-v0", "Sudoku6x6-v0"),
+        iterations=3,
+        games=12,
+        validation_games=8,
+        evaluate_every=1,
+        checkpoint_every=1,
+        search=RetryConfig(evaluations=60),
+        updates=UpdatesConfig(count=6, boards=8),
+        network=NETWORK,
+        curriculum=ConstantConfig(blanks=12),
+    )
+    return replace(config, **changes)
+
+
+def train(config):
+    return Training(config, ExpertIterationLearner)
+
+
+def weights_of(training):
+    return torch.nn.utils.parameters_to_vector(training.learner.network.parameters())
+
+
+def test_labels_are_solutions_that_nobody_told(tmp_path, monkeypatch):
+    config = small(tmp_path)
+    worker = labels.Labeller(config)
+    source = worker._sources["Sudoku4x4-v0"]
+
+    def without_solutions(*args):
+        boards, solutions = type(source).sample(source, *args)
+        return boards, np.zeros_like(solutions)
+
+    monkeypatch.setattr(source, "sample", without_solutions)
+    weights = ExpertIterationLearner(config, Training(config, ExpertIterationLearner).random)
+    found = worker.sample(
+        weights.network.state_dict(), labels.Task(40, None, (0, 0), "Sudoku4x4-v0")
+    )
+    assert found.tried == 40 and len(found.puzzles) > 30
+    assert board.is_solved(found.solutions, FOUR).all()
+    assert ((found.puzzles == 0) | (found.puzzles == found.solutions)).all()
+
+
+def test_a_short_run_learns(tmp_path):
+    config = small(
+        tmp_path / "run",
+        iterations=5,
+        games=64,
+        updates=UpdatesConfig(count=40, boards=24),
+        network=replace(NETWORK, rounds=8, test_rounds=32),
+    )
+    training = train(config)
+    test = puzzles.load("6x6", "test")[:200]
+    before = evaluate(training.learner.policy(), test).completion_rate
+    training.run()
+    policy = load_policy(tmp_path / "run")
+    check_policy(policy)
+    after = evaluate(policy, test).completion_rate
+    assert after > max(0.7, before + 0.1)
+    found = read_curves(tmp_path / "run")
+    assert {SEARCHED, EVALUATIONS, READ, COMPLETION_RATE} <= found.keys()
+    assert training.learner._joined == ("Sudoku4x4-v0", "Sudoku6x6-v0")
+
+
+def test_a_run_begins_with_the_weights_of_another(tmp_path):
+    first = train(small(tmp_path / "first", iterations=1))
+    first.run()
+    config = small(tmp_path / "second", iterations=1, weights=tmp_path / "first")
+    second = train(config)
+    torch.testing.assert_close(weights_of(second), weights_of(first), rtol=0, atol=0)
+    second.run()
+    assert not torch.equal(weights_of(second), weights_of(first))
+    again = train(replace(config, resume=True))
+    torch.testing.assert_close(weights_of(again), weights_of(second), rtol=0, atol=0)
+    other = replace(config, run=tmp_path / "third", network=replace(NETWORK, channels=16))
+    with pytest.raises(ValueError, match=r"a network can't begin with it.*weights.safetensors"):
+        train(other)
+    with pytest.raises(ValueError, match="no checkpoint"):
+        train(replace(other, weights=tmp_path))
+    assert not (tmp_path / "third").exists()
+
+
+def test_an_interrupted_run_continues_to_the_bit(tmp_path, monkeypatch):
+    whole = train(small(tmp_path / "whole"))
+    whole.run()
+    interrupted = train(small(tmp_path / "parts"))
+    step, done = Training.step, []
+
+    def step_or_stop(training):
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(1)
+        return step(training)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Training, "step", step_or_stop)
+        interrupted.run()
+    resumed = train(small(tmp_path / "parts", resume=True))
+    assert resumed.iteration == 2
+    resumed.run()
+    assert torch.equal(weights_of(resumed), weights_of(whole))
+    assert resumed.random.numbers() == whole.random.numbers()
+    found, wanted = resumed.learner.state(), whole.learner.state()
+    assert found.numbers == wanted.numbers and found.arrays.keys() == wanted.arrays.keys()
+    for name, array in wanted.arrays.items():
+        np.testing.assert_array_equal(found.arrays[name], array)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda arrays: arrays.pop("Sudoku4x4-v0.puzzles"), "it must hold"),
+        (lambda arrays: arrays.update(more=np.zeros(1)), "it must hold"),
+        (
+            lambda arrays: arrays.update(
+                {"Sudoku4x4-v0.puzzles": arrays["Sudoku4x4-v0.puzzles"][:, :3]}
+            ),
+            "must be int8",
+        ),
+        (lambda arrays: arrays["Sudoku4x4-v0.puzzles"].fill(-1), "other digits"),
+        (lambda arrays: arrays["Sudoku4x4-v0.solutions"].fill(9), "other digits"),
+        (lambda arrays: arrays["Sudoku4x4-v0.solutions"].fill(1), "contradicts its puzzle"),
+    ],
+)
+def test_damaged_pools(tmp_path, damage, message):
+    training = train(small(tmp_path, iterations=1))
+    training.run()
+    state = training.learner.state()
+    arrays = {name: array.copy() for name, array in state.arrays.items()}
+    damage(arrays)
+    with pytest.raises(ValueError, match=message):
+        training.learner.restore(replace(state, arrays=arrays))
+
+
+def test_a_search_that_solves_nothing_is_an_error(tmp_path):
+    config = small(
+        tmp_path,
+        env="Sudoku9x9-v0",
+        envs=("Sudoku9x9-v0",),
+        shares=(1.0,),
+        search=RetryConfig(evaluations=1),
+    )
+    with pytest.raises(ValueError, match=r"solved no puzzle of Sudoku9x9-v0: begin with"):
+        train(config).run()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"games": 0}, "games must be at least 1"),
+        ({"search_rounds": 0}, "search_rounds must be at least 1"),
+        ({"pool": 0}, "pool must be at least 1"),
+        ({"envs": ("Sudoku4x4-v0", "Sudoku9x9-v0")}, "envs must hold Sudoku6x6-v0"),
+        ({"envs": ("Sudoku6x6-v0", "Sudoku6x6-v0")}, "and each once"),
+        ({"shares": (1.0,)}, "shares must be positive, one for each of the 2"),
+        ({"shares": (1.0, 0.0)}, "shares must be positive"),
+        ({"as_stored": -0.5}, "as_stored must lie in"),
+        ({"join_at": 1.5}, "join_at must lie in"),
+        ({"envs": ("Sudoku6x6-v0", "Sudoku5x5-v0")}, "Sudoku5x5-v0"),
+        ({"updates": {"segments": 0}}, "segments must be at least 1"),
+        ({"updates": {"linger": 2.0}}, "linger must lie in"),
+        ({"updates": {"learning_rate": 0.0}}, "learning_rate must be positive"),
+        ({"updates": {"constant_share": 1.0}}, "constant_share must lie in"),
+        ({"updates": {"policy_weight": -1.0}}, "policy_weight must not be negative"),
+    ],
+)
+def test_settings_that_make_no_sense(tmp_path, changes, message):
+    with pytest.raises(ValueError, match=message):
+        if "updates" in changes:
+            UpdatesConfig(**changes["updates"])
+        small(tmp_path, **changes)
+
+
+def test_the_curriculum_moves(tmp_path):
+    schedule = SuccessRateConfig(start=2, stop=6, step=2, threshold=0.1, window=8, min_count=8)
+    training = train(small(tmp_path, curriculum=schedule, as_stored=0.5))
+    training.run()
+    assert training.curriculum.schedule.level > 2
+    learned = training.learner._pools["Sudoku6x6-v0"].puzzles
+    blanks = set((learned == 0).sum((1, 2)).tolist())
+    assert blanks & {2, 4} and max(blanks) > 12
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("ray")
+def test_actors_label_what_one_process_labels(actors_change_nothing):
+    actors_change_nothing(train, small)
+
+
+def test_the_command_line_and_the_solver(tmp_path, capsys):
+    run = tmp_path / "run"
+    main(
+        [
+            *("--run", str(run), "--iterations", "2", "--games", "16", "--validation-games", "4"),
+            *(
+                "--env",
+                "Sudoku6x6-v0",
+                "--envs",
+                "Sudoku4x4-v0",
+                "Sudoku6x6-v0",
+                "--updates.count",
+                "5",
+                "--search.evaluations",
+                "50",
+            ),
+            *("--network.channels", "8", "--network.rounds", "4", "--network.test-rounds", "8"),
+        ]
+    )
+    assert "searched" in capsys.readouterr().out
+    retry = load(run, search="retry")
+    assert isinstance(retry, RetrySolver)
+    assert isinstance(load_policy(f"{run}?search=retry"), SolverPolicy)
+    test = puzzles.load("6x6", "test")[:20]
+    np.testing.assert_array_equal(retry.solve(test.puzzles, test.geometry), test.solutions)
+    several = np.zeros((1, 6, 6), np.int8)
+    assert retry.search(several, test.geometry, limit=2).found.tolist() == [2]
+    searching = load_policy(f"{run}?simulations=8")
+    assert evaluate(searching, test).solved.shape == (20,)
+    with pytest.raises(ValueError, match="not both"):
+        load(run, simulations=4, search="retry")
+    with pytest.raises(ValueError, match="search must be 'retry'"):
+        load(run, search="puct")
+    assert load(run, rounds=40).network.body.rounds == 40

@@ -1,0 +1,183 @@
+"""The retry search against the exact solver: complete, whatever the network says."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sudoku_agents.retry_search import RetryConfig, retry_search
+from sudoku_agents.retry_search.assumptions import (
+    DEAD,
+    FULL,
+    OPEN,
+    assume,
+    state_of,
+)
+from sudoku_gym import board, puzzles, solver
+from sudoku_gym.geometry import Geometry, latin_square, sudoku_x
+from sudoku_gym.geometry.exact_cover import constraint_members, constraint_table
+
+FOUR = Geometry.standard(4)
+
+
+def random_boards(geometry, count, seed, filled=0.25):
+    rng = np.random.default_rng(seed)
+    boards = rng.integers(1, geometry.size + 1, (count, geometry.size, geometry.size))
+    return np.where(rng.random(boards.shape) < filled, boards, 0).astype(np.int8)
+
+
+def at_random(seed, scale=2.0):
+    rng = np.random.default_rng(seed)
+    return lambda boards, masks: (scale * rng.normal(size=masks.shape)).astype(np.float32)
+
+
+def knowing(solution, sure=9.0):
+    """Ratings of somebody who knows the solution, int8 `[N, N]`."""
+    size = len(solution)
+    right = (solution.ravel()[:, None] == np.arange(1, size + 1)).ravel()
+    return lambda boards, masks: np.tile(np.where(right, sure, -sure), (len(boards), 1))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**16),
+    limit=st.integers(1, 3),
+    sure=st.sampled_from([-9.0, 0.0, 1.0, 9.0]),
+    filled=st.sampled_from([0.15, 0.3, 0.5]),
+)
+def test_it_agrees_with_the_exact_solver_whatever_the_ratings(seed, limit, sure, filled):
+    boards = random_boards(FOUR, 30, seed, filled)
+    found = retry_search(boards, FOUR, at_random(seed), RetryConfig(sure=sure), limit)
+    exact = solver.search(boards, limit, FOUR)
+    assert found.decided.all()
+    np.testing.assert_array_equal(found.found, exact.found)
+    solved = found.found > 0
+    assert board.is_solved(found.solutions[solved], FOUR).all()
+    assert ((boards == 0) | (boards == found.solutions))[solved].all()
+    assert not found.solutions[~solved].any()
+
+
+@pytest.mark.parametrize("geometry", [Geometry.standard(6), sudoku_x(4), latin_square(4)])
+def test_other_boards(geometry):
+    boards = random_boards(geometry, 60, seed=1, filled=0.3)
+    found = retry_search(boards, geometry, at_random(1), RetryConfig(), 2)
+    exact = solver.search(boards, 2, geometry)
+    np.testing.assert_array_equal(found.found[found.decided], exact.found[found.decided])
+    assert found.decided.mean() > 0.9
+    assert len(set(exact.found.tolist())) > 1  # some have solutions, some have none
+
+
+def test_who_knows_is_asked_once():
+    puzzle = puzzles.load("9x9", "test")[:1]
+    rate = knowing(puzzle.solutions[0])
+    found = retry_search(puzzle.puzzles, puzzle.geometry, rate, RetryConfig())
+    assert found.evaluations.tolist() == [1] and found.decided.all()
+    np.testing.assert_array_equal(found.solutions, puzzle.solutions)
+
+
+def test_who_is_surely_wrong_is_corrected():
+    """The best of a group is wrong: only once it stands alone can it be struck out."""
+    puzzle = puzzles.load("4x4", "test")[:1]
+    right = knowing(puzzle.solutions[0])
+    mask = board.candidates(puzzle.puzzles).ravel()
+    wrong = np.flatnonzero(mask & (right(puzzle.puzzles, mask[None])[0] < 0))[0]
+
+    def rate(boards, masks):
+        logits = right(boards, masks)
+        logits[:, wrong] = 20
+        return logits
+
+    found = retry_search(puzzle.puzzles, FOUR, rate, RetryConfig())
+    np.testing.assert_array_equal(found.solutions, puzzle.solutions)
+    assert 1 < found.evaluations[0] < 20
+
+
+def test_hope_is_given_up_before_proof():
+    """An early mistake is doubted when what follows from it has become less likely than that."""
+    puzzle = puzzles.load("9x9", "test")[4:5]
+    right = knowing(puzzle.solutions[0])
+    mask = board.candidates(puzzle.puzzles).ravel()
+    wrong = np.flatnonzero(mask & (right(puzzle.puzzles, mask[None])[0] < 0))[0]
+    cell, digit = divmod(wrong, 9)
+
+    def rate(boards, masks):
+        logits = right(boards, masks)
+        logits[masks[:, wrong]] = -9
+        logits[masks[:, wrong], wrong] = 4  # a chance of 98 % to be right
+        logits[boards.reshape(len(boards), -1)[:, cell] == digit + 1] = 0  # then, at a loss
+        return logits
+
+    found = retry_search(puzzle.puzzles, puzzle.geometry, rate, RetryConfig(evaluations=100))
+    np.testing.assert_array_equal(found.solutions, puzzle.solutions)
+    assert 2 < found.evaluations[0]  # to refute all that follows takes more than a thousand
+
+
+def test_boards_that_need_no_question():
+    full = puzzles.load("4x4", "test")[:1].solutions
+    twice = np.zeros((1, 4, 4), np.int8)
+    twice[0, 0, :2] = 1
+    boards = np.concatenate([full, twice])
+
+    def refuse(boards, masks):
+        raise AssertionError("nobody has to be asked")
+
+    found = retry_search(boards, FOUR, refuse, RetryConfig(), limit=2)
+    assert found.found.tolist() == [1, 0]
+    assert found.decided.all() and not found.evaluations.any()
+
+
+def test_after_some_evaluations_it_asks_quickly():
+    counts = {"thorough": 0, "quick": 0}
+
+    def counting(name):
+        def rate(boards, masks):
+            counts[name] += len(boards)
+            return np.zeros(masks.shape, np.float32)
+
+        return rate
+
+    boards = np.zeros((3, 4, 4), np.int8)
+    config = RetryConfig(evaluations=50, thorough=2)
+    both = counting("thorough"), counting("quick")
+    found = retry_search(boards, FOUR, both[0], config, quick=both[1])
+    assert counts == {"thorough": 6, "quick": found.evaluations.sum() - 6}
+
+
+def test_the_budget():
+    boards = np.zeros((2, 4, 4), np.int8)
+    boards[1] = puzzles.load("4x4", "test")[:1].solutions[0]
+    found = retry_search(boards, FOUR, at_random(0), RetryConfig(evaluations=3), limit=100)
+    assert found.evaluations.tolist() == [3, 0]
+    assert found.decided.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("value", [0, -1])
+def test_numbers_too_small(value):
+    with pytest.raises(ValueError, match="evaluations must be at least 1"):
+        RetryConfig(evaluations=value)
+    with pytest.raises(ValueError, match="limit must be at least 1"):
+        retry_search(np.zeros((1, 4, 4), np.int8), FOUR, at_random(0), RetryConfig(), value)
+    with pytest.raises(ValueError, match="thorough must not be negative, but is -1"):
+        RetryConfig(thorough=-1)
+
+
+@pytest.mark.parametrize("geometry", [FOUR, Geometry.standard(6), sudoku_x(9), latin_square(5)])
+def test_masks_after_placements_are_the_candidates(geometry):
+    rng = np.random.default_rng(0)
+    tables = constraint_table(geometry), constraint_members(geometry)
+    states = set()
+    for _ in range(100):
+        cells = np.zeros(geometry.num_cells, np.int8)
+        mask = np.ones(geometry.num_placements, np.bool_)
+        wanted = rng.permutation(geometry.num_placements)[: rng.integers(len(mask))]
+        made = assume(cells, mask, wanted, *tables)
+        now = cells.reshape(1, geometry.size, geometry.size)
+        assert not board.conflicts(now, geometry).any()
+        np.testing.assert_array_equal(mask, board.candidates(now, geometry).ravel())
+        assert len(made) == (cells > 0).sum()
+        states.add(state_of(cells, mask, *tables))
+        is_stuck = (~mask.reshape(-1, geometry.size).any(1) & (cells == 0)).any()
+        assert not is_stuck or state_of(cells, mask, *tables) == DEAD
+    assert states >= {OPEN, DEAD}
+    full = np.array(solver.solve(np.zeros((1, geometry.size, geometry.size), np.int8), geometry))
+    assert state_of(full.ravel(), np.zeros(geometry.num_placements, np.bool_), *tables) == FULL
