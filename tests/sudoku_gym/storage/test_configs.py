@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sudoku_agents.alphazero.config import AlphaZeroConfig, read_config
+from sudoku_agents.alphazero.config import AlphaZeroConfig
+from sudoku_agents.calphazero.loading import read_config
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
-from sudoku_curricula.schedules import SCHEDULES, ConstantConfig, PaperAlgorithm1Config
+from sudoku_curricula.schedules import SCHEDULES, PaperAlgorithm1Config
 from sudoku_gym.storage.configs import from_json, registered, to_json
 from sudoku_learning.networks import BODIES, MLPConfig, PooledConfig, QConfig, ValueConfig
 
@@ -47,23 +48,6 @@ def test_a_whole_run_survives_a_file():
     data = json.loads(json.dumps(config.to_json()))
     assert data["agent"] == "calphazero" and data["network"]["type"] == "mlp"
     assert read_config(data) == config
-
-
-def test_the_first_release_is_read():
-    """Its files had no tags, and named the schedule's class beside its fields."""
-    old = {
-        "agent": "sudoku_agents.alphazero.agent:load",
-        "env": "Sudoku9x9-v0",
-        "run": "runs/old",
-        "search": {"simulations": 64, "c_puct": 1.0, "reward": "sparse"},
-        "loss": {"value_weight": 1.0, "learning_rate": 0.003},
-        "network": {"channels": 32, "layers": 2},
-        "curriculum": {"blanks": 5},
-        "schedule": "ConstantConfig",
-    }
-    config = read_config(old)
-    assert config.network == PooledConfig(32, 2) and config.run == Path("runs/old")
-    assert config.curriculum == ConstantConfig(5) and config.search.simulations == 64
 
 
 @pytest.fixture

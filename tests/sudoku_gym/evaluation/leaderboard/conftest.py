@@ -73,7 +73,9 @@ def play(tmp_path, monkeypatch, in_this_process):
     """Play into a file in this process: `play(path=..., only=...)`; return what was done."""
     monkeypatch.setattr(playing, "perform", in_this_process)
     # Reading what is installed, and asking git, take most of such a run.
-    monkeypatch.setattr(plugins, "available", cache(plugins.available))
+    installed = cache(plugins.available)
+    for module in (plugins, plugins.entry_points):
+        monkeypatch.setattr(module, "available", installed)
     monkeypatch.setattr(identity, "_commit", str)
     monkeypatch.setattr(games, "_LAPS", 2)
 
@@ -92,7 +94,7 @@ def own_policies(tmp_path, monkeypatch):
     """A file of a stranger's policies that `module:attribute` finds."""
     (tmp_path / "strangers.py").write_text(POLICIES)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(plugins, "_users_folders", set())
+    monkeypatch.setattr(plugins.entry_points, "_users_folders", set())
     yield
     sys.modules.pop("strangers", None)
 
