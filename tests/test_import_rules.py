@@ -84,6 +84,7 @@ ROOMS = {
         "sb3",
         "rllib",
         "plots",
+        "plots_leaderboard",
     ),
     "learning/sudoku_learning": ("networks", "training", "recurrent"),
     "agents/sudoku_agents": (
