@@ -25,8 +25,10 @@ import torch
 import tyro
 
 from results import Row, command_of, share_of, table, told, write
-from sudoku_agents.alphazero import agent
+from sudoku_agents.alphazero.policy import AlphaZeroPolicy
+from sudoku_agents.calphazero import loading
 from sudoku_agents.retry_search import RetryConfig, RetryResult
+from sudoku_agents.retry_search.solver import RetrySolver
 from sudoku_baselines.classical.floors import MaskedRandom, hidden_singles, naked_singles
 from sudoku_gym import board, evaluate, puzzles
 from sudoku_gym.policies import Policy
@@ -48,7 +50,7 @@ HEADS = ("puzzles", "player", "count", "solved", "95 % interval", "evaluations",
 class Config:
     """What to play, and how."""
 
-    checkpoint: Path = agent.PRETRAINED
+    checkpoint: Path = loading.PRETRAINED
     """folder of a checkpoint or a run; by default the network that comes with the package"""
     sets: tuple[str, ...] = ("4x4", "6x6", "9x9", "9x9-hard", "16x16")
     """banks, of which the test puzzles are played"""
@@ -116,12 +118,12 @@ def play(name: str, chosen: PuzzleSet, config: Config) -> Iterator[Row]:
     """Let everybody play a set; yield a row of figures each."""
     for title, make in FLOORS.items() if config.floors else ():
         yield figures(name, title, chosen, make(), config)
-    greedy = agent.load(config.checkpoint, rounds=config.rounds, sure=config.sure)
+    greedy = loading.load(config.checkpoint, rounds=config.rounds, sure=config.sure)
     network = greedy.network
     for seed in range(config.untrained):
         body = network.body.config
         make = partial(Network, body, POLICY_AND_VALUE, chosen.geometry)
-        random = agent.AlphaZeroPolicy(seeded(seed, make), sure=greedy.sure)
+        random = AlphaZeroPolicy(seeded(seed, make), sure=greedy.sure)
         yield figures(name, f"untrained, seed {seed}", chosen, random, config)
     if config.greedy:
         start = time.process_time()
@@ -136,7 +138,7 @@ def play(name: str, chosen: PuzzleSet, config: Config) -> Iterator[Row]:
                 among = chosen.blanks == blanks
                 yield row_of(name, f"greedy, {blanks} blanks", result.solved[among])
     if config.retry:
-        solver = agent.RetrySolver(network, RetryConfig(config.evaluations))
+        solver = RetrySolver(network, RetryConfig(config.evaluations))
         start = time.process_time()
         found = solver.search(chosen.puzzles, chosen.geometry)
         seconds = time.process_time() - start
@@ -163,9 +165,7 @@ def proofs(config: Config) -> Iterator[Row]:
         return
     test = puzzles.load("9x9", "test")[: config.proofs]
     rng = np.random.default_rng(config.seed)
-    solver = agent.RetrySolver(
-        agent.load(config.checkpoint).network, RetryConfig(config.evaluations)
-    )
+    solver = RetrySolver(loading.load(config.checkpoint).network, RetryConfig(config.evaluations))
     wrong, fewer = test.puzzles.copy(), test.puzzles.copy()
     for one, solution in zip(wrong, test.solutions, strict=True):
         legal = board.candidates(one[None])[0] & (np.arange(1, 10) != solution[..., None])

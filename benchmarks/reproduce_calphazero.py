@@ -33,10 +33,11 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from results import Row, command_of, share_of, table, write
-from sudoku_agents.alphazero import agent
 from sudoku_agents.alphazero.config import AlphaZeroConfig, LossConfig
 from sudoku_agents.alphazero.learner import AlphaZeroLearner
+from sudoku_agents.alphazero.policy import evaluator
 from sudoku_agents.alphazero.search import SearchConfig, search
+from sudoku_agents.calphazero import loading
 from sudoku_baselines.classical.floors import MaskedRandom, hidden_singles, naked_singles
 from sudoku_curricula import curves
 from sudoku_curricula.schedules import ConstantConfig, PaperAlgorithm1Config, ScheduleConfig
@@ -239,7 +240,7 @@ class MostVisited(BatchedPolicy):
 
     def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Choose a placement for each board."""
-        evaluate = agent.evaluator(self._network, self.geometry)
+        evaluate = evaluator(self._network, self.geometry)
         found = search(boards, masks, self.geometry, evaluate, self._config)
         return found.visit_counts.argmax(1)
 
@@ -295,7 +296,7 @@ def simulations(config: Config) -> Iterator[Row]:
     if not trained:
         raise ValueError(f"{config.runs} holds no network: train with --parts mlp simulations")
     for name in trained:
-        network = agent.load(config.runs / name).network
+        network = loading.load(config.runs / name).network
         for row in play(network, MOST_BLANKS, config.play_with, config):
             yield {"network": name, **row}
 

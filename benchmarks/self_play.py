@@ -19,10 +19,10 @@ import ray
 import torch
 
 from results import command_of, keep
-from sudoku_agents.alphazero import agent
-from sudoku_agents.alphazero.config import AlphaZeroConfig, read_config
+from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_agents.alphazero.self_play import Games, Player
+from sudoku_agents.calphazero import loading
 from sudoku_learning.training import RayConfig, checkpoint
 from sudoku_learning.training.actors import RaySampler
 from sudoku_learning.training.samplers import make_sampler
@@ -52,7 +52,7 @@ def main(argv=None):
     for count in options.actors:
         name = f"{count} actor{'s' if count > 1 else ''}"
         samplers[name] = sampler_of(options, count)
-    weights = agent.load().network.state_dict()
+    weights = loading.load().network.state_dict()
     try:
         rates = measure(samplers, weights, options)
     finally:
@@ -68,7 +68,7 @@ def main(argv=None):
 
 def sampler_of(options, actors):
     """Return what plays so many games, with a network like the shipped one."""
-    shipped = read_config(checkpoint.read_config(agent.PRETRAINED))
+    shipped = loading.read_config(checkpoint.read_config(loading.PRETRAINED))
     config = AlphaZeroConfig(
         env=options.env,
         run=Path("not-written"),

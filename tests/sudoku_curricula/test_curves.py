@@ -54,12 +54,6 @@ def test_a_resumed_curriculum_leaves_one_curve_that_rises_in_steps(tmp_path):
     assert read_curves(tmp_path)[BLANKS] == ([0, 10, 20], [2.0, 3.0, 4.0])
 
 
-def test_the_former_name_of_the_module_still_imports():
-    from sudoku_curricula import tensorboard
-
-    assert (tensorboard.CurveWriter, tensorboard.BLANKS) == (CurveWriter, BLANKS)
-
-
 def test_the_curriculum_is_drawn(tmp_path):
     with CurveWriter(tmp_path) as writer:
         schedule = make_schedule("algorithm-1?metric=completion", start=2, stop=3, gamma=0.5)

@@ -2,18 +2,18 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
 import pytest
 import torch
 
-from sudoku_agents.alphazero import agent
+from sudoku_agents.alphazero import policy as players
 from sudoku_agents.alphazero.config import AlphaZeroConfig, LossConfig
 from sudoku_agents.alphazero.learner import AlphaZeroLearner, main
 from sudoku_agents.alphazero.search import SearchConfig, search
 from sudoku_agents.alphazero.self_play import play_games
+from sudoku_agents.calphazero import loading
 from sudoku_curricula.curves import (
     BLANKS,
     COMPLETION_RATE,
@@ -28,8 +28,6 @@ from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig
 from sudoku_learning.training import Training
-
-FIRST_RELEASE = Path(__file__).parents[2] / "data" / "first_release"
 
 
 def small(run, **changes):
@@ -61,7 +59,7 @@ def test_self_play_keeps_the_rules(tmp_path, reward, temperature, root):
     config = small(tmp_path, search=search, temperature=temperature)
     envs = gym.make_vec("Sudoku4x4-v0", num_envs=24, blanks=7, reward=reward, end_at_dead_end=True)
     network = Network(PooledConfig(8, 2), POLICY_AND_VALUE, envs.geometry).eval()
-    evaluator = agent.evaluator(network, envs.geometry)
+    evaluator = players.evaluator(network, envs.geometry)
     games = play_games(envs, evaluator, config, np.random.default_rng(0))
     positions = games.positions
     masks = board.candidates(positions.boards).reshape(len(positions), -1)
@@ -197,11 +195,10 @@ def test_resuming_takes_the_saved_options_up_again(tmp_path):
     assert read_curves(tmp_path / "run")[ITERATION][1] == [1, 2]
 
 
-def test_a_search_of_an_earlier_release_is_played_as_it_was():
-    before = SearchConfig(simulations=9, reward="sparse", proofs=False, reuse=False)
-    assert agent.load(FIRST_RELEASE, simulations=9).search_config == before
-    policy = load_policy(f"{FIRST_RELEASE}?simulations=9&root=gumbel&backup=max&proofs=true")
-    assert policy.search_config == replace(before, root="gumbel", backup="max", proofs=True)
+def test_options_of_a_name_change_the_search_that_the_network_was_trained_with():
+    policy = load_policy("calphazero?simulations=9&root=gumbel&backup=max&proofs=true")
+    wanted = SearchConfig(simulations=9, reward="sparse", root="gumbel", backup="max", proofs=True)
+    assert policy.search_config == wanted
     with pytest.raises(ValueError, match=r"root='uct' is no .*'gumbel'"):
         load_policy("calphazero?simulations=9&root=uct")
 
@@ -213,7 +210,7 @@ def test_a_policy_follows_the_solved_board_that_its_search_has_met(monkeypatch):
         searched.append(len(boards))
         return search(boards, *others)
 
-    monkeypatch.setattr(agent, "search", counting)
+    monkeypatch.setattr(players, "search", counting)
     source = BankSource(puzzles.load("4x4", "test"))
     boards, _ = source.sample(300, 3, np.random.default_rng(0))
     policy = load_policy("calphazero?simulations=100&proofs=true")
@@ -223,8 +220,8 @@ def test_a_policy_follows_the_solved_board_that_its_search_has_met(monkeypatch):
     check_policy(policy)
 
 
-@pytest.mark.parametrize("name", ["calphazero", str(FIRST_RELEASE)], ids=["shipped", "first"])
-def test_every_network_ever_shipped_solves_the_test_orbits_and_9x9_boards(name):
+def test_the_shipped_network_solves_the_test_orbits_and_9x9_boards():
+    name = "calphazero"
     test = puzzles.load("4x4", "test")
     part = test[np.random.default_rng(0).permutation(len(test))[:2000]]
     assert evaluate(load_policy(name), part).completion_rate == 1
@@ -265,6 +262,6 @@ def test_unusable_parts_of_a_configuration_are_refused(kind, wrong, message):
 
 def test_a_tree_search_thinks_less_about_each_board():
     assert load_policy("calphazero").network.eval().body.rounds == 1024
-    assert load_policy("calphazero?simulations=8").network.body.rounds == agent.SEARCH_ROUNDS
+    assert load_policy("calphazero?simulations=8").network.body.rounds == loading.SEARCH_ROUNDS
     assert load_policy("calphazero?simulations=8&rounds=700").network.body.rounds == 700
     assert load_policy("calphazero?search=retry").solver.network.body.rounds == 1024

@@ -5,9 +5,9 @@ import pytest
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry, latin_square, sudoku_x, windows
+from sudoku_gym.geometry.exact_cover import constraint_members, intersection_table
 from sudoku_gym.puzzles.generator import generate
-from sudoku_learning.networks.factor_graph.crossings import intersection_table
-from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph, constraint_members
+from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph
 
 
 def constraints_of(graph):
