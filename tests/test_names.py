@@ -1,0 +1,139 @@
+"""A public name has one meaning: one file defines it, and it needs no glossary."""
+
+import ast
+import re
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ["sudoku_gym", "curricula", "learning", "agents", "baselines"]
+
+# Public names that more than one file defines, and why.
+SHARED = {
+    "main": "what the entry points of trainers and the command call",
+    "load": "what the entry points of policies call; `puzzles.load` is public",
+    "BlanksCurriculumCallback": "one class a library, named as its users look for it",
+    "T": "a type variable",
+}
+# Names that still are to be renamed: shorten this list.
+PENDING = set(
+    """
+    Actions Answer BLANKS BOARDS_AT_ONCE Batch Boards CONSTRAINT_FRACTION Config Games HEADS HeldOut
+    LEVEL LossConfig Losses MaskedQNetwork NODES NUM_COUNTS Network Order PARTS PLACEMENT_LOSS
+    PRETRAINED Plan Player Propagation READ REWARDS Replay Rules SOLVED STATUSES STEPS SURE Sample
+    Sampler SearchResult Settings State Task Thinking UNDECIDED UNKNOWN UpdatesConfig
+    constraint_fraction descend follow geometry_of grids in_words is_solved legal_placements
+    loss_of make_network one_hot play_games read read_config remove run_rounds satisfied_units
+    search split update write
+    """.split()
+)
+
+# Words that name nothing a textbook of this field knows, whatever they are a part of.
+PRIVATE_WORDS = set(
+    """
+    guest guests hear heard hears judge judges linger lingers occupant occupants programme remember
+    replies reply seat seats settle settled settles speak speaks spoiled stranger strangers think
+    thinking thinks thorough told
+    """.split()
+)
+PENDING_WORDS = set(
+    """
+    hear heard judge judges linger occupants programme remember replies reply seat seats settle settled
+    settles speak spoiled think thinking thorough told
+    """.split()
+)
+
+
+def sources():
+    """Yield the path and the tree of each file of the packages."""
+    for package in PACKAGES:
+        for file in sorted((ROOT / package).rglob("*.py")):
+            yield file.relative_to(ROOT).as_posix(), ast.parse(file.read_text())
+
+
+def public_names(tree):
+    """Return the functions, classes and constants that a module defines for others."""
+    names = set()
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            stored = (part for target in targets for part in ast.walk(target))
+            names |= {
+                part.id
+                for part in stored
+                if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+            }
+    return {name for name in names if not name.startswith("_")}
+
+
+def defined_names(tree):
+    """Yield every name that a module gives: of functions, classes, arguments, values, fields."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
+
+
+def words_of(name):
+    """Split `snake_case` and `CamelCase` into words."""
+    return set(re.findall(r"[a-z]+", re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()))
+
+
+def defined_twice(trees):
+    """Return {name: files} for public names that more than one file defines."""
+    found = defaultdict(list)
+    for path, tree in trees:
+        for name in public_names(tree):
+            found[name].append(path)
+    return {name: files for name, files in found.items() if len(files) > 1}
+
+
+def privately_named(trees, words):
+    """Return `path: name` for each name that contains one of some words."""
+    return sorted(
+        {
+            f"{path}: {name}"
+            for path, tree in trees
+            for name in defined_names(tree)
+            if words_of(name) & words
+        }
+    )
+
+
+def test_one_public_name_is_defined_in_one_file():
+    twice = defined_twice(sources())
+    allowed = PENDING | SHARED.keys()
+    wrong = [f"{name}: {', '.join(twice[name])}" for name in sorted(twice.keys() - allowed)]
+    assert not wrong, "defined twice:\n" + "\n".join(wrong)
+    gone = sorted(allowed - twice.keys())
+    assert not gone, "no longer defined twice, remove from the list: " + " ".join(gone)
+
+
+def test_names_are_of_the_field():
+    wrong = privately_named(sources(), PRIVATE_WORDS - PENDING_WORDS)
+    assert not wrong, "\n".join(wrong)
+    trees = list(sources())
+    gone = [word for word in sorted(PENDING_WORDS) if not privately_named(trees, {word})]
+    assert not gone, "no longer in use, remove from the list: " + " ".join(gone)
+
+
+def test_what_is_defined_twice_is_seen():
+    first = ast.parse("def f(x): pass\nA, _B = 1, 2\nclass C:\n    def g(self): pass\n")
+    second = ast.parse("def g(): pass\nA: int = 3\n_B = 4\nC = None\nfor f in (): pass\n")
+    assert defined_twice([("a", first), ("b", second)]) == {"A": ["a", "b"], "C": ["a", "b"]}
+
+
+def test_private_words_are_seen():
+    tree = ast.parse(
+        "def f(old_seat): self.numSeats = 1\nSEAT = researcher = 1\nclass SeatMap: x = 1"
+    )
+    found = ["a: SEAT", "a: SeatMap", "a: old_seat"]
+    assert privately_named([("a", tree)], {"seat"}) == found
+    assert privately_named([("a", tree)], {"seats"}) == ["a: numSeats"]
