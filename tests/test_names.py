@@ -38,8 +38,8 @@ PRIVATE_WORDS = set(
 )
 PENDING_WORDS = set(
     """
-    hear heard judge judges linger occupants programme remember replies reply seat seats settle settled
-    settles speak spoiled think thinking thorough told
+    hear heard judge judges linger occupants programme remember replies reply seat seats settle
+    settled settles speak spoiled think thinking thorough told
     """.split()
 )
 
