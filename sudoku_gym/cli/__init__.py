@@ -17,8 +17,8 @@ from typing import Any
 
 import tyro
 
+from sudoku_gym.cli.app import App
 from sudoku_gym.cli.comparison import Compare, Evaluate
-from sudoku_gym.cli.demo import Demo
 from sudoku_gym.cli.generate import Generate
 from sudoku_gym.cli.info import Info
 from sudoku_gym.cli.leaderboard import Leaderboard
@@ -27,9 +27,9 @@ from sudoku_gym.cli.plot import Plot
 from sudoku_gym.cli.solve import Solve
 from sudoku_gym.cli.terminal import plain, print_anything
 from sudoku_gym.cli.train import Train
-from sudoku_gym.cli.usage import one_line_about_options
 from sudoku_gym.cli.watch import Watch
 from sudoku_gym.plugins import import_from
+from sudoku_gym.plugins.usage_errors import short_usage_errors
 
 PROGRAM = "sudoku-gym"
 BAD_INPUT = 2
@@ -44,7 +44,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "generate": Generate,
     "play": Play,
     "watch": Watch,
-    "demo": Demo,
+    "app": App,
     "info": Info,
 }
 
@@ -103,7 +103,7 @@ def _parse(arguments: list[str]) -> Any:
     if arguments[0] == "train" and not {"-h", "--help"} & set(arguments[1:2]):
         return Train("".join(arguments[1:2]), tuple(arguments[2:]))  # the trainer reads the rest
     program = f"{PROGRAM} {arguments[0]}" if arguments[0] in COMMANDS else PROGRAM
-    with one_line_about_options(program):
+    with short_usage_errors(program):
         return _filled_in(arguments)
 
 

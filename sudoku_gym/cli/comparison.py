@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -19,11 +20,10 @@ from sudoku_gym.cli.inputs import (
 )
 from sudoku_gym.cli.terminal import console, progress, results_table
 from sudoku_gym.evaluation import Evaluation, evaluate, to_markdown
+from sudoku_gym.plugins import default_policies
 from sudoku_gym.policies import Policy, load_policy
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
-
-FLOORS = ("masked-random", "naked-singles", "hidden-singles")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,12 +129,16 @@ class Evaluate(_Match):
 class Compare(_Match):
     """Let several policies play the same puzzles, and print one table."""
 
-    policies: Positional[tuple[str, ...]] = FLOORS
+    policies: Positional[tuple[str, ...]] = field(
+        default_factory=partial(default_policies, "compare")
+    )
     """Names, module:attribute, or folders of checkpoints, each with options, if any, as in
     'calphazero?simulations=64'."""
 
     def run(self) -> int:
         """Evaluate each and print."""
+        if not self.policies:
+            raise ValueError("no policy to compare: name some (`sudoku-gym info` lists them)")
         policies = {name: load_policy(name, trust=self.trust) for name in self.policies}
         puzzles = self.chosen()
         self.show(self.play(policies, puzzles), puzzles)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import sleep
 
@@ -12,6 +12,7 @@ from tyro.conf import Positional
 from sudoku_gym.cli.inputs import BankFileOrPuzzle, Board, Split, environment
 from sudoku_gym.envs.films import save_film
 from sudoku_gym.evaluation.episode import Episode
+from sudoku_gym.plugins import default_policies
 from sudoku_gym.policies import load_policy
 
 _TO_TOP = "\x1b[H\x1b[J"  # clears the screen of the terminal
@@ -23,7 +24,7 @@ class Watch:
 
     puzzle: Positional[BankFileOrPuzzle] = "9x9"
     board: Board = ""
-    policy: str = "hidden-singles"
+    policy: str = field(default_factory=lambda: "".join(default_policies("watch")[:1]))
     """An installed policy, module:attribute, or the folder of a checkpoint; with options, if any,
     as in 'calphazero?simulations=64'."""
     trust: bool = False

@@ -20,6 +20,8 @@ POLICIES = "sudoku_gym.policies"
 TRAINERS = "sudoku_gym.trainers"
 PLOTTERS = "sudoku_gym.plotters"  # `curves` is what `sudoku-gym plot` calls, `leaderboard` its own
 
+DEFAULT_POLICIES = "sudoku_gym.default_policies"  # by command, see `default_policies`
+
 EXTRA_OF_MODULE = {
     "torch": "agents",
     "safetensors": "agents",
@@ -32,7 +34,7 @@ EXTRA_OF_MODULE = {
     "pygame": "render",
     "igraph": "splits",
     "pysat": "sat",
-    "gradio": "demo",
+    "gradio": "app",
 }
 
 
@@ -72,6 +74,15 @@ def load(group: str, name: str) -> Any:
         raise ValueError(f"{name!r} is unknown: use {listing(entries)}")
     with naming_the_extra(name):
         return entries[name].load()
+
+
+def default_policies(command: str) -> tuple[str, ...]:
+    """Return the names of the policies that a command takes if none is given, () if none is known.
+
+    They are those of the entry point `command` of the group `DEFAULT_POLICIES`: a tuple of names.
+    """
+    entry = available(DEFAULT_POLICIES).get(command)
+    return () if entry is None else tuple(entry.load())
 
 
 def load_attribute(path: str) -> Any:

@@ -10,7 +10,7 @@ import torch
 import tyro
 from rich.console import Console
 
-from sudoku_gym.cli.usage import one_line_about_options
+from sudoku_gym.plugins.usage_errors import short_usage_errors
 from sudoku_learning.training.checkpoint import CONFIG
 from sudoku_learning.training.config import TrainingConfig, saved_config
 from sudoku_learning.training.learner import Learner, Random
@@ -40,7 +40,7 @@ def train_from_the_command_line(
         ValueError: if an option does not parse, or the run can't be started or resumed.
     """
     program = f"sudoku-gym train {name}"
-    with one_line_about_options(program):
+    with short_usage_errors(program):
         config = tyro.cli(kind, args=argv, prog=program)
         if config.resume and (config.run / CONFIG).exists():
             # What is not said again stays as it was.

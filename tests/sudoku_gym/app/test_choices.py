@@ -1,4 +1,4 @@
-"""What strangers ask of the demo: they get what is offered or a reason, never a path or an hour."""
+"""What visitors of the app ask for: they get what is offered or a reason, never a path."""
 
 from typing import ClassVar
 
@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from sudoku_gym import board, cli
-from sudoku_gym.demo import choices
-from sudoku_gym.demo.choices import BANKS, TYPED, Offers, puzzle
-from sudoku_gym.demo.game import Game
-from sudoku_gym.demo.picture import html_of
+from sudoku_gym.app import choices
+from sudoku_gym.app.choices import BANKS, TYPED_IN, OfferedPolicies, puzzle
+from sudoku_gym.app.game import Game, html_of
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import SolverPolicy
 from sudoku_gym.puzzles import banks, named
@@ -48,7 +47,7 @@ def offers(monkeypatch):
     installed["dlx"] = installed["dlx"]["dlx"]
     monkeypatch.setattr(choices.plugins, "available", lambda group: installed)
     Hinted.made.clear()
-    return Offers()
+    return OfferedPolicies()
 
 
 @pytest.mark.parametrize("name", [*BANKS, *named.TITLES])
@@ -66,23 +65,23 @@ def test_a_bank_serves_its_test_puzzles_and_begins_anew():
 
 
 def test_a_typed_puzzle_is_read():
-    given, geometry = puzzle(TYPED, 1, "1... .2.. ..3. ...4")
+    given, geometry = puzzle(TYPED_IN, 1, "1... .2.. ..3. ...4")
     assert geometry == Geometry.standard(4) and given.diagonal().tolist() == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(
     ("source", "number", "text", "why"),
     [
-        (TYPED, 1, "", "type a puzzle"),
-        (TYPED, 1, None, "type a puzzle"),
-        (TYPED, 1, ["1"], "type a puzzle"),
-        (TYPED, 1, "1" * 2001, "2,001 characters"),
-        (TYPED, 1, "1" * 16, "1 stands twice"),
-        (TYPED, 1, "\0" * 16, "is no digit"),
-        (TYPED, 1, "\u0661" * 16, "is no digit"),
-        (TYPED, 1, "." * 15, "15 cells"),
-        (TYPED, 1, "." * 324, "up to 256 cells"),
-        (TYPED, 1, "." * 625, "up to 256 cells"),
+        (TYPED_IN, 1, "", "type a puzzle"),
+        (TYPED_IN, 1, None, "type a puzzle"),
+        (TYPED_IN, 1, ["1"], "type a puzzle"),
+        (TYPED_IN, 1, "1" * 2001, "2,001 characters"),
+        (TYPED_IN, 1, "1" * 16, "1 stands twice"),
+        (TYPED_IN, 1, "\0" * 16, "is no digit"),
+        (TYPED_IN, 1, "\u0661" * 16, "is no digit"),
+        (TYPED_IN, 1, "." * 15, "15 cells"),
+        (TYPED_IN, 1, "." * 324, "up to 256 cells"),
+        (TYPED_IN, 1, "." * 625, "up to 256 cells"),
         ("/etc/passwd", 1, "", "choose one"),
         ("25x25", 1, "", "choose one"),
         ("named", 1, "", "choose one"),
@@ -143,7 +142,7 @@ def test_what_is_offered_is_made_with_a_limit_of_time(offers, monkeypatch):
 def test_the_starter_s_own_are_offered_as_they_are():
     mine = f"{__name__}:Hinted?folder=mine&simulations=5000"
     Hinted.made.clear()
-    offers = Offers([mine])
+    offers = OfferedPolicies([mine])
     assert offers.names[0] == mine
     offers.policy(mine)
     assert Hinted.made == [("mine", 5000, None)] * 2
@@ -161,13 +160,13 @@ def test_what_can_not_be_made_is_not_offered(monkeypatch):
 
     installed = {"a": Entry(needs_a_folder), "b": Missing(), "c": Entry(Hinted)}
     monkeypatch.setattr(choices.plugins, "available", lambda group: installed)
-    assert Offers().names == ["c"]
+    assert OfferedPolicies().names == ["c"]
 
 
 def test_a_game_is_played_to_its_end(offers):
     given, geometry = puzzle("4x4", 1, "")
     game = Game("dlx", offers.policy("dlx"), given, geometry)
-    assert game.words == f"{(given == 0).sum()} blanks." and game.thoughts == []
+    assert game.words == f"{(given == 0).sum()} blanks." and game.likeliest == []
     for _ in range(40):
         game.step()
     assert game.is_over and game.words == f"Solved after {(given == 0).sum()} moves."
@@ -199,7 +198,7 @@ class Searching(SolverPolicy):
 def test_what_a_policy_thinks_and_looked_at_is_shown(offers):
     given, geometry = puzzle("4x4", 1, "")
     game = Game("mine", Searching(offers.policy("dlx").solver), given, geometry)
-    assert [each.amount for each in game.thoughts] == [game.thoughts[0].amount] * 5
+    assert [each.amount for each in game.likeliest] == [game.likeliest[0].amount] * 5
     shares, value = game.searched
     assert [(each.placement, each.amount) for each in shares] == [
         ("1 at row 1, column 1", "75%"),
@@ -212,13 +211,13 @@ def test_what_a_policy_thinks_and_looked_at_is_shown(offers):
 
 def test_the_extra_is_named_where_it_is_missing(monkeypatch, capsys):
     monkeypatch.setitem(__import__("sys").modules, "gradio", None)
-    monkeypatch.delitem(__import__("sys").modules, "sudoku_gym.demo.page", raising=False)
-    assert cli.main(["demo"]) == cli.BAD_INPUT
+    monkeypatch.delitem(__import__("sys").modules, "sudoku_gym.app.page", raising=False)
+    assert cli.main(["app"]) == cli.BAD_INPUT
     assert capsys.readouterr().err == (
-        "sudoku-gym: sudoku-gym demo needs gradio: pip install 'sudoku-gym[demo]'\n"
+        "sudoku-gym: sudoku-gym app needs gradio: pip install 'sudoku-gym[app]'\n"
     )
 
 
 def test_a_port_is_checked(capsys):
-    assert cli.main(["demo", "--port", "65536"]) == cli.BAD_INPUT
+    assert cli.main(["app", "--port", "65536"]) == cli.BAD_INPUT
     assert "use 0 to 65535" in capsys.readouterr().err

@@ -21,11 +21,10 @@ import uvicorn
 from fastapi import FastAPI, Request, Response
 from gradio import queueing, route_utils, routes
 
-from sudoku_gym.demo.choices import NOBODY, SOURCES, TYPED, Offers, puzzle
-from sudoku_gym.demo.game import Game
-from sudoku_gym.demo.picture import html_of
+from sudoku_gym.app.choices import NO_PLAYER, SOURCES, TYPED_IN, OfferedPolicies, puzzle
+from sudoku_gym.app.game import Game, html_of
 
-FIRST_PUZZLE, FIRST_POLICIES = "Inkala 2012", ("calphazero", "hidden-singles")
+FIRST_PUZZLE = "Inkala 2012"
 _LONGEST_REQUEST = 1_000_000  # bytes
 _KEPT = 3600.0  # seconds that a visitor's games are kept
 _FROM_HERE = (
@@ -46,7 +45,7 @@ _STYLE = """
 """
 
 
-def serve(offers: Offers, host: str, port: int) -> None:
+def serve(offers: OfferedPolicies, host: str, port: int) -> None:
     """Show the page until the process is interrupted.
 
     Raises:
@@ -65,7 +64,7 @@ def serve(offers: Offers, host: str, port: int) -> None:
         uvicorn.Server(settings).run(sockets=[listener])
 
 
-def application(offers: Offers) -> FastAPI:
+def application(offers: OfferedPolicies) -> FastAPI:
     """Return the page as an ASGI application."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     for module in (queueing, route_utils, routes):  # whose tracebacks of forged requests are long
@@ -99,10 +98,10 @@ def application(offers: Offers) -> FastAPI:
     )
 
 
-def layout(offers: Offers) -> gr.Blocks:
+def layout(offers: OfferedPolicies) -> gr.Blocks:
     """Lay out the page."""
     names = offers.names
-    first, second = (name if name in names else names[0] for name in FIRST_POLICIES)
+    first, second = offers.shown_first
     with gr.Blocks(title="Sudoku Gym", analytics_enabled=False) as page:
         gr.Markdown("# Sudoku Gym\nWatch policies play the same puzzle, move by move.")
         games = gr.State(None, time_to_live=_KEPT)
@@ -110,14 +109,14 @@ def layout(offers: Offers) -> gr.Blocks:
             source = gr.Dropdown(list(SOURCES), value=FIRST_PUZZLE, label="Puzzle")
             number = gr.Number(1, label="Number, of a bank's test puzzles", precision=0, minimum=1)
             typed = gr.Textbox(
-                label=f"For '{TYPED}': a puzzle, row by row",
+                label=f"For '{TYPED_IN}': a puzzle, row by row",
                 placeholder="53..7....6..195...",
                 max_lines=16,
             )
         with gr.Row():
             left = gr.Dropdown(names, value=first, label="Plays on the left")
             left_options = gr.Textbox(label="with options", placeholder="simulations=16")
-            right = gr.Dropdown([NOBODY, *names], value=second, label="Plays on the right")
+            right = gr.Dropdown([NO_PLAYER, *names], value=second, label="Plays on the right")
             right_options = gr.Textbox(label="with options", placeholder="key=value&key=value")
         with gr.Row():
             begin = gr.Button("Start", elem_id="start", min_width=80)
@@ -132,17 +131,17 @@ def layout(offers: Offers) -> gr.Blocks:
 
         def start(*chosen: Any) -> tuple[Any, ...]:
             try:
-                seated = _seat(offers, *chosen)
+                playing = _start_games(offers, *chosen)
             except Exception as error:  # a visitor reads why; the page goes on
                 return None, "", "", _say(str(error)), gr.Timer(active=False)
-            return seated, *_drawn(seated), _say(""), gr.Timer(active=False)
+            return playing, *_drawn(playing), _say(""), gr.Timer(active=False)
 
-        def move(seated: list[Game] | None) -> tuple[Any, ...]:
-            for game in seated or ():
+        def move(playing: list[Game] | None) -> tuple[Any, ...]:
+            for game in playing or ():
                 game.step()
-            is_over = all(game.is_over for game in seated or ())
-            drawn = _drawn(seated) if seated else ("", "")
-            return seated, *drawn, gr.Timer(active=False) if is_over else gr.skip()
+            is_over = all(game.is_over for game in playing or ())
+            drawn = _drawn(playing) if playing else ("", "")
+            return playing, *drawn, gr.Timer(active=False) if is_over else gr.skip()
 
         shown = [games, *boards]
         one_at_a_time: dict[str, Any] = {
@@ -162,8 +161,8 @@ def layout(offers: Offers) -> gr.Blocks:
     return page
 
 
-def _seat(
-    offers: Offers,
+def _start_games(
+    offers: OfferedPolicies,
     source: object,
     number: object,
     typed: object,
@@ -175,7 +174,7 @@ def _seat(
     """Begin the games that a visitor asks for."""
     given, geometry = puzzle(source, number, typed)
     players = [(left, left_options)]
-    if right != NOBODY:
+    if right != NO_PLAYER:
         players.append((right, right_options))
     games = []
     for name, options in players:

@@ -13,7 +13,7 @@ _RULE = re.compile(r"[\W_]*")  # a line of a panel without a word in it
 
 
 @contextmanager
-def one_line_about_options(program: str) -> Iterator[None]:
+def short_usage_errors(program: str) -> Iterator[None]:
     """Turn the panel that tyro draws about an option into the message of a ValueError.
 
     Args:

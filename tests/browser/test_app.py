@@ -1,4 +1,4 @@
-"""The page of `sudoku-gym demo` in a real browser, and strangers who write to its server."""
+"""The page of `sudoku-gym app` in a real browser, and strangers who write to its server."""
 
 import json
 import subprocess
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.xdist_group("browser")
 @pytest.fixture(scope="module")
 def server():
     """Start the command; in the end, see that it never told a visitor's fault as one of its own."""
-    command = [sys.executable, "-m", "sudoku_gym", "demo", "--port", "0"]
+    command = [sys.executable, "-m", "sudoku_gym", "app", "--port", "0"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
         line = process.stdout.readline()

@@ -1,6 +1,6 @@
-"""What a visitor of the demo may ask for: puzzles, and policies that load nothing they name.
+"""Checks of what a visitor of the page asks for: puzzles, and policies with options.
 
-Visitors are strangers. They choose among what is installed and what the person who started the page
+Visitors are untrusted. They choose among what is installed and what the person who started the page
 offers; options may be numbers and words that the policy lists itself, never a path, and no number
 makes one move take minutes.
 """
@@ -21,9 +21,9 @@ from sudoku_gym.policies import Policy, load_policy
 from sudoku_gym.puzzles import banks, named
 
 BANKS = tuple(name for name in banks.NAMES if name not in ("25x25", "named"))
-TYPED = "type your own"
-NOBODY = "nobody"
-SOURCES = (*BANKS, *named.TITLES, TYPED)
+TYPED_IN = "type your own"
+NO_PLAYER = "nobody"
+SOURCES = (*BANKS, *named.TITLES, TYPED_IN)
 MOST_CELLS = 256
 _LONGEST_TEXT = 2000
 _LONGEST_OPTIONS = 200
@@ -39,7 +39,7 @@ _MOST_OF = {  # options that cost time
 }
 
 
-class Offers:
+class OfferedPolicies:
     """The policies that visitors may choose.
 
     Args:
@@ -66,6 +66,13 @@ class Offers:
     def names(self) -> list[str]:
         """What to choose from, the starter's own first."""
         return [*self._extra, *self._installed]
+
+    @property
+    def shown_first(self) -> tuple[str, str]:
+        """The policies on the left and on the right before a visitor chooses."""
+        names = self.names
+        left, right = (*plugins.default_policies("app"), "", "")[:2]
+        return left if left in names else names[0], right if right in names else names[0]
 
     def policy(self, name: object, options: object = "") -> Policy:
         """Make the policy that a visitor chose.
@@ -98,12 +105,12 @@ def puzzle(source: object, number: object, text: object) -> tuple[NDArray[np.int
     Args:
         source: one of `SOURCES`.
         number: of a bank's test puzzle, from 1; beyond the last it begins anew.
-        text: the board, where `source` is `TYPED`.
+        text: the board, where `source` is `TYPED_IN`.
 
     Raises:
         ValueError: if it is none of these, or the typed board is no puzzle.
     """
-    if source == TYPED:
+    if source == TYPED_IN:
         return _typed(text)
     if source in named.TITLES:
         line = named.BOARDS[str(source)]
@@ -138,7 +145,7 @@ def _can_be_made(entry: EntryPoint) -> bool:
             if parameter.default is Parameter.empty
             and parameter.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
         ]
-    except Exception:  # a stranger's package may fail in any way; then it is not offered
+    except Exception:  # a third-party package may fail in any way; then it is not offered
         return False
     return not needed
 

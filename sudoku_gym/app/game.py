@@ -1,16 +1,20 @@
-"""One policy at its board: what it did last, what it thinks, what its search looked at."""
+"""One policy playing one puzzle for the page: last move, probabilities, visit counts."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
+from io import BytesIO
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
-from sudoku_gym.board import SYMBOLS, cell_name
+from sudoku_gym.board import SYMBOLS, cell_name, to_line
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.evaluation.episode import Episode, Moment
 from sudoku_gym.geometry import Geometry
@@ -18,11 +22,12 @@ from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.sources import GivenPuzzles
 
 SHOWN = 5
+PIXELS = 640
 
 
 @dataclass(frozen=True)
-class Share:
-    """How much of something falls on a placement.
+class PlacementShare:
+    """The share of one placement in a distribution.
 
     Attributes:
         placement: in words, such as `7 at row 1, column 2`.
@@ -40,10 +45,9 @@ class Game:
 
     Args:
         name: of the policy, as it is shown.
-        policy: who plays. It may tell how likely it is to place each digit, in a method
-            `probabilities(boards, action_masks) -> [B, A]`, and what it looked at before its last
-            move, in an attribute `searched` with `visit_counts [B, N**3]` and `values [B]`, or
-            None if it did not search.
+        policy: plays. It may have a method `probabilities(boards, action_masks) -> [B, A]`, and
+            an attribute `searched` about the search before its last move, with
+            `visit_counts [B, N**3]` and `values [B]`, or None if there was none.
         puzzle: int8 `[N, N]`.
         geometry: of the puzzle.
 
@@ -94,14 +98,14 @@ class Game:
         return f"{self.moment.caption}, in {1000 * self.seconds:.0f} ms"
 
     @property
-    def thoughts(self) -> list[Share]:
-        """The likeliest next placements, none if the policy does not tell."""
+    def likeliest(self) -> list[PlacementShare]:
+        """The likeliest next placements; none if the policy has no probabilities."""
         heat = self.moment.heat
         return [] if heat is None else self._largest(heat, "{:.1%}")
 
     @property
-    def searched(self) -> tuple[list[Share], float] | None:
-        """What the search before the last move looked at, and what it made of the board."""
+    def searched(self) -> tuple[list[PlacementShare], float] | None:
+        """The most visited placements of the search before the last move, and its root value."""
         found: Any = getattr(self._policy, "searched", None)
         if found is None:
             return None
@@ -109,7 +113,7 @@ class Game:
         shares = counts / max(counts.sum(), 1.0)
         return self._largest(shares, "{:.0%}"), float(found.values[0])
 
-    def _largest(self, shares: NDArray[Any], amount: str) -> list[Share]:
+    def _largest(self, shares: NDArray[Any], amount: str) -> list[PlacementShare]:
         size = self.moment.geometry.size
         found = []
         for action in np.argsort(-shares, kind="stable")[:SHOWN].tolist():
@@ -117,5 +121,33 @@ class Game:
                 cell, digit = divmod(action, size)
                 words = f"{SYMBOLS[digit + 1]} at {cell_name(cell, size)}"
                 share = float(shares[action])
-                found.append(Share(words, share, amount.format(share)))
+                found.append(PlacementShare(words, share, amount.format(share)))
         return found
+
+
+def html_of(game: Game) -> str:
+    """Draw a game; whatever a policy or a visitor named is escaped."""
+    moment, file = game.moment, BytesIO()
+    Image.fromarray(moment.drawn(PIXELS)).save(file, "PNG")
+    source = f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
+    parts = [
+        f"<h3>{escape(game.name)}</h3>",
+        f'<img src="{source}" alt="{escape(to_line(moment.board))}">',
+        f'<p class="words">{escape(game.words)}</p>',
+    ]
+    if not game.is_over and game.likeliest:
+        parts.append(_bars("Likely to place next", game.likeliest))
+    if game.searched is not None:
+        shares, value = game.searched
+        parts.append(_bars(f"The search looked at (value {value:.2f})", shares))
+    return f'<section class="game">{"".join(parts)}</section>'
+
+
+def _bars(title: str, shares: list[PlacementShare]) -> str:
+    most = max((each.share for each in shares), default=1.0)  # the longest bar is full
+    rows = "".join(
+        f'<tr><td>{escape(each.placement)}</td><td class="bar"><i style="width:'
+        f'{100 * each.share / most:.1f}%"></i></td><td>{escape(each.amount)}</td></tr>'
+        for each in shares
+    )
+    return f"<table><caption>{escape(title)}</caption>{rows}</table>"

@@ -1,4 +1,4 @@
-"""`sudoku-gym demo`: a page on which policies play, on this machine."""
+"""`sudoku-gym app`: a page on which policies play, on this machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sudoku_gym import plugins
 
 
 @dataclass(frozen=True)
-class Demo:
+class App:
     """Show a page on which policies play side by side, move by move, with what they think."""
 
     policy: Annotated[
@@ -33,9 +33,9 @@ class Demo:
         """Serve until interrupted."""
         if not 0 <= self.port < 2**16:
             raise ValueError(f"port={self.port}: use 0 to {2**16 - 1}")
-        with plugins.naming_the_extra("sudoku-gym demo"):
-            from sudoku_gym.demo.page import serve
-        from sudoku_gym.demo.choices import Offers
+        with plugins.naming_the_extra("sudoku-gym app"):
+            from sudoku_gym.app.page import serve
+        from sudoku_gym.app.choices import OfferedPolicies
 
-        serve(Offers(self.policy, self.trust), self.host, self.port)
+        serve(OfferedPolicies(self.policy, self.trust), self.host, self.port)
         return 0

@@ -1,0 +1,5 @@
+"""The page of `sudoku-gym app`, on which a person watches policies play.
+
+`choices` checks what a visitor asks for, `game` plays and draws it, `page` lays it out and serves
+it. Only `page` needs gradio.
+"""
