@@ -39,6 +39,7 @@ from sudoku_gym.evaluation.games import percent
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.files import read
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.storage.atomic import atomic_write
 
 Part = Literal["accuracy", "contradictions", "time"]
 
@@ -316,9 +317,8 @@ def draw(rows: Sequence[Row], config: Config, puzzle_list: str) -> None:
     axes.set(xscale="log", xlabel="iterations", ylabel="puzzles solved (%)", ylim=(0, 101))
     axes.grid(alpha=0.3)
     axes.legend(loc="lower right", fontsize=8)
-    partial = config.plot.with_name(config.plot.name + ".part")
-    figure.savefig(partial, dpi=120, format="png")
-    partial.replace(config.plot)
+    with atomic_write(config.plot) as temporary:
+        figure.savefig(temporary, dpi=120, format="png")
 
 
 if __name__ == "__main__":

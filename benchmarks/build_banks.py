@@ -23,6 +23,7 @@ from sudoku_gym.puzzles.hardening import harden
 from sudoku_gym.puzzles.orbits import canonical_keys
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.solver.sat import clauses_of, literals_of
+from sudoku_gym.storage.atomic import write_text
 
 DATA = Path(banks.__file__).parent / "data"
 SHARES = {"train": 0.8, "validation": 0.1, "test": 0.1}
@@ -138,9 +139,7 @@ def _write_checksums() -> None:
         f"{sha256(path.read_bytes()).hexdigest()}  {path.name}\n"
         for path in sorted(DATA.glob("*.npz"))
     ]
-    partial = DATA / "SHA256SUMS.part"
-    partial.write_text("".join(lines), encoding="utf-8")
-    partial.replace(DATA / "SHA256SUMS")
+    write_text(DATA / "SHA256SUMS", "".join(lines))
 
 
 def summary(bank: PuzzleSet, splits: NDArray[np.int8]) -> str:

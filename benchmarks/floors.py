@@ -25,6 +25,7 @@ from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.registration import ENVIRONMENTS
+from sudoku_gym.storage.atomic import write_text
 
 POLICIES = {
     "masked-random": MaskedRandom,
@@ -88,9 +89,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if config.page is None:
         print(text)
     else:
-        unfinished = config.page.with_name(config.page.name + ".part")
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(config.page)
+        write_text(config.page, text)
 
 
 def page(rows: Sequence[Row], command: str) -> str:

@@ -16,6 +16,7 @@ from sudoku_gym.evaluation import Evaluation
 from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.evaluation.tables import markdown_table
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.storage.atomic import write_json
 
 Row = dict[str, Any]
 
@@ -66,11 +67,9 @@ def some(chosen: PuzzleSet, count: int, seed: int = 0) -> PuzzleSet:
 
 
 def write(path: Path, content: Any) -> None:
-    """Write JSON to a temporary name, and rename it."""
+    """Write JSON atomically, into a folder that need not exist."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".part")
-    unfinished.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    unfinished.replace(path)
+    write_json(path, content, indent=1)
 
 
 def keep(out: Path | None, part: str, command: str, rows: Sequence[Row], names: int = 1) -> None:

@@ -8,7 +8,6 @@ network learns from the labels, and the better it is, the better it searches. No
 """
 
 import argparse
-import json
 import time
 from copy import deepcopy
 from dataclasses import replace
@@ -32,6 +31,7 @@ from sudoku_gym.evaluation import to_markdown
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.sources import BankSource
+from sudoku_gym.storage.atomic import write_json
 from sudoku_learning.networks import POLICY_AND_VALUE, ExactCoverConfig, Network, seeded
 from sudoku_learning.recurrent import UpdatesConfig
 from sudoku_learning.training import Training, free_folder
@@ -110,7 +110,7 @@ def main(argv=None):
         "minimal 9x9": figures_of(minimal),
         **{name: figures_of(results) for name, results in others.items()},
     }
-    (config.run / "figures.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    write_json(config.run / "figures.json", figures, indent=1)
     console.rule(f"Done in {seconds:.0f} s, {processor:.0f} processor seconds")
     print(f"curves      {config.run / 'curves.png'}, or: tensorboard --logdir {config.run}")
     print(f"figures     {config.run / 'figures.json'}")

@@ -26,6 +26,7 @@ RULES = {
             "app/page": {"gradio", "fastapi", "uvicorn"},
             "app/game": {"PIL"},
             "puzzles": {"igraph"},
+            "storage/lock": {"filelock"},
         },
     ),
     "curricula/sudoku_curricula": (
@@ -39,7 +40,7 @@ RULES = {
     ),
     "learning/sudoku_learning": (
         NUMERIC | LEARNING | {"sudoku_gym", "sudoku_curricula"},
-        {"training/actors": {"ray"}, "training/run_folder": {"filelock"}},
+        {"training/actors": {"ray"}},
     ),
     "agents/sudoku_agents": (
         NUMERIC | LEARNING | {"sudoku_gym", "sudoku_curricula", "sudoku_agents"},

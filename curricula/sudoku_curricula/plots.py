@@ -22,6 +22,7 @@ from matplotlib.ticker import EngFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from sudoku_curricula import curves
+from sudoku_gym.storage.atomic import atomic_write
 
 Runs = list[curves.Curves]  # those behind one line
 Floors = Mapping[str, Mapping[str, float]]  # of a curve, by its name: heights of lines, by theirs
@@ -103,10 +104,8 @@ def plot_runs(
             handles, _shown(lines), loc="outside upper left", ncols=4, frameon=False
         )
         _spell_out(legend)
-    target = Path(path)
-    draft = target.with_name(f".{target.name}.draft")
-    figure.savefig(draft, dpi=130, format="png")
-    os.replace(draft, target)
+    with atomic_write(path) as temporary:
+        figure.savefig(temporary, dpi=130, format="png")
 
 
 def panels_of(runs: Runs, apart: Collection[str] = ()) -> list[Panel]:

@@ -17,6 +17,7 @@ from matplotlib.ticker import NullFormatter
 from sudoku_gym.evaluation.leaderboard import Played, Row, Standings
 from sudoku_gym.evaluation.leaderboard.fixed_sets import FixedSet, programme
 from sudoku_gym.puzzles.difficulty import GRADES
+from sudoku_gym.storage.atomic import atomic_write
 
 # Okabe and Ito's colours, told apart by colour-blind eyes too
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999")
@@ -126,7 +127,6 @@ def _dress(axes: Axes, kind: str, is_log: bool) -> None:
 
 def _save(figure: Figure, folder: Path, name: str) -> Path:
     target = folder / f"leaderboard-{name}.png"
-    draft = folder / f".{target.name}.draft"
-    figure.savefig(draft, dpi=110, format="png")
-    os.replace(draft, target)
+    with atomic_write(target) as temporary:
+        figure.savefig(temporary, dpi=110, format="png")
     return target

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from sudoku_gym import plugins
+from sudoku_gym.storage.atomic import atomic_write
 
 
 def save_film(frames: Iterable[NDArray[np.uint8]], path: str | Path, fps: float = 4) -> None:
@@ -44,12 +45,9 @@ def save_gif(frames: Iterable[NDArray[np.uint8]], path: str | Path, fps: float =
     """
     images = [Image.fromarray(frame) for frame in _checked(frames, path, fps)]
     durations = [round(1000 / fps)] * (len(images) - 1) + [2000]
-    target = Path(path)
-    unfinished = target.with_name(target.name + ".part")
-    images[0].save(
-        unfinished, "GIF", save_all=True, append_images=images[1:], duration=durations, loop=0
-    )
-    unfinished.replace(target)
+    options = {"save_all": True, "append_images": images[1:], "duration": durations, "loop": 0}
+    with atomic_write(path) as temporary:
+        images[0].save(temporary, "GIF", **options)
 
 
 def save_mp4(frames: Iterable[NDArray[np.uint8]], path: str | Path, fps: float = 4) -> None:
@@ -61,10 +59,9 @@ def save_mp4(frames: Iterable[NDArray[np.uint8]], path: str | Path, fps: float =
     with plugins.naming_the_extra("a film as MP4"):
         from moviepy import ImageSequenceClip  # type: ignore[import-untyped]
     shown += shown[-1:] * int(2 * fps)
-    target = Path(path)
-    unfinished = target.with_name(f"{target.stem}.part.mp4")
-    ImageSequenceClip(shown, fps=fps).write_videofile(str(unfinished), audio=False, logger=None)
-    unfinished.replace(target)
+    film = ImageSequenceClip(shown, fps=fps)
+    with atomic_write(path) as temporary:
+        film.write_videofile(str(temporary), audio=False, logger=None)
 
 
 def _checked(

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
 from sudoku_gym.puzzles import complete4x4, named
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.storage.atomic import atomic_write
 
 SPLITS = ("train", "validation", "test")
 """The parts of a bank; no two share an orbit."""
@@ -124,7 +125,7 @@ def _bank(name: str) -> _Bank:
 def write(
     path: Path, puzzle_set: PuzzleSet, splits: NDArray[np.int8], keys: NDArray[np.uint64]
 ) -> None:
-    """Write a bank's file, under a temporary name until it is whole.
+    """Write a bank's file atomically.
 
     Args:
         path: ends in `.npz`.
@@ -133,10 +134,9 @@ def write(
         keys: uint64, the canonical key of each orbit.
     """
     cells = puzzle_set.geometry.num_cells
-    partial = path.with_name(path.name + ".part")
-    with partial.open("wb") as stream:
+    with atomic_write(path) as temporary:
         np.savez_compressed(
-            stream,
+            temporary,
             solutions=puzzle_set.solutions.reshape(-1, cells),
             givens=np.packbits(puzzle_set.puzzles.reshape(-1, cells) > 0, axis=1),
             grades=puzzle_set.grades,
@@ -145,4 +145,3 @@ def write(
             splits=splits,
             keys=keys,
         )
-    partial.replace(path)

@@ -26,6 +26,7 @@ from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.puzzles import npz
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.puzzle_set import UNKNOWN, PuzzleSet
+from sudoku_gym.storage.atomic import atomic_write
 
 SUFFIXES = (".txt", ".csv", ".npz")
 
@@ -122,7 +123,7 @@ def stream(
 
 
 def write(path: str | Path, puzzle_set: PuzzleSet) -> None:
-    """Write a file that `read` understands, under a temporary name until it is whole.
+    """Write a file that `read` understands, atomically.
 
     `.txt` holds the puzzles alone, `.csv` puzzle, solution and grade, `.npz` all arrays but the
     orbits, which mean nothing outside their bank.
@@ -132,15 +133,14 @@ def write(path: str | Path, puzzle_set: PuzzleSet) -> None:
     """
     check_target(path)
     path = Path(path)
-    unfinished = path.with_name(path.name + ".part")
-    if path.suffix == ".npz":
-        columns = ("puzzles", "solutions", "grades", "minimal")
-        with unfinished.open("wb") as binary:
-            np.savez_compressed(binary, **{name: getattr(puzzle_set, name) for name in columns})
-    else:
-        with unfinished.open("w", encoding="utf-8", newline="\n") as text:
-            text.writelines(_lines(puzzle_set, with_solutions=path.suffix == ".csv"))
-    unfinished.replace(path)
+    with atomic_write(path) as temporary:
+        if path.suffix == ".npz":
+            columns = ("puzzles", "solutions", "grades", "minimal")
+            arrays = {name: getattr(puzzle_set, name) for name in columns}
+            np.savez_compressed(temporary, **arrays)
+        else:
+            with temporary.open("w", encoding="utf-8", newline="\n") as text:
+                text.writelines(_lines(puzzle_set, with_solutions=path.suffix == ".csv"))
 
 
 def open_text(path: Path, newline: str | None = None) -> TextIO:

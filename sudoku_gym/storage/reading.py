@@ -1,21 +1,23 @@
-"""Files that may be a stranger's: read only if they are regular and of a sensible size."""
+"""Files from third parties: read only if regular and of a sensible size, and checked in form."""
 
 from __future__ import annotations
 
 import json
 import stat
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 LONGEST_CONFIG = 1_000_000  # bytes; ours have about two thousand
+_MOST = 2**63
 
 
 def read_json(path: Path, longest: int = LONGEST_CONFIG) -> Any:
-    """Return what a JSON file of a stranger holds.
+    """Return the content of a JSON file.
 
     Args:
         path: of the file.
-        longest: how many bytes it may have.
+        longest: the most bytes it may have.
 
     Raises:
         OSError: if it can't be read.
@@ -26,7 +28,7 @@ def read_json(path: Path, longest: int = LONGEST_CONFIG) -> Any:
 
 
 def read_short(path: Path, longest: int) -> bytes:
-    """Read a short file; what is none could be waited for, or read, without end.
+    """Read a short file; a pipe or a device could block, or be read, without end.
 
     Raises:
         OSError: if it can't be read.
@@ -39,3 +41,26 @@ def read_short(path: Path, longest: int) -> bytes:
     if len(content) > longest:
         raise ValueError(f"it has more than {longest:,} bytes")
     return content
+
+
+def check_structure(found: Any, example: Any, name: str = "it") -> None:
+    """Check that the content of a JSON file has the keys and types of an example.
+
+    Where the example holds None, and inside lists, any type may stand. Every number must be
+    finite, at least 0 and below 2**63.
+
+    Raises:
+        ValueError: if it differs; the message starts with `name` or the key.
+    """
+    if example is not None and type(found) is not type(example):
+        raise ValueError(f"{name} must be of type {type(example).__name__}, not {found!r:.60}")
+    if isinstance(example, dict):
+        if found.keys() != example.keys():
+            raise ValueError(f"{name} must hold {', '.join(example)}")
+        for key in example:
+            check_structure(found[key], example[key], key)
+    elif isinstance(found, list | dict):
+        for each in found.values() if isinstance(found, dict) else found:
+            check_structure(each, None, name)
+    elif isinstance(found, int | float) and not (isfinite(found) and 0 <= found < _MOST):
+        raise ValueError(f"{name} must be a count, not {found!r:.60}")

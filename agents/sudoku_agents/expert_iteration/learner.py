@@ -24,7 +24,7 @@ from sudoku_agents.expert_iteration.labels import (
 from sudoku_curricula import curves
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import Blanks
-from sudoku_gym.storage.structure import check_form
+from sudoku_gym.storage.reading import check_structure
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.recurrent import Losses, Stream, Thinking, update
@@ -127,7 +127,7 @@ class ExpertIterationLearner:
 
     def restore(self, state: State) -> None:
         """Continue from a state of an equal learner."""
-        check_form(state.numbers, {"joined": 1, "iterations": 0})
+        check_structure(state.numbers, {"joined": 1, "iterations": 0})
         joined = state.numbers["joined"]
         if not 1 <= joined <= len(self._envs):
             raise ValueError(f"{STATE}: {joined} environments joined, of {len(self._envs)}")

@@ -18,7 +18,7 @@ from sudoku_agents.gflownet.sampler import Sampler
 from sudoku_agents.gflownet.trajectories import Trajectories, lead_to
 from sudoku_curricula import curves
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
-from sudoku_gym.storage.structure import check_form
+from sudoku_gym.storage.reading import check_structure
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.recurrent import Stream, Thinking, update
 from sudoku_learning.training import (
@@ -127,7 +127,7 @@ class GFlowNetLearner:
 
     def restore(self, state: State) -> None:
         """Continue from a state of an equal learner."""
-        check_form(state.numbers, {"iterations": 0})
+        check_structure(state.numbers, {"iterations": 0})
         self.optimiser.restore(state)
         self.replay.restore(state.arrays)
         self._iterations = state.numbers["iterations"]

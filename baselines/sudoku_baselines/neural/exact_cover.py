@@ -27,7 +27,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_gym.storage.configs import registered
-from sudoku_gym.storage.structure import check_form
+from sudoku_gym.storage.reading import check_structure
 from sudoku_learning.networks import (
     ExactCoverConfig,
     Network,
@@ -167,7 +167,7 @@ class ExactCoverLearner:
 
     def restore(self, state: State) -> None:
         """Continue from a state of an equal learner."""
-        check_form(state.numbers, {"iterations": 0})
+        check_structure(state.numbers, {"iterations": 0})
         self.optimiser.restore(state)
         self._iterations = state.numbers["iterations"]
 

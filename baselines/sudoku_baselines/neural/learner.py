@@ -16,7 +16,7 @@ from sudoku_baselines.neural.model import ModelPredictor, cell_loss
 from sudoku_curricula import curves
 from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles.sources import Blanks
-from sudoku_gym.storage.structure import check_form
+from sudoku_gym.storage.reading import check_structure
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.training import Optimiser, Random, Report, State
 from sudoku_learning.training.optimiser import falling_rate
@@ -79,7 +79,7 @@ class SupervisedLearner:
 
     def restore(self, state: State) -> None:
         """Continue from a state of an equal learner."""
-        check_form(state.numbers, {"iterations": 0})
+        check_structure(state.numbers, {"iterations": 0})
         self.optimiser.restore(state)
         self._iterations = state.numbers["iterations"]
 

@@ -16,7 +16,6 @@ ValueError that names it.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -32,6 +31,7 @@ from torch import Tensor
 
 from sudoku_gym.policies.loading import CONFIG as CONFIG
 from sudoku_gym.puzzles.npz import read_arrays
+from sudoku_gym.storage.atomic import sync, temporary_path, write_json
 from sudoku_gym.storage.reading import LONGEST_CONFIG, read_json, read_short
 from sudoku_learning.training.learner import State
 
@@ -72,7 +72,7 @@ def write(folder: Path, checkpoint: Checkpoint) -> None:
     sums = "".join(f"{_sum_of(folder / name)}  {name}\n" for name in FILES)
     (folder / SUMS).write_bytes(sums.encode())
     for path in (*(folder / name for name in (*FILES, SUMS)), folder):
-        to_disk(path)
+        sync(path)
 
 
 def read(folder: Path) -> Checkpoint:
@@ -137,28 +137,9 @@ def remove(folder: Path) -> None:
     """Remove a checkpoint's files, and the folder if it holds nothing else."""
     for name in (*FILES, SUMS):
         (folder / name).unlink(missing_ok=True)
-        (folder / f".{name}.draft").unlink(missing_ok=True)
+        temporary_path(folder / name).unlink(missing_ok=True)
     if not any(folder.iterdir()):
         folder.rmdir()
-
-
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write JSON to a temporary name and rename it."""
-    draft = path.with_name(f".{path.name}.draft")
-    draft.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    to_disk(draft)
-    os.replace(draft, path)
-
-
-def to_disk(path: Path) -> None:
-    """Wait until a file's content, or a folder's list of names, would survive a power cut."""
-    if os.name != "posix":  # Windows opens no folder, and syncs no file that is open for reading
-        return
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _save_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:

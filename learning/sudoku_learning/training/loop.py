@@ -15,7 +15,7 @@ from rich.console import Console
 
 from sudoku_curricula import curves
 from sudoku_curricula.curriculum import Curriculum
-from sudoku_gym.storage.structure import check_form
+from sudoku_gym.storage.reading import check_structure
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.checkpoint import Checkpoint, naming
 from sudoku_learning.training.config import TrainingConfig, saved_config
@@ -219,7 +219,7 @@ class Training(Generic[Config]):
 
     def _restore(self, progress: Mapping[str, Any]) -> None:
         self.random.restore_numbers(progress["rng"])
-        check_form({**progress, "rng": {}}, {**self._progress(), "rng": {}})
+        check_structure({**progress, "rng": {}}, {**self._progress(), "rng": {}})
         self.iteration = progress["iteration"]
         self.steps = progress["steps"]
         self._iterations_after_the_end = progress["iterations_after_the_end"]

@@ -12,11 +12,12 @@ that a run writes are ever removed: whatever else lies in its folder stays.
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from itertools import chain, count
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
+from sudoku_gym.storage.atomic import sync, write_json
+from sudoku_gym.storage.lock import locked
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.checkpoint import CONFIG, FILES, WEIGHTS, Checkpoint
 
@@ -37,7 +38,7 @@ class RunFolder:
 
     def __init__(self, path: Path, resume: bool) -> None:
         self.path = path
-        self._lock = FileLock(path / _LOCK)
+        self._lock = ExitStack()
         holds_run = (path / CONFIG).exists()
         if resume and not holds_run:
             raise ValueError(f"{path} holds no run: it has no {CONFIG}")
@@ -58,25 +59,21 @@ class RunFolder:
             ValueError: if another training is in it, or was since this one looked.
         """
         self.path.mkdir(parents=True, exist_ok=True)
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout:
-            raise ValueError(
-                f"another training is running in {self.path}: give another folder"
-            ) from None
+        refusal = f"another training is running in {self.path}: give another folder"
+        self._lock.enter_context(locked(self.path / _LOCK, refusal))
         if self._seen() != self._found:
-            self._lock.release()
+            self._lock.close()
             raise ValueError(f"another training has just been in {self.path}: start again")
         return self
 
     def __exit__(self, *_: object) -> None:
         """Let others in."""
         self._found = self._seen()
-        self._lock.release()
+        self._lock.close()
 
     def write_config(self, config: dict[str, object]) -> None:
         """Write the run's configuration."""
-        checkpoint.write_json(self.path / CONFIG, config)
+        write_json(self.path / CONFIG, config)
 
     def save(self, iteration: int, content: Checkpoint) -> None:
         """Write the checkpoint of an iteration, then remove all but it and the one before.
@@ -97,7 +94,7 @@ class RunFolder:
         if folder.exists():
             raise ValueError(f"{folder} is in the way, and is no checkpoint: move it elsewhere")
         os.replace(draft, folder)
-        checkpoint.to_disk(folder.parent)
+        sync(folder.parent)
         self.write_config(content.config)
         for old in others[:-1]:
             _remove(old)

@@ -13,6 +13,7 @@ from sudoku_gym.evaluation.leaderboard.fixed_sets import FILE, programme
 from sudoku_gym.evaluation.leaderboard.games import BATCH_CELLS, TIMED
 from sudoku_gym.evaluation.leaderboard.standings import Played, Row, Standings
 from sudoku_gym.evaluation.tables import markdown_table
+from sudoku_gym.storage.atomic import write_text
 
 _SHORT = 12  # letters of a checksum; the file has them all
 _NOTHING = "-"
@@ -56,11 +57,9 @@ def page(standings: Standings, json_file: str) -> str:
 
 
 def write_page(path: Path, standings: Standings, json_file: Path) -> None:
-    """Write the page under a temporary name, then rename it."""
+    """Write the page."""
     link = Path(os.path.relpath(json_file, path.parent)).as_posix()
-    draft = path.with_name(f".{path.name}.draft")
-    draft.write_text(page(standings, link), encoding="utf-8")
-    os.replace(draft, path)
+    write_text(path, page(standings, link))
 
 
 def _tables(standings: Standings) -> Iterator[str]:

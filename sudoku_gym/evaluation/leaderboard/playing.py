@@ -22,10 +22,10 @@ from sudoku_gym.evaluation.leaderboard.fixed_sets import (
     programme,
 )
 from sudoku_gym.evaluation.leaderboard.identity import package_of, this_run, weights_of
-from sudoku_gym.evaluation.leaderboard.lock import locked
 from sudoku_gym.evaluation.leaderboard.standings import Played, PuzzlesPlayed, Row, Standings
 from sudoku_gym.evaluation.leaderboard.workers import Answer, Task, perform
 from sudoku_gym.policies import load_policy
+from sudoku_gym.storage.lock import locked
 
 VERBS = ("played", "timed")  # what is done to cells, in this order
 ADDED = "added"  # the kind of a row that the package does not come with
@@ -107,7 +107,8 @@ def play_leaderboard(
     sets = _sets(order)
     names = _names(order.only, [each.policy for each in _listed(order)], "row")
     chosen = [each for each in sets if each.name in _chosen_sets(order, sets)]
-    with locked(path):
+    refusal = f"another leaderboard is being played into {path}: wait, or give another --out"
+    with locked(path.with_name(f".{path.name}.lock"), refusal):
         old = standings_file.read(path) if path.exists() else None
         standings = _begun(old, sets, order)
         run = this_run(order.jobs, order.timing_budget)

@@ -7,7 +7,6 @@ with its name.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, asdict, fields, is_dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from sudoku_gym.evaluation.leaderboard.standings import Standings
+from sudoku_gym.storage.atomic import write_text
 from sudoku_gym.storage.reading import read_json
 
 FORMAT = "sudoku-gym leaderboard"
@@ -50,13 +50,8 @@ def read(path: Path) -> Standings:
 
 
 def write(path: Path, standings: Standings) -> None:
-    """Write a leaderboard under a temporary name, then rename it."""
-    draft = path.with_name(f".{path.name}.draft")
-    with draft.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(_lines(standings))
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(draft, path)
+    """Write a leaderboard."""
+    write_text(path, "".join(_lines(standings)))
 
 
 def _lines(standings: Standings) -> Iterator[str]:

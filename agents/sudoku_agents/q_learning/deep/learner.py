@@ -19,7 +19,7 @@ from sudoku_agents.q_learning.deep.replay import Replay
 from sudoku_agents.q_learning.deep.updates import Losses, update
 from sudoku_curricula import curves
 from sudoku_gym.puzzles.sources import Blanks
-from sudoku_gym.storage.structure import check_form
+from sudoku_gym.storage.reading import check_structure
 from sudoku_learning.networks import NetworkPolicy
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.training import (
@@ -128,7 +128,7 @@ class DQNLearner:
 
     def restore(self, state: State) -> None:
         """Continue from a state of an equal learner."""
-        check_form(state.numbers, {"iterations": 0})
+        check_structure(state.numbers, {"iterations": 0})
         own = {n: value for n, value in state.tensors.items() if not n.startswith(_TARGET)}
         behind = {
             name.removeprefix(_TARGET): value

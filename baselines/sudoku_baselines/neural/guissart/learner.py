@@ -46,7 +46,7 @@ from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_gym.storage.configs import registered
-from sudoku_gym.storage.structure import check_form
+from sudoku_gym.storage.reading import check_structure
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.training import (
     CurriculumConfig,
@@ -194,7 +194,7 @@ class GuissartLearner:
 
     def restore(self, state: State) -> None:
         """Continue from a state of an equal learner."""
-        check_form(state.numbers, {"iterations": 0})
+        check_structure(state.numbers, {"iterations": 0})
         self.optimiser.restore(state)
         self._iterations = state.numbers["iterations"]
 

@@ -12,7 +12,7 @@ import pytest
 from sudoku_gym import evaluate, load_policy
 from sudoku_gym.evaluation.leaderboard import Order, games, play_leaderboard, playing, read
 from sudoku_gym.evaluation.leaderboard.fixed_sets import programme
-from sudoku_gym.evaluation.leaderboard.lock import locked
+from sudoku_gym.storage.lock import locked
 
 SETS = ["4x4", "9x9"]
 CELLS = [f"{policy} on {name}" for policy in ("masked-random", "naked-singles") for name in SETS]
@@ -202,10 +202,11 @@ def test_a_policy_that_is_slow_is_stopped_and_goes_on_with_more_time(small, play
 
 def test_two_at_once_are_refused(small, play, tmp_path):
     path = tmp_path / "board.json"
-    with locked(path), pytest.raises(ValueError, match=r"another leaderboard .*/board\.json"):
+    lock = tmp_path / ".board.json.lock"
+    with locked(lock, ""), pytest.raises(ValueError, match=r"another leaderboard .*/board\.json"):
         play(path)
     play(path)
-    assert [file.name for file in tmp_path.glob(".*")] == []
+    assert [file.name for file in tmp_path.glob(".*")] == [lock.name]
 
 
 def test_a_folder_that_is_not_there(small, tmp_path):

@@ -1,0 +1,54 @@
+"""Files that are there whole or not at all: written beside their place, synced, then renamed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary path to write; at the end it is synced and takes the place of `path`.
+
+    Where the block raises, the temporary file is removed and `path` stays as it was. The
+    temporary path lies in the same folder and ends in the same suffix.
+    """
+    target = Path(path)
+    temporary = temporary_path(target)
+    try:
+        yield temporary
+        sync(temporary)
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    r"""Write UTF-8 text atomically; lines end in `\n` on every system."""
+    with atomic_write(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_json(path: str | os.PathLike[str], content: Any, indent: int = 2) -> None:
+    """Write JSON atomically."""
+    write_text(path, json.dumps(content, indent=indent) + "\n")
+
+
+def temporary_path(path: Path) -> Path:
+    """Return the name under which `path` is written; it stays behind only where a process dies."""
+    return path.with_name(f".{path.stem}.draft{path.suffix}")
+
+
+def sync(path: Path) -> None:
+    """Wait until a file's content, or a folder's list of names, would survive a power cut."""
+    if os.name != "posix":  # Windows opens no folder, and syncs no file that is open for reading
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

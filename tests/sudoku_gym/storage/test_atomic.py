@@ -1,0 +1,31 @@
+"""Files are whole or as they were; of two processes that lock a file one is refused."""
+
+import pytest
+
+from sudoku_gym.storage.atomic import atomic_write, write_json, write_text
+from sudoku_gym.storage.lock import locked
+
+
+def test_a_failure_leaves_the_file_as_it_was(tmp_path):
+    path = tmp_path / "figures.json"
+    write_json(path, {"a": 1})
+    with pytest.raises(RuntimeError), atomic_write(path) as temporary:
+        assert (temporary.parent, temporary.suffix) == (tmp_path, ".json")
+        temporary.write_text("half")
+        raise RuntimeError
+    assert path.read_text() == '{\n  "a": 1\n}\n'
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_text_has_the_same_bytes_on_every_system(tmp_path):
+    write_text(tmp_path / "page.md", "é\n")
+    assert (tmp_path / "page.md").read_bytes() == "é\n".encode()
+
+
+def test_a_lock_is_held_once(tmp_path):
+    lock = tmp_path / ".lock"
+    with locked(lock, "first"):
+        with pytest.raises(ValueError, match="second"), locked(lock, "second"):
+            pytest.fail("two hold the lock")
+    with locked(lock, "third"):
+        assert lock.exists()
