@@ -66,7 +66,7 @@ class Config:
     """that it may spend on a puzzle"""
     rounds: int | None = None
     """of the network in each evaluation; None takes those of the checkpoint"""
-    sure: float | None = None
+    threshold: float | None = None
     """logit from which placements are played before the network is asked again; 1e9 asks it before
     every move, None takes what the checkpoint was trained with"""
     untrained: int = 0
@@ -118,12 +118,12 @@ def play(name: str, chosen: PuzzleSet, config: Config) -> Iterator[Row]:
     """Let everybody play a set; yield a row of figures each."""
     for title, make in FLOORS.items() if config.floors else ():
         yield figures(name, title, chosen, make(), config)
-    greedy = loading.load(config.checkpoint, rounds=config.rounds, sure=config.sure)
+    greedy = loading.load(config.checkpoint, rounds=config.rounds, threshold=config.threshold)
     network = greedy.network
     for seed in range(config.untrained):
         body = network.body.config
         make = partial(Network, body, POLICY_AND_VALUE, chosen.geometry)
-        random = AlphaZeroPolicy(seeded(seed, make), sure=greedy.sure)
+        random = AlphaZeroPolicy(seeded(seed, make), threshold=greedy.threshold)
         yield figures(name, f"untrained, seed {seed}", chosen, random, config)
     if config.greedy:
         start = time.process_time()

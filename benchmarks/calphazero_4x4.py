@@ -91,7 +91,7 @@ def training_config(config: Config, seed: int, run: Path) -> ExpertIterationConf
         evaluate_every=config.iterations,
         updates=UpdatesConfig(count=config.updates),
         network=ExactCoverConfig(
-            config.channels, 8, test_rounds=64, intersections=True, settled=1.0
+            config.channels, 8, test_rounds=64, intersections=True, convergence_margin=1.0
         ),
         curriculum=ConstantConfig(blanks=12),
     )

@@ -88,7 +88,7 @@ class Compiled:
 
     def train(self, boards, masks, geometry):
         """Forward and backward."""
-        self.head(self.body(boards, masks, geometry, every_round=True)).square().sum().backward()
+        self.head(self.body(boards, masks, geometry, all_rounds=True)).square().sum().backward()
 
 
 class Plain(Compiled):

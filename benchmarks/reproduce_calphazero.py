@@ -47,11 +47,11 @@ from sudoku_gym.puzzles.sources import resolve_source
 from sudoku_learning.networks import (
     POLICY_AND_VALUE,
     AttentionConfig,
-    BatchedPolicy,
     BodyConfig,
     MLPConfig,
     Network,
     NetworkPolicy,
+    PlacementPolicy,
     seeded,
 )
 from sudoku_learning.training import Training
@@ -227,7 +227,7 @@ def play(network: Network, blanks: int, budgets: Sequence[int], config: Config) 
             yield figures_of(name, f"{budget} simulations", player, boards)
 
 
-class MostVisited(BatchedPolicy):
+class MostVisited(PlacementPolicy):
     """Plays the action that a search of its own for each move has tried most often.
 
     `AlphaZeroPolicy` would go where the search has met a solved board; the paper's does not.

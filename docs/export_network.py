@@ -27,8 +27,8 @@ def exported(folder: Path = PRETRAINED) -> str:
             "channels": network["channels"],
             "segment": network["rounds"],
             "rounds": network["test_rounds"],
-            "settled": network["settled"],
-            "sure": config["sure"],
+            "convergenceMargin": network["convergence_margin"],
+            "threshold": config["threshold"],
         },
         "tensors": {
             name: base64.b64encode(tensor.astype("<f4").tobytes()).decode()

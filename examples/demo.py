@@ -72,8 +72,8 @@ def main(argv=None):
 
     console.rule("2. Minimal 9x9 puzzles of the test split")
     untrained = {
-        "before training": thinking(before, rounds, config.sure),
-        "untrained, luckiest of ten": thinking(luckiest(config), rounds, config.sure),
+        "before training": thinking(before, rounds, config.threshold),
+        "untrained, luckiest of ten": thinking(luckiest(config), rounds, config.threshold),
     }
     trained = load_policy(config.run, rounds=rounds)
     retry = load_policy(config.run, rounds=rounds, search="retry")
@@ -134,7 +134,9 @@ def configuration(run, smoke):
             start=40, stop=55, step=5, threshold=0.8, window=32, min_count=32
         ),
         updates=UpdatesConfig(count=40, boards=24, constant_share=0.3),
-        network=ExactCoverConfig(16, 16, test_rounds=32, intersections=True, settled=1.0),
+        network=ExactCoverConfig(
+            16, 16, test_rounds=32, intersections=True, convergence_margin=1.0
+        ),
     )
     if not smoke:
         return config
@@ -162,10 +164,10 @@ def luckiest(config):
     )
 
 
-def thinking(network, rounds, sure):
+def thinking(network, rounds, threshold):
     """Return the policy of a network that takes so many rounds each time that it is asked."""
     network.body.rounds = rounds
-    return AlphaZeroPolicy(network, sure=sure)
+    return AlphaZeroPolicy(network, threshold=threshold)
 
 
 def other_sizes(smoke):

@@ -45,7 +45,7 @@ def main(argv=None):
         updates=UpdatesConfig(count=4 if options.smoke else 60),
     )
     training = Training(config, ExpertIterationLearner)
-    untrained = AlphaZeroPolicy(deepcopy(training.learner.network), sure=config.sure)
+    untrained = AlphaZeroPolicy(deepcopy(training.learner.network), threshold=config.threshold)
     training.run(Console())
 
     # The folder of a run is a policy. The same network before training stands beside it: some

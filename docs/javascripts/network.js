@@ -89,10 +89,10 @@
 
     /** Whether the network would stop here: it has made up its mind, or run out of rounds. */
     get isDone() {
-      const { rounds, segment, settled } = this.network.settings;
+      const { rounds, segment, convergenceMargin } = this.network.settings;
       if (this.rounds >= rounds) return true;
       return this.rounds > 0 && this.rounds % segment === 0 &&
-        this.logits.every((logit) => Math.abs(logit) >= settled);
+        this.logits.every((logit) => Math.abs(logit) >= convergenceMargin);
     }
 
     /** Run one round. */
@@ -343,7 +343,7 @@
         const cell = Math.floor(action / size);
         if (best === null || move.logit > best.logit) best = move;
         const rival = bestOfCell.get(cell);
-        if (move.logit > this.network.settings.sure && !(rival?.logit >= move.logit)) {
+        if (move.logit > this.network.settings.threshold && !(rival?.logit >= move.logit)) {
           bestOfCell.set(cell, move);
         }
       });

@@ -120,7 +120,7 @@
     /** How many blanks the network would fill without another thought. */
     get sure() {
       const { size } = this.geometry;
-      const least = chanceOf(this.network.settings.sure);
+      const least = chanceOf(this.network.settings.threshold);
       return this.board.reduce((count, digit, cell) => {
         const chances = this.chances.subarray(cell * size, (cell + 1) * size);
         return count + (!digit && chances.some((chance) => chance > least) ? 1 : 0);

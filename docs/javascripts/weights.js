@@ -4,8 +4,8 @@ globalThis.SudokuGymWeights = {
   "channels": 32,
   "segment": 16,
   "rounds": 1024,
-  "settled": 1.0,
-  "sure": 5.0
+  "convergenceMargin": 1.0,
+  "threshold": 5.0
  },
  "tensors": {
   "body.gamma": "qtMtP1b81bvBMoM/RnRyPz1XtT2Ri4w/CS18P1dUbD9PDYI/Txd0PwltJj5J6JE8GHJ8vsbbOz+07Ko+tVsrPR7I476yx6c+3Op6P4L7Pz+CctO7E7CiPuJMNT5IJSW9tbTtPq6IOz9bmqK+igUiPgKHFz+BNZk+A0UfP6VAgj8=",

@@ -17,7 +17,7 @@ class AlphaZeroPolicy(NetworkPolicy):
     Args:
         network: with the heads `policy` and `value`; put in evaluation mode.
         search_config: the tree search before each move, or None to play the network's first choice.
-        sure: without a search, see `NetworkPolicy`.
+        threshold: without a search, see `NetworkPolicy`.
 
     Attributes:
         searched: what the search before the last move found, of the boards that it was asked about;
@@ -28,9 +28,9 @@ class AlphaZeroPolicy(NetworkPolicy):
         self,
         network: Network,
         search_config: SearchConfig | None = None,
-        sure: float | None = None,
+        threshold: float | None = None,
     ) -> None:
-        super().__init__(network, sure=sure)
+        super().__init__(network, threshold=threshold)
         self.search_config = search_config
         self.searched: SearchResult | None = None
 
@@ -52,7 +52,7 @@ class AlphaZeroPolicy(NetworkPolicy):
         self.searched = found
         digits = np.arange(1, boards.shape[1] + 1, dtype=np.int8)
         wins = found.solutions[..., None] == digits  # all zeros where none was met
-        self.plan(np.where(wins, 0, -np.inf).reshape(len(boards), -1).astype(np.float32))
+        self.queue(np.where(wins, 0, -np.inf).reshape(len(boards), -1).astype(np.float32))
         return found.best_actions()
 
 

@@ -77,7 +77,9 @@ def update(
             boards, policies = moved_by.apply(boards), moved_by.apply_to_policy(policies)
         masks = legal_placements(boards, geometry, actions)
         masks |= config.every_action
-        found = network.every_round(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
+        found = network.forward_all_rounds(
+            torch.from_numpy(boards), torch.from_numpy(masks), geometry
+        )
         value_loss, policy_loss, entropy = losses(
             found["policy"],
             found["value"],

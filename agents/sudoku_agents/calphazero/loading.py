@@ -32,7 +32,7 @@ def load(
     search: Literal["retry"] | None = None,
     evaluations: int = RetryConfig.evaluations,
     rounds: int | None = None,
-    sure: float | None = None,
+    threshold: float | None = None,
 ) -> AlphaZeroPolicy | RetrySolver:
     """Make a policy of a checkpoint, or of the latest checkpoint of a run.
 
@@ -47,9 +47,9 @@ def load(
         rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint, with
             a tree search at most 256 of them: lost boards never settle, and it meets many. (The
             retry search soon thinks quickly, see `RetryConfig.thorough`.)
-        sure: without a search, all placements with a higher logit are played before the network is
-            asked again; a number that no logit reaches, as 1e9, asks it before every move. None
-            takes what the network was trained with.
+        threshold: without a search, all placements with a higher logit are played before the
+            network is asked again; a number that no logit reaches, as 1e9, asks it before every
+            move. None takes what the network was trained with.
 
     Raises:
         ValueError: if there is no sound checkpoint in the folder, or the options exclude each
@@ -59,17 +59,19 @@ def load(
         raise ValueError(f"search must be 'retry', not {search!r}")
     if search and simulations:
         raise ValueError("give simulations, for the tree search, or search='retry', not both")
-    if sure is not None and (search or simulations):
-        raise ValueError(f"sure={sure}: a search does not play what the network is sure of")
+    if threshold is not None and (search or simulations):
+        raise ValueError(
+            f"threshold={threshold}: a search does not play placements by their logit alone"
+        )
     config, network = load_network(folder, read_config, _make, rounds=rounds)
-    if rounds is None and simulations and network.settles:
+    if rounds is None and simulations and network.can_converge:
         network.body.rounds = min(network.eval().body.rounds, SEARCH_ROUNDS)
     if search == "retry":
         return RetrySolver(network, RetryConfig(evaluations))
     if not simulations:
-        if sure is None and isinstance(config, ExpertIterationConfig):
-            sure = config.sure
-        return AlphaZeroPolicy(network, sure=sure)
+        if threshold is None and isinstance(config, ExpertIterationConfig):
+            threshold = config.threshold
+        return AlphaZeroPolicy(network, threshold=threshold)
     trained_with = SearchConfig(reward="sparse")
     if isinstance(config, AlphaZeroConfig):
         trained_with = config.search
@@ -83,7 +85,7 @@ def load_general(
     search: Literal["retry"] | None = None,
     evaluations: int = RetryConfig.evaluations,
     rounds: int | None = None,
-    sure: float | None = None,
+    threshold: float | None = None,
 ) -> AlphaZeroPolicy | RetrySolver:
     """Make a policy of the network that was trained on 16x16 boards and on the variants too.
 
@@ -94,12 +96,12 @@ def load_general(
         search: likewise.
         evaluations: likewise.
         rounds: likewise.
-        sure: likewise.
+        threshold: likewise.
 
     Raises:
         ValueError: as `load` does.
     """
-    return load(folder, search=search, evaluations=evaluations, rounds=rounds, sure=sure)
+    return load(folder, search=search, evaluations=evaluations, rounds=rounds, threshold=threshold)
 
 
 def _make(config: AlphaZeroConfig | ExpertIterationConfig) -> Network:

@@ -59,7 +59,7 @@ class ExpertIterationConfig(TrainingConfig):
     search_rounds: int | None = 32
     """rounds of the network in each of the search's evaluations, at most: to be corrected is
     cheaper than to think for long. None takes those of play"""
-    sure: float | None = 5.0
+    threshold: float | None = 5.0
     """in play, all placements with a logit above this are made, the best first, before the network
     is asked again: each time that it is asked about a hard board it may be misled. None asks it
     before every move"""
@@ -70,7 +70,7 @@ class ExpertIterationConfig(TrainingConfig):
     with; None draws them"""
     network: ExactCoverConfig = field(
         default_factory=lambda: ExactCoverConfig(
-            16, 16, test_rounds=128, intersections=True, settled=1.0
+            16, 16, test_rounds=128, intersections=True, convergence_margin=1.0
         )
     )
     """the body of the network; `rounds` are those of one segment"""

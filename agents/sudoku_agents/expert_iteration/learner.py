@@ -113,7 +113,7 @@ class ExpertIterationLearner:
 
     def policy(self) -> AlphaZeroPolicy:
         """Return the policy without search."""
-        return AlphaZeroPolicy(self.network, sure=self.config.sure)
+        return AlphaZeroPolicy(self.network, threshold=self.config.threshold)
 
     def state(self) -> State:
         """Return weights, optimiser, pools, and how far the run is."""

@@ -15,7 +15,7 @@ from sudoku_agents.gflownet.orders import Choices
 from sudoku_agents.gflownet.sampler import draw_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import NetworkPolicy
-from sudoku_learning.networks.policy import SURE
+from sudoku_learning.networks.policy import PLAY_THRESHOLD
 from sudoku_learning.training.config import read_config
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.playing import load_network
@@ -29,14 +29,14 @@ class GFlowNetPolicy(NetworkPolicy):
     Args:
         network: put in evaluation mode.
         sample: draw each placement from the forward policy instead of taking the likeliest.
-        sure: without drawing, see `NetworkPolicy`; a number only for networks whose logits say how
-            likely each placement is to be right, as maximum likelihood makes them.
+        threshold: without drawing, see `NetworkPolicy`; a number only for networks whose logits
+            say how likely each placement is to be right, as maximum likelihood makes them.
     """
 
     def __init__(
-        self, network: FlowNetwork, sample: bool = False, sure: float | None = None
+        self, network: FlowNetwork, sample: bool = False, threshold: float | None = None
     ) -> None:
-        super().__init__(network, sure=sure)
+        super().__init__(network, threshold=threshold)
         self._flows = network
         self._sample = sample
         self._rng = np.random.default_rng(0)
@@ -60,7 +60,7 @@ def load(
     folder: str | os.PathLike[str] = PRETRAINED,
     sample: bool = False,
     rounds: int | None = None,
-    sure: float | None = None,
+    threshold: float | None = None,
 ) -> GFlowNetPolicy:
     """Make a policy of a checkpoint, or of the latest checkpoint of a run.
 
@@ -68,21 +68,21 @@ def load(
         folder: of the checkpoint or the run; by default the network that comes with the package.
         sample: draw each placement instead of taking the likeliest.
         rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint.
-        sure: unless placements are drawn, all with a higher logit are played, the best first,
+        threshold: unless placements are drawn, all with a higher logit are played, the best first,
             before the network is asked again. None takes 5 where maximum likelihood trained it, and
             asks before every move where it did not; 1e9 asks before every move too.
 
     Raises:
         ValueError: if there is no sound checkpoint in the folder, the network has no rounds, or
-            `sure` is given for placements that are drawn.
+            `threshold` is given for placements that are drawn.
     """
-    if sample and sure is not None:
-        raise ValueError(f"sure={sure}: placements that are drawn are drawn one by one")
+    if sample and threshold is not None:
+        raise ValueError(f"threshold={threshold}: placements that are drawn are drawn one by one")
     read = partial(read_config, kind=GFlowNetConfig)
     config, network = load_network(folder, read, _make, rounds=rounds)
-    if sure is None and not sample and config.loss.kind == "maximum-likelihood":
-        sure = SURE
-    return GFlowNetPolicy(network, sample, sure)
+    if threshold is None and not sample and config.loss.kind == "maximum-likelihood":
+        threshold = PLAY_THRESHOLD
+    return GFlowNetPolicy(network, sample, threshold)
 
 
 def _make(config: GFlowNetConfig) -> FlowNetwork:

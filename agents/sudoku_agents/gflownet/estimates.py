@@ -101,10 +101,10 @@ def _ask(
 ) -> Answers:
     """Ask about boards after every round; those `with_flow` about their flow too."""
     if with_flow.all():
-        return network.answer(boards, found, geometry, every_round=True)
+        return network.answer(boards, found, geometry, all_rounds=True)
     parts = np.flatnonzero(with_flow), np.flatnonzero(~with_flow)
     said = [
-        network.answer(boards[part], found.of(part), geometry, every_round=True, flows=flows)
+        network.answer(boards[part], found.of(part), geometry, all_rounds=True, flows=flows)
         for part, flows in zip(parts, (True, False), strict=True)
     ]
     back = torch.from_numpy(np.concatenate(parts).argsort())

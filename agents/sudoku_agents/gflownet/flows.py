@@ -23,11 +23,12 @@ from sudoku_learning.networks import (
     LogFlowConfig,
     Network,
     PolicyConfig,
+    chunks,
 )
 
 HEADS: dict[str, HeadConfig] = {"policy": PolicyConfig(), "log_flow": LogFlowConfig()}
 FLOW_SCALE = 5.0  # the head counts in fives, so that Adam moves log-flows faster than the rest
-BOARDS_AT_ONCE = 1024
+FLOW_CHUNK_SIZE = 1024  # boards
 
 
 class Answers(NamedTuple):
@@ -58,7 +59,7 @@ class FlowNetwork(Network):
         boards: NDArray[np.int8],
         found: Choices,
         geometry: Geometry,
-        every_round: bool = False,
+        all_rounds: bool = False,
         flows: bool = True,
     ) -> Answers:
         """Ask about boards int8 `[B, N, N]` at each of which a placement is allowed.
@@ -67,8 +68,8 @@ class FlowNetwork(Network):
         0 stands in its place.
         """
         given = torch.from_numpy(boards), torch.from_numpy(found.candidates), geometry
-        thought = {"memories": self.remember(*given)} if self.settles else {}
-        features = self.body(*given, every_round=every_round, **thought)
+        start = {"recurrent_states": self.recurrent_states(*given)} if self.can_converge else {}
+        features = self.body(*given, all_rounds=all_rounds, **start)
         logits = self.heads["policy"](features)
         log_flow = logits.new_zeros(logits.shape[:2])
         if flows:
@@ -86,10 +87,12 @@ class FlowNetwork(Network):
         asked = np.flatnonzero(found.num_allowed > 1)
         index, inverse = distinct(boards[asked])
         with torch.inference_mode():
-            for start in range(0, len(index), BOARDS_AT_ONCE):
-                part = asked[index[start : start + BOARDS_AT_ONCE]]
+            for chunk in chunks(len(index), FLOW_CHUNK_SIZE):
+                part = asked[index[chunk]]
                 masks = torch.from_numpy(found.candidates[part])
-                said = self.think(torch.from_numpy(boards[part]), masks, geometry, ["policy"])
+                said = self.forward_until_converged(
+                    torch.from_numpy(boards[part]), masks, geometry, ["policy"]
+                )
                 allowed = torch.from_numpy(found.allowed[part])
                 log_pf[part] = log_policy_of(said["policy"], allowed).numpy()
         log_pf[asked] = log_pf[asked[index]][inverse]

@@ -15,10 +15,11 @@ import torch
 from numpy.typing import NDArray
 
 from sudoku_agents.gflownet.config import RewardConfig
-from sudoku_agents.gflownet.flows import BOARDS_AT_ONCE, FlowNetwork, log_shares
+from sudoku_agents.gflownet.flows import FLOW_CHUNK_SIZE, FlowNetwork, log_shares
 from sudoku_agents.gflownet.orders import Order, choices, next_boards
 from sudoku_agents.gflownet.rewards import log_rewards
 from sudoku_gym.geometry import Geometry
+from sudoku_learning.networks import chunks
 
 
 def log_z_ahead(
@@ -61,8 +62,7 @@ def log_z_ahead(
         on = np.flatnonzero(found.num_allowed)
         boards, owners, found = boards[on], owners[on], found.of(on)
         if made == steps:
-            for start in range(0, len(on), BOARDS_AT_ONCE):
-                part = slice(start, start + BOARDS_AT_ONCE)
+            for part in chunks(len(on), FLOW_CHUNK_SIZE):
                 with torch.inference_mode():
                     said = network.answer(boards[part], found.of(part), geometry).log_flow[-1]
                 shares = log_shares(blanks[owners[part]], np.full(len(said), made), order)

@@ -5,7 +5,7 @@ failed end to zero and to return to the root. A failed end is a proof, though, a
 reach far: a board at which some constraint has no placement left has no solution. So the search
 strikes out what was refuted, no more than that, and the network says where to go on.
 
-1. The network rates the placements that are still allowed. Those with a logit above `sure` are
+1. The network rates the placements that are still allowed. Those with a logit above `threshold` are
    assumed together, surest first, or, if there are none, the best one alone.
 2. Either all of these K placements are right, or for one k from 1 to K the first k - 1 are and the
    kth is not: K + 1 cases. The logistic function of the logits says how likely each of them is, if
@@ -61,7 +61,7 @@ class RetryConfig:
 
     evaluations: int = 10_000
     """network evaluations to spend on one board before it is left undecided"""
-    sure: float = 3.0
+    threshold: float = 3.0
     """placements with a logit above this are assumed together"""
     thorough: int = 4
     """evaluations of a board after which the network thinks quickly, if it can"""
@@ -122,7 +122,7 @@ def retry_search(
         raise ValueError(f"limit must be at least 1, not {limit}")
     masks = board.candidates(boards, geometry).reshape(len(boards), -1)
     searches = [
-        _Search(start, mask, geometry, config.sure, limit)
+        _Search(start, mask, geometry, config.threshold, limit)
         for start, mask in zip(boards, masks, strict=True)
     ]
     for search, is_wrong in zip(searches, _hold_conflicts(boards, geometry), strict=True):
@@ -200,7 +200,7 @@ class _Search:
         start: NDArray[np.int8],
         mask: NDArray[np.bool_],
         geometry: Geometry,
-        sure: float,
+        threshold: float,
         limit: int,
     ) -> None:
         self.board, self.mask = start.ravel().copy(), mask.copy()
@@ -212,7 +212,7 @@ class _Search:
         self._fullest: list[_Case] = []
         self._opened = 0
         self._tables = constraint_table(geometry), constraint_members(geometry)
-        self._sure = sure
+        self._threshold = threshold
         self._limit = limit
 
     @property
@@ -221,12 +221,12 @@ class _Search:
         return self.solutions[0] if self.solutions else np.zeros_like(self.board)
 
     def go_on(self, logits: NDArray[np.float32]) -> None:
-        """Assume what the network is sure of, or its best; then see where that leads."""
+        """Assume the placements above the threshold, or the best one; then see where that leads."""
         self.evaluations += 1
         logits = np.where(self.mask, logits, -np.inf)
-        sure = np.flatnonzero(logits > self._sure)
-        order = np.argsort(-logits[sure], kind="stable")
-        self._assume(sure[order] if len(sure) else np.array([logits.argmax()]), logits)
+        above = np.flatnonzero(logits > self._threshold)
+        order = np.argsort(-logits[above], kind="stable")
+        self._assume(above[order] if len(above) else np.array([logits.argmax()]), logits)
         self._take()
         self.look()
 

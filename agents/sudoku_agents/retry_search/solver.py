@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from sudoku_agents.retry_search.retry_search import Ratings, RetryConfig, RetryResult, retry_search
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import Network, evaluate_boards
-from sudoku_learning.networks.policy import BOARDS_AT_ONCE
 
 
 class RetrySolver:
@@ -30,7 +29,7 @@ class RetrySolver:
     def search(self, puzzles: NDArray[np.int8], geometry: Geometry, limit: int = 1) -> RetryResult:
         """Search for up to `limit` solutions, see `retry_search`."""
         network, quick = self.network, None
-        if network.settles:
+        if network.can_converge:
             quick = ratings(network, geometry, network.body.segments()[0])
         rate = ratings(network, geometry)
         return retry_search(puzzles, geometry, rate, self.config, limit, quick)
@@ -42,17 +41,10 @@ def ratings(network: Network, geometry: Geometry, rounds: int | None = None) -> 
     Args:
         network: with the head `policy`.
         geometry: of the boards.
-        rounds: of a body that settles, at most; None takes what it is set to.
+        rounds: of a network that can converge, at most; None takes what it is set to.
     """
 
     def rate(boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
-        parts = [
-            evaluate_boards(network, boards[part], masks[part], geometry, ["policy"], rounds)
-            for part in (
-                slice(start, start + BOARDS_AT_ONCE)
-                for start in range(0, len(boards), BOARDS_AT_ONCE)
-            )
-        ]
-        return np.concatenate([part["policy"] for part in parts])
+        return evaluate_boards(network, boards, masks, geometry, ["policy"], rounds)["policy"]
 
     return rate

@@ -21,14 +21,14 @@ from sudoku_gym import puzzles
 from sudoku_gym.evaluation import evaluate
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import resolve_source
-from sudoku_learning.networks import BatchedPolicy
+from sudoku_learning.networks import PlacementPolicy
 from sudoku_learning.training import HeldOut
 
 MODULE_PATH = Path("learner_group", "learner", "rl_module", DEFAULT_MODULE_ID)
 """Where the module lies in a checkpoint of RLlib."""
 
 
-class RLlibPolicy(BatchedPolicy):
+class RLlibPolicy(PlacementPolicy):
     """Plays greedily with a module: a `sudoku_gym.Policy` for `evaluate` and `compare`.
 
     The module of a saved algorithm is loaded with RLlib's own

@@ -12,11 +12,11 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from sudoku_agents.sb3.observations import check_observations, encode
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import PuzzleSource
-from sudoku_learning.networks import BatchedPolicy
+from sudoku_learning.networks import PlacementPolicy
 from sudoku_learning.training import held_out
 
 
-class SB3Policy(BatchedPolicy):
+class SB3Policy(PlacementPolicy):
     """Plays with a model: a `sudoku_gym.Policy` for `evaluate` and `compare`.
 
     A model without masks may answer illegally, and loses that game. A saved model is loaded with

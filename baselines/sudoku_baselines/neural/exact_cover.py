@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from sudoku_baselines.neural.config import LabelledConfig
 from sudoku_baselines.neural.learner import READ
-from sudoku_baselines.neural.model import BOARDS_AT_ONCE
 from sudoku_curricula import curves
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym import board
@@ -76,14 +75,14 @@ class ExactCoverTraining(LabelledConfig):
     """iterations between two rounds of held-out games"""
     revealed: float = 0.3
     """share of the trained boards that get some more cells of the solution at first"""
-    sure: float | None = 5.0
+    threshold: float | None = 5.0
     """in play, all placements with a logit above this are made, the best first, before the network
     is asked again; None asks it before every move"""
     updates: UpdatesConfig = field(default_factory=lambda: UpdatesConfig(segments=16))
     """how the network is updated"""
     network: ExactCoverConfig = field(
         default_factory=lambda: ExactCoverConfig(
-            24, 16, test_rounds=128, intersections=True, settled=1.0
+            24, 16, test_rounds=128, intersections=True, convergence_margin=1.0
         )
     )
     """the body of the network; `rounds` are those of one segment"""
@@ -159,7 +158,7 @@ class ExactCoverLearner:
 
     def policy(self) -> NetworkPolicy:
         """Return the policy that plays the surest placements first."""
-        return NetworkPolicy(self.network, sure=self.config.sure)
+        return NetworkPolicy(self.network, threshold=self.config.threshold)
 
     def state(self) -> State:
         """Return weights, optimiser, and how far the run is."""
@@ -190,12 +189,8 @@ class CoverPredictor:
         """
         candidates = board.candidates(boards, geometry)
         masks = candidates.reshape(len(boards), -1)
-        found = np.empty(candidates.shape, np.float32)
-        for start in range(0, len(boards), BOARDS_AT_ONCE):
-            part = slice(start, start + BOARDS_AT_ONCE)
-            answer = evaluate_boards(self.network, boards[part], masks[part], geometry)
-            found[part] = answer["policy"].reshape(found[part].shape)
-        return found
+        found = evaluate_boards(self.network, boards, masks, geometry, ["policy"])
+        return found["policy"].reshape(candidates.shape)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

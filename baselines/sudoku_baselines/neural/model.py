@@ -12,9 +12,8 @@ from torch import Tensor, nn
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
+from sudoku_learning.networks import chunks
 from sudoku_learning.networks.mlp import check_size
-
-BOARDS_AT_ONCE = 256
 
 
 class Answer(NamedTuple):
@@ -91,8 +90,7 @@ class ModelPredictor:
         boards = board.as_boards(boards, geometry)
         found = np.empty((len(boards), *3 * (geometry.size,)), np.float32)
         with torch.inference_mode():
-            for start in range(0, len(boards), BOARDS_AT_ONCE):
-                part = slice(start, start + BOARDS_AT_ONCE)
+            for part in chunks(len(boards)):
                 last = self.model(torch.from_numpy(boards[part])).log_probabilities[-1]
                 found[part] = last.view(found[part].shape).numpy()
         return found

@@ -53,7 +53,7 @@ def load(folder: Folder, mode: Mode | None = None, rounds: int | None = None) ->
         network.body.rounds = rounds
         if mode == "one-shot":
             return PredictorPolicy(CoverPredictor(network), mode)
-        return NetworkPolicy(network, sure=config.sure)
+        return NetworkPolicy(network, threshold=config.threshold)
     assert isinstance(config, SupervisedConfig) and isinstance(network, Model)
     if rounds is not None:
         if not network.is_recurrent or rounds < 1:

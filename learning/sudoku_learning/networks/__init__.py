@@ -1,8 +1,14 @@
 """Networks: a body that reads boards, heads that answer, and the policy that plays them."""
 
 from sudoku_learning.networks.attention import AttentionBlock, AttentionConfig
-from sudoku_learning.networks.bodies import Body, BodyConfig, Features
-from sudoku_learning.networks.factor_graph import ExactCoverConfig
+from sudoku_learning.networks.bodies import (
+    Body,
+    BodyConfig,
+    Features,
+    RecurrentBody,
+    chunks,
+)
+from sudoku_learning.networks.factor_graph import ExactCoverConfig, RecurrentState
 from sudoku_learning.networks.heads import (
     ILLEGAL_LOGIT,
     CellDigitsConfig,
@@ -14,7 +20,7 @@ from sudoku_learning.networks.heads import (
 )
 from sudoku_learning.networks.mlp import MLPConfig
 from sudoku_learning.networks.network import BODIES, POLICY_AND_VALUE, Network, seeded
-from sudoku_learning.networks.policy import BatchedPolicy, NetworkPolicy, evaluate_boards
+from sudoku_learning.networks.policy import NetworkPolicy, PlacementPolicy, evaluate_boards
 from sudoku_learning.networks.pooled import PooledConfig
 
 __all__ = [
@@ -23,7 +29,6 @@ __all__ = [
     "POLICY_AND_VALUE",
     "AttentionBlock",
     "AttentionConfig",
-    "BatchedPolicy",
     "Body",
     "BodyConfig",
     "CellDigitsConfig",
@@ -34,10 +39,14 @@ __all__ = [
     "MLPConfig",
     "Network",
     "NetworkPolicy",
+    "PlacementPolicy",
     "PolicyConfig",
     "PooledConfig",
     "QConfig",
+    "RecurrentBody",
+    "RecurrentState",
     "ValueConfig",
+    "chunks",
     "evaluate_boards",
     "seeded",
 ]

@@ -76,7 +76,7 @@ class AttentionBody(nn.Module):
         self.norm = nn.LayerNorm(config.width)
 
     def forward(
-        self, boards: Tensor, masks: Tensor, geometry: Geometry, every_round: bool = False
+        self, boards: Tensor, masks: Tensor, geometry: Geometry, all_rounds: bool = False
     ) -> AttentionFeatures:
         """Return the features of boards and masks, see `Body`; there is one round to show.
 

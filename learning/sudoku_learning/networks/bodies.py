@@ -1,21 +1,23 @@
-"""What a body is: the part of a network that reads boards, whatever the heads then ask of it.
+"""Protocols of bodies: the part of a network that reads boards, whatever heads stand on it.
 
 A body turns boards and the masks of their legal placements into features, and makes the readouts
-by which heads see them: some numbers for each legal placement, or for each board. So a head works
-on any body, and a body with any heads.
+by which heads read them: some numbers for each legal placement, or for each board.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 from torch import Tensor, nn
 
 from sudoku_gym.geometry import Geometry
 
+CHUNK_SIZE = 256
+
 
 class Features(Protocol):
-    """What a body says of B boards, after R rounds; only its own readouts see more than this."""
+    """Features of B boards after R rounds; only the body's own readouts use more than this."""
 
     @property
     def index(self) -> Tensor:
@@ -30,7 +32,7 @@ class Body(Protocol):
     """A module that reads boards."""
 
     def __call__(
-        self, boards: Tensor, masks: Tensor, geometry: Geometry, every_round: bool = False
+        self, boards: Tensor, masks: Tensor, geometry: Geometry, all_rounds: bool = False
     ) -> Any:
         """Return the `Features` of boards of one geometry.
 
@@ -38,7 +40,7 @@ class Body(Protocol):
             boards: int8 `[B, N, N]`, 0 = blank.
             masks: bool `[B, N**3]`, the legal placements.
             geometry: the boards' units.
-            every_round: keep the features after each round, R of them, where the body has
+            all_rounds: keep the features after each round, R of them, where the body has
                 rounds; else only the last, R = 1.
         """
 
@@ -51,7 +53,49 @@ class Body(Protocol):
         Args:
             width: numbers a board.
             extensive: they add up over the parts of a board, as the log of a count does. The
-                exact-cover body then sums over its parts; other bodies read them as any numbers.
+                factor-graph body then sums over its parts; other bodies read them as any numbers.
+        """
+
+
+@runtime_checkable
+class RecurrentBody(Protocol):
+    """A body that applies one layer for many rounds and can go on from where it stopped."""
+
+    @property
+    def rounds(self) -> int:
+        """Rounds of the next call."""
+
+    @rounds.setter
+    def rounds(self, rounds: int | None) -> None:
+        """Set the rounds of all later calls; None takes those of the configuration."""
+
+    @property
+    def convergence_margin(self) -> float | None:
+        """A board has converged once no logit is closer to 0; None: all rounds are always run."""
+
+    def segments(self, rounds: int | None = None) -> list[int]:
+        """Divide rounds, by default those of the next call, into segments as in training."""
+
+    def __call__(
+        self,
+        boards: Tensor,
+        masks: Tensor,
+        geometry: Geometry,
+        all_rounds: bool = False,
+        recurrent_states: Sequence[Any] | None = None,
+        rounds: int | None = None,
+    ) -> Any:
+        """Return the `Features` of boards, see `Body`.
+
+        Args:
+            boards: int8 `[B, N, N]`, 0 = blank.
+            masks: bool `[B, N**3]`, the legal placements.
+            geometry: the boards' units.
+            all_rounds: keep the features after each round.
+            recurrent_states: for each board the state in which an earlier call left it (no
+                gradient goes back there), or None for the first state. If they are given, the
+                features hold the states after the last round, as `recurrent_states`.
+            rounds: how many; None takes `self.rounds`.
         """
 
 
@@ -59,8 +103,14 @@ class BodyConfig(Protocol):
     """Settings that make a body; a frozen dataclass registered in `sudoku_gym.storage.configs`."""
 
     def build(self, geometry: Geometry) -> Any:
-        """Make the body for boards of that geometry; exact-cover bodies play any other too.
+        """Make the body for boards of that geometry; factor-graph bodies play any other too.
 
         Raises:
             ValueError: if the body can't play such boards.
         """
+
+
+def chunks(count: int, size: int = CHUNK_SIZE) -> Iterator[slice]:
+    """Divide `count` boards into slices of at most `size`, to be evaluated one after the other."""
+    for start in range(0, count, size):
+        yield slice(start, min(start + size, count))

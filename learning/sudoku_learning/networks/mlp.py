@@ -61,7 +61,7 @@ class MLPBody(nn.Module):
         self.layers = nn.Sequential(*layers)
 
     def forward(
-        self, boards: Tensor, masks: Tensor, geometry: Geometry, every_round: bool = False
+        self, boards: Tensor, masks: Tensor, geometry: Geometry, all_rounds: bool = False
     ) -> MLPFeatures:
         """Return the features of boards and masks, see `Body`; there is one round to show.
 

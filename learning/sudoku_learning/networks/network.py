@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks.attention import AttentionConfig
-from sudoku_learning.networks.bodies import BodyConfig
-from sudoku_learning.networks.factor_graph import ExactCoverBody, ExactCoverConfig, Memory
+from sudoku_learning.networks.bodies import BodyConfig, RecurrentBody
+from sudoku_learning.networks.factor_graph import ExactCoverConfig, RecurrentState
 from sudoku_learning.networks.heads import HeadConfig, PolicyConfig, ValueConfig
 from sudoku_learning.networks.mlp import MLPConfig
 from sudoku_learning.networks.pooled import PooledConfig
@@ -27,7 +27,8 @@ BODIES: dict[str, type[BodyConfig]] = {
 POLICY_AND_VALUE: dict[str, HeadConfig] = {"policy": PolicyConfig(), "value": ValueConfig()}
 """The heads of an actor-critic whose returns lie in [0, 1]."""
 
-JUDGES = ("policy", "q")  # the head that says whether a board is settled, the first there is
+CONVERGENCE_HEADS = ("policy", "q")
+"""The heads whose numbers say whether a board has converged; the first that a network has."""
 
 
 class Network(nn.Module):
@@ -61,7 +62,7 @@ class Network(nn.Module):
         features = self.body(boards, masks, geometry)
         return {name: head(features)[-1] for name, head in self.heads.items()}
 
-    def think(
+    def forward_until_converged(
         self,
         boards: Tensor,
         masks: Tensor,
@@ -69,78 +70,94 @@ class Network(nn.Module):
         heads: Collection[str] | None = None,
         rounds: int | None = None,
     ) -> dict[str, Tensor]:
-        """Evaluate boards as `forward` does, but no longer than each of them needs.
+        """Evaluate boards as `forward` does, with no more rounds than each of them needs.
 
-        With `ExactCoverConfig.settled` the body runs `rounds` of its rounds at a time, and a board
-        is done when no number that the head `policy`, or else `q`, gives to a legal placement lies
-        closer to 0 than that. Other networks answer as `forward`. With `heads` the others are left
-        out; with `rounds` a network that settles thinks for at most so many.
+        If the network `can_converge`, the body runs one segment of rounds at a time, and a board
+        has converged when no number that the head `policy`, or else `q`, gives to a legal
+        placement is closer to 0 than the body's convergence margin. Other networks answer as
+        `forward`.
+
+        Args:
+            boards: int8 `[B, N, N]`.
+            masks: bool `[B, N**3]`.
+            geometry: the boards' units.
+            heads: names of the heads to evaluate; None takes all.
+            rounds: of a network that can converge, at most; None takes those of its body.
         """
         chosen = {name: head for name, head in self.heads.items() if heads is None or name in heads}
-        if not self.settles:
+        if not self.can_converge:
             features = self.body(boards, masks, geometry)
             return {name: head(features)[-1] for name, head in chosen.items()}
-        return self._think(boards, masks, geometry, chosen, rounds)[0]
+        return self._run_segments(boards, masks, geometry, chosen, rounds)[0]
 
     @property
-    def settles(self) -> bool:
-        """Whether `think` runs a board for as long as it needs."""
+    def can_converge(self) -> bool:
+        """Whether `forward_until_converged` stops boards early."""
         body = self.body
-        can_settle = isinstance(body, ExactCoverBody) and body.config.settled is not None
-        return can_settle and not self.heads.keys().isdisjoint(JUDGES)
+        has_margin = isinstance(body, RecurrentBody) and body.convergence_margin is not None
+        return has_margin and not self.heads.keys().isdisjoint(CONVERGENCE_HEADS)
 
-    def remember(self, boards: Tensor, masks: Tensor, geometry: Geometry) -> list[Memory] | None:
-        """Think about boards without gradients, as in evaluation.
+    def recurrent_states(
+        self, boards: Tensor, masks: Tensor, geometry: Geometry
+    ) -> list[RecurrentState] | None:
+        """Run the rounds of `forward_until_converged`, in evaluation mode and without gradients.
 
         Returns:
-            Where the body stands on each board, to go on from; None unless the network `settles`.
+            The recurrent state of each board after its last round; None unless the network
+            `can_converge`.
         """
-        if not self.settles:
+        if not self.can_converge:
             return None
         was_training = self.training
         self.eval()
         with torch.no_grad():
-            _, memories = self._think(boards, masks, geometry, {})
+            _, states = self._run_segments(boards, masks, geometry, {})
         self.train(was_training)
-        return memories
+        return states
 
-    def _think(
+    def _run_segments(
         self,
         boards: Tensor,
         masks: Tensor,
         geometry: Geometry,
         heads: Mapping[str, nn.Module],
         rounds: int | None = None,
-    ) -> tuple[dict[str, Tensor], list[Memory]]:
-        """Return what the heads say once each board has settled, and where the body stands."""
+    ) -> tuple[dict[str, Tensor], list[RecurrentState]]:
+        """Return the outputs of the heads and the recurrent states once boards have converged."""
         body = self.body
-        judge = next(self.heads[name] for name in JUDGES if name in self.heads)
-        found: dict[str, Tensor] = {}
+        convergence_head = next(
+            self.heads[name] for name in CONVERGENCE_HEADS if name in self.heads
+        )
+        outputs: dict[str, Tensor] = {}
         rows = torch.arange(len(boards))
-        memories: list[Any] = [None] * len(boards)
+        states: list[Any] = [None] * len(boards)
         for segment in body.segments(rounds):
             open_rows = rows.tolist()
-            before = [memories[row] for row in open_rows]
-            features = body(boards[rows], masks[rows], geometry, memories=before, rounds=segment)
-            for row, memory in zip(open_rows, features.memories, strict=True):
-                memories[row] = memory
+            before = [states[row] for row in open_rows]
+            features = body(
+                boards[rows], masks[rows], geometry, recurrent_states=before, rounds=segment
+            )
+            for row, state in zip(open_rows, features.recurrent_states, strict=True):
+                states[row] = state
             for name, head in heads.items():
-                numbers = head(features)[-1]
-                if name not in found:
-                    found[name] = numbers.new_empty(len(boards), *numbers.shape[1:])
-                found[name][rows] = numbers
-            judged = judge(features)[-1].abs()
-            rows = rows[((judged < body.config.settled) & masks[rows]).any(1)]
+                output = head(features)[-1]
+                if name not in outputs:
+                    outputs[name] = output.new_empty(len(boards), *output.shape[1:])
+                outputs[name][rows] = output
+            distances = convergence_head(features)[-1].abs()
+            rows = rows[((distances < body.convergence_margin) & masks[rows]).any(1)]
             if not len(rows):
                 break
-        return found, memories
+        return outputs, states
 
-    def every_round(self, boards: Tensor, masks: Tensor, geometry: Geometry) -> dict[str, Tensor]:
+    def forward_all_rounds(
+        self, boards: Tensor, masks: Tensor, geometry: Geometry
+    ) -> dict[str, Tensor]:
         """Evaluate boards after each of the body's R rounds: as `forward`, each `[R, B, ...]`.
 
         A loss at every round is what makes a recurrent body learn; a body without rounds has R = 1.
         """
-        features = self.body(boards, masks, geometry, every_round=True)
+        features = self.body(boards, masks, geometry, all_rounds=True)
         return {name: head(features) for name, head in self.heads.items()}
 
 

@@ -10,14 +10,15 @@ import torch
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
+from sudoku_learning.networks.bodies import chunks
+from sudoku_learning.networks.move_queue import MoveQueue
 from sudoku_learning.networks.network import Network
-from sudoku_learning.networks.plan import Plan
 
-BOARDS_AT_ONCE = 256
-SURE = 5.0  # logit of a placement that is played without asking again
+PLAY_THRESHOLD = 5.0
+"""Logit above which a placement is played without evaluating the network again."""
 
 
-class BatchedPolicy(ABC):
+class PlacementPolicy(ABC):
     """Plays placements, a few hundred boards at a time: a `sudoku_gym.Policy`.
 
     Subclasses choose; games that are over and erasures never reach them.
@@ -56,8 +57,8 @@ class BatchedPolicy(ABC):
         masks = action_masks[:, : self.geometry.num_placements]
         choices = np.zeros(len(boards), np.int64)
         rows = np.flatnonzero(masks.any(1))
-        for start in range(0, len(rows), BOARDS_AT_ONCE):
-            part = rows[start : start + BOARDS_AT_ONCE]
+        for chunk in chunks(len(rows)):
+            part = rows[chunk]
             choices[part] = self.choose(boards[part], masks[part])
         return choices
 
@@ -66,76 +67,78 @@ class BatchedPolicy(ABC):
         """Choose a legal placement int64 `[B]` for boards `[B, N, N]` with masks `[B, N**3]`."""
 
 
-class NetworkPolicy(BatchedPolicy):
+class NetworkPolicy(PlacementPolicy):
     """Plays the placement that a network scores highest.
 
     Args:
         network: put in evaluation mode.
         head: the name of the head whose numbers rate placements: logits or action values.
-        sure: all placements with a higher score are played one after the other, the best first,
-            before the network is asked again. None asks it before every move.
+        threshold: all placements with a higher score are played one after the other, the best
+            first, before the network is evaluated again. None evaluates it before every move.
     """
 
-    def __init__(self, network: Network, head: str = "policy", sure: float | None = None) -> None:
+    def __init__(
+        self, network: Network, head: str = "policy", threshold: float | None = None
+    ) -> None:
         super().__init__()
         self.network = network.eval()
         self.head = head
-        self.sure = sure
-        self._plan = Plan(np.zeros((0, 0, 0), np.int8))
-        self._thoughts: list[NDArray[np.float32]] = []
+        self.threshold = threshold
+        self._queue = MoveQueue(np.zeros((0, 0, 0), np.int8))
+        self._scores_to_queue: list[NDArray[np.float32]] = []
 
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
     ) -> None:
         """Start a batch of games; nothing is drawn from `rng`."""
         super().reset(puzzles, geometry, rng)
-        self._plan = Plan(puzzles)
+        self._queue = MoveQueue(puzzles)
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Choose a placement for each board: what is planned, else what `choose` says.
+        """Choose a placement for each board: the next queued one, else what `choose` returns.
 
         Raises:
             ValueError: if there are not as many boards as games were started with.
         """
         masks = action_masks[:, : self.geometry.num_placements].copy()
-        self._plan.check(boards)
-        planned = self._plan.next(boards, masks)
-        masks[planned >= 0] = False
-        self._thoughts = []
-        choices = np.where(planned >= 0, planned, super().act(boards, masks))
-        if self._thoughts:
-            self._plan.make(np.flatnonzero(masks.any(1)), np.concatenate(self._thoughts))
-        self._plan.expect(boards, choices)
+        self._queue.check(boards)
+        queued = self._queue.next_moves(boards, masks)
+        masks[queued >= 0] = False
+        self._scores_to_queue = []
+        choices = np.where(queued >= 0, queued, super().act(boards, masks))
+        if self._scores_to_queue:
+            self._queue.fill(np.flatnonzero(masks.any(1)), np.concatenate(self._scores_to_queue))
+        self._queue.expect(boards, choices)
         return choices
 
     def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Choose the placement with the highest score, and plan those that are sure."""
+        """Choose the placement with the highest score, and queue those above the threshold."""
         scores = self._scores(boards, masks)
-        if self.sure is not None:
-            self.plan(np.where(scores > self.sure, scores, -np.inf))
+        if self.threshold is not None:
+            self.queue(np.where(scores > self.threshold, scores, -np.inf))
         return scores.argmax(1)
 
-    def plan(self, ratings: NDArray[np.float32]) -> None:
-        """Plan placements after the one that `choose` is about to return.
+    def queue(self, scores: NDArray[np.float32]) -> None:
+        """Queue placements to follow the one that `choose` is about to return.
 
         Args:
-            ratings: float32 `[B, N**3]`, for all boards that `choose` was given; the best are
-                played first, and what has -inf is not planned.
+            scores: float32 `[B, N**3]`, for all boards that `choose` was given; the best are
+                played first, and those of -inf are not queued.
         """
-        self._thoughts.append(ratings)
+        self._scores_to_queue.append(scores)
 
     def probabilities(
         self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
-        """Return the softmax of the scores, float32 `[B, A]`; erasures have no chance.
+        """Return the softmax of the scores, float32 `[B, A]`; 0 for erasures.
 
         Each board must have a legal placement.
         """
-        chances = np.zeros(action_masks.shape, np.float32)
+        probabilities = np.zeros(action_masks.shape, np.float32)
         masks = action_masks[:, : self.geometry.num_placements]
-        scores = self._scores(boards, masks)
-        chances[:, : masks.shape[1]] = torch.softmax(torch.from_numpy(scores), 1).numpy()
-        return chances
+        scores = torch.from_numpy(self._scores(boards, masks))
+        probabilities[:, : masks.shape[1]] = torch.softmax(scores, 1).numpy()
+        return probabilities
 
     def _scores(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
         return evaluate_boards(self.network, boards, masks, self.geometry, [self.head])[self.head]
@@ -149,8 +152,14 @@ def evaluate_boards(
     heads: Collection[str] | None = None,
     rounds: int | None = None,
 ) -> dict[str, NDArray[np.float32]]:
-    """Evaluate boards in numpy, without gradients: see `Network.think`."""
-    given = torch.from_numpy(boards), torch.from_numpy(masks), geometry
-    with torch.inference_mode():
-        outputs = network.think(*given, heads, rounds)
-    return {name: output.numpy() for name, output in outputs.items()}
+    """Evaluate boards in numpy without gradients: `Network.forward_until_converged`, in chunks."""
+    outputs: dict[str, NDArray[np.float32]] = {}
+    for part in chunks(max(1, len(boards))):
+        given = torch.from_numpy(boards[part]), torch.from_numpy(masks[part]), geometry
+        with torch.inference_mode():
+            found = network.forward_until_converged(*given, heads, rounds)
+        for name, output in found.items():
+            if name not in outputs:
+                outputs[name] = np.empty((len(boards), *output.shape[1:]), np.float32)
+            outputs[name][part] = output.numpy()
+    return outputs

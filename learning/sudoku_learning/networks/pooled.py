@@ -83,7 +83,7 @@ class PooledBody(nn.Module):
         self.layers = nn.ModuleList(_Layer(config.channels) for _ in range(config.layers))
 
     def forward(
-        self, boards: Tensor, masks: Tensor, geometry: Geometry, every_round: bool = False
+        self, boards: Tensor, masks: Tensor, geometry: Geometry, all_rounds: bool = False
     ) -> PooledFeatures:
         """Return the features of boards and masks, see `Body`; there is one round to show."""
         graph = ExactCoverGraph.of(boards.cpu().numpy(), masks.cpu().numpy(), geometry)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks.factor_graph.memory import Memory
+from sudoku_learning.networks.factor_graph.recurrent_state import RecurrentState
 
 SURE = 3.0  # the logit from which a board that moves on has its placements made
 MOST_REVEALED = 30 / 81  # of the cells
@@ -53,7 +53,7 @@ class Thinking:
         boards: int8 `[B, N, N]`.
         masks: bool `[B, N**3]`, the legal placements.
         right: bool `[B, N**3]`, those of the solution.
-        memories: where the network stopped on each board; None where it begins.
+        recurrent_states: of the network on each board; None where it begins.
     """
 
     def __init__(
@@ -74,17 +74,17 @@ class Thinking:
         self.boards = np.zeros((count, size, size), np.int8)
         self.masks = np.zeros((count, size**3), np.bool_)
         self.right = np.zeros((count, size**3), np.bool_)
-        self.memories: list[Memory | None] = [None] * count
+        self.recurrent_states: list[RecurrentState | None] = [None] * count
         self._age = np.zeros(count, np.int64)
         self._solutions = np.zeros_like(self.boards)
         self._start(np.arange(count))
 
-    def advance(self, logits: NDArray[np.float32], memories: list[Memory]) -> float:
+    def advance(self, logits: NDArray[np.float32], states: list[RecurrentState]) -> float:
         """Take in a segment: let boards move on that are read right, or have had their time.
 
         Args:
             logits: float32 `[B, N**3]`, of the last round.
-            memories: where the network stopped on each board.
+            states: the network's recurrent state on each board.
 
         Returns:
             The share of the boards that are read right.
@@ -93,8 +93,8 @@ class Thinking:
         is_read = ((logits > 0) == self.right).all(1, where=self.masks)
         is_done = is_read & (self._rng.random(len(is_read)) >= self._linger)
         moves_on = is_done | (self._age >= self._segments)
-        self.memories = [
-            None if moves else memory for moves, memory in zip(moves_on, memories, strict=True)
+        self.recurrent_states = [
+            None if moves else state for moves, state in zip(moves_on, states, strict=True)
         ]
         rows = np.flatnonzero(moves_on)
         size = self.boards.shape[1]

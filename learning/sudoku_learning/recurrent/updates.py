@@ -136,7 +136,9 @@ def _update_once(
 ) -> tuple[float, float, float, float]:
     geometry, thinking = stream.geometry, stream.thinking
     boards, masks = torch.from_numpy(thinking.boards), torch.from_numpy(thinking.masks)
-    features = network.body(boards, masks, geometry, every_round=True, memories=thinking.memories)
+    features = network.body(
+        boards, masks, geometry, all_rounds=True, recurrent_states=thinking.recurrent_states
+    )
     logits: Tensor = network.heads["policy"](features)
     right = torch.from_numpy(thinking.right)
     placements, policy = placement_losses(logits, masks, right)
@@ -145,7 +147,7 @@ def _update_once(
         value = _value_loss(network, geometry, thinking, features, rng)
     optimiser.step(placements + config.policy_weight * policy + value)
     last = logits[-1].detach().numpy()
-    read = thinking.advance(last, features.memories)
+    read = thinking.advance(last, features.recurrent_states)
     return placements.item(), policy.item(), value.item(), read
 
 

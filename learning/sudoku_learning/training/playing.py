@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from torch import Tensor, nn
 
-from sudoku_learning.networks.factor_graph import ExactCoverBody
+from sudoku_learning.networks.bodies import RecurrentBody
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.run_folder import checkpoint_in
 from sudoku_learning.training.weights import load_weights, make_network
@@ -48,7 +48,7 @@ def load_network(
         network = make_network(lambda: make(config), rename(weights))
     if rounds is not None:
         body = getattr(network, "body", None)
-        if not isinstance(body, ExactCoverBody):
+        if not isinstance(body, RecurrentBody):
             raise ValueError(f"rounds={rounds}: the network in {folder} has none to choose")
         body.rounds = rounds
     return config, network

@@ -29,7 +29,7 @@ from sudoku_learning.recurrent import UpdatesConfig
 from sudoku_learning.training import Training
 
 FOUR = Geometry.standard(4)
-NETWORK = ExactCoverConfig(8, 4, test_rounds=16, intersections=True, settled=1.0)
+NETWORK = ExactCoverConfig(8, 4, test_rounds=16, intersections=True, convergence_margin=1.0)
 
 
 def small(run, **changes):

@@ -117,9 +117,13 @@ def test_a_short_run_learns_what_chance_does_not(tmp_path, kind):
     assert (first_moves(policy, part, seed=1) != first_moves(policy, part, seed=2)).any()
     greedy = load_policy(tmp_path / "run")
     check_policy(greedy)
-    assert greedy.sure is None and load_policy(f"{tmp_path / 'run'}?sure=9").sure == 9
-    with pytest.raises(ValueError, match="sure=9: placements that are drawn are drawn one by one"):
-        load_policy(f"{tmp_path / 'run'}?sure=9&sample=true")
+    assert (
+        greedy.threshold is None and load_policy(f"{tmp_path / 'run'}?threshold=9").threshold == 9
+    )
+    with pytest.raises(
+        ValueError, match="threshold=9: placements that are drawn are drawn one by one"
+    ):
+        load_policy(f"{tmp_path / 'run'}?threshold=9&sample=true")
     assert evaluate(greedy, part).completion_rate > drawn.completion_rate
     found = read_curves(tmp_path / "run")
     assert {BALANCE_LOSS, LOG_Z, SAMPLED, COMPLETION_RATE, BLANKS} <= found.keys()
@@ -165,7 +169,7 @@ def test_likelihood_makes_the_solutions_that_were_found_likely(tmp_path):
         seed=3,  # its untrained network solves nothing
         loss=LossConfig(kind="maximum-likelihood"),
         thinking=UpdatesConfig(count=40, boards=24, segments=4, policy_weight=0.0),
-        network=ExactCoverConfig(8, 8, intersections=True, test_rounds=32, settled=1.0),
+        network=ExactCoverConfig(8, 8, intersections=True, test_rounds=32, convergence_margin=1.0),
         curriculum=SuccessRateConfig(start=4, stop=12, threshold=0.5, window=8, min_count=8),
     )
     training = train(config)
@@ -175,7 +179,7 @@ def test_likelihood_makes_the_solutions_that_were_found_likely(tmp_path):
     drawn = evaluate(load_policy(tmp_path / "run", sample=True), part, seed=1)
     assert drawn.completion_rate > 0.5
     greedy = load_policy(tmp_path / "run")
-    assert greedy.sure == 5 and evaluate(greedy, part).completion_rate > 0.9
+    assert greedy.threshold == 5 and evaluate(greedy, part).completion_rate > 0.9
     found = read_curves(tmp_path / "run")
     assert found[PLACEMENT_LOSS][1][-1] < found[PLACEMENT_LOSS][1][0]
     assert found[READ][1][-1] > found[READ][1][0] and BALANCE_LOSS not in found

@@ -52,7 +52,7 @@ class ExactFlow:
             for one, policy, worth in zip(level.boards, log_pf, head, strict=True):
                 self._known[one.tobytes()] = policy, worth
 
-    def answer(self, boards, found, geometry, every_round=False, flows=True):
+    def answer(self, boards, found, geometry, all_rounds=False, flows=True):
         policies, worths = zip(*(self._known[one.tobytes()] for one in boards), strict=True)
         log_pf, log_flow = torch.tensor(np.array(policies)), torch.tensor(np.array(worths))
         return Answers(log_pf[None].float(), log_flow[None].float())

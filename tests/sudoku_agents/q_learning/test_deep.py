@@ -214,8 +214,8 @@ def test_damaged_states(tmp_path, damage, message):
         (DQNConfig, {"network": MLPConfig()}, "use updates.segments=1"),
         (
             DQNConfig,
-            {"values": "plain", "network": ExactCoverConfig(settled=1.0)},
-            "network.settled needs logits",
+            {"values": "plain", "network": ExactCoverConfig(convergence_margin=1.0)},
+            "network.convergence_margin needs logits",
         ),
     ],
 )
@@ -238,7 +238,7 @@ def test_without_the_rules(tmp_path):
     )
     train(config).run()
     policy = load_policy(tmp_path / "run")
-    assert policy.sure is None
+    assert policy.threshold is None
     source = puzzles.load("4x4", "test")[:20]
     result = evaluate(policy, source, actions="blank")
     assert result.illegal == 0 and result.solved.shape == (20,)
@@ -260,5 +260,5 @@ def test_the_command_line(tmp_path, capsys):
     main(["--run", str(run), "--resume", "--iterations", "2"])
     assert agent.load(run, rounds=40).network.body.rounds == 40
     assert load_policy(f"{run}?rounds=3").network.body.rounds == 3
-    assert load_policy(run).sure == 5  # its values are logits
-    assert load_policy(f"{run}?sure=1e9").sure == 1e9
+    assert load_policy(run).threshold == 5  # its values are logits
+    assert load_policy(f"{run}?threshold=1e9").threshold == 1e9

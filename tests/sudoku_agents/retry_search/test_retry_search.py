@@ -31,23 +31,23 @@ def at_random(seed, scale=2.0):
     return lambda boards, masks: (scale * rng.normal(size=masks.shape)).astype(np.float32)
 
 
-def knowing(solution, sure=9.0):
+def knowing(solution, logit=9.0):
     """Ratings of somebody who knows the solution, int8 `[N, N]`."""
     size = len(solution)
     right = (solution.ravel()[:, None] == np.arange(1, size + 1)).ravel()
-    return lambda boards, masks: np.tile(np.where(right, sure, -sure), (len(boards), 1))
+    return lambda boards, masks: np.tile(np.where(right, logit, -logit), (len(boards), 1))
 
 
 @settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 2**16),
     limit=st.integers(1, 3),
-    sure=st.sampled_from([-9.0, 0.0, 1.0, 9.0]),
+    threshold=st.sampled_from([-9.0, 0.0, 1.0, 9.0]),
     filled=st.sampled_from([0.15, 0.3, 0.5]),
 )
-def test_it_agrees_with_the_exact_solver_whatever_the_ratings(seed, limit, sure, filled):
+def test_it_agrees_with_the_exact_solver_whatever_the_ratings(seed, limit, threshold, filled):
     boards = random_boards(FOUR, 30, seed, filled)
-    found = retry_search(boards, FOUR, at_random(seed), RetryConfig(sure=sure), limit)
+    found = retry_search(boards, FOUR, at_random(seed), RetryConfig(threshold=threshold), limit)
     exact = solver.search(boards, limit, FOUR)
     assert found.decided.all()
     np.testing.assert_array_equal(found.found, exact.found)

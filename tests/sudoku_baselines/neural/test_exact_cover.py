@@ -28,7 +28,9 @@ def small(run, **changes):
         "validation_games": 16,
         "puzzles": PuzzlesConfig(distinct=40),
         "updates": UpdatesConfig(count=60, boards=24, segments=4),
-        "network": ExactCoverConfig(8, 8, test_rounds=32, intersections=True, settled=1.0),
+        "network": ExactCoverConfig(
+            8, 8, test_rounds=32, intersections=True, convergence_margin=1.0
+        ),
     }
     return ExactCoverTraining(run=run, **{**options, **changes})
 

@@ -23,7 +23,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles.banks import geometry_of
 from sudoku_gym.testing import check_policy
-from sudoku_learning.networks import seeded
+from sudoku_learning.networks import chunks, seeded
 from sudoku_learning.training import RayConfig, Training
 
 FOUR = Geometry.standard(4)
@@ -181,7 +181,7 @@ def test_prediction_does_not_depend_on_how_many_boards_there_are(monkeypatch):
     _, chosen = some_boards(count=10)
     model = seeded(0, lambda: ConvolutionsConfig(8, 2).build(FOUR))
     whole = ModelPredictor(model).predict(chosen.puzzles, FOUR)
-    monkeypatch.setattr("sudoku_baselines.neural.model.BOARDS_AT_ONCE", 3)
+    monkeypatch.setattr("sudoku_baselines.neural.model.chunks", lambda count: chunks(count, 3))
     parts = ModelPredictor(model).predict(chosen.puzzles, FOUR)
     np.testing.assert_allclose(parts, whole, rtol=1e-5, atol=1e-6)
 

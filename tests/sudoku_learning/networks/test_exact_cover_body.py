@@ -106,7 +106,7 @@ def test_finished_boards_and_empty_batches_are_no_trouble(intersections, dtype):
     solved = np.array([[[1, 2, 3, 4], [3, 4, 1, 2], [2, 1, 4, 3], [4, 3, 2, 1]]], np.int8)
     for boards in (solved, solved[:0]):
         masks = torch.zeros(len(boards), 64, dtype=torch.bool)
-        features = body(torch.from_numpy(boards), masks, geometry, every_round=True)
+        features = body(torch.from_numpy(boards), masks, geometry, all_rounds=True)
         assert features.placements.shape == (4, 0, 10)
         assert features.constraints.shape == (4, 0, 10)
         assert features.shape == (len(boards), 64)
@@ -133,7 +133,7 @@ def test_dead_ends_are_visible(positions):
 def test_the_last_round_is_the_last_of_every_round(geometry, positions):
     body, _, _ = body_of(intersections=True)
     boards, masks = (torch.from_numpy(x) for x in positions(geometry))
-    every = body(boards, masks, geometry, every_round=True)
+    every = body(boards, masks, geometry, all_rounds=True)
     last = body(boards, masks, geometry)
     assert torch.equal(every.placements[-1:], last.placements)
     assert torch.equal(every.constraints[-1:], last.constraints)
@@ -147,7 +147,7 @@ def test_answers_and_derivatives_are_the_same_to_the_bit(positions):
 
     def run():
         body, head, board_head = body_of(intersections=True)
-        features = body(boards, masks, geometry, every_round=True)
+        features = body(boards, masks, geometry, all_rounds=True)
         (head(features).square().sum() + board_head(features).square().sum()).backward()
         return [features.placements, *(w.grad for w in body.parameters())]
 

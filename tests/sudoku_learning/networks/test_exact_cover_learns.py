@@ -71,7 +71,7 @@ def train(body, head, rng):
     )
     stream = Stream(rng)
     for _ in range(STEPS):
-        features = features_of(body, stream.boards, every_round=True)
+        features = features_of(body, stream.boards, all_rounds=True)
         logits = head(features)[..., 0]
         optimizer.zero_grad()
         loss_of(logits, stream.right(features), features.index // 729).backward()

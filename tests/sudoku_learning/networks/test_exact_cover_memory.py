@@ -85,28 +85,28 @@ def test_the_body_goes_on(positions):
     body = body_of().eval()
     with torch.no_grad():
         body.rounds = 4
-        first = body(boards, masks, geometry, memories=[None] * 3)
-        second = body(boards, masks, geometry, memories=first.memories)
+        first = body(boards, masks, geometry, recurrent_states=[None] * 3)
+        second = body(boards, masks, geometry, recurrent_states=first.recurrent_states)
         body.rounds = 8
         whole = body(boards, masks, geometry)
     torch.testing.assert_close(second.placements, whole.placements, rtol=0, atol=0)
-    assert whole.memories == []
+    assert whole.recurrent_states == []
 
 
 def test_no_board_leaves_no_memory():
     geometry = Geometry.standard(4)
     boards, masks = torch.zeros(0, 4, 4, dtype=torch.int8), torch.zeros(0, 64, dtype=torch.bool)
-    assert body_of()(boards, masks, geometry, memories=[]).memories == []
+    assert body_of()(boards, masks, geometry, recurrent_states=[]).recurrent_states == []
 
 
 def test_a_memory_of_another_board(positions):
     geometry = Geometry.standard(4)
     boards, masks = (torch.from_numpy(x) for x in positions(geometry, count=3))
     body = body_of()
-    memories = body(boards, masks, geometry, memories=[None] * 3).memories
+    memories = body(boards, masks, geometry, recurrent_states=[None] * 3).recurrent_states
     with pytest.raises(ValueError, match="2 memories for 3 boards"):
-        body(boards, masks, geometry, memories=memories[:2])
+        body(boards, masks, geometry, recurrent_states=memories[:2])
     narrower = masks.clone()
     narrower[1, np.flatnonzero(masks[1])[0]] = False
     with pytest.raises(ValueError, match="memory of board 1 is of another board"):
-        body(boards, narrower, geometry, memories=memories)
+        body(boards, narrower, geometry, recurrent_states=memories)

@@ -29,9 +29,9 @@ def leaves(weights, dtype):
     return reference.Weights(*(w.to(dtype).requires_grad_() for w in weights))
 
 
-def outcome(run_rounds, weights, graph, every_round, seed=0):
+def outcome(run_rounds, weights, graph, all_rounds, seed=0):
     """Results, and the derivatives of a random linear function of them by all weights."""
-    placements, constraints, _ = run_rounds(weights, graph, ROUNDS, every_round)
+    placements, constraints, _ = run_rounds(weights, graph, ROUNDS, all_rounds)
     rng = np.random.default_rng(seed)
     loss = sum(
         (x * torch.from_numpy(rng.normal(size=x.shape)).to(x.dtype)).sum()
@@ -41,10 +41,10 @@ def outcome(run_rounds, weights, graph, every_round, seed=0):
     return [placements, constraints], list(grads)
 
 
-def assert_agree(weights, graph, every_round):
-    found, grads = outcome(function.run_rounds, leaves(weights, torch.float32), graph, every_round)
+def assert_agree(weights, graph, all_rounds):
+    found, grads = outcome(function.run_rounds, leaves(weights, torch.float32), graph, all_rounds)
     exact, exact_grads = outcome(
-        reference.run_rounds, leaves(weights, torch.float64), graph, every_round
+        reference.run_rounds, leaves(weights, torch.float64), graph, all_rounds
     )
     for x, y in zip(found, exact, strict=True):
         assert x.dtype == torch.float32 and x.shape == y.shape
@@ -58,34 +58,34 @@ def assert_agree(weights, graph, every_round):
 def test_kernels_agree_with_plain_torch(geometry, positions, intersections):
     boards, masks = positions(geometry)
     graph = ExactCoverGraph.of(boards, masks, geometry, intersections)
-    assert_agree(weights_of(12, intersections), graph, every_round=True)
+    assert_agree(weights_of(12, intersections), graph, all_rounds=True)
 
 
 @settings(max_examples=25, deadline=None)
 @given(
     channels=st.integers(1, 26),
     intersections=st.booleans(),
-    every_round=st.booleans(),
+    all_rounds=st.booleans(),
     wide=st.booleans(),
     scale=st.sampled_from([0.3, 1.0, 4.0]),
     seed=st.integers(0, 2**16),
 )
 def test_they_agree_for_any_weights(
-    positions, channels, intersections, every_round, wide, scale, seed
+    positions, channels, intersections, all_rounds, wide, scale, seed
 ):
     geometry = Geometry.standard(4)
     boards, masks = positions(geometry, seed=seed)
     if wide:
         masks = np.repeat(boards.reshape(len(boards), -1) == 0, 4, axis=1)
     graph = ExactCoverGraph.of(boards, masks, geometry, intersections)
-    assert_agree(weights_of(channels, intersections, seed, scale), graph, every_round)
+    assert_agree(weights_of(channels, intersections, seed, scale), graph, all_rounds)
 
 
 def test_they_agree_on_what_walks_tell(positions):
     geometry = Geometry.standard(4)
     graph = ExactCoverGraph.of(*positions(geometry), geometry, True, 6)
     assert graph.returns.shape == (len(graph.positions), 4)
-    assert_agree(weights_of(12, True), graph, every_round=True)
+    assert_agree(weights_of(12, True), graph, all_rounds=True)
     without = ExactCoverGraph.of(*positions(geometry), geometry, True)
     weights = weights_of(12, True)
     told, untold = (function.run_rounds(weights, g, ROUNDS, False)[0] for g in (graph, without))

@@ -87,7 +87,7 @@ def test_every_round_ends_with_what_the_last_one_says(body):
     last = evaluate_boards(network, boards, masks, geometry)
     with torch.inference_mode():
         arguments = torch.from_numpy(boards), torch.from_numpy(masks), geometry
-        rounds = network.every_round(*arguments)
+        rounds = network.forward_all_rounds(*arguments)
     for name, answers in rounds.items():
         assert len(answers) == (ROUNDS if isinstance(body, ExactCoverConfig) else 1)
         np.testing.assert_allclose(answers[-1], last[name], rtol=1e-4, atol=1e-5)
@@ -110,7 +110,7 @@ def test_boards_of_a_batch_do_not_touch_each_other(body):
 def test_gradients_reach_every_weight(body):
     boards, masks, geometry = positions()
     network = make(body, {name: HEADS[name] for name in ("policy", "value")}).train()
-    found = network.every_round(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
+    found = network.forward_all_rounds(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
     legal = torch.from_numpy(masks).expand_as(found["policy"])
     loss = torch.log_softmax(found["policy"], 2)[legal].square().mean()
     (loss + found["value"].square().mean()).backward()
@@ -185,34 +185,39 @@ def test_many_boards_are_played_some_at_a_time_and_erasures_never():
     assert evaluate(policy, bank).illegal == 0
 
 
-def thoughtful(settled, test_rounds=12, seed=0):
-    config = ExactCoverConfig(8, 4, test_rounds=test_rounds, intersections=True, settled=settled)
+def converging(margin, test_rounds=12, seed=0):
+    config = ExactCoverConfig(
+        8, 4, test_rounds=test_rounds, intersections=True, convergence_margin=margin
+    )
     return seeded(seed, lambda: Network(config, POLICY_AND_VALUE, Geometry.standard(4))).eval()
 
 
-def test_thinking_to_the_end_is_forward(positions):
+def test_all_segments_together_are_forward(positions):
     geometry = Geometry.standard(6)
     boards, masks = (torch.from_numpy(x) for x in positions(geometry, count=6))
-    network = thoughtful(settled=1e6, test_rounds=11)
+    network = converging(margin=1e6, test_rounds=11)
     with torch.no_grad():
-        found, wanted = network.think(boards, masks, geometry), network(boards, masks, geometry)
+        found, wanted = (
+            network.forward_until_converged(boards, masks, geometry),
+            network(boards, masks, geometry),
+        )
     assert found.keys() == wanted.keys()
     for name in wanted:
         torch.testing.assert_close(found[name], wanted[name], rtol=0, atol=0)
 
 
-def test_a_settled_board_stops_thinking(positions):
+def test_a_converged_board_gets_no_more_rounds(positions):
     geometry = Geometry.standard(4)
     boards, masks = (torch.from_numpy(x) for x in positions(geometry, count=40))
-    network = thoughtful(settled=0.1)
+    network = converging(margin=0.1)
     network.heads["policy"].readout.linear.weight.data.mul_(2)
     with torch.no_grad():
-        found = network.think(boards, masks, geometry)
+        found = network.forward_until_converged(boards, masks, geometry)
         rows = torch.arange(len(boards))
         still_open = []
         for rounds in (4, 8, 12):
             network.body.rounds = rounds
-            after = network(boards[rows], masks[rows], geometry)  # the batch that thinks so long
+            after = network(boards[rows], masks[rows], geometry)  # the batch that runs so long
             is_open = ((after["policy"].abs() < 0.1) & masks[rows]).any(1)
             stops = ~is_open if rounds < 12 else torch.ones_like(is_open)
             for name, numbers in after.items():
@@ -222,28 +227,28 @@ def test_a_settled_board_stops_thinking(positions):
     assert len(boards) > still_open[0] > still_open[1]  # some stop sooner than others
 
 
-def test_a_board_is_thought_about_further_from_what_is_remembered(positions):
+def test_a_board_goes_on_from_its_recurrent_state(positions):
     geometry = Geometry.standard(6)
     boards, masks = (torch.from_numpy(x) for x in positions(geometry, count=6))
-    network = thoughtful(settled=1e6, test_rounds=8).train()
-    memories = network.remember(boards, masks, geometry)
+    network = converging(margin=1e6, test_rounds=8).train()
+    states = network.recurrent_states(boards, masks, geometry)
     assert network.training
     with torch.no_grad():
-        further = network.body(boards, masks, geometry, memories=memories)  # 4 rounds more
+        further = network.body(boards, masks, geometry, recurrent_states=states)  # 4 rounds more
         found = network.heads["policy"](further)[-1]
         network.eval().body.rounds = 12
-        wanted = network.think(boards, masks, geometry, ["policy"])
+        wanted = network.forward_until_converged(boards, masks, geometry, ["policy"])
     assert wanted.keys() == {"policy"}
     torch.testing.assert_close(found, wanted["policy"], rtol=0, atol=0)
 
 
-def test_what_does_not_settle_remembers_nothing(positions):
+def test_what_can_not_converge_has_no_recurrent_states(positions):
     geometry = Geometry.standard(4)
     boards, masks = (torch.from_numpy(x) for x in positions(geometry, count=6))
-    network = thoughtful(settled=None)
-    assert not network.settles and network.remember(boards, masks, geometry) is None
+    network = converging(margin=None)
+    assert not network.can_converge and network.recurrent_states(boards, masks, geometry) is None
     with torch.no_grad():
-        found = network.think(boards, masks, geometry, ["value"])
+        found = network.forward_until_converged(boards, masks, geometry, ["value"])
         wanted = network(boards, masks, geometry)
     assert found.keys() == {"value"}
     torch.testing.assert_close(found["value"], wanted["value"], rtol=0, atol=0)

@@ -6,7 +6,7 @@ import torch
 
 from sudoku_gym import board, puzzles, solver
 from sudoku_learning.networks import ExactCoverConfig, Network, PolicyConfig, seeded
-from sudoku_learning.networks.factor_graph.memory import nothing
+from sudoku_learning.networks.factor_graph.recurrent_state import nothing
 from sudoku_learning.recurrent import Stream, Thinking, UpdatesConfig, update, updates
 from sudoku_learning.training import Optimiser
 
@@ -19,7 +19,7 @@ def thinking(pool, count=20, segments=3, linger=0.0, revealed=0.5, seed=0):
     return Thinking(pool, count, segments, linger, revealed, np.random.default_rng(seed))
 
 
-def memories(count):
+def states(count):
     return [nothing(8) for _ in range(count)]
 
 
@@ -36,24 +36,22 @@ def test_boards_under_training_keep_to_their_solutions(bank):
         np.testing.assert_array_equal(cells.sum(3), boards.boards == 0)
         whole = np.where(boards.boards > 0, boards.boards, cells.argmax(3) + 1)
         assert board.is_solved(whole, pool.geometry).all()
-        boards.advance(
-            rng.normal(scale=4, size=boards.masks.shape).astype(np.float32), memories(20)
-        )
+        boards.advance(rng.normal(scale=4, size=boards.masks.shape).astype(np.float32), states(20))
 
 
 def test_a_board_that_is_read_moves_on():
     boards = thinking(pool_of())
     before = boards.boards.copy()
-    share = boards.advance(np.where(boards.right, 1.0, -1.0).astype(np.float32), memories(20))
+    share = boards.advance(np.where(boards.right, 1.0, -1.0).astype(np.float32), states(20))
     assert share == 1
-    assert boards.memories == [None] * 20
+    assert boards.recurrent_states == [None] * 20
     assert (boards.boards != before).any((1, 2)).mean() > 0.9  # other puzzles
 
 
 def test_a_board_that_is_read_may_linger():
     boards = thinking(pool_of(), count=400, linger=0.25)
-    boards.advance(np.where(boards.right, 1.0, -1.0).astype(np.float32), memories(400))
-    assert 60 < sum(memory is not None for memory in boards.memories) < 140
+    boards.advance(np.where(boards.right, 1.0, -1.0).astype(np.float32), states(400))
+    assert 60 < sum(state is not None for state in boards.recurrent_states) < 140
 
 
 def test_a_board_that_is_not_read_has_its_segments_and_moves_on_all_the_same():
@@ -64,14 +62,14 @@ def test_a_board_that_is_not_read_has_its_segments_and_moves_on_all_the_same():
     surest = boards.right.argmax(1)
     logits[rows, surest] = -0.5
     for _ in range(2):
-        assert boards.advance(logits, memories(20)) == 0
+        assert boards.advance(logits, states(20)) == 0
         np.testing.assert_array_equal(boards.boards, start)
-        assert all(memory is not None for memory in boards.memories)
-    boards.advance(logits, memories(20))
+        assert all(state is not None for state in boards.recurrent_states)
+    boards.advance(logits, states(20))
     changed = boards.boards != start
     assert (changed.sum((1, 2)) == 1).all()  # the best right placement, and no other
     assert (changed.reshape(20, -1).argmax(1) == surest // 4).all()
-    assert boards.memories == [None] * 20
+    assert boards.recurrent_states == [None] * 20
 
 
 def test_spoiled_boards_have_no_solution():

@@ -9,7 +9,7 @@ from pathlib import Path
 from sudoku_agents.q_learning.deep.config import DQNConfig
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import Network, NetworkPolicy, QConfig
-from sudoku_learning.networks.policy import SURE
+from sudoku_learning.networks.policy import PLAY_THRESHOLD
 from sudoku_learning.training.config import read_config
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.playing import load_network
@@ -26,15 +26,15 @@ def make_network(config: DQNConfig, geometry: Geometry) -> Network:
 def load(
     folder: str | os.PathLike[str] = PRETRAINED,
     rounds: int | None = None,
-    sure: float | None = None,
+    threshold: float | None = None,
 ) -> NetworkPolicy:
     """Make the greedy policy of a checkpoint, or of the latest checkpoint of a run.
 
     Args:
         folder: of the checkpoint or the run; by default the network that comes with the package.
         rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint.
-        sure: all placements with a higher value are played, the best first, before the network is
-            asked again. None takes 5 where values are the logits of being solvable, and asks
+        threshold: all placements with a higher value are played, the best first, before the network
+            is asked again. None takes 5 where values are the logits of being solvable, and asks
             before every move where they are not; 1e9 asks before every move too.
 
     Raises:
@@ -43,9 +43,9 @@ def load(
     """
     read = partial(read_config, kind=DQNConfig)
     config, network = load_network(folder, read, _make, rounds=rounds)
-    if sure is None and config.values == "solvable":
-        sure = SURE
-    return NetworkPolicy(network, HEAD, sure)
+    if threshold is None and config.values == "solvable":
+        threshold = PLAY_THRESHOLD
+    return NetworkPolicy(network, HEAD, threshold)
 
 
 def _make(config: DQNConfig) -> Network:

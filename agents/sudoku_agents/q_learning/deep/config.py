@@ -147,7 +147,9 @@ class DQNConfig(TrainingConfig):
     updates: UpdatesConfig = field(default_factory=UpdatesConfig)
     """how the network is updated"""
     network: NetworkConfig = field(
-        default_factory=lambda: ExactCoverConfig(test_rounds=64, intersections=True, settled=1.0)
+        default_factory=lambda: ExactCoverConfig(
+            test_rounds=64, intersections=True, convergence_margin=1.0
+        )
     )
     """the body of the network; `rounds` are those of one segment"""
     curriculum: CurriculumConfig = field(
@@ -187,6 +189,6 @@ class DQNConfig(TrainingConfig):
             raise ValueError(
                 "updates.segments needs a body that remembers, exact-cover: use updates.segments=1"
             )
-        settles = is_exact_cover and getattr(self.network, "settled", None) is not None
-        if settles and self.values == "plain":
-            raise ValueError("network.settled needs logits: use values='solvable'")
+        can_converge = getattr(self.network, "convergence_margin", None) is not None
+        if can_converge and self.values == "plain":
+            raise ValueError("network.convergence_margin needs logits: use values='solvable'")

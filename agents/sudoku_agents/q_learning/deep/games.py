@@ -14,8 +14,7 @@ from sudoku_agents.q_learning.deep.config import DQNConfig
 from sudoku_agents.q_learning.deep.replay import Moves
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.envs.vector import SudokuVectorEnv
-from sudoku_learning.networks import NetworkPolicy
-from sudoku_learning.networks.factor_graph import ExactCoverBody
+from sudoku_learning.networks import NetworkPolicy, RecurrentBody
 from sudoku_learning.training.environments import held_out_source, training_envs
 from sudoku_learning.training.sampling import Task
 
@@ -59,7 +58,7 @@ class Player:
         geometry = held_out_source(config.env).geometry
         self._policy = NetworkPolicy(make_network(config, geometry), HEAD)
         body = self._policy.network.body
-        if isinstance(body, ExactCoverBody) and config.sampling_rounds is not None:
+        if isinstance(body, RecurrentBody) and config.sampling_rounds is not None:
             body.rounds = min(config.sampling_rounds, body.rounds)
 
     def sample(self, weights: Mapping[str, Tensor], task: Task) -> Games:

@@ -16,7 +16,7 @@ from sudoku_agents.q_learning.deep.replay import Batch
 from sudoku_agents.q_learning.deep.targets import Targets
 from sudoku_gym.board.placements import legal_placements
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks.factor_graph import Memory
+from sudoku_learning.networks.factor_graph import RecurrentState
 
 
 class Thinking:
@@ -33,7 +33,7 @@ class Thinking:
         index: int64 `[B]`, where the replay keeps them.
         weights: float32 `[B]`, of the losses.
         targets: what the values should be.
-        memories: where the network stopped on each board; None where it begins.
+        recurrent_states: of the network on each board; None where it begins.
     """
 
     def __init__(self, config: DQNConfig, geometry: Geometry) -> None:
@@ -50,7 +50,7 @@ class Thinking:
             np.zeros((count, size**3), np.bool_),
             np.zeros(count, np.bool_),
         )
-        self.memories: list[Memory | None] = [None] * count
+        self.recurrent_states: list[RecurrentState | None] = [None] * count
         self._age = np.zeros(count, np.int64)
         self._is_done = np.ones(count, np.bool_)
 
@@ -79,13 +79,13 @@ class Thinking:
         self._age[rows] = 0
 
     def advance(
-        self, values: NDArray[np.float32], memories: list[Memory], rng: np.random.Generator
+        self, values: NDArray[np.float32], states: list[RecurrentState], rng: np.random.Generator
     ) -> NDArray[np.float32]:
         """Take in what the network said last, and see which boards are done.
 
         Args:
             values: float32 `[B, N**3]`.
-            memories: where it stopped on each board; empty if nothing goes on.
+            states: its recurrent state on each board; empty if nothing goes on.
             rng: decides which boards linger.
 
         Returns:
@@ -100,6 +100,6 @@ class Thinking:
         leaves = is_right & (rng.random(len(values)) >= updates.linger)
         self._is_done = leaves | (self._age >= updates.segments)
         if self.goes_on:
-            pairs = zip(self._is_done, memories, strict=True)
-            self.memories = [None if done else memory for done, memory in pairs]
+            pairs = zip(self._is_done, states, strict=True)
+            self.recurrent_states = [None if done else state for done, state in pairs]
         return errors

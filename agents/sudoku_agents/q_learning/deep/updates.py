@@ -17,7 +17,7 @@ from sudoku_agents.q_learning.deep.targets import Targets, as_values, targets_of
 from sudoku_agents.q_learning.deep.thinking import Thinking
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import Network
-from sudoku_learning.networks.factor_graph import Memory
+from sudoku_learning.networks.factor_graph import RecurrentState
 from sudoku_learning.training import Optimiser
 
 
@@ -73,12 +73,12 @@ def update(
             batch = replay.sample(len(rows), importance, rng)
             targets = targets_of(batch.moves, network, target_network, geometry, config)
             thinking.begin(rows, batch, targets)
-        found, memories = _every_round(network, thinking, geometry)
+        found, states = _every_round(network, thinking, geometry)
         loss = loss_of(found, thinking.targets, thinking.weights, config)
         optimiser.step(loss)
         follow(target_network, network, config.targets.polyak)
         values = as_values(found[-1].detach(), config).numpy()
-        errors = thinking.advance(values, memories, rng)
+        errors = thinking.advance(values, states, rng)
         replay.set_errors(thinking.index, errors.max(1))
         of_moves = values[np.arange(len(values)), thinking.actions].mean()
         mean_error = errors.sum() / thinking.targets.known.sum()
@@ -89,13 +89,15 @@ def update(
 
 def _every_round(
     network: Network, thinking: Thinking, geometry: Geometry
-) -> tuple[Tensor, list[Memory]]:
+) -> tuple[Tensor, list[RecurrentState]]:
     """Return what the network says after each round, `[R, B, N**3]`, and where it stopped."""
     boards, masks = torch.from_numpy(thinking.boards), torch.from_numpy(thinking.masks)
     if not thinking.goes_on:
-        return network.every_round(boards, masks, geometry)[HEAD], []
-    features = network.body(boards, masks, geometry, every_round=True, memories=thinking.memories)
-    return network.heads[HEAD](features), features.memories
+        return network.forward_all_rounds(boards, masks, geometry)[HEAD], []
+    features = network.body(
+        boards, masks, geometry, all_rounds=True, recurrent_states=thinking.recurrent_states
+    )
+    return network.heads[HEAD](features), features.recurrent_states
 
 
 def loss_of(

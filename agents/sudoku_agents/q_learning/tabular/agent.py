@@ -12,7 +12,7 @@ from sudoku_agents.q_learning.tabular.config import QLearningConfig
 from sudoku_agents.q_learning.tabular.table import UNKNOWN, QTable
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks import BatchedPolicy
+from sudoku_learning.networks import PlacementPolicy
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.config import read_config
 from sudoku_learning.training.environments import held_out_source
@@ -21,7 +21,7 @@ from sudoku_learning.training.run_folder import checkpoint_in
 PRETRAINED = Path(__file__).parent / "pretrained"
 
 
-class QTablePolicy(BatchedPolicy):
+class QTablePolicy(PlacementPolicy):
     """Plays the legal placement with the highest value.
 
     On a board that is not in the table, and among equal values, it draws a legal placement.

@@ -15,11 +15,11 @@ from torch.nn import functional
 
 from sudoku_baselines.neural.guissart.features import FeatureTable, feature_table, features
 from sudoku_gym.geometry import Geometry
+from sudoku_learning.networks import chunks
 
 LOWEST = -10.0  # where thresholds begin: everything is believed
 HIGHEST = 1e6  # nothing is
 MARGIN = 0.1  # by which a threshold clears the highest wrong answer
-BOARDS_AT_ONCE = 128
 _LEAK = 0.1
 
 
@@ -92,13 +92,11 @@ class SymmetricNetwork(nn.Module):
         """Return the logits of what is unknown, float32 `[B, N**2, N, 2]`, -inf for the rest."""
         logits = np.full((*marks.shape, 2), -np.inf, np.float32)
         with torch.inference_mode():
-            for start in range(0, len(marks), BOARDS_AT_ONCE):
-                part = marks[start : start + BOARDS_AT_ONCE]
+            for chunk in chunks(len(marks), 128):
+                part = marks[chunk]
                 seen = features(torch.from_numpy(part), self.table)
                 unknown = part == 0
-                logits[start : start + len(part)][unknown] = self(
-                    seen[torch.from_numpy(unknown)]
-                ).numpy()
+                logits[chunk][unknown] = self(seen[torch.from_numpy(unknown)]).numpy()
         return logits
 
     def step(self, marks: NDArray[np.int8]) -> NDArray[np.int8]:

@@ -3,7 +3,8 @@
 Files: `graph` (with `crossings` and `walks`) builds the open part of a board's exact-cover problem.
 `reference` runs the rounds in plain torch; `forward` and `backward` run them compiled, out of
 `messages`, `intersections` and `gates`, which stand on `products` and `vectors`; `function` makes
-them one function that torch can differentiate. `memory` keeps where rounds stopped.
+them one function that torch can differentiate. `recurrent_state` keeps the states
+after the last round.
 """
 
 from sudoku_learning.networks.factor_graph.body import ExactCoverBody, ExactCoverConfig
@@ -13,7 +14,7 @@ from sudoku_learning.networks.factor_graph.features import (
     ExtensiveReadout,
     PlacementReadout,
 )
-from sudoku_learning.networks.factor_graph.memory import Memory
+from sudoku_learning.networks.factor_graph.recurrent_state import RecurrentState
 
 __all__ = [
     "BoardReadout",
@@ -21,6 +22,6 @@ __all__ = [
     "ExactCoverConfig",
     "ExactCoverFeatures",
     "ExtensiveReadout",
-    "Memory",
     "PlacementReadout",
+    "RecurrentState",
 ]

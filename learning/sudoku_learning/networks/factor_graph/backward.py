@@ -56,7 +56,7 @@ class _Slopes(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def backward(
-    graph, weights, transposed, beginning, rounds, every_round, placements, constraints, grads
+    graph, weights, transposed, beginning, rounds, all_rounds, placements, constraints, grads
 ):
     """Add the derivatives of the loss by the weights to `grads`.
 
@@ -87,8 +87,8 @@ def backward(
         for step in range(rounds, -1, -1):
             if step < rounds:
                 _retreat(graph, span, transposed, trace, step, slopes, grads)
-            if step and (every_round or step == rounds):
-                kept = step - 1 if every_round else 0
+            if step and (all_rounds or step == rounds):
+                kept = step - 1 if all_rounds else 0
                 if placements.shape[1]:
                     _add_states(span, placements[kept], slopes.x, x_width, width)
                 if constraints.shape[1]:

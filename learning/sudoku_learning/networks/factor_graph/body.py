@@ -58,7 +58,7 @@ from sudoku_learning.networks.factor_graph.features import (
     PlacementReadout,
 )
 from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph
-from sudoku_learning.networks.factor_graph.memory import Memory
+from sudoku_learning.networks.factor_graph.recurrent_state import RecurrentState
 
 MOST_ROUNDS = 10_000  # no weights tell their number, so a file could ask for any
 
@@ -79,9 +79,9 @@ class ExactCoverConfig:
     walks: int = 0
     """tell each placement how likely random walks of up to so many steps come back, on the board
     that it would leave behind, which messages can't see; dear on large boards; 0 tells nothing"""
-    settled: float | None = None
-    """a board that is played needs no more rounds once no logit is closer to 0 than this; for
-    networks that learn to judge each placement for itself"""
+    convergence_margin: float | None = None
+    """in play a board gets no more rounds once no logit is closer to 0 than this; for networks
+    whose logits rate each placement for itself"""
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -100,8 +100,8 @@ class ExactCoverConfig:
                 f"walks must be 0, or an even number from 4 to {most} for {self.channels} "
                 f"channels, not {self.walks}"
             )
-        if self.settled is not None and not self.settled > 0:
-            raise ValueError(f"settled must be positive, not {self.settled}")
+        if self.convergence_margin is not None and not self.convergence_margin > 0:
+            raise ValueError(f"convergence_margin must be positive, not {self.convergence_margin}")
 
     def build(self, geometry: Geometry) -> ExactCoverBody:
         """Make the body; it plays boards of any geometry."""
@@ -146,6 +146,11 @@ class ExactCoverBody(nn.Module):
             raise ValueError(f"rounds must be at least 1, not {rounds}")
         self._rounds = rounds
 
+    @property
+    def convergence_margin(self) -> float | None:
+        """See `ExactCoverConfig`."""
+        return self.config.convergence_margin
+
     def segments(self, rounds: int | None = None) -> list[int]:
         """Divide rounds, by default those of the next call, into segments as in training."""
         full, rest = divmod(rounds or self.rounds, self.config.rounds)
@@ -156,8 +161,8 @@ class ExactCoverBody(nn.Module):
         boards: Tensor,
         masks: Tensor,
         geometry: Geometry,
-        every_round: bool = False,
-        memories: Sequence[Memory | None] | None = None,
+        all_rounds: bool = False,
+        recurrent_states: Sequence[RecurrentState | None] | None = None,
         rounds: int | None = None,
     ) -> ExactCoverFeatures:
         """Compute the features of boards of one geometry.
@@ -168,17 +173,18 @@ class ExactCoverBody(nn.Module):
                 mask than the candidates strikes placements out; in a wider one a placement may
                 meet a constraint that is fulfilled already, and hears so.
             geometry: the boards' units.
-            every_round: keep the features after every round, not only after the last.
-            memories: for each board what an earlier call left of it (no gradient goes back
-                there), or None to begin anew; then the features hold memories too.
+            all_rounds: keep the features after every round, not only after the last.
+            recurrent_states: for each board the state in which an earlier call left it (no
+                gradient goes back there), or None for the first state. If they are given, the
+                features hold the states after the last round.
             rounds: how many; None takes `self.rounds`.
 
         Returns:
             The features; none, where a board has no legal placement or no open constraint.
 
         Raises:
-            ValueError: if boards, masks and geometry do not fit each other, or a memory is
-                another board's.
+            ValueError: if boards, masks and geometry do not fit each other, or a recurrent state
+                is another board's.
         """
         graph = ExactCoverGraph.of(
             boards.cpu().numpy(),
@@ -190,8 +196,8 @@ class ExactCoverBody(nn.Module):
         weights = self._weights()
         compiled = self.start.device.type == "cpu" and self.start.dtype == torch.float32
         run_rounds = function.run_rounds if compiled else reference.run_rounds
-        placements, constraints, memories = run_rounds(
-            weights, graph, rounds or self.rounds, every_round, memories
+        placements, constraints, states = run_rounds(
+            weights, graph, rounds or self.rounds, all_rounds, recurrent_states
         )
         return ExactCoverFeatures(
             placements=placements,
@@ -199,7 +205,7 @@ class ExactCoverBody(nn.Module):
             index=torch.from_numpy(graph.positions).to(placements.device),
             first_constraint=torch.from_numpy(graph.first_constraint[:-1]).to(placements.device),
             shape=(masks.shape[0], masks.shape[1]),
-            memories=memories,
+            recurrent_states=states,
         )
 
     def placement_readout(self, width: int) -> PlacementReadout:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sudoku_learning.networks.factor_graph.memory import Memory
+from sudoku_learning.networks.factor_graph.recurrent_state import RecurrentState
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class ExactCoverFeatures:
         index: int64 `[P]`, each placement's position in the flattened masks `[B * N**3]`.
         first_constraint: int64 `[B]`, where the constraints of each board begin.
         shape: `(B, N**3)`.
-        memories: of each board, where its rounds stopped; empty if they were not asked for.
+        recurrent_states: of each board after the last round; empty if none were given.
     """
 
     placements: Tensor
@@ -33,7 +33,7 @@ class ExactCoverFeatures:
     index: Tensor
     first_constraint: Tensor
     shape: tuple[int, int]
-    memories: list[Memory] = field(default_factory=list)
+    recurrent_states: list[RecurrentState] = field(default_factory=list)
 
 
 class PlacementReadout(nn.Module):

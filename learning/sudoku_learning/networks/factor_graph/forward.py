@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from sudoku_gym.compiler.jit import njit
 from sudoku_learning.networks.factor_graph.gates import turn
 from sudoku_learning.networks.factor_graph.intersections import add_up_parts, read, see
-from sudoku_learning.networks.factor_graph.memory import recall, remember
 from sudoku_learning.networks.factor_graph.messages import add_up, hear, reply, send, span_of
 from sudoku_learning.networks.factor_graph.products import ROWS, add_product, fill_rows
+from sudoku_learning.networks.factor_graph.recurrent_state import recall, remember
 from sudoku_learning.networks.factor_graph.reference import LARGEST_MESSAGE
 from sudoku_learning.networks.factor_graph.vectors import LANES, inner, load, store
 
@@ -68,7 +68,7 @@ class Trace(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def forward(graph, weights, beginning, rounds, every_round, placements, constraints, memory):
+def forward(graph, weights, beginning, rounds, all_rounds, placements, constraints, memory):
     """Write the states of placements `[R, P H]` and constraints `[R, C H]`, R = 1 or `rounds`.
 
     Where the rounds begin, and where to keep the memory of their end (if there is room at all),
@@ -84,8 +84,8 @@ def forward(graph, weights, beginning, rounds, every_round, placements, constrai
         for step in range(rounds):
             advance(graph, span, weights, trace, 0, 0)
             speak(graph, span, weights, trace, 0)
-            if every_round or step == rounds - 1:
-                kept = step if every_round else 0
+            if all_rounds or step == rounds - 1:
+                kept = step if all_rounds else 0
                 add_up(graph, span, trace.messages[0], constraints[kept], width)
                 states, first = placements[kept], span.placement
                 for row in range(span.last_placement - first):

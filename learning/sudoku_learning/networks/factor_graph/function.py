@@ -14,9 +14,9 @@ from torch.autograd.function import once_differentiable
 from sudoku_learning.networks.factor_graph.backward import backward
 from sudoku_learning.networks.factor_graph.forward import Arrays, forward
 from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph
-from sudoku_learning.networks.factor_graph.memory import (
+from sudoku_learning.networks.factor_graph.recurrent_state import (
     Beginning,
-    Memory,
+    RecurrentState,
     empty,
     join,
     nothing,
@@ -32,14 +32,14 @@ def run_rounds(
     weights: Weights,
     graph: ExactCoverGraph,
     rounds: int,
-    every_round: bool,
-    parts: Sequence[Memory | None] | None = None,
-) -> tuple[Tensor, Tensor, list[Memory]]:
+    all_rounds: bool,
+    parts: Sequence[RecurrentState | None] | None = None,
+) -> tuple[Tensor, Tensor, list[RecurrentState]]:
     """Return what `reference.run_rounds` returns, for float32 weights on the CPU."""
     channels = len(weights.start)
     beginning = join(parts, graph, channels)
     kept = nothing(channels) if parts is None else empty(graph, channels)
-    placements, constraints = _Rounds.apply(graph, beginning, kept, rounds, every_round, *weights)
+    placements, constraints = _Rounds.apply(graph, beginning, kept, rounds, all_rounds, *weights)
     return placements, constraints, [] if parts is None else split(kept, graph)
 
 
@@ -49,17 +49,17 @@ class _Rounds(torch.autograd.Function):
         ctx: Any,
         graph: ExactCoverGraph,
         beginning: Beginning,
-        kept: Memory,
+        kept: RecurrentState,
         rounds: int,
-        every_round: bool,
+        all_rounds: bool,
         *tensors: Tensor,
     ) -> tuple[Tensor, Tensor]:
-        ctx.graph, ctx.rounds, ctx.every_round = graph, rounds, every_round
+        ctx.graph, ctx.rounds, ctx.all_rounds = graph, rounds, all_rounds
         ctx.save_for_backward(*tensors)
         ctx.set_materialize_grads(False)
         channels = len(tensors[0])
         arrays = _pack(Weights(*tensors))
-        depth, width = rounds if every_round else 1, len(arrays.start)
+        depth, width = rounds if all_rounds else 1, len(arrays.start)
         sizes = (depth, len(graph.positions), width), (depth, len(graph.first_seat) - 1, width)
         placements, constraints = (torch.empty(size, dtype=torch.float32) for size in sizes)
         ctx.beginning = beginning.is_fresh, _flat(beginning.memory, width)
@@ -69,7 +69,7 @@ class _Rounds(torch.autograd.Function):
             arrays,
             ctx.beginning,
             rounds,
-            every_round,
+            all_rounds,
             _rows(placements),
             _rows(constraints),
             memory,
@@ -87,14 +87,14 @@ class _Rounds(torch.autograd.Function):
         weights = Weights(*ctx.saved_tensors)
         arrays = _pack(weights)
         grads = Arrays(*(np.zeros_like(array) for array in arrays))
-        width, depth = len(arrays.start), ctx.rounds if ctx.every_round else 1
+        width, depth = len(arrays.start), ctx.rounds if ctx.all_rounds else 1
         backward(
             ctx.graph,
             arrays,
             _transpose(arrays),
             ctx.beginning,
             ctx.rounds,
-            ctx.every_round,
+            ctx.all_rounds,
             _grad_rows(of_placements, depth, width),
             _grad_rows(of_constraints, depth, width),
             grads,
@@ -114,7 +114,7 @@ def _grad_rows(grad: Tensor | None, depth: int, width: int) -> NDArray[np.float3
     return _rows(padded.contiguous())
 
 
-def _flat(memory: Memory, width: int) -> tuple[NDArray[np.float32], ...]:
+def _flat(memory: RecurrentState, width: int) -> tuple[NDArray[np.float32], ...]:
     """Return the arrays of a memory as the kernels want them, flat and of padded width."""
     spare = width - memory.states.shape[1]
     if not spare:

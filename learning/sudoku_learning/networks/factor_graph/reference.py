@@ -15,9 +15,9 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph
-from sudoku_learning.networks.factor_graph.memory import (
+from sudoku_learning.networks.factor_graph.recurrent_state import (
     Beginning,
-    Memory,
+    RecurrentState,
     first_rows,
     join,
     split,
@@ -122,12 +122,12 @@ def run_rounds(
     weights: Weights,
     graph: ExactCoverGraph,
     rounds: int,
-    every_round: bool,
-    parts: Sequence[Memory | None] | None = None,
-) -> tuple[Tensor, Tensor, list[Memory]]:
+    all_rounds: bool,
+    parts: Sequence[RecurrentState | None] | None = None,
+) -> tuple[Tensor, Tensor, list[RecurrentState]]:
     """Return the states of placements `[R, P, H]` and of constraints `[R, C, H]`, and memories.
 
-    R is the number of rounds if `every_round`, else 1: the last. With `parts`, the rounds of each
+    R is the number of rounds if `all_rounds`, else 1: the last. With `parts`, the rounds of each
     board begin with its memory (None: anew), and the memory of their end comes back, one a board.
 
     Raises:
@@ -159,13 +159,13 @@ def run_rounds(
             x.append(torch.zeros_like(states).index_add(0, intersections.readers, read))
         states = _turn(states, linear(torch.cat(x, 1), weights.gate, weights.gate_bias))
         messages = _messages(weights, states, replies, seats)
-        if every_round or step == rounds - 1:
+        if all_rounds or step == rounds - 1:
             constraints = torch.log(_totals(messages, seats).to(states.dtype) + FLOOR)
             kept.append((states, constraints))
     memories = []
     if parts is not None:
         ends = (x.detach().float().cpu().numpy() for x in (states, replies, views))
-        memories = split(Memory(*ends), graph)
+        memories = split(RecurrentState(*ends), graph)
     return torch.stack([s for s, _ in kept]), torch.stack([c for _, c in kept]), memories
 
 

@@ -19,7 +19,7 @@ from sudoku_learning.networks.factor_graph.vectors import LANES, inner, load, st
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
 
 
-class Memory(NamedTuple):
+class RecurrentState(NamedTuple):
     """What the rounds of one board, or of B boards in the order of their graph, left behind.
 
     It fits the board and the mask that it was made with, and no others.
@@ -45,21 +45,23 @@ class Beginning(NamedTuple):
     """
 
     is_fresh: NDArray[np.bool_]
-    memory: Memory
+    memory: RecurrentState
 
 
-def empty(graph: ExactCoverGraph, channels: int) -> Memory:
+def empty(graph: ExactCoverGraph, channels: int) -> RecurrentState:
     """Return room for the memory of all boards of a graph, not filled in."""
     counts = len(graph.positions), len(graph.occupants), len(graph.first_part) // 4
-    return Memory(*(np.empty((count, channels), np.float32) for count in counts))
+    return RecurrentState(*(np.empty((count, channels), np.float32) for count in counts))
 
 
-def nothing(channels: int) -> Memory:
+def nothing(channels: int) -> RecurrentState:
     """Return the memory of no board."""
-    return Memory(*(np.empty((0, channels), np.float32) for _ in range(3)))
+    return RecurrentState(*(np.empty((0, channels), np.float32) for _ in range(3)))
 
 
-def join(parts: Sequence[Memory | None] | None, graph: ExactCoverGraph, channels: int) -> Beginning:
+def join(
+    parts: Sequence[RecurrentState | None] | None, graph: ExactCoverGraph, channels: int
+) -> Beginning:
     """Put the memories of single boards together; None stands for a board that begins anew.
 
     Raises:
@@ -86,11 +88,11 @@ def join(parts: Sequence[Memory | None] | None, graph: ExactCoverGraph, channels
     return Beginning(np.array([part is None for part in parts]), whole)
 
 
-def split(memory: Memory, graph: ExactCoverGraph) -> list[Memory]:
+def split(memory: RecurrentState, graph: ExactCoverGraph) -> list[RecurrentState]:
     """Return the memory of each board; they are views of the whole."""
     firsts = first_rows(graph)
     return [
-        Memory(
+        RecurrentState(
             *(
                 array[first[board] : first[board + 1]]
                 for array, first in zip(memory, firsts, strict=True)
