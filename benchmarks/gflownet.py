@@ -42,7 +42,7 @@ from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_gym.puzzles.complete4x4 import grids
 from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_learning.networks import BodyConfig, ExactCoverConfig, MLPConfig
-from sudoku_learning.training import Random
+from sudoku_learning.training import Progress, Random
 
 Part = Literal["dead", "empty", "any", "rows"]
 
@@ -136,16 +136,16 @@ def trained(
         The learner, the seconds it took, and the trajectories that it drew.
     """
     trial = GFlowNetLearner(config, Random(seed), source)
-    trial.learn(None, Random(seed))  # compiles what is not compiled yet
+    trial.learn(None, Random(seed), Progress())  # compiles what is not compiled yet
     start = time.process_time()
     for _ in range(3):
-        trial.learn(None, Random(seed))
+        trial.learn(None, Random(seed), Progress())
     iterations = max(1, round(3 * seconds / (time.process_time() - start)))
     random = Random(seed)
     learner = GFlowNetLearner(replace(config, iterations=iterations), random, source)
     start = time.process_time()
-    for _ in range(iterations):
-        learner.learn(None, random)
+    for done in range(iterations):
+        learner.learn(None, random, Progress(done, done / iterations))
     drawn = iterations * config.updates * config.puzzles * config.repeats
     return learner, time.process_time() - start, drawn
 

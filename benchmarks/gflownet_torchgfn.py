@@ -37,7 +37,7 @@ from sudoku_agents.gflownet.learner import GFlowNetLearner
 from sudoku_agents.gflownet.sampler import draw_trajectories
 from sudoku_gym.geometry.exact_cover import constraint_table
 from sudoku_learning.networks import BodyConfig, MLPConfig
-from sudoku_learning.training import Random
+from sudoku_learning.training import Progress, Random
 from sudoku_learning.training.config import RayConfig
 
 TreeOrAny: TypeAlias = Literal["any", "rows"]
@@ -181,7 +181,7 @@ class OurLearner:
 
     def learn(self) -> None:
         """Do an update on fresh trajectories."""
-        self.learner.learn(None, self.random)
+        self.learner.learn(None, self.random, Progress())
 
     def solved(self, draws: int) -> np.ndarray:
         """Return which of so many draws end at a solution, bool `[draws]`."""

@@ -41,7 +41,7 @@ class Reinforce:
         self.start = self.close = lambda: None  # no actors
         self.policy = lambda: networks.NetworkPolicy(self.network)
 
-    def learn(self, blanks, random):
+    def learn(self, blanks, random, progress):
         self.network.train()
         self.envs.set_blanks(blanks)
         boards, info = self.envs.reset(seed=int(random.numpy.integers(2**32)))

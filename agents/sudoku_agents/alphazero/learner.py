@@ -20,6 +20,7 @@ from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.training import (
     Optimiser,
+    Progress,
     Random,
     Report,
     State,
@@ -62,7 +63,7 @@ class AlphaZeroLearner:
         """End the actors."""
         self.sampler.close()
 
-    def learn(self, blanks: Blanks, random: Random) -> Report:
+    def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
         """Play games with so many blanks, and update the network."""
         config = self.config
         tasks = split(config.games, blanks, config.ray, random.numpy)

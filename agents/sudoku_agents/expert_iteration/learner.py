@@ -30,6 +30,7 @@ from sudoku_learning.networks.network import seeded
 from sudoku_learning.recurrent import Losses, Stream, Thinking, update
 from sudoku_learning.training import (
     Optimiser,
+    Progress,
     Random,
     Report,
     State,
@@ -76,7 +77,6 @@ class ExpertIterationLearner:
         self.optimiser = Optimiser(self.network, updates.learning_rate, updates.max_gradient_norm)
         self.sampler = make_sampler(partial(Labeller, config), config.ray)
         self._joined = self._envs[:1]
-        self._iterations = 0
 
     def start(self) -> None:
         """Start the actors, if there are to be any."""
@@ -86,7 +86,7 @@ class ExpertIterationLearner:
         """End the actors."""
         self.sampler.close()
 
-    def learn(self, blanks: Blanks, random: Random) -> Report:
+    def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
         """Search new puzzles, and update the network on what is known by now."""
         labels = self._label(blanks, random.numpy)
         for env, part in labels.items():
@@ -101,10 +101,8 @@ class ExpertIterationLearner:
                 f"the search solved no puzzle of {self._joined[0]}: begin with smaller boards, or "
                 "give it more evaluations"
             )
-        done = self._iterations / self.config.iterations
-        self.optimiser.learning_rate = self.config.updates.learning_rate_at(done)
+        self.optimiser.learning_rate = self.config.updates.learning_rate_at(progress.share)
         means = update(self.network, self.optimiser, streams, self.config.updates, random.numpy)
-        self._iterations += 1
         latest = labels.get(self._joined[-1], NO_LABELS)
         report = self._report(means, latest)
         if latest.solved >= self.config.join_at * latest.tried:
@@ -116,18 +114,18 @@ class ExpertIterationLearner:
         return AlphaZeroPolicy(self.network, threshold=self.config.threshold)
 
     def state(self) -> State:
-        """Return weights, optimiser, pools, and how far the run is."""
+        """Return weights, optimiser, pools, and how many environments have joined."""
         arrays = {
             f"{env}.{kind}": array
             for env in self._joined
             for kind, array in self._pools[env].arrays().items()
         }
-        numbers = {"joined": len(self._joined), "iterations": self._iterations}
+        numbers = {"joined": len(self._joined)}
         return replace(self.optimiser.state(), arrays=arrays, numbers=numbers)
 
     def restore(self, state: State) -> None:
         """Continue from a state of an equal learner."""
-        check_structure(state.numbers, {"joined": 1, "iterations": 0})
+        check_structure(state.numbers, {"joined": 1})
         joined = state.numbers["joined"]
         if not 1 <= joined <= len(self._envs):
             raise ValueError(f"{STATE}: {joined} environments joined, of {len(self._envs)}")
@@ -135,7 +133,7 @@ class ExpertIterationLearner:
         if state.arrays.keys() != wanted:
             raise ValueError(f"{REPLAY}: it must hold {', '.join(sorted(wanted))}")
         self.optimiser.restore(state)
-        self._joined, self._iterations = self._envs[:joined], state.numbers["iterations"]
+        self._joined = self._envs[:joined]
         for env in self._joined:
             kept = {kind: state.arrays[f"{env}.{kind}"] for kind in Pool.KINDS}
             self._pools[env].restore(kept, env)

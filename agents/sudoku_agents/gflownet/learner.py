@@ -18,11 +18,11 @@ from sudoku_agents.gflownet.sampler import Sampler
 from sudoku_agents.gflownet.trajectories import Trajectories, lead_to
 from sudoku_curricula import curves
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
-from sudoku_gym.storage.reading import check_structure
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.recurrent import Stream, Thinking, update
 from sudoku_learning.training import (
     Optimiser,
+    Progress,
     Random,
     Report,
     State,
@@ -73,7 +73,6 @@ class GFlowNetLearner:
         self.optimiser = Optimiser(self.network, rate, norm)
         self.replay = Replay(self._geometry, config.replay)
         self.sampler = make_sampler(partial(Sampler, config, source), config.ray)
-        self._iterations = 0
 
     def start(self) -> None:
         """Start the actors, if there are to be any."""
@@ -83,10 +82,10 @@ class GFlowNetLearner:
         """End the actors."""
         self.sampler.close()
 
-    def learn(self, blanks: Blanks, random: Random) -> Report:
+    def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
         """Draw trajectories from puzzles with so many blanks and update the network, in turns."""
-        config, done = self.config, self._iterations / self.config.iterations
-        balances, rate = self._balances, self._rates.learning_rate_at(done)
+        config = self.config
+        balances, rate = self._balances, self._rates.learning_rate_at(progress.share)
         self.optimiser.learning_rate = rate
         steps = solved = played = 0
         losses = []
@@ -100,7 +99,6 @@ class GFlowNetLearner:
             played += len(drawn)
         means = np.mean(losses, axis=0) if balances else self._think(random.numpy)
         found = dict(zip(BALANCE if balances else LIKELIHOOD, map(float, means), strict=True))
-        self._iterations += 1
         return Report(
             steps=steps,
             curves={
@@ -121,16 +119,13 @@ class GFlowNetLearner:
         return GFlowNetPolicy(self.network)
 
     def state(self) -> State:
-        """Return weights, optimiser, the solutions that were found, and how far the run is."""
-        numbers = {"iterations": self._iterations}
-        return replace(self.optimiser.state(), arrays=self.replay.arrays(), numbers=numbers)
+        """Return weights, optimiser and the solutions that were found."""
+        return replace(self.optimiser.state(), arrays=self.replay.arrays())
 
     def restore(self, state: State) -> None:
         """Continue from a state of an equal learner."""
-        check_structure(state.numbers, {"iterations": 0})
         self.optimiser.restore(state)
         self.replay.restore(state.arrays)
-        self._iterations = state.numbers["iterations"]
 
     def _draw(self, blanks: Blanks, rng: np.random.Generator) -> Trajectories:
         config = self.config

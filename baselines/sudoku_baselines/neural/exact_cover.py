@@ -9,7 +9,7 @@ augmentation, and plays every size.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,7 +26,6 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_gym.storage.configs import registered
-from sudoku_gym.storage.reading import check_structure
 from sudoku_learning.networks import (
     ExactCoverConfig,
     Network,
@@ -39,6 +38,7 @@ from sudoku_learning.recurrent import Stream, Thinking, UpdatesConfig, update
 from sudoku_learning.training import (
     CurriculumConfig,
     Optimiser,
+    Progress,
     Random,
     Report,
     State,
@@ -124,7 +124,6 @@ class ExactCoverLearner:
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
         updates = config.updates
         self.optimiser = Optimiser(self.network, updates.learning_rate, updates.max_gradient_norm)
-        self._iterations = 0
 
     def start(self) -> None:
         """Do nothing: everything is here."""
@@ -132,14 +131,13 @@ class ExactCoverLearner:
     def close(self) -> None:
         """Do nothing: nothing was taken."""
 
-    def learn(self, blanks: Blanks, random: Random) -> Report:
+    def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
         """Update the network on boards that it goes on thinking about."""
-        config, updates = self.config, self.config.updates
-        rate = updates.learning_rate_at(self._iterations / config.iterations)
+        updates = self.config.updates
+        rate = updates.learning_rate_at(progress.share)
         self.optimiser.learning_rate = rate
         streams = [self._stream(pool, random.numpy) for pool in self.pools]
         means = update(self.network, self.optimiser, streams, updates, random.numpy)
-        self._iterations += 1
         return Report(
             steps=means.boards,
             curves={
@@ -161,14 +159,12 @@ class ExactCoverLearner:
         return NetworkPolicy(self.network, threshold=self.config.threshold)
 
     def state(self) -> State:
-        """Return weights, optimiser, and how far the run is."""
-        return replace(self.optimiser.state(), numbers={"iterations": self._iterations})
+        """Return weights and optimiser."""
+        return self.optimiser.state()
 
     def restore(self, state: State) -> None:
         """Continue from a state of an equal learner."""
-        check_structure(state.numbers, {"iterations": 0})
         self.optimiser.restore(state)
-        self._iterations = state.numbers["iterations"]
 
 
 class CoverPredictor:

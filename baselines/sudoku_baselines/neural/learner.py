@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -16,9 +15,8 @@ from sudoku_baselines.neural.model import ModelPredictor, cell_loss
 from sudoku_curricula import curves
 from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles.sources import Blanks
-from sudoku_gym.storage.reading import check_structure
 from sudoku_learning.networks.network import seeded
-from sudoku_learning.training import Optimiser, Random, Report, State
+from sudoku_learning.training import Optimiser, Progress, Random, Report, State
 from sudoku_learning.training.optimiser import falling_rate
 
 CELL_LOSS = "losses/cell_loss"  # cross entropy of the cells that count, nats
@@ -44,7 +42,6 @@ class SupervisedLearner:
         make = partial(config.model.build, self._train.geometry)
         self.model = seeded(int(random.numpy.integers(2**32)), make).eval()
         self.optimiser = Optimiser(self.model, config.learning_rate, config.max_gradient_norm)
-        self._iterations = 0
 
     def start(self) -> None:
         """Do nothing: everything is here."""
@@ -52,17 +49,15 @@ class SupervisedLearner:
     def close(self) -> None:
         """Do nothing: nothing was taken."""
 
-    def learn(self, blanks: Blanks, random: Random) -> Report:
+    def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
         """Update the model on boards of the training puzzles."""
         assert isinstance(blanks, Mapping)
         config = self.config
-        done = self._iterations / config.iterations
-        rate = config.learning_rate * falling_rate(done, config.constant_share)
+        rate = config.learning_rate * falling_rate(progress.share, config.constant_share)
         self.optimiser.learning_rate = rate
         drawing = Drawing(self._train, config, {int(n): w for n, w in blanks.items()}, random.numpy)
         updates = config.updates or -(-len(self._train) // config.boards)
         loss, read = self._update(drawing, updates, random.numpy)
-        self._iterations += 1
         return Report(
             steps=updates * config.boards,
             curves={CELL_LOSS: loss, READ: read, curves.LEARNING_RATE: rate},
@@ -74,14 +69,12 @@ class SupervisedLearner:
         return PredictorPolicy(ModelPredictor(self.model), self.config.mode)
 
     def state(self) -> State:
-        """Return weights, optimiser, and how far the run is."""
-        return replace(self.optimiser.state(), numbers={"iterations": self._iterations})
+        """Return weights and optimiser."""
+        return self.optimiser.state()
 
     def restore(self, state: State) -> None:
         """Continue from a state of an equal learner."""
-        check_structure(state.numbers, {"iterations": 0})
         self.optimiser.restore(state)
-        self._iterations = state.numbers["iterations"]
 
     def _update(
         self, drawing: Drawing, updates: int, rng: np.random.Generator

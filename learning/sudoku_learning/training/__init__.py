@@ -4,7 +4,7 @@ from sudoku_learning.training.command import train_from_the_command_line
 from sudoku_learning.training.config import CurriculumConfig, RayConfig, TrainingConfig
 from sudoku_learning.training.environments import training_envs
 from sudoku_learning.training.held_out import HeldOut
-from sudoku_learning.training.learner import Learner, Random, Report, State
+from sudoku_learning.training.learner import Learner, Progress, Random, Report, State
 from sudoku_learning.training.loop import Iteration, Training
 from sudoku_learning.training.optimiser import Optimiser
 from sudoku_learning.training.run_folder import free_folder
@@ -15,6 +15,7 @@ __all__ = [
     "Iteration",
     "Learner",
     "Optimiser",
+    "Progress",
     "Random",
     "RayConfig",
     "Report",

@@ -63,6 +63,21 @@ class Random:
 
 
 @dataclass(frozen=True)
+class Progress:
+    """How far a run is when an iteration starts.
+
+    Attributes:
+        iteration: iterations done so far.
+        share: of the configured iterations, in [0, 1].
+        steps: environment steps done so far.
+    """
+
+    iteration: int = 0
+    share: float = 0.0
+    steps: int = 0
+
+
+@dataclass(frozen=True)
 class Report:
     """What one iteration of a learner did.
 
@@ -112,7 +127,7 @@ class Learner(Protocol):
     def close(self) -> None:
         """Give back what `start` took."""
 
-    def learn(self, blanks: Blanks, random: Random) -> Report:
+    def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
         """Do one iteration on puzzles with so many blanks; all chance comes from `random`."""
         ...
 

@@ -20,7 +20,7 @@ from sudoku_learning.training import checkpoint
 from sudoku_learning.training.checkpoint import Checkpoint, naming
 from sudoku_learning.training.config import TrainingConfig, saved_config
 from sudoku_learning.training.held_out import HeldOut
-from sudoku_learning.training.learner import Learner, Random, Report
+from sudoku_learning.training.learner import Learner, Progress, Random, Report
 from sudoku_learning.training.run_folder import RunFolder
 
 Config = TypeVar("Config", bound=TrainingConfig)
@@ -149,7 +149,9 @@ class Training(Generic[Config]):
         start, processor_start = time.perf_counter(), time.process_time()
         level = self.curriculum.schedule.level
         self._iterations_after_the_end += self.curriculum.schedule.finished
-        report = self.learner.learn(self._blanks, self.random)
+        share = self.iteration / self.config.iterations
+        progress = Progress(self.iteration, share, self.steps)
+        report = self.learner.learn(self._blanks, self.random, progress)
         self.iteration += 1
         self.steps += report.steps
         self.curriculum.steps = self.steps

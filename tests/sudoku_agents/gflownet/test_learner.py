@@ -27,7 +27,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import ExactCoverConfig, MLPConfig
 from sudoku_learning.recurrent import UpdatesConfig
-from sudoku_learning.training import Random, Training
+from sudoku_learning.training import Progress, Random, Training
 
 FOUR = Geometry.standard(4)
 EMPTY = np.zeros((4, 4), np.int8)
@@ -77,8 +77,8 @@ def test_it_learns_to_draw_each_solution_of_the_empty_board_equally_often(tmp_pa
     )
     random = Random(0)
     learner = GFlowNetLearner(config, random, EmptyBoards())
-    for _ in range(config.iterations):
-        report = learner.learn(None, random)
+    for done in range(config.iterations):
+        report = learner.learn(None, random, Progress(done, done / config.iterations))
     graph = StateGraph(EMPTY, FOUR, "constrained")
     arrivals = graph.arrivals(graph.log_policies(learner.network))
     assert total_variation(arrivals, np.full(288, 1 / 288)) < 0.03
@@ -196,7 +196,7 @@ def test_likelihood_needs_a_solution_to_learn_from(tmp_path):
     config = small(tmp_path, loss=LossConfig(kind="maximum-likelihood"))
     learner = GFlowNetLearner(config, Random(0), OnlyDeadEnds())
     with pytest.raises(ValueError, match="begin with fewer blanks"):
-        learner.learn(None, Random(0))
+        learner.learn(None, Random(0), Progress())
 
 
 def test_a_run_may_begin_with_the_weights_of_another(tmp_path):

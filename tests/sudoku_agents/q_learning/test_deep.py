@@ -170,7 +170,6 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path, monkeypatch, changes)
     [
         (lambda state: state.tensors.pop("target.body.start"), "is missing"),
         (lambda state: state.tensors.update(more=torch.zeros(1)), "is none of this network's"),
-        (lambda state: state.numbers.update(iterations=-1), "must be a count"),
         (lambda state: state.arrays.pop("returns"), "it must hold"),
         (lambda state: state.weights["body.start"].fill_(torch.nan), "not all finite"),
     ],

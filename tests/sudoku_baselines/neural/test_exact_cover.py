@@ -18,7 +18,7 @@ from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import ExactCoverConfig, NetworkPolicy
 from sudoku_learning.recurrent import UpdatesConfig
-from sudoku_learning.training import Random, Training
+from sudoku_learning.training import Progress, Random, Training
 
 
 def small(run, **changes):
@@ -98,7 +98,7 @@ def test_further_environments_are_trained_on_too(tmp_path):
     assert [pool.puzzles.shape for pool in learner.pools] == [(40, 6, 6), (40, 4, 4)]
     before = {name: value.clone() for name, value in learner.network.state_dict().items()}
     test = puzzles.load("4x4", "test")[::100]
-    learner.learn(None, Random(1))
+    learner.learn(None, Random(1), Progress())
     assert any(
         (before[name] != value).any() for name, value in learner.network.state_dict().items()
     )

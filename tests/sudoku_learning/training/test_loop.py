@@ -45,7 +45,7 @@ class Counting:
     def close(self):
         self.open = False
 
-    def learn(self, blanks, random):
+    def learn(self, blanks, random, progress):
         self.levels.append(dict(blanks))
         self.drawn += torch.rand(2, generator=random.torch) + float(random.numpy.random())
         return Report(
@@ -104,10 +104,10 @@ def test_points_after_the_checkpoint_are_dropped(tmp_path):
         pass
 
     class Interrupted(Counting):
-        def learn(self, blanks, random):
+        def learn(self, blanks, random, progress):
             if len(self.levels) == 3:
                 raise Interruption
-            return super().learn(blanks, random)
+            return super().learn(blanks, random, progress)
 
     with pytest.raises(Interruption):
         Training(small(tmp_path / "run"), Interrupted).run()
@@ -151,8 +151,8 @@ def test_a_schedule_moves_by_a_metric_of_the_learners_or_is_refused(tmp_path):
     class Evenness(Counting):
         metrics = ("policy_accuracy",)
 
-        def learn(self, blanks, random):
-            report = super().learn(blanks, random)
+        def learn(self, blanks, random, progress):
+            report = super().learn(blanks, random, progress)
             report.metrics["policy_accuracy"] = report.metrics["evenness"]
             return report
 
@@ -189,7 +189,7 @@ def test_actors_are_started_once_and_given_back(tmp_path):
     assert not trained.learner.open
 
     class Fails(Counting):
-        def learn(self, blanks, random):
+        def learn(self, blanks, random, progress):
             assert self.open
             raise RuntimeError("no games")
 

@@ -19,11 +19,11 @@ from sudoku_agents.q_learning.deep.replay import Replay
 from sudoku_agents.q_learning.deep.updates import Losses, update
 from sudoku_curricula import curves
 from sudoku_gym.puzzles.sources import Blanks
-from sudoku_gym.storage.reading import check_structure
 from sudoku_learning.networks import NetworkPolicy
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.training import (
     Optimiser,
+    Progress,
     Random,
     Report,
     State,
@@ -69,7 +69,6 @@ class DQNLearner:
         self.optimiser = Optimiser(self.network, updates.learning_rate, updates.max_gradient_norm)
         self.replay = Replay(kept.capacity, self._geometry.size, kept.priority)
         self.sampler = make_sampler(partial(Player, config), config.ray)
-        self._iterations = 0
 
     def start(self) -> None:
         """Start the actors, if there are to be any."""
@@ -79,18 +78,17 @@ class DQNLearner:
         """End the actors."""
         self.sampler.close()
 
-    def learn(self, blanks: Blanks, random: Random) -> Report:
+    def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
         """Play games with so many blanks, and update the network."""
         config, rng = self.config, random.numpy
         tasks = split(config.games, blanks, config.ray, rng)
         games = Games.concatenate(self.sampler.sample(self.network.state_dict(), tasks))
         self.replay.add(games.moves)
-        done = self._iterations / config.iterations
         rates = config.updates
-        rate = rates.learning_rate * falling_rate(done, rates.constant_share)
+        rate = rates.learning_rate * falling_rate(progress.share, rates.constant_share)
         self.optimiser.learning_rate = rate
         first, last = config.replay.importance, config.replay.last_importance
-        importance = first + (last - first) * min(1.0, done)
+        importance = first + (last - first) * progress.share
         means = update(
             self.network,
             self.target_network,
@@ -102,7 +100,6 @@ class DQNLearner:
             config,
             rng,
         )
-        self._iterations += 1
         return Report(
             steps=len(games.moves),
             curves=self._curves_of(games, means),
@@ -123,12 +120,10 @@ class DQNLearner:
         own = self.optimiser.state()
         behind = self.target_network.state_dict()
         tensors = own.tensors | {f"{_TARGET}{name}": value for name, value in behind.items()}
-        numbers = {"iterations": self._iterations}
-        return replace(own, tensors=tensors, arrays=self.replay.arrays(), numbers=numbers)
+        return replace(own, tensors=tensors, arrays=self.replay.arrays())
 
     def restore(self, state: State) -> None:
         """Continue from a state of an equal learner."""
-        check_structure(state.numbers, {"iterations": 0})
         own = {n: value for n, value in state.tensors.items() if not n.startswith(_TARGET)}
         behind = {
             name.removeprefix(_TARGET): value
@@ -139,7 +134,6 @@ class DQNLearner:
         self.optimiser.restore(replace(state, tensors=own))
         self.target_network.load_state_dict(behind)
         self.replay.restore(state.arrays)
-        self._iterations = state.numbers["iterations"]
 
     def _curves_of(self, games: Games, means: Losses) -> dict[str, float]:
         return {

@@ -17,7 +17,7 @@ from sudoku_gym import evaluate
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_gym.puzzles.sources import Blanks, blanks_cdf
-from sudoku_learning.training import Random, Report, State, train_from_the_command_line
+from sudoku_learning.training import Progress, Random, Report, State, train_from_the_command_line
 from sudoku_learning.training.environments import training_envs, training_source
 
 KNOWN = "evaluation/trained_puzzles"  # share of its own puzzles that it solves greedily
@@ -72,7 +72,7 @@ class QLearningLearner:
     def close(self) -> None:
         """Do nothing: it holds nothing to give back."""
 
-    def learn(self, blanks: Blanks, random: Random) -> Report:
+    def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
         """Play games with so many blanks, and learn from each move."""
         rng, count = random.numpy, self.config.games
         cdf = blanks_cdf(blanks, self._source.max_blanks)

@@ -51,11 +51,13 @@ from sudoku_learning.networks.network import seeded
 from sudoku_learning.training import (
     CurriculumConfig,
     Optimiser,
+    Progress,
     Random,
     Report,
     State,
     train_from_the_command_line,
 )
+from sudoku_learning.training.checkpoint import STATE
 from sudoku_learning.training.optimiser import falling_rate
 
 MARK_LOSS = "losses/mark_loss"  # binary cross entropy of the unknown marks
@@ -149,7 +151,7 @@ class GuissartLearner:
         self.optimiser = Optimiser(self.networks, config.learning_rate)
         self._train = _some(parts.train, config.grids)
         self._validation = _some(parts.validation, config.grids)
-        self._iterations = 0
+        self._begun = 1
 
     def start(self) -> None:
         """Do nothing: everything is here."""
@@ -157,14 +159,15 @@ class GuissartLearner:
     def close(self) -> None:
         """Do nothing: nothing was taken."""
 
-    def learn(self, blanks: Blanks, random: Random) -> Report:
+    def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
         """Do an epoch of the network whose turn it is."""
         config = self.config
-        which, epoch = divmod(self._iterations, config.epochs)
+        which, epoch = divmod(progress.iteration, config.epochs)
         epochs = config.epochs
         if which >= config.fillers:
-            which, epoch = config.fillers, self._iterations - config.fillers * config.epochs
+            which, epoch = config.fillers, progress.iteration - config.fillers * config.epochs
             epochs = max(1, config.iterations - config.fillers * config.epochs)
+        self._begun = min(which + 1, config.fillers)
         self.optimiser.learning_rate = config.learning_rate * falling_rate(epoch / epochs, 0.3)
         if which < config.fillers:
             loss, positions, filled = self._epoch(which, random.numpy)
@@ -172,7 +175,6 @@ class GuissartLearner:
                 self._validate(which, random.numpy)
         else:
             loss, positions, filled = self._proposals(random.numpy)
-        self._iterations += 1
         return Report(
             steps=positions,
             curves={MARK_LOSS: loss, FILLED: filled},
@@ -185,18 +187,19 @@ class GuissartLearner:
 
     def policy(self) -> PredictorPolicy:
         """Return the policy that fills, by the networks whose turn has come."""
-        count = min(self.config.fillers, max(self._iterations - 1, 0) // self.config.epochs + 1)
-        return PredictorPolicy(Filling(self.networks, count), "one-shot")
+        return PredictorPolicy(Filling(self.networks, self._begun), "one-shot")
 
     def state(self) -> State:
-        """Return weights, optimiser, and how far the run is."""
-        return replace(self.optimiser.state(), numbers={"iterations": self._iterations})
+        """Return weights, optimiser, and how many networks fill."""
+        return replace(self.optimiser.state(), numbers={"begun": self._begun})
 
     def restore(self, state: State) -> None:
         """Continue from a state of an equal learner."""
-        check_structure(state.numbers, {"iterations": 0})
+        check_structure(state.numbers, {"begun": 1})
         self.optimiser.restore(state)
-        self._iterations = state.numbers["iterations"]
+        self._begun = state.numbers["begun"]
+        if not 1 <= self._begun <= self.config.fillers:
+            raise ValueError(f"{STATE}: {self._begun} networks fill, of {self.config.fillers}")
 
     def _epoch(self, which: int, rng: np.random.Generator) -> tuple[float, int, float]:
         """Train a network that fills; return loss, positions seen, and the share filled."""
