@@ -33,13 +33,38 @@ def names_run_in(tree):
     yield from (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
 
 
-def unused(packages, others, text):
-    """Return the public functions and classes of some sources that nothing else names.
+def names_shown(page):
+    """Yield what a page's blocks of Python use, and what the reference shows on it."""
+    for _, code in re.findall(r"^```(python|py)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        yield from names_in(ast.parse(code))
+    for shown, options in re.findall(r"^::: (\S+)\n((?:    .*\n)*)", page, re.MULTILINE):
+        yield shown.rpartition(".")[2]
+        members = re.search(r"^ +members: \[(.*)\]", options, re.MULTILINE)
+        yield from re.findall(r"\w+", members[1] if members else "")
+
+
+def definitions(tree):
+    """Yield each public function, class and constant of a module, and how often it names itself."""
+    for node in tree.body:
+        names = []
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            # Configurations are registered, and found by the names that files hold.
+            if not any("registered" in names_in(decorator) for decorator in node.decorator_list):
+                names = [(node.name, Counter(names_in(node))[node.name])]
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [(name, 1) for target in targets for name in names_run_in(target)]
+        yield from ((name, inside) for name, inside in names if not name.startswith("_"))
+
+
+def unused(packages, others, pages=(), entry_points=""):
+    """Return the public functions, classes and constants of sources that nothing else names.
 
     Args:
         packages: sources `{path: source}` that define them, and may use them.
         others: sources that may use them.
-        text: other writing that may name them.
+        pages: Markdown whose code and references may use them; its prose names without using.
+        entry_points: text that names them as `module:attribute`.
     """
     trees = {path: ast.parse(source) for path, source in packages.items()}
     used = Counter(
@@ -48,21 +73,10 @@ def unused(packages, others, text):
         for name in (names_in(tree) if not path.endswith("__init__.py") else names_run_in(tree))
     )
     used.update(name for source in others for name in names_in(ast.parse(source)))
-    used.update(re.findall(r"\w+", text))
-    defined = [
-        (path, node)
-        for path, tree in trees.items()
-        for node in tree.body
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef))
-        and not node.name.startswith("_")
-        # Configurations are registered, and found by the names that files hold.
-        and not any("registered" in names_in(decorator) for decorator in node.decorator_list)
-    ]
-    return [
-        f"{path}: {node.name}"
-        for path, node in defined
-        if used[node.name] <= Counter(names_in(node))[node.name]
-    ]
+    used.update(name for page in pages for name in names_shown(page))
+    used.update(re.findall(r"\w+", entry_points))
+    defined = [(path, *definition) for path in trees for definition in definitions(trees[path])]
+    return [f"{path}: {name}" for path, name, inside in defined if used[name] <= inside]
 
 
 def test_no_file_is_long():
@@ -71,16 +85,22 @@ def test_no_file_is_long():
 
 
 def test_everything_public_is_used_by_more_than_tests():
-    packages = {str(file): file.read_text() for file in python_files(*PACKAGES)}
+    packages = {
+        file.relative_to(ROOT).as_posix(): file.read_text() for file in python_files(*PACKAGES)
+    }
     others = [file.read_text() for file in python_files("benchmarks", "examples")]
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "pyproject.toml"]
-    text = " ".join(page.read_text() for page in pages)
-    assert unused(packages, others, text) == []
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    texts = [page.read_text() for page in pages]
+    left = unused(packages, others, texts, (ROOT / "pyproject.toml").read_text())
+    assert not left, "\n".join(left)
 
 
 def test_what_is_unused_is_seen():
-    source = "def f(n):\n    return f(n - 1)\n\ndef g():\n    pass\n\nclass H:\n    pass\n"
-    assert unused({"a": source}, ["from a import g"], "") == ["a: f", "a: H"]
-    assert unused({"a": source}, ["a.f()", "'a:g'"], "See `H`.") == []
-    offer = "from a import f, g, H"
-    assert unused({"a": source, "__init__.py": offer}, ["a.f()"], "") == ["a: g", "a: H"]
+    source = "def f(n):\n    return f(n - 1)\n\ndef g():\n    pass\n\nclass H:\n    pass\n\nI = 1\n"
+    assert unused({"a": source}, ["from a import g"]) == ["a: f", "a: H", "a: I"]
+    page = "A `g` of I.\n```python\nH()\n```\n"
+    assert unused({"a": source}, ["a.f()"], [page], 'i = "a:I"') == ["a: g"]
+    page = "::: a.H\n\n::: a\n    options:\n      members: [f, g]\n"
+    assert unused({"a": source}, [], [page]) == ["a: I"]
+    offer = "from a import f, g, H, I"
+    assert unused({"a": source, "__init__.py": offer}, ["a.f()", "I"]) == ["a: g", "a: H"]
