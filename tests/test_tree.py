@@ -34,13 +34,15 @@ def names_run_in(tree):
 
 
 def names_shown(page):
-    """Yield what a page's blocks of Python use, and what the reference shows on it."""
+    """Yield what a page's blocks of Python use, and what it shows or links of the reference."""
     for _, code in re.findall(r"^```(python|py)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
         yield from names_in(ast.parse(code))
     for shown, options in re.findall(r"^::: (\S+)\n((?:    .*\n)*)", page, re.MULTILINE):
         yield shown.rpartition(".")[2]
         members = re.search(r"^ +members: \[(.*)\]", options, re.MULTILINE)
         yield from re.findall(r"\w+", members[1] if members else "")
+    for linked in re.findall(r"\]\[([\w.]+)\]", page):
+        yield linked.rpartition(".")[2]
 
 
 def definitions(tree):
@@ -53,7 +55,8 @@ def definitions(tree):
                 names = [(node.name, Counter(names_in(node))[node.name])]
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names = [(name, 1) for target in targets for name in names_run_in(target)]
+            # Not the members of an enumeration, `A, B, C = range(3)`, in which one may go unnamed.
+            names = [(target.id, 1) for target in targets if isinstance(target, ast.Name)]
         yield from ((name, inside) for name, inside in names if not name.startswith("_"))
 
 
@@ -100,7 +103,7 @@ def test_what_is_unused_is_seen():
     assert unused({"a": source}, ["from a import g"]) == ["a: f", "a: H", "a: I"]
     page = "A `g` of I.\n```python\nH()\n```\n"
     assert unused({"a": source}, ["a.f()"], [page], 'i = "a:I"') == ["a: g"]
-    page = "::: a.H\n\n::: a\n    options:\n      members: [f, g]\n"
+    page = "[h][a.H]\n\n::: a.f\n\n::: a\n    options:\n      members: [g]\n"
     assert unused({"a": source}, [], [page]) == ["a: I"]
     offer = "from a import f, g, H, I"
     assert unused({"a": source, "__init__.py": offer}, ["a.f()", "I"]) == ["a: g", "a: H"]

@@ -11,7 +11,6 @@ from sudoku_curricula.curves import (
     ENTROPY,
     EPISODIC_LENGTH,
     EPISODIC_RETURN,
-    GAMES_PER_SECOND,
     ITERATION,
     POLICY_LOSS,
     STEPS_PER_SECOND,
@@ -102,7 +101,9 @@ def test_panels_follow_the_groups_that_the_runs_hold():
     usual = [COMPLETION_RATE, CONSTRAINT_FRACTION, SUCCESS_RATE, POLICY_LOSS, ENTROPY]
     run = curves_of([*usual, EPISODIC_RETURN]) | curves_of([BLANKS, EPISODIC_LENGTH], 2, 12)
     run |= curves_of([VALUE_LOSS], 1e-4, 0.3) | curves_of([ITERATION], 1, 9)
-    run |= curves_of([GAMES_PER_SECOND], 300, 400) | curves_of([STEPS_PER_SECOND], 9000, 10_000)
+    run |= curves_of(["throughput/games_per_second"], 300, 400) | curves_of(
+        [STEPS_PER_SECOND], 9000, 10_000
+    )
     panels = panels_of([run, curves_of(["rollout/ep_rew_mean", "time/fps"])])
     assert panels == [
         Panel("curriculum", (BLANKS,)),
@@ -111,7 +112,7 @@ def test_panels_follow_the_groups_that_the_runs_hold():
         Panel("losses", (ENTROPY, POLICY_LOSS)),
         Panel("losses", (VALUE_LOSS,), "log"),
         Panel("throughput", (STEPS_PER_SECOND,)),
-        Panel("throughput", (GAMES_PER_SECOND,)),
+        Panel("throughput", ("throughput/games_per_second",)),
         Panel("charts", (EPISODIC_LENGTH,)),
         Panel("charts", (EPISODIC_RETURN,)),
     ]

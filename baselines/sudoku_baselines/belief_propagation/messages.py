@@ -14,37 +14,12 @@ products neither underflow nor grow.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym.compiler.jit import njit
 
-SUM_PRODUCT, MAX_PRODUCT, POLYNOMIAL = 0, 1, 2
+MAX_PRODUCT, POLYNOMIAL = 1, 2
 RULES = ("sum-product", "max-product", "polynomial")
 MAX_EXACT = 20  # cells; 2^20 sets of digits take 16 MiB
-
-
-def constraint_messages(incoming: ArrayLike, rule: str) -> NDArray[np.float64]:
-    """Return what one all-different constraint tells each of its cells.
-
-    Args:
-        incoming: float `[N, N]` or `[B, N, N]`, non-negative; row i is the message of cell i, its
-            entries the digits. For the polynomial rule each row sums to 1.
-        rule: one of `RULES`: equation 1 (a sum over all assignments of different digits to the
-            other cells), the same with a maximum in place of the sum, or equation 5.
-
-    Returns:
-        float64, shaped as `incoming`, not normalised.
-
-    Raises:
-        ValueError: if the rule is unknown, the matrices are not square, or an exact rule is asked
-            for more than `MAX_EXACT` cells.
-    """
-    matrices = np.array(incoming, np.float64)
-    size = matrices.shape[-1] if matrices.ndim else 0
-    if matrices.ndim not in (2, 3) or matrices.shape[-2] != size:
-        raise ValueError(f"incoming messages must be [N, N] or [B, N, N], not {matrices.shape}")
-    batch = matrices.reshape(-1, size, size)
-    return _batch_messages(batch, rule_number(rule, size)).reshape(matrices.shape)
 
 
 def rule_number(rule: str, size: int) -> int:
@@ -135,20 +110,3 @@ def polynomial_messages(incoming, cells, outgoing):
         for cell in range(cells - 1, -1, -1):
             outgoing[cell, digit] *= product
             product *= max(1.0 - incoming[cell, digit], 0.0)
-
-
-@njit(cache=True)
-def _batch_messages(batch, rule):
-    size = batch.shape[1]
-    outgoing = np.empty_like(batch)
-    sets = 1 if rule == POLYNOMIAL else 1 << size
-    forward, backward = np.empty(sets), np.empty(sets)
-    counts = popcounts(0 if rule == POLYNOMIAL else size)
-    for b in range(len(batch)):
-        if rule == POLYNOMIAL:
-            polynomial_messages(batch[b], size, outgoing[b])
-        else:
-            exact_messages(
-                batch[b], size, rule == MAX_PRODUCT, counts, forward, backward, outgoing[b]
-            )
-    return outgoing

@@ -28,7 +28,6 @@ systematic search by weighting constraints" (2004), for dom/wdeg.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -299,52 +298,6 @@ class DancingLinks(TreeSearch):
         )
         tables = (geometry.units, geometry.cell_units, self._rule)
         return tables, (links, chosen, failures, work)
-
-
-def first_cover(
-    options: Sequence[Sequence[int]],
-    num_items: int,
-    *,
-    node_limit: int = TreeSearch.default_node_limit,
-    item_rule: ItemRule = "failures",
-) -> list[int] | None:
-    """Choose options that cover every item exactly once: any exact cover, not only Sudoku's.
-
-    Args:
-        options: the items that each option covers, numbered from 0.
-        num_items: how many items there are.
-        node_limit: how many options may be tried.
-        item_rule: as in `DancingLinks`.
-
-    Returns:
-        The numbers of the chosen options in ascending order, or None if there is no cover.
-
-    Raises:
-        ValueError: if an option is empty, or names an item twice or one that does not exist, or if
-            the rule is unknown.
-        TimeoutError: if the node limit was reached before the search was over.
-    """
-    rule = _rule_number(item_rule)
-    for number, option in enumerate(options):
-        if not option or len(set(option)) < len(option) or not set(option) <= set(range(num_items)):
-            raise ValueError(
-                f"option {number} is {list(option)}: it must name at least one of the items "
-                f"0 to {num_items - 1}, and none twice"
-            )
-    links = _new_links(num_items, len(options), max(map(len, options), default=0))
-    spacer = _clear(links, num_items)
-    for number, option in enumerate(options):
-        items = np.array(option, np.uint32) + _ONE
-        spacer = _append_option(links, spacer, items, len(items), number)
-    if num_items == 0:
-        return []
-    chosen, failures = np.zeros(num_items + 1, np.uint32), np.zeros(num_items + 1, np.int64)
-    counts = np.zeros(3, np.int64)
-    chosen[0] = _choose_item(links, failures, rule)
-    outcome = _search(links, chosen, failures, rule, counts, node_limit)
-    if outcome == UNDECIDED:
-        raise TimeoutError(f"no answer within node_limit={node_limit} options: raise it")
-    return None if outcome == NONE else sorted(links[-1][chosen[: counts[DEPTH]]].tolist())
 
 
 def _rule_number(item_rule: ItemRule) -> int:

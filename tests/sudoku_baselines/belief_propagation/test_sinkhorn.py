@@ -3,10 +3,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sudoku_baselines.belief_propagation.sinkhorn import balance, balance_board
+from sudoku_baselines.belief_propagation.sinkhorn import balance_board
 from sudoku_baselines.belief_propagation.sinkhorn_solver import Sinkhorn
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
+
+
+def balance(matrix, max_sweeps=10_000):
+    """A matrix is a board with one constraint; also returns how far its sums are from 1."""
+    balanced, unit = matrix.copy(), np.arange(len(matrix))[None]
+    sweeps = balance_board(balanced, unit, 1e-8, max_sweeps)
+    return balanced, np.abs([balanced.sum(0) - 1, balanced.sum(1) - 1]).max(), sweeps
 
 
 @settings(deadline=None, max_examples=40)
@@ -40,14 +47,11 @@ def test_the_residual_says_that_no_permutation_fits():
 
 
 def test_the_last_sweep_is_the_first_to_change_little_or_the_last_allowed():
-    matrix = np.array([[[1.0, 2], [3, 4]], [[1, 0], [0, 1]]])
-    _, _, sweeps = balance(matrix)
-    assert sweeps[0] > 3 and sweeps[1] == 1
-    rough, residuals, few = balance(matrix, max_sweeps=2)
-    assert few.tolist() == [2, 1] and residuals[0] > 1e-6
-    once, _, _ = balance(rough, max_sweeps=1)
-    two_and_one, _, _ = balance(matrix, max_sweeps=3)
-    assert (once[0] == two_and_one[0]).all()
+    matrix = np.array([[1.0, 2], [3, 4]])
+    assert balance(matrix)[2] > 3 and balance(np.eye(2))[2] == 1
+    rough, residual, few = balance(matrix, max_sweeps=2)
+    assert few == 2 and residual > 1e-6
+    assert (balance(rough, max_sweeps=1)[0] == balance(matrix, max_sweeps=3)[0]).all()
 
 
 def test_a_board_is_balanced_in_all_its_units_at_once():
@@ -60,11 +64,7 @@ def test_a_board_is_balanced_in_all_its_units_at_once():
         np.testing.assert_allclose(beliefs[unit].sum(1), 1, atol=1e-6)
 
 
-def test_wrong_matrices_are_named():
-    with pytest.raises(ValueError, match=r"not \[2, 3\]"):
-        balance(np.ones((2, 3)))
-    with pytest.raises(ValueError, match="no negative number and no NaN"):
-        balance(np.array([[1.0, -1], [0, 1]]))
+def test_too_few_iterations_are_named():
     with pytest.raises(ValueError, match="at least 1, not 0"):
         Sinkhorn(0)
 
