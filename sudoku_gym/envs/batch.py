@@ -1,4 +1,4 @@
-"""The state of B boards and their puzzles: what the single and the vector environment share."""
+"""What the single and the vector environment share: B boards and their puzzles."""
 
 from __future__ import annotations
 
@@ -9,37 +9,34 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from gymnasium.error import InvalidAction, ResetNeeded
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.error import ClosedEnvironmentError, InvalidAction, ResetNeeded
 from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
 from sudoku_gym import board
 from sudoku_gym.compiler.random_stream import new_stream
-from sudoku_gym.envs import episodes, outcomes, starts, steps
-from sudoku_gym.envs.settings import Propagation, ResetOptions, Settings, check_max_steps
+from sudoku_gym.envs import episodes, infos, steps
+from sudoku_gym.envs.options import EnvOptions, PropagationKind, check_max_steps
+from sudoku_gym.envs.resets import ResetOptions
+from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import group_of
 from sudoku_gym.kernels import layout
 from sudoku_gym.kernels.endings import Rules
-from sudoku_gym.puzzles.sources import BankSource, Blanks, blanks_cdf
+from sudoku_gym.puzzles.sources import BankSource, Blanks, PuzzleSource, blanks_cdf
 
 
 @dataclass(frozen=True)
 class EnvState:
-    """A copy of everything that decides what an environment does next.
+    """A copy of everything that decides what an environment does next."""
 
-    Attributes:
-        rows: int8 `[B, W]`, see `sudoku_gym.kernels.layout`.
-        candidates: uint64 `[B, K]`, see `sudoku_gym.kernels.layout`.
-        counts: int64 `[B, NUM_COUNTS]`, see `sudoku_gym.envs.episodes`.
-        streams: uint64 `[B, 2]`, see `sudoku_gym.compiler.random_stream`.
-        generators: one state of a numpy generator a board where the source needs them, else empty.
-    """
-
-    rows: NDArray[np.int8]
-    candidates: NDArray[np.uint64]
-    counts: NDArray[np.int64]
-    streams: NDArray[np.uint64]
-    generators: tuple[dict[str, Any], ...]
+    rows: NDArray[np.int8]  # [B, W], see `sudoku_gym.kernels.layout`
+    candidates: NDArray[np.uint64]  # [B, K], see `sudoku_gym.kernels.layout`
+    counts: NDArray[np.int64]  # [B, NUM_EPISODE_COUNTS], see `sudoku_gym.envs.episodes`
+    streams: NDArray[np.uint64]  # [B, 2], see `sudoku_gym.compiler.random_stream`
+    generators: tuple[
+        dict[str, Any], ...
+    ]  # states, one a board, or () if puzzles are drawn compiled
 
 
 class BoardBatch:
@@ -47,37 +44,33 @@ class BoardBatch:
 
     Args:
         count: B.
-        settings: the options of the environment.
+        options: of the environment.
 
     Attributes:
         source: where the puzzles come from.
         geometry: the shape of the boards.
-        rows: int8 `[B, W]`, see `layout.State`.
-        candidates: uint64 `[B, K]`.
-        counts: int64 `[B, NUM_COUNTS]`, with the columns that `episodes` adds.
+        rows, candidates, counts: see `layout.State`; `counts` has the columns of `episodes` too.
         state: the last three as a plain tuple, which numba takes faster than a named one.
-        sizes: `layout.Sizes` as a plain tuple.
-        tables: `layout.UnitTables` as a plain tuple.
-        rules: `endings.Rules` as a plain tuple.
-        drawing: see `steps.step_boards`.
-        streams: uint64 `[B, 2]`.
-        observation_space: of one board.
-        action_space: of one board.
+        sizes, tables, rules: `layout.Sizes`, `layout.UnitTables` and `endings.Rules`, as plain
+            tuples.
+        drawing: (bank, cdf, augment, group), see `sudoku_gym.puzzles.sources.draw_puzzles`.
+        streams: uint64 `[B, 2]`, the random streams that puzzles are drawn from.
+        observation_space, action_space: of one board.
     """
 
-    def __init__(self, count: int, settings: Settings) -> None:
-        self._settings = settings
-        self.source = settings.resolve_source()
+    def __init__(self, count: int, options: EnvOptions) -> None:
+        self._options = options
+        self.source = options.resolve_source()
         self.geometry = geometry = self.source.geometry
-        self._set_rules(settings.rules(geometry.size))
-        sizes = layout.sizes_of(geometry, settings.erase)
+        self._set_rules(options.rules(geometry.size))
+        sizes = layout.sizes_of(geometry, options.erase)
         self.sizes, self.tables = tuple(sizes), tuple(layout.unit_tables(geometry))
         self.num_actions = sizes.num_actions
         self._named_sizes = sizes
-        self._scratch = starts.new_scratch(sizes)
-        counted = settings.erase or settings.actions == "blank"
+        self._scratch = steps.new_scratch(sizes)
+        counted = options.erase or options.actions == "blank"
         self.rows, self.candidates, self.counts = layout.new_state(
-            count, geometry, counted, episodes.NUM_COUNTS
+            count, geometry, counted, episodes.NUM_EPISODE_COUNTS
         )
         self.counts[:] = episodes.UNUSED
         self.state = (self.rows, self.candidates, self.counts)
@@ -86,8 +79,8 @@ class BoardBatch:
         self.observation_space = spaces.Box(0, geometry.size, shape, np.int8)
         self.action_space: spaces.Discrete[np.int64] = spaces.Discrete(self.num_actions)
         self._generators: dict[int, np.random.Generator] = {}
-        self._augment, self._group = bool(settings.augment), group_of(geometry)
-        self.set_blanks(settings.blanks)
+        self._augment, self._group = bool(options.augment), group_of(geometry)
+        self.set_blanks(options.blanks)
 
     @property
     def boards(self) -> NDArray[np.int8]:
@@ -111,14 +104,14 @@ class BoardBatch:
         check_max_steps(limit)
         self._set_rules(self._rules._replace(max_steps=int(limit)))
 
-    def set_propagation(self, propagation: Propagation) -> None:
+    def set_propagation(self, propagation: PropagationKind) -> None:
         """Fill in other singles for the agent, or none, from the next placement on.
 
         Raises:
             ValueError: if there is no such kind, or digits may be erased.
         """
-        self._settings = replace(self._settings, propagation=propagation)
-        rules = self._settings.rules(self.geometry.size)
+        self._options = replace(self._options, propagation=propagation)
+        rules = self._options.rules(self.geometry.size)
         self._set_rules(rules._replace(max_steps=self.max_steps))
 
     def _set_rules(self, rules: Rules) -> None:
@@ -165,7 +158,7 @@ class BoardBatch:
         drawing = self.drawing if reset.blanks == "as set" else self._drawing(blanks)
         if reset.puzzles is None and self.draws_compiled:
             drawn = (self.streams, drawing, self._scratch)
-            starts.draw_boards(self.state, 0, reset.chosen, phase, self.sizes, self.tables, drawn)
+            steps.draw_boards(self.state, 0, reset.chosen, phase, self.sizes, self.tables, drawn)
             return
         augment = self._augment and reset.puzzles is None
         puzzles = reset.puzzles
@@ -173,12 +166,13 @@ class BoardBatch:
             puzzles = self._sample(np.flatnonzero(reset.chosen).tolist(), blanks)
         flat = np.array(puzzles, np.int8, order="C")  # a copy may be written to, as numba likes it
         flat = flat.reshape(len(flat), -1)
-        batch = (self.state, self.streams, reset.chosen, phase, self.sizes, self.tables)
-        starts.load_boards(*batch, augment, self._group, flat, self._scratch)
+        drawn = (self.streams, (augment, self._group), self._scratch)
+        chosen = reset.chosen
+        steps.load_boards(self.state, chosen, phase, self.sizes, self.tables, drawn, flat)
 
     def renew(self, chosen: NDArray[np.bool_], phase: int) -> None:
         """Begin an episode on drawn puzzles on the chosen boards."""
-        self.begin(ResetOptions(chosen, None, "as set"), phase)
+        self.begin(ResetOptions(chosen), phase)
 
     def _sample(self, chosen: list[int], blanks: Blanks) -> NDArray[np.int8]:
         """Ask the source for a puzzle for each chosen board, with that board's own generator."""
@@ -229,19 +223,19 @@ class BoardBatch:
     def masks(self) -> NDArray[np.int8]:
         """Return the action masks: int8 `[B, A]`."""
         masks = np.empty((len(self.streams), self.num_actions), np.int8)
-        outcomes.write_masks(self.state, self.sizes, self._rules.any_digit, masks)
+        infos.write_masks(self.state, self.sizes, self._rules.any_digit, masks)
         return masks
 
-    def show(
+    def write_info(
         self,
         chosen: NDArray[np.bool_],
         observations: NDArray[np.int8],
         masks: NDArray[np.int8],
-        arrays: outcomes.OutcomeArrays,
+        arrays: infos.InfoArrays,
     ) -> None:
-        """Write what the chosen boards are like after a reset; leave the others' output."""
+        """Write observation, mask and info of the chosen boards; leave the others' output."""
         any_digit = self._rules.any_digit
-        outcomes.show_boards(self.state, chosen, self.sizes, any_digit, observations, masks, arrays)
+        infos.write_chosen(self.state, chosen, self.sizes, any_digit, observations, masks, arrays)
 
     def get_state(self) -> EnvState:
         """Return a copy of the state."""
@@ -271,3 +265,61 @@ class BoardBatch:
         for index, saved in enumerate(state.generators):
             generator = self._generators.setdefault(index, np.random.default_rng(0))
             generator.bit_generator.state = saved
+
+
+class BoardControls:
+    """What users of either environment can see and set while it runs."""
+
+    _batch: BoardBatch
+    _spec: EnvSpec | None = None
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """What Gymnasium made this environment of, with `max_episode_steps` as it is now."""
+        return self._spec and replace(self._spec, max_episode_steps=self.max_episode_steps)
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        self._spec = spec
+
+    @property
+    def geometry(self) -> Geometry:
+        """The shape of the boards and their units."""
+        return self._batch.geometry
+
+    @property
+    def source(self) -> PuzzleSource:
+        """Where the puzzles come from."""
+        return self._batch.source
+
+    @property
+    def max_episode_steps(self) -> int:
+        """The number of steps after which an episode is truncated; may be set at any time."""
+        return self._batch.max_steps
+
+    @max_episode_steps.setter
+    def max_episode_steps(self, limit: int) -> None:
+        self._batch.max_steps = limit
+
+    def set_blanks(self, blanks: Blanks) -> None:
+        """Let the next episodes begin with so many blanks, from each board's next reset on.
+
+        Raises:
+            ValueError: if the source can't serve them; the message names its maximum.
+        """
+        self._batch.set_blanks(blanks)
+
+    def set_propagation(self, propagation: PropagationKind) -> None:
+        """Fill in other singles for the agent, or none, from the next placement on.
+
+        Raises:
+            ValueError: if there is no such kind, or digits may be erased.
+        """
+        self._batch.set_propagation(propagation)
+
+    def get_state(self) -> EnvState:
+        """Return a copy of everything that decides what happens next, for `set_state`."""
+        return self._batch.get_state()
+
+    def _closed_error(self) -> ClosedEnvironmentError:
+        return ClosedEnvironmentError("the environment is closed: make a new one")

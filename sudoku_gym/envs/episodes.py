@@ -11,9 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from sudoku_gym.compiler.jit import inlined, njit
-from sudoku_gym.kernels import layout
 from sudoku_gym.kernels.endings import DENSE, HIDDEN_SINGLES, end_value, is_over
-from sudoku_gym.kernels.layout import BLANKS, SATISFIED
+from sudoku_gym.kernels.layout import BLANKS, NUM_COUNTS, SATISFIED
 from sudoku_gym.kernels.positions import (
     erase,
     is_candidate,
@@ -24,7 +23,7 @@ from sudoku_gym.kernels.positions import (
 )
 
 # further columns of `State.counts`
-LEVEL, STEPS, PHASE, LAST_CELL, NUM_COUNTS = range(layout.NUM_COUNTS, layout.NUM_COUNTS + 5)
+START_BLANKS, STEPS_DONE, PHASE, LAST_CELL, NUM_EPISODE_COUNTS = range(NUM_COUNTS, NUM_COUNTS + 5)
 RUNNING, TERMINATED, TRUNCATED, RENEWED, UNUSED = range(5)  # RENEWED: ignores the next action
 
 
@@ -33,8 +32,8 @@ def start_episode(state, b, phase, sizes, tables, scratch):
     """Begin an episode on the board in `rows[b, :N**2]`."""
     counts = state.counts
     set_up(state, b, sizes, tables, scratch)
-    counts[b, LEVEL] = counts[b, BLANKS]
-    counts[b, STEPS] = 0
+    counts[b, START_BLANKS] = counts[b, BLANKS]
+    counts[b, STEPS_DONE] = 0
     counts[b, PHASE] = phase
     counts[b, LAST_CELL] = -1
 
@@ -96,12 +95,12 @@ def _fill_hidden_singles(state, b, sizes, tables):
     found = False
     for unit in range(len(units)):
         for digit in range(1, size + 1):
-            places, last = 0, np.int64(0)
+            cells_left, last = 0, np.int64(0)
             for k in range(size):
                 if is_candidate(state, b, np.int64(units[unit, k]), digit, tables):
-                    places += 1
+                    cells_left += 1
                     last = np.int64(units[unit, k])
-            if places == 1:
+            if cells_left == 1:
                 place(state, b, last, digit, sizes, tables)
                 found = True
     return found
@@ -127,10 +126,10 @@ def step_board(state, b, action, sizes, tables, rules):
     is_legal = _play(state, b, action, rules.any_digit, rules.can_erase, sizes, tables)
     if is_legal:
         _fill_in(state, b, rules.filled_in, sizes, tables)
-    counts[b, STEPS] += 1
+    counts[b, STEPS_DONE] += 1
     if is_over(counts, b, num_units, rules):
         counts[b, PHASE] = TERMINATED
-    elif counts[b, STEPS] >= rules.max_steps:
+    elif counts[b, STEPS_DONE] >= rules.max_steps:
         counts[b, PHASE] = TRUNCATED
     reward = 0.0 if is_legal else rules.illegal_reward
     if rules.reward == DENSE:

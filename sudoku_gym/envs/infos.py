@@ -1,21 +1,77 @@
-"""The info of a batch, in the form that `SyncVectorEnv` gives its infos.
+"""Observations, masks and infos: written by kernels, then named.
 
-Every key comes with a mask `_key` that says which boards have it. Sources: Gymnasium's
-`VectorEnv._add_info` and `SyncVectorEnv.step`.
+The infos of a batch have the form of `SyncVectorEnv`: every key comes with a mask `_key` that says
+which boards have it. Sources: Gymnasium's `VectorEnv._add_info` and `SyncVectorEnv.step`.
 """
+
+# mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.envs.outcomes import OutcomeArrays, read_info
+from sudoku_gym.compiler.intrinsics import borrowed, borrowed_rows
+from sudoku_gym.compiler.jit import njit
+from sudoku_gym.envs.episodes import PHASE, START_BLANKS, TERMINATED, UNUSED
+from sudoku_gym.kernels.endings import constraint_fraction, is_solved
+from sudoku_gym.kernels.layout import BLANKS, STUCK, Sizes, borrowed_state
+from sudoku_gym.kernels.masks import write_mask
+from sudoku_gym.kernels.positions import copy_row, fill_row
+
+# rows of the arrays that the kernels write, see `info_arrays`
+TERMINATIONS, TRUNCATIONS, DEAD_END, ILLEGAL_ACTION, IS_SUCCESS, NUM_FLAGS = range(6)
+BLANKS_ROW, LEVEL_ROW, NUM_INTEGERS = range(3)
+REWARD_ROW, FRACTION_ROW, NUM_FLOATS = range(3)
+
+InfoArrays: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.float64]]
+
+
+def info_arrays(count: int) -> InfoArrays:
+    """Return what the kernels write for B boards: flags, integers, floats; zeros at first."""
+    return (
+        np.zeros((NUM_FLAGS, count), np.bool_),
+        np.zeros((NUM_INTEGERS, count), np.int64),
+        np.zeros((NUM_FLOATS, count), np.float64),
+    )
+
+
+def name_info(
+    blanks: Any,
+    level: Any,
+    dead_end: Any,
+    illegal_action: Any,
+    is_success: Any,
+    constraint_fraction: Any,
+) -> dict[str, Any]:
+    """Return the info without the mask, of one board or of a batch: the one list of its keys."""
+    return {
+        "blanks": blanks,
+        "level": level,
+        "dead_end": dead_end,
+        "illegal_action": illegal_action,
+        "is_success": is_success,
+        "constraint_fraction": constraint_fraction,
+    }
+
+
+def read_info(arrays: InfoArrays) -> dict[str, NDArray[Any]]:
+    """Return the info that the kernels wrote, without the masks; it shares their memory."""
+    flags, integers, floats = arrays
+    return name_info(
+        integers[BLANKS_ROW],
+        integers[LEVEL_ROW],
+        flags[DEAD_END],
+        flags[ILLEGAL_ACTION],
+        flags[IS_SUCCESS],
+        floats[FRACTION_ROW],
+    )
 
 
 def batch_infos(
-    masks: NDArray[np.int8], arrays: OutcomeArrays | None, has_info: NDArray[np.bool_]
+    masks: NDArray[np.int8], arrays: InfoArrays | None, has_info: NDArray[np.bool_]
 ) -> dict[str, Any]:
     """Return the infos of a batch.
 
@@ -35,7 +91,7 @@ def batch_infos(
 def final_infos(
     observations: NDArray[np.int8],
     masks: NDArray[np.int8],
-    arrays: OutcomeArrays | None,
+    arrays: InfoArrays | None,
     over: NDArray[np.bool_],
 ) -> dict[str, Any]:
     """Return copies of `final_obs` and `final_info` for the boards with `over [B]`.
@@ -57,3 +113,70 @@ def final_infos(
         "final_info": final_info,
         "_final_info": over.copy(),
     }
+
+
+@njit(cache=True, inline="always")
+def info_of(counts, b, illegal, num_units):
+    """Return the info of board b, in the order of `name_info`."""
+    return (
+        counts[b, BLANKS],
+        counts[b, START_BLANKS],
+        counts[b, STUCK] > 0,
+        illegal,
+        is_solved(counts, b, num_units),
+        constraint_fraction(counts, b, num_units),
+    )
+
+
+@njit(cache=True, inline="always")
+def write_info(counts, b, illegal, num_units, arrays):
+    """Write the info of board b."""
+    flags, integers, floats = arrays
+    blanks, level, dead_end, illegal, solved, fraction = info_of(counts, b, illegal, num_units)
+    integers[BLANKS_ROW, b], integers[LEVEL_ROW, b] = blanks, level
+    flags[DEAD_END, b], flags[ILLEGAL_ACTION, b], flags[IS_SUCCESS, b] = dead_end, illegal, solved
+    floats[FRACTION_ROW, b] = fraction
+
+
+@njit(cache=True, inline="always")
+def borrowed_arrays(arrays):
+    """Return the same arrays without counts of references; the caller must hold the originals."""
+    flags, integers, floats = arrays
+    return borrowed(flags), borrowed(integers), borrowed(floats)
+
+
+@njit(cache=True, inline="always")
+def write_board(state, b, any_digit, sizes, boards, masks):
+    """Write the observation and the mask into `boards[b]` and `masks[b]`."""
+    copy_row(state.rows, b, sizes.num_cells, boards, b)
+    if masks.shape[1] > 0:
+        _write_mask(state, b, any_digit, sizes, masks)
+
+
+@njit(cache=True, inline="always")
+def _write_mask(state, b, any_digit, sizes, masks):
+    """Write the mask, which allows nothing once the episode has terminated or before a reset."""
+    phase = state.counts[b, PHASE]
+    if phase == TERMINATED or phase == UNUSED:
+        fill_row(masks, b, 0, sizes.num_actions, 0)
+    else:
+        write_mask(state, b, any_digit, sizes, masks, b)
+
+
+@njit(cache=True)
+def write_chosen(state, chosen, sizes, any_digit, observations, masks, arrays):
+    """Write what the boards with `chosen [B]` are like after a reset; leave the others' output."""
+    state, sizes, arrays = borrowed_state(state), Sizes(*sizes), borrowed_arrays(arrays)
+    masks, boards = borrowed(masks), borrowed_rows(observations, len(chosen))
+    for b in range(np.uint64(len(chosen))):
+        if chosen[b]:
+            write_info(state.counts, b, False, sizes.num_units, arrays)
+            write_board(state, b, any_digit, sizes, boards, masks)
+
+
+@njit(cache=True)
+def write_masks(state, sizes, any_digit, masks):
+    """Write the action mask of every board into int8 `masks [B, A]`; zero after its end."""
+    state, sizes, masks = borrowed_state(state), Sizes(*sizes), borrowed(masks)
+    for b in range(np.uint64(len(masks))):
+        _write_mask(state, b, any_digit, sizes, masks)

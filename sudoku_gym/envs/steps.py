@@ -1,10 +1,13 @@
-"""Steps of the environments, compiled: of one board, and of a batch."""
+"""Resets and steps of a batch of boards, compiled, and the threads that share a batch."""
 
 # mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
 
 from __future__ import annotations
 
-from typing import TypeAlias
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,22 +21,92 @@ from sudoku_gym.envs.episodes import (
     TERMINATED,
     TRUNCATED,
     UNUSED,
+    start_episode,
     step_board,
 )
-from sudoku_gym.envs.outcomes import (
-    REWARDS,
+from sudoku_gym.envs.infos import (
+    REWARD_ROW,
     TERMINATIONS,
     TRUNCATIONS,
     borrowed_arrays,
     info_of,
-    show,
+    write_board,
     write_info,
 )
-from sudoku_gym.envs.starts import Scratch, draw_boards, new_scratch
+from sudoku_gym.geometry.symmetry import draw_symmetry
 from sudoku_gym.kernels.endings import Rules
 from sudoku_gym.kernels.layout import Sizes, borrowed_state, borrowed_tables
+from sudoku_gym.kernels.positions import copy_row
+from sudoku_gym.puzzles.sources import borrowed_drawing, choose_puzzle, write_puzzle
 
+Scratch: TypeAlias = tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]
 Part: TypeAlias = tuple[int, int, NDArray[np.bool_], Scratch]
+
+
+def new_scratch(sizes: Sizes) -> Scratch:
+    """Return what `set_up` and what `write_puzzle` overwrite, for one thread."""
+    size = sizes.size
+    return (
+        (np.empty(sizes.num_cells, np.int32), np.empty(sizes.num_units + 1, np.uint64)),
+        (np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size + 1, np.int8)),
+    )
+
+
+@njit(cache=True, nogil=True)
+def draw_boards(state, first, chosen, phase, sizes, tables, drawn):
+    """Begin an episode on every board `first + i` with `chosen[i]`.
+
+    The caller holds all arrays, so that they can be `borrowed`.
+    """
+    state, sizes, tables = borrowed_state(state), Sizes(*sizes), borrowed_tables(tables)
+    drawn = _borrowed_drawn(drawn)
+    for i in range(np.uint64(len(chosen))):
+        if chosen[i]:
+            b = np.uint64(first) + i
+            _draw_board(state, b, phase, sizes, tables, drawn)
+
+
+@njit(cache=True, inline="always")
+def _draw_board(state, b, phase, sizes, tables, drawn):
+    """Begin an episode on a puzzle from the bank."""
+    streams, (bank, cdf, augment, group), (for_board, for_puzzle) = drawn
+    rows = state.rows
+    stream, solutions = streams[b], rows[:, sizes.num_cells :]  # where `set_up` puts the givens
+    index, wanted = choose_puzzle(stream, bank, cdf)
+    write_puzzle(stream, bank, index, wanted, augment, group, for_puzzle, rows, solutions, b)
+    start_episode(state, b, phase, sizes, tables, for_board)
+
+
+@njit(cache=True, inline="always")
+def _borrowed_drawn(drawn):
+    streams, drawing, ((order, used), (lines, columns, digits)) = drawn
+    for_board = borrowed(order), borrowed(used)
+    for_puzzle = borrowed(lines), borrowed(columns), borrowed(digits)
+    return borrowed(streams), borrowed_drawing(drawing), (for_board, for_puzzle)
+
+
+@njit(cache=True)
+def load_boards(state, chosen, phase, sizes, tables, drawn, puzzles):
+    """Begin an episode on `puzzles[i]`, int8 `[B, N**2]`, for every board i with `chosen [B]`.
+
+    `drawn` is (streams, (augment, group), scratch): with `augment` each puzzle is moved by a
+    symmetry drawn from the board's own stream.
+    """
+    streams, (augment, group), scratch = drawn
+    state, sizes, tables = borrowed_state(state), Sizes(*sizes), borrowed_tables(tables)
+    rows, size = state.rows, sizes.size
+    (order, used), (lines, columns, digits) = scratch
+    for_board = borrowed(order), borrowed(used)
+    for b in range(np.uint64(len(chosen))):
+        if chosen[b]:
+            copy_row(puzzles, b, sizes.num_cells, rows, b)
+            if augment:
+                transpose = draw_symmetry(streams[b], group, lines, columns, digits)
+                row_step, column_step = (1, size) if transpose else (size, 1)
+                for cell in range(sizes.num_cells):
+                    image = lines[cell // size] * row_step + columns[cell % size] * column_step
+                    rows[b, image] = digits[puzzles[b, cell]]
+            start_episode(state, b, phase, sizes, tables, for_board)
 
 
 @njit(cache=True)
@@ -51,7 +124,7 @@ def step_one(state, action, sizes, tables, rules, observation, mask):
     if counts[0, PHASE] == RUNNING and 0 <= action < sizes.num_actions:
         reward, illegal = step_board(state, b, action, sizes, tables, rules)
     boards, masks = borrowed_rows(observation, 1), borrowed_rows(mask, 1)
-    show(state, b, rules.any_digit, sizes, boards, masks)
+    write_board(state, b, rules.any_digit, sizes, boards, masks)
     return (
         reward,
         counts[0, PHASE] == TERMINATED,
@@ -82,9 +155,7 @@ def new_part(first: int, last: int, sizes: Sizes) -> Part:
 
 
 @njit(cache=True, nogil=True)
-def step_boards(
-    part, state, streams, actions, sizes, tables, rules, drawing, observations, masks, arrays
-):
+def step_boards(part, state, streams, actions, game, drawing, outputs):
     """Step boards that `first_refused` allows; one whose episode is over gets a new puzzle instead.
 
     Args:
@@ -92,14 +163,12 @@ def step_boards(
         state: of the batch.
         streams: uint64 `[B, 2]`.
         actions: int64 `[B]`.
-        sizes: see `layout.Sizes`.
-        tables: see `layout.UnitTables`.
-        rules: see `endings.Rules`.
+        game: (sizes, tables, rules), see `layout.Sizes`, `layout.UnitTables`, `endings.Rules`.
         drawing: (bank, cdf, augment, group), see `sudoku_gym.puzzles.sources.draw_puzzles`.
-        observations: int8 `[B, N, N]`, written.
-        masks: int8 `[B, A]`, written, or `[B, 0]`.
-        arrays: `outcomes.outcome_arrays(B)`, written.
+        outputs: (observations int8 `[B, N, N]`, masks int8 `[B, A]` or `[B, 0]`,
+            `infos.info_arrays(B)`), all written.
     """
+    (sizes, tables, rules), (observations, masks, arrays) = game, outputs
     first, last, over, scratch = part
     _, _, counts = state
     for i in range(np.uint64(last - first)):
@@ -119,11 +188,11 @@ def step_boards(
             reward, illegal = step_board(state, b, actions[b], sizes, tables, rules)
         else:  # it was renewed, and its action is ignored
             counts[b, PHASE] = RUNNING
-        floats[REWARDS, b] = reward
+        floats[REWARD_ROW, b] = reward
         flags[TERMINATIONS, b] = counts[b, PHASE] == TERMINATED
         flags[TRUNCATIONS, b] = counts[b, PHASE] == TRUNCATED
         write_info(counts, b, illegal, sizes.num_units, arrays)
-        show(state, b, rules.any_digit, sizes, boards, masks)
+        write_board(state, b, rules.any_digit, sizes, boards, masks)
 
 
 @njit(cache=True)
@@ -137,3 +206,40 @@ def step_chosen(state, actions, chosen, sizes, tables, rules):
     for b in range(np.uint64(len(chosen))):
         if chosen[b]:
             step_board(state, b, actions[b], sizes, tables, rules)
+
+
+class StepThreads:
+    """Splits the steps of B boards over threads, which start at the first step.
+
+    Args:
+        parts: of the batch, one for each thread.
+    """
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self._parts = tuple(parts)
+        self._pool: ThreadPoolExecutor | None = None
+        self._process = 0  # whose threads they are
+
+    def step(self, *arguments: Any) -> None:
+        """Call `step_boards` for every part; the first one's thread is the caller's."""
+        first, *rest = self._parts
+        others = [self._threads().submit(step_boards, part, *arguments) for part in rest]
+        step_boards(first, *arguments)
+        for other in others:
+            other.result()
+
+    def _threads(self) -> ThreadPoolExecutor:
+        """Return the threads of this process; a fork has none of its parent's."""
+        if self._pool is None or self._process != os.getpid():
+            self._pool = ThreadPoolExecutor(len(self._parts) - 1, "sudoku-step")
+            self._process = os.getpid()
+        return self._pool
+
+    def close(self) -> None:
+        """Let the threads end."""
+        if self._pool is not None and self._process == os.getpid():
+            self._pool.shutdown()
+        self._pool = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_pool": None}  # threads can be neither copied nor pickled

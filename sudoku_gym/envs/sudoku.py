@@ -1,10 +1,10 @@
-"""The single environment. Its docstring is the page of the environment's documentation."""
+"""The single environment; the docstring of its class is the page of its documentation."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from operator import index as whole_number
-from typing import Any
+from typing import Any, Unpack
 
 import gymnasium as gym
 import numpy as np
@@ -13,19 +13,11 @@ from numpy.typing import NDArray
 
 from sudoku_gym import board as boards
 from sudoku_gym.envs import episodes, rendering, steps, window
-from sudoku_gym.envs.batch import BoardBatch, EnvState
-from sudoku_gym.envs.controls import BoardControls
-from sudoku_gym.envs.outcomes import name_info, outcome_arrays, read_info
-from sudoku_gym.envs.settings import (
-    Actions,
-    Propagation,
-    Reward,
-    Settings,
-    custom_rewards,
-    read_reset_options,
-)
-from sudoku_gym.geometry import Geometry
-from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
+from sudoku_gym.envs.batch import BoardBatch, BoardControls, EnvState
+from sudoku_gym.envs.infos import info_arrays, name_info, read_info
+from sudoku_gym.envs.options import EnvKeywords, EnvOptions, custom_rewards
+from sudoku_gym.envs.resets import read_reset_options
+from sudoku_gym.puzzles.sources import PuzzleSource
 
 
 class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
@@ -137,48 +129,18 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
     _window: window.Window | None = None
     _is_closed = False
 
-    def __init__(
-        self,
-        source: str | PuzzleSource = "9x9",
-        *,
-        split: str = "train",
-        board: str | Geometry | None = None,
-        blanks: Blanks = None,
-        augment: bool = True,
-        reward: Reward = "terminal",
-        actions: Actions = "legal",
-        erase: bool = False,
-        illegal_reward: float = 0.0,
-        end_at_dead_end: bool = False,
-        propagation: Propagation = None,
-        max_episode_steps: int | None = None,
-        with_mask: bool = True,
-        with_info: bool = True,
-        render_mode: str | None = None,
-    ) -> None:
-        settings = Settings(
-            source=source,
-            split=split,
-            board=board,
-            blanks=blanks,
-            augment=augment,
-            reward=reward,
-            actions=actions,
-            erase=erase,
-            illegal_reward=illegal_reward,
-            end_at_dead_end=end_at_dead_end,
-            propagation=propagation,
-            max_episode_steps=max_episode_steps,
-        )
+    def __init__(self, source: str | PuzzleSource = "9x9", **options: Unpack[EnvKeywords]) -> None:
+        chosen = EnvOptions(source, **options)
         self.metadata = dict(self.metadata)  # SyncVectorEnv writes into it
-        self.render_mode = rendering.check_mode(render_mode, self.metadata["render_modes"])
-        self._batch = batch = BoardBatch(1, settings)
-        self._reward = reward if callable(reward) else None
+        self.render_mode = rendering.check_mode(chosen.render_mode, self.metadata["render_modes"])
+        self._batch = batch = BoardBatch(1, chosen)
+        self._reward = chosen.reward if callable(chosen.reward) else None
         self._seeded_by: np.random.Generator | None = None
         self.observation_space = batch.observation_space
         self.action_space = batch.action_space
         self._board_shape, self._num_actions = batch.boards.shape[1:], batch.num_actions
-        self._with_info, self._mask_length = with_info, batch.num_actions if with_mask else 0
+        self._with_info = chosen.with_info
+        self._mask_length = batch.num_actions if chosen.with_mask else 0
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
@@ -202,10 +164,10 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
         start = read_reset_options(options, 1, self.geometry)
         self._seed_stream(anew=seed is not None)
         self._batch.begin(start)
-        arrays = outcome_arrays(1)
+        arrays = info_arrays(1)
         observation = np.empty(self._board_shape, np.int8)
         mask = np.empty(self._mask_length, np.int8)
-        self._batch.show(start.chosen, observation[None], mask[None], arrays)
+        self._batch.write_info(start.chosen, observation[None], mask[None], arrays)
         if self.render_mode == "human":
             self.render()
         info: dict[str, Any] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias, Unpack
 
 import gymnasium as gym
 import numpy as np
@@ -13,39 +13,29 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym.envs import episodes, rendering, steps
-from sudoku_gym.envs.batch import BoardBatch, EnvState
-from sudoku_gym.envs.controls import BoardControls
-from sudoku_gym.envs.infos import batch_infos, final_infos
-from sudoku_gym.envs.outcomes import (
+from sudoku_gym.envs.batch import BoardBatch, BoardControls, EnvState
+from sudoku_gym.envs.infos import (
     ILLEGAL_ACTION,
-    REWARDS,
+    REWARD_ROW,
     TERMINATIONS,
     TRUNCATIONS,
-    OutcomeArrays,
-    outcome_arrays,
+    InfoArrays,
+    batch_infos,
+    final_infos,
+    info_arrays,
 )
-from sudoku_gym.envs.settings import (
-    Actions,
-    Propagation,
-    Reward,
-    Settings,
-    custom_rewards,
-    read_autoreset_mode,
-    read_reset_options,
-    read_seeds,
-)
+from sudoku_gym.envs.options import EnvKeywords, EnvOptions, custom_rewards
+from sudoku_gym.envs.resets import read_autoreset_mode, read_reset_options, read_seeds
 from sudoku_gym.envs.sudoku import SudokuEnv
-from sudoku_gym.envs.threads import StepThreads
-from sudoku_gym.geometry import Geometry
-from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
+from sudoku_gym.puzzles.sources import PuzzleSource
 
-Boards = NDArray[np.int8]
-StepResult = tuple[
-    Boards, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]
+BoardArray: TypeAlias = NDArray[np.int8]  # [B, N, N]
+StepResult: TypeAlias = tuple[
+    BoardArray, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]
 ]
 
 
-class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArray[Any]]):
+class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], NDArray[Any]]):
     """Many boards at once: B `SudokuEnv`s, step for step, at the speed of compiled code.
 
     ## Description
@@ -106,59 +96,33 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
         "render_modes": ["ansi", "rgb_array"],
         "render_fps": SudokuEnv.metadata["render_fps"],
     }
-    _threads = StepThreads(())  # what `close` finds if the arguments were refused
+    _threads = steps.StepThreads(())  # what `close` finds if the arguments were refused
 
     def __init__(
         self,
         num_envs: int = 1,
         source: str | PuzzleSource = "9x9",
         *,
-        split: str = "train",
-        board: str | Geometry | None = None,
-        blanks: Blanks = None,
-        augment: bool = True,
-        reward: Reward = "terminal",
-        actions: Actions = "legal",
-        erase: bool = False,
-        illegal_reward: float = 0.0,
-        end_at_dead_end: bool = False,
-        propagation: Propagation = None,
-        max_episode_steps: int | None = None,
-        with_mask: bool = True,
-        with_info: bool = True,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         num_threads: int = 1,
-        render_mode: str | None = None,
+        **options: Unpack[EnvKeywords],
     ) -> None:
         if num_envs < 1:
             raise ValueError(f"num_envs={num_envs}: a vector environment has at least one board")
         if num_threads < 1:
             raise ValueError(f"num_threads={num_threads}: use at least one")
-        settings = Settings(
-            source=source,
-            split=split,
-            board=board,
-            blanks=blanks,
-            augment=augment,
-            reward=reward,
-            actions=actions,
-            erase=erase,
-            illegal_reward=illegal_reward,
-            end_at_dead_end=end_at_dead_end,
-            propagation=propagation,
-            max_episode_steps=max_episode_steps,
-        )
+        chosen = EnvOptions(source, **options)
         self._autoreset_mode = read_autoreset_mode(autoreset_mode)
         self.metadata = self.metadata | {"autoreset_mode": self._autoreset_mode}
-        self.render_mode = rendering.check_mode(render_mode, self.metadata["render_modes"])
-        self._batch = batch = BoardBatch(num_envs, settings)
-        self._reward = reward if callable(reward) else None
+        self.render_mode = rendering.check_mode(chosen.render_mode, self.metadata["render_modes"])
+        self._batch = batch = BoardBatch(num_envs, chosen)
+        self._reward = chosen.reward if callable(chosen.reward) else None
         self._is_seeded = False
-        self._with_info = with_info
+        self._with_info = chosen.with_info
         self._board_shape = batch.boards.shape
         self._every_board = np.ones(num_envs, np.bool_)
-        self._mask_shape = (num_envs, batch.num_actions if with_mask else 0)
-        self._threads = StepThreads(batch.parts(num_threads))
+        self._mask_shape = (num_envs, batch.num_actions if chosen.with_mask else 0)
+        self._threads = steps.StepThreads(batch.parts(num_threads))
         self.num_envs = num_envs
         self.single_observation_space = batch.observation_space
         self.single_action_space = batch.action_space
@@ -170,7 +134,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
         *,
         seed: int | Sequence[int | None] | None = None,
         options: Mapping[str, Any] | None = None,
-    ) -> tuple[Boards, dict[str, Any]]:
+    ) -> tuple[BoardArray, dict[str, Any]]:
         """Begin an episode on every board, or on those of `options["reset_mask"]`.
 
         Args:
@@ -191,8 +155,8 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
         self._batch.begin(start)
         observations = self._batch.boards.copy()
         masks = np.zeros(self._mask_shape, np.int8)
-        arrays = outcome_arrays(self.num_envs)
-        self._batch.show(start.chosen, observations, masks, arrays)
+        arrays = info_arrays(self.num_envs)
+        self._batch.write_info(start.chosen, observations, masks, arrays)
         shown = arrays if self._with_info else None
         return observations, batch_infos(masks, shown, start.chosen)
 
@@ -227,13 +191,12 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
             played = batch.running
         observations = np.empty(self._board_shape, np.int8)
         masks = np.empty(self._mask_shape, np.int8)
-        arrays = outcome_arrays(self.num_envs)
-        self._threads.step(
-            *(batch.state, batch.streams, chosen, batch.sizes, batch.tables, batch.rules),
-            *(batch.drawing, observations, masks, arrays),
-        )
+        arrays = info_arrays(self.num_envs)
+        game = (batch.sizes, batch.tables, batch.rules)
+        outputs = (observations, masks, arrays)
+        self._threads.step(batch.state, batch.streams, chosen, game, batch.drawing, outputs)
         flags, _, floats = arrays
-        rewards = floats[REWARDS]
+        rewards = floats[REWARD_ROW]
         terminations, truncations = flags[TERMINATIONS], flags[TRUNCATIONS]
         if self._reward is not None:
             played &= ~flags[ILLEGAL_ACTION]
@@ -307,25 +270,25 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
     def _write_custom_rewards(
         self,
         played: NDArray[np.bool_],
-        before: Boards,
+        before: BoardArray,
         actions: NDArray[np.int64],
-        after: Boards,
-        arrays: OutcomeArrays,
+        after: BoardArray,
+        arrays: InfoArrays,
     ) -> None:
         """Write the rewards of the boards that were played legally."""
         if self._reward is not None and played.any():
             flags, _, floats = arrays
             ended = flags[TERMINATIONS, played]
-            floats[REWARDS, played] = custom_rewards(
+            floats[REWARD_ROW, played] = custom_rewards(
                 self._reward, before[played], actions[played], after[played], ended
             )
 
     def _renew_at_once(
         self,
         over: NDArray[np.bool_],
-        observations: Boards,
+        observations: BoardArray,
         masks: NDArray[np.int8],
-        arrays: OutcomeArrays,
+        arrays: InfoArrays,
     ) -> dict[str, Any]:
         """Reset the boards that are over, in place; return `final_obs` and `final_info`."""
         if not over.any():
@@ -333,5 +296,5 @@ class SudokuVectorEnv(BoardControls, VectorEnv[Boards, NDArray[np.int64], NDArra
         shown = arrays if self._with_info else None
         final = final_infos(observations, masks, shown, over)
         self._batch.renew(over, episodes.RUNNING)
-        self._batch.show(over, observations, masks, arrays)
+        self._batch.write_info(over, observations, masks, arrays)
         return final

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from sudoku_gym import board
 from sudoku_gym.envs.batch import BoardBatch
-from sudoku_gym.envs.settings import ResetOptions, Settings
+from sudoku_gym.envs.options import EnvOptions
+from sudoku_gym.envs.resets import ResetOptions
 from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.policies import Policy
@@ -235,21 +236,10 @@ def _play(
 ) -> _Games:
     """Play one batch to its end, under the rules of the environments."""
     count = len(puzzles)
-    settings = Settings(
-        source=GivenPuzzles(geometry),
-        split="all",
-        board=None,
-        blanks=None,
-        augment=False,
-        reward="terminal",
-        actions=actions,
-        erase=erase,
-        illegal_reward=0.0,
-        end_at_dead_end=False,
-        max_episode_steps=max_steps,
-    )
-    games = BoardBatch(count, settings)
-    games.begin(ResetOptions(np.ones(count, np.bool_), puzzles, "as set"))
+    source = GivenPuzzles(geometry)
+    options = EnvOptions(source, actions=actions, erase=erase, max_episode_steps=max_steps)
+    games = BoardBatch(count, options)
+    games.begin(ResetOptions(np.ones(count, np.bool_), puzzles))
     masks = games.masks().view(np.bool_)
     running = masks.any(1)
     lost = np.zeros(count, np.bool_)

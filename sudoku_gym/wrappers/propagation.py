@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector import VectorEnv
 
-from sudoku_gym.envs.settings import Propagation
+from sudoku_gym.envs.options import PropagationKind
 from sudoku_gym.wrappers.vector_wrapper import SudokuVectorWrapper, attribute_below
 
 
@@ -28,7 +28,7 @@ class SinglesPropagation(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstr
     """
 
     def __init__(
-        self, env: gym.Env[Any, np.int64], propagation: Propagation = "hidden singles"
+        self, env: gym.Env[Any, np.int64], propagation: PropagationKind = "hidden singles"
     ) -> None:
         RecordConstructorArgs.__init__(self, propagation=propagation)
         gym.Wrapper.__init__(self, env)
@@ -47,7 +47,7 @@ class VectorSinglesPropagation(SudokuVectorWrapper):
     """
 
     def __init__(
-        self, env: VectorEnv[Any, Any, Any], propagation: Propagation = "hidden singles"
+        self, env: VectorEnv[Any, Any, Any], propagation: PropagationKind = "hidden singles"
     ) -> None:
         super().__init__(env)
         attribute_below(env, "set_propagation")(propagation)

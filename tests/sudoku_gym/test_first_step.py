@@ -15,7 +15,7 @@ PROGRAM = """
 import json
 import gymnasium as gym
 import sudoku_gym
-from sudoku_gym.envs import episodes, starts, steps
+from sudoku_gym.envs import episodes, steps
 from sudoku_gym.kernels import positions
 
 env = gym.make("Sudoku4x4-v0")
@@ -24,9 +24,9 @@ env.step(info["action_mask"].argmax())
 envs = gym.make_vec("Sudoku4x4-v0", num_envs=2)
 _, infos = envs.reset(seed=0)
 envs.step(infos["action_mask"].argmax(1))
-asked = [steps.step_one, steps.step_boards, starts.draw_boards]
+asked = [steps.step_one, steps.step_boards, steps.draw_boards]
 shared = [positions.place, episodes._play]
-needless = [episodes._erase, episodes._fill_singles, positions.erase, starts.load_boards]
+needless = [episodes._erase, episodes._fill_singles, positions.erase, steps.load_boards]
 print(json.dumps([[len(f.signatures) for f in group] for group in (asked, shared, needless)]))
 """
 

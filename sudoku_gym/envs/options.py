@@ -1,16 +1,15 @@
-"""The options of the environments: what is allowed, and what the compiled code makes of them."""
+"""The options of the environments: `EnvOptions`, checked in one place."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
-from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from sudoku_gym import board
+from sudoku_gym.board.placements import Actions
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.endings import (
     CUSTOM,
@@ -51,8 +50,7 @@ class RewardFunction(Protocol):
 
 
 Reward: TypeAlias = Literal["terminal", "dense", "sparse"] | RewardFunction
-Actions: TypeAlias = Literal["legal", "blank"]
-Propagation: TypeAlias = Literal["naked singles", "hidden singles"] | None
+PropagationKind: TypeAlias = Literal["naked singles", "hidden singles"] | None
 
 _REWARDS = {"terminal": TERMINAL, "dense": DENSE, "sparse": SPARSE}
 _PROPAGATIONS = {
@@ -60,18 +58,11 @@ _PROPAGATIONS = {
     "naked singles": NAKED_SINGLES,
     "hidden singles": HIDDEN_SINGLES,
 }
-_RESET_OPTIONS = ("puzzle", "blanks", "reset_mask")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """The options that both environments take; `SudokuEnv` says what each means.
+class EnvKeywords(TypedDict, total=False):
+    """The fields of `EnvOptions` but `source`, as keyword arguments of the environments."""
 
-    Raises:
-        ValueError: if an option has no such value.
-    """
-
-    source: object
     split: str
     board: str | Geometry | None
     blanks: Blanks
@@ -81,8 +72,51 @@ class Settings:
     erase: bool
     illegal_reward: float
     end_at_dead_end: bool
+    propagation: PropagationKind
     max_episode_steps: int | None
-    propagation: Propagation = None
+    with_mask: bool
+    with_info: bool
+    render_mode: str | None
+
+
+@dataclass(frozen=True)
+class EnvOptions:
+    """The options that both environments take.
+
+    Raises:
+        ValueError: if an option has no such value.
+    """
+
+    source: object
+    """A bank's name, a file of puzzles, `"module:attribute"`, or a `PuzzleSource`."""
+    split: str = "train"
+    """Part of a bank: `"train"`, `"validation"`, `"test"` or `"all"`."""
+    board: str | Geometry | None = None
+    """The board that the source must have, by name or as a `Geometry`; None takes the source's."""
+    blanks: Blanks = None
+    """A number, a (low, high) pair, weights by number, or None for puzzles as stored."""
+    augment: bool = True
+    """Move each drawn puzzle by a random symmetry of the board."""
+    reward: Reward = "terminal"
+    """`"terminal"`, `"dense"`, `"sparse"` or a `RewardFunction`."""
+    actions: Actions = "legal"
+    """Mask: `"legal"`, candidates only, or `"blank"`, any digit in a blank cell."""
+    erase: bool = False
+    """Add N**2 actions that clear a cell."""
+    illegal_reward: float = 0.0
+    """Added to the reward of an illegal action; finite."""
+    end_at_dead_end: bool = False
+    """Terminate when some blank cell has no candidate."""
+    propagation: PropagationKind = None
+    """Which other singles to place after each legal placement; not with `erase`."""
+    max_episode_steps: int | None = None
+    """Truncate after so many steps, 1 or more; None for 2 * N**2, with `erase` 8 * N**2."""
+    with_mask: bool = True
+    """Put `action_mask` into the info."""
+    with_info: bool = True
+    """Put everything but `action_mask` into the info."""
+    render_mode: str | None = None
+    """None, `"ansi"`, `"rgb_array"` or, in the single environment with pygame, `"human"`."""
 
     def __post_init__(self) -> None:
         if not callable(self.reward) and self.reward not in tuple(_REWARDS):
@@ -147,112 +181,6 @@ def check_max_steps(limit: int | None) -> None:
         raise ValueError(
             f"max_episode_steps={limit!r}: use a whole number from 1 up, or None for the default"
         )
-
-
-@dataclass(frozen=True)
-class ResetOptions:
-    """How boards shall begin, as read from `reset(options=...)`.
-
-    Attributes:
-        chosen: bool `[B]`, the boards to reset.
-        puzzles: int8 `[B, N, N]` to start from, or None to draw them.
-        blanks: for this reset only, or the string `"as set"`.
-    """
-
-    chosen: NDArray[np.bool_]
-    puzzles: NDArray[np.int8] | None
-    blanks: Blanks | Literal["as set"]
-
-
-def read_reset_options(
-    options: Mapping[str, Any] | None, count: int, geometry: Geometry
-) -> ResetOptions:
-    """Check the options of a reset of `count` boards.
-
-    Raises:
-        ValueError: if there is no such option, or its value does not fit.
-        TypeError: if a value has the wrong type.
-    """
-    options = options or {}
-    for name in options:
-        if name not in _RESET_OPTIONS:
-            raise ValueError(
-                f"reset has no option {name!r}: use {', '.join(map(repr, _RESET_OPTIONS))}"
-            )
-    puzzle, blanks = options.get("puzzle"), options.get("blanks", "as set")
-    if puzzle is not None and "blanks" in options:
-        raise ValueError("reset options 'puzzle' and 'blanks': a puzzle has its own blanks")
-    return ResetOptions(
-        _read_reset_mask(options.get("reset_mask"), count),
-        None if puzzle is None else _read_puzzles(puzzle, count, geometry),
-        blanks,
-    )
-
-
-def read_seeds(seed: int | Sequence[int | None] | None, count: int) -> list[int | None]:
-    """Return one seed a board: `seed + i`, or `seed[i]`; None leaves a board's puzzles as they are.
-
-    Raises:
-        ValueError: if there are more or fewer seeds than boards.
-    """
-    if seed is None:
-        return [None] * count
-    if isinstance(seed, (int, np.integer)):
-        return [int(seed) + i for i in range(count)]
-    if len(seed) != count:
-        raise ValueError(
-            f"seed holds {len(seed)} seeds for {count} boards: give one for all, or one each"
-        )
-    return list(seed)
-
-
-def _read_reset_mask(mask: object, count: int) -> NDArray[np.bool_]:
-    if mask is None:
-        return np.ones(count, np.bool_)
-    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (count,):
-        given = (mask.dtype, mask.shape) if isinstance(mask, np.ndarray) else type(mask).__name__
-        raise ValueError(
-            f"reset option 'reset_mask' must be a bool array of shape ({count},), not {given}"
-        )
-    if not mask.any():
-        raise ValueError("reset option 'reset_mask' chooses no board: leave out the reset")
-    return mask.copy()
-
-
-def _read_puzzles(puzzle: Any, count: int, geometry: Geometry) -> NDArray[np.int8]:
-    """Return int8 `[count, N, N]` from a text, one board or a batch, after checking the rules."""
-    if isinstance(puzzle, str):
-        boards = board.parse(puzzle, geometry)[None]
-    elif isinstance(puzzle, (list, tuple)) and puzzle and isinstance(puzzle[0], str):
-        boards = board.parse_many(puzzle, geometry)
-    else:
-        array = np.asarray(puzzle)
-        boards = board.as_boards(array[None] if array.ndim == 2 else array, geometry)
-    if len(boards) not in (1, count):
-        raise ValueError(
-            f"reset option 'puzzle' holds {len(boards)} boards for {count} environments: "
-            "give one for all, or one each"
-        )
-    for index in np.flatnonzero(board.conflicts(boards, geometry).any((1, 2)))[:1]:
-        try:
-            board.check_puzzle(boards[index], geometry)
-        except ValueError as error:
-            which = "" if len(boards) == 1 else f" (board {index})"
-            raise ValueError(f"reset option 'puzzle'{which}: {error}") from None
-    return np.broadcast_to(boards, (count, *boards.shape[1:]))
-
-
-def read_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    """Return the mode of that name.
-
-    Raises:
-        ValueError: if there is no such mode.
-    """
-    try:
-        return mode if isinstance(mode, AutoresetMode) else AutoresetMode(mode)
-    except ValueError:
-        names = ", ".join(repr(known.value) for known in AutoresetMode)
-        raise ValueError(f"autoreset_mode={mode!r}: use {names}") from None
 
 
 def custom_rewards(
