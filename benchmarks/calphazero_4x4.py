@@ -27,7 +27,7 @@ from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym import evaluate, puzzles
 from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_learning.networks import ExactCoverConfig
+from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.recurrent import UpdatesConfig
 from sudoku_learning.training import Training
 
@@ -90,7 +90,7 @@ def training_config(config: Config, seed: int, run: Path) -> ExpertIterationConf
         validation_games=64,
         evaluate_every=config.iterations,
         updates=UpdatesConfig(count=config.updates),
-        network=ExactCoverConfig(
+        network=FactorGraphConfig(
             config.channels, 8, test_rounds=64, intersections=True, convergence_margin=1.0
         ),
         curriculum=ConstantConfig(blanks=12),

@@ -41,7 +41,7 @@ from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_gym.puzzles.complete4x4 import grids
 from sudoku_gym.puzzles.sources import PuzzleSource
-from sudoku_learning.networks import BodyConfig, ExactCoverConfig, MLPConfig
+from sudoku_learning.networks import BodyConfig, FactorGraphConfig, MLPConfig
 from sudoku_learning.training import Progress, Random
 
 Part = Literal["dead", "empty", "any", "rows"]
@@ -51,10 +51,10 @@ FOUR = Geometry.standard(4)
 EMPTY = np.zeros((4, 4), np.int8)
 BODIES: dict[str, BodyConfig] = {
     "perceptron": MLPConfig((256, 256)),
-    "exact cover": ExactCoverConfig(16, 6),
-    "exact cover, walks": ExactCoverConfig(16, 6, walks=8),
+    "exact cover": FactorGraphConfig(16, 6),
+    "exact cover, walks": FactorGraphConfig(16, 6, walks=8),
 }
-FOR_DRAWS = ExactCoverConfig(24, 8, walks=12)
+FOR_DRAWS = FactorGraphConfig(24, 8, walks=12)
 AIM = 0.036  # too much of the larger orbit is 1.1 times the sampled variation of ideal draws
 
 

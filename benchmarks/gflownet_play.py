@@ -33,7 +33,7 @@ from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
 from sudoku_gym import evaluate, puzzles
 from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_learning.networks import BodyConfig, ExactCoverConfig
+from sudoku_learning.networks import BodyConfig, FactorGraphConfig
 from sudoku_learning.recurrent import UpdatesConfig
 from sudoku_learning.training import Random, Training
 
@@ -82,7 +82,7 @@ def minimal_puzzles(config: Config) -> Iterator[Row]:
         "curriculum": SuccessRateConfig(window=64, min_count=64, threshold=0.9),
         "11 blanks": ConstantConfig(11),
     }
-    body = ExactCoverConfig(16, 12)
+    body = FactorGraphConfig(16, 12)
     for seed in config.seeds:
         untrained = GFlowNetLearner(GFlowNetConfig(network=body, seed=seed), Random(seed))
         for sample in (False, True):

@@ -27,11 +27,11 @@ from sudoku_agents.gflownet.matching import log_z_ahead
 from sudoku_gym import board, solver
 from sudoku_gym.geometry import symmetry
 from sudoku_gym.puzzles.complete4x4 import grids
-from sudoku_learning.networks import ExactCoverConfig
+from sudoku_learning.networks import FactorGraphConfig
 
 ORDER = "constrained"
 WALKS = "exact cover, walks"
-COUNTING = {"perceptron": BODIES["perceptron"], WALKS: ExactCoverConfig(16, 12, walks=12)}
+COUNTING = {"perceptron": BODIES["perceptron"], WALKS: FactorGraphConfig(16, 12, walks=12)}
 LAST_ROUNDS = 6  # which the loss counts
 
 

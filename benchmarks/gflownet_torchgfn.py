@@ -2,7 +2,7 @@
 
 Both have a perceptron of two hidden layers of 256, as many trajectories an update, Adam, a floor of
 -18 for dead ends and a uniform backward policy, once without an order and once in the tree by rows.
-Another learner is ours as it is meant: the exact-cover body, and boards with fewer blanks among
+Another learner is ours as it is meant: the factor-graph body, and boards with fewer blanks among
 the empty ones. All get the same processor seconds, in turns; then all draw solutions. Without an
 order the first row is the limit: the arithmetic of that perceptron alone, without states, masks,
 draws and losses. torchgfn goes into an environment of its own, beside this project:

@@ -30,7 +30,7 @@ from sudoku_gym.evaluation.intervals import wilson_interval
 TRAINERS = {  # options, and the parts that follow them
     "calphazero": (
         *("--games", "32", "--validation-games", "32", "--search.simulations", "16"),
-        *("network:exact-cover", "--network.channels", "8", "--network.rounds", "4"),
+        *("network:factor-graph", "--network.channels", "8", "--network.rounds", "4"),
         *("curriculum:success-rate", "--curriculum.threshold", "0.5"),
     ),
     "expert-iteration": (
@@ -43,7 +43,7 @@ TRAINERS = {  # options, and the parts that follow them
     "dqn": (
         *("--games", "16", "--validation-games", "16", "--replay.capacity", "400"),
         *("--replay.priority", "0.6", "--updates.batch-size", "16", "--updates.segments", "2"),
-        *("network:exact-cover", "--network.channels", "8", "--network.rounds", "4"),
+        *("network:factor-graph", "--network.channels", "8", "--network.rounds", "4"),
         *("curriculum:success-rate", "--curriculum.threshold", "0.5"),
     ),
     "q-learning": ("--games", "32", "--validation-games", "16"),

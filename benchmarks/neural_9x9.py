@@ -81,7 +81,7 @@ class EqualTime(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class DistinctPuzzles(Options):
-    """The exact-cover body trained on few distinct puzzles and on many, with several seeds."""
+    """The factor-graph body trained on few distinct puzzles and on many, with several seeds."""
 
     numbers: tuple[int, ...] = (100, 1_000, 9_600)
     """distinct training puzzles, half of each environment's; `9x9-hard` has 4,814 of them"""
@@ -147,7 +147,7 @@ THOUGHTS = {
 
 @dataclass(frozen=True, kw_only=True)
 class LongerThoughts(Options):
-    """The exact-cover body, with and without going on where the last update stopped."""
+    """The factor-graph body, with and without going on where the last update stopped."""
 
     models: tuple[str, ...] = tuple(THOUGHTS)
     """which of them"""

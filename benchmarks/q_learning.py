@@ -41,7 +41,7 @@ from sudoku_gym.evaluation import Evaluation
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
-from sudoku_learning.networks import ExactCoverConfig, MLPConfig, NetworkPolicy, seeded
+from sudoku_learning.networks import FactorGraphConfig, MLPConfig, NetworkPolicy, seeded
 from sudoku_learning.training import Random, Training
 from sudoku_learning.training.config import read_config
 
@@ -178,7 +178,7 @@ def play(config: Config) -> Iterator[Row]:
 def targets(config: Config) -> Iterator[Row]:
     """What each addition to plain deep Q-learning brings, at 9x9, in equal processor time."""
     plain = TargetsConfig(n_step=3, backup="max", hindsight=False)
-    body = ExactCoverConfig(intersections=True)
+    body = FactorGraphConfig(intersections=True)
     base = nine_by_nine(
         DQNConfig(
             targets=plain,

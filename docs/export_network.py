@@ -21,7 +21,7 @@ def exported(folder: Path = PRETRAINED) -> str:
     """Return the script: the network's settings, and its tensors as float32 in base64."""
     config = json.loads((folder / "config.json").read_text())
     network = config["network"]
-    assert network["type"] == "exact-cover" and network["intersections"], network
+    assert network["type"] == "factor-graph" and network["intersections"], network
     content = {
         "settings": {
             "channels": network["channels"],

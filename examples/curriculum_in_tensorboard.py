@@ -49,7 +49,7 @@ def main(argv=None):
                 iterations=2 if options.smoke else 20,
                 search=SearchConfig(simulations=4 if options.smoke else 32, reward="sparse"),
                 curriculum=curriculum,
-                # It sees no structure; on the exact-cover graph no curriculum is needed.
+                # It sees no structure; on the factor graph no curriculum is needed.
                 network=MLPConfig((512, 512)),
                 loss=LossConfig(learning_rate=1e-3, passes=8),
                 **small,

@@ -32,7 +32,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.storage.atomic import write_json
-from sudoku_learning.networks import POLICY_AND_VALUE, ExactCoverConfig, Network, seeded
+from sudoku_learning.networks import POLICY_AND_VALUE, FactorGraphConfig, Network, seeded
 from sudoku_learning.recurrent import UpdatesConfig
 from sudoku_learning.training import Training, free_folder
 
@@ -134,7 +134,7 @@ def configuration(run, smoke):
             start=40, stop=55, step=5, threshold=0.8, window=32, min_count=32
         ),
         updates=UpdatesConfig(count=40, boards=24, constant_share=0.3),
-        network=ExactCoverConfig(
+        network=FactorGraphConfig(
             16, 16, test_rounds=32, intersections=True, convergence_margin=1.0
         ),
     )

@@ -36,7 +36,7 @@ def main(argv=None):
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--steps", type=int, default=100_000, help="most environment steps")
     parser.add_argument("--minutes", type=float, help="processor time to train, instead of --steps")
-    parser.add_argument("--body", choices=BODIES, default="exact-cover", help="of the network")
+    parser.add_argument("--body", choices=BODIES, default="factor-graph", help="of the network")
     parser.add_argument("--schedule", help=f"{', '.join(SCHEDULES)}; options as name?key=value&...")
     parser.add_argument("--no-curriculum", action="store_true", help="the last level only")
     parser.add_argument("--smoke", action="store_true", help="a few steps and puzzles only")

@@ -1,4 +1,4 @@
-"""A learner of your own: REINFORCE with a baseline (Williams, 1992) on the exact-cover body.
+"""A learner of your own: REINFORCE with a baseline (Williams, 1992) on the factor-graph body.
 
 python examples/your_own_learner.py        # a minute; writes runs/reinforce; --resume goes on
 sudoku-gym plot runs/reinforce --out reinforce.png
@@ -34,7 +34,7 @@ class Reinforce:
 
     def __init__(self, config, random):
         self.envs = training.training_envs(config.env, config.games, reward="sparse")
-        parts = networks.ExactCoverConfig(rounds=8), networks.POLICY_AND_VALUE, self.envs.geometry
+        parts = networks.FactorGraphConfig(rounds=8), networks.POLICY_AND_VALUE, self.envs.geometry
         self.network = networks.seeded(config.seed, lambda: networks.Network(*parts))
         self.optimiser = training.Optimiser(self.network, learning_rate=3e-3)
         self.state, self.restore = self.optimiser.state, self.optimiser.restore

@@ -2,7 +2,7 @@
 
 A configuration is a frozen dataclass. In JSON it carries its tag and version beside its fields:
 
-    {"type": "exact-cover", "version": 1, "channels": 16, ...}
+    {"type": "factor-graph", "version": 1, "channels": 16, ...}
 
 A field that a file lacks takes its default, so adding a field changes no version. Renaming or
 removing one does: raise the version, and register a function that turns the fields of the version

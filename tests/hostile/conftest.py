@@ -15,7 +15,7 @@ class Run:
         from sudoku_agents.alphazero.config import AlphaZeroConfig
         from sudoku_agents.alphazero.search import SearchConfig
         from sudoku_curricula.schedules import SuccessRateConfig
-        from sudoku_learning.networks import ExactCoverConfig
+        from sudoku_learning.networks import FactorGraphConfig
 
         self.config = AlphaZeroConfig(
             run=folder,
@@ -24,7 +24,7 @@ class Run:
             validation_games=4,
             checkpoint_every=2,
             search=SearchConfig(simulations=2, reward="sparse"),
-            network=ExactCoverConfig(channels=8, rounds=2),
+            network=FactorGraphConfig(channels=8, rounds=2),
             curriculum=SuccessRateConfig(start=2, stop=4, threshold=0.3, window=8, min_count=4),
         )
         self.checkpoint = folder / "checkpoints" / "000002"

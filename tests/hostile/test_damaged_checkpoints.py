@@ -113,7 +113,7 @@ PLAYING = [
         in_json("network", to={"type": "attention", "width": 2**40}),
         "no such network",
     ),
-    ("config.json", in_json("network", to="exact-cover"), "no place here"),
+    ("config.json", in_json("network", to="factor-graph"), "no place here"),
     ("config.json", in_json("network", to=[[[[]]]]), "no place here"),
     ("config.json", in_json("temperature", to=NAN), "not NaN"),
     ("config.json", in_json("type", to="t" * 99999), "is unknown"),

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_gym.storage.configs import registered
-from sudoku_learning.networks import AttentionConfig, ExactCoverConfig, MLPConfig
+from sudoku_learning.networks import AttentionConfig, FactorGraphConfig, MLPConfig
 from sudoku_learning.training import TrainingConfig
 from sudoku_learning.training.config import NetworkConfig
 
@@ -74,7 +74,7 @@ class AlphaZeroConfig(TrainingConfig):
     """the tree search of self-play"""
     loss: LossConfig = field(default_factory=LossConfig)
     """the loss"""
-    network: NetworkConfig = field(default_factory=ExactCoverConfig)
+    network: NetworkConfig = field(default_factory=FactorGraphConfig)
     """the body of the network"""
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ from typing import ClassVar
 from sudoku_agents.retry_search import RetryConfig
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym.storage.configs import registered
-from sudoku_learning.networks import ExactCoverConfig
+from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.recurrent import UpdatesConfig
 from sudoku_learning.training import CurriculumConfig, TrainingConfig
 from sudoku_learning.training.environments import check_env
@@ -68,8 +68,8 @@ class ExpertIterationConfig(TrainingConfig):
     weights: Path | None = None
     """folder of a checkpoint or a run of a network of the same form, whose weights this one begins
     with; None draws them"""
-    network: ExactCoverConfig = field(
-        default_factory=lambda: ExactCoverConfig(
+    network: FactorGraphConfig = field(
+        default_factory=lambda: FactorGraphConfig(
             16, 16, test_rounds=128, intersections=True, convergence_margin=1.0
         )
     )

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from sudoku_agents.gflownet.orders import Order
 from sudoku_gym.storage.configs import registered
-from sudoku_learning.networks import ExactCoverConfig
+from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.recurrent import UpdatesConfig
 from sudoku_learning.training import TrainingConfig
 from sudoku_learning.training.config import NetworkConfig
@@ -105,12 +105,12 @@ class GFlowNetConfig(TrainingConfig):
     replay: int = 4096
     """solutions that are kept for this, the latest"""
     augment: bool = True
-    """move each puzzle by a random symmetry; a body on the exact-cover graph needs none"""
+    """move each puzzle by a random symmetry; a body on the factor graph needs none"""
     reward: RewardConfig = field(default_factory=RewardConfig)
     """the reward"""
     loss: LossConfig = field(default_factory=LossConfig)
     """the loss"""
-    network: NetworkConfig = field(default_factory=ExactCoverConfig)
+    network: NetworkConfig = field(default_factory=FactorGraphConfig)
     """the body of the network"""
     thinking: UpdatesConfig = field(default_factory=partial(UpdatesConfig, policy_weight=0.0))
     """the updates of `maximum-likelihood`, an iteration's; the learning rate is their own too"""
@@ -137,8 +137,8 @@ class GFlowNetConfig(TrainingConfig):
         if not 0 <= self.revealed <= 1:
             raise ValueError(f"revealed must lie in [0, 1], not {self.revealed}")
         if self.loss.kind == "maximum-likelihood" and not isinstance(
-            self.network, ExactCoverConfig
+            self.network, FactorGraphConfig
         ):
-            raise ValueError("maximum-likelihood needs a body that thinks: network:exact-cover")
+            raise ValueError("maximum-likelihood needs a recurrent body: network:factor-graph")
         if self.replayed < 0:
             raise ValueError(f"replayed must not be negative, but is {self.replayed}")

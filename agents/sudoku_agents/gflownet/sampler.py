@@ -15,7 +15,7 @@ from sudoku_agents.gflownet.trajectories import Trajectories, roll_out
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_gym.puzzles.sources import PuzzleSource
-from sudoku_learning.networks import ExactCoverConfig
+from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.training.sampling import Task
 
 # mypy: disable-error-code="no-untyped-def"
@@ -33,7 +33,7 @@ class Sampler:
         self._config = config
         self._source = source
         self._network = FlowNetwork(config.network, source.geometry).eval()
-        self._moves = config.augment and not isinstance(config.network, ExactCoverConfig)
+        self._moves = config.augment and not isinstance(config.network, FactorGraphConfig)
 
     def sample(self, weights: Mapping[str, Tensor], task: Task) -> Trajectories:
         """Play from a task's puzzles, `repeats` times from each, with these weights."""

@@ -22,7 +22,7 @@ def assume(board, mask, placements, table, members):
         board: int8 `[N**2]`, changed in place.
         mask: bool `[N**3]`, changed in place: what the placements rule out is struck out.
         placements: int64 `[K]`.
-        table: of `graph.constraint_table` of the exact-cover network.
+        table: of `graph.constraint_table` of the factor-graph network.
         members: of `graph.constraint_members`, likewise.
 
     Returns:
@@ -49,7 +49,7 @@ def state_of(board, mask, table, members):
     Args:
         board: int8 `[N**2]`, without conflicts.
         mask: bool `[N**3]`, the placements that are allowed.
-        table: of `graph.constraint_table` of the exact-cover network.
+        table: of `graph.constraint_table` of the factor-graph network.
         members: of `graph.constraint_members`, likewise.
     """
     size = members.shape[1]

@@ -41,7 +41,7 @@ def ppo_config(
 
     Args:
         env: id of the environment, e.g. `"Sudoku9x9-v0"`.
-        network: the body, e.g. `MLPConfig()`; None means `ExactCoverConfig()`.
+        network: the body, e.g. `MLPConfig()`; None means `FactorGraphConfig()`.
         num_envs: boards that each runner steps together.
         curriculum: moves the number of blanks by greedy play on the validation puzzles; None leaves
             it to `options`.

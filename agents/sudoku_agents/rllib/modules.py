@@ -26,7 +26,7 @@ from torch import Tensor, nn
 
 from sudoku_gym.board.placements import geometry_of
 from sudoku_learning.networks import (
-    ExactCoverConfig,
+    FactorGraphConfig,
     HeadConfig,
     Network,
     PolicyConfig,
@@ -51,7 +51,7 @@ class _Masked(TorchRLModule, TargetNetworkAPI, InferenceOnlyAPI):
         """
         assert isinstance(self.model_config, dict) and self.action_space is not None
         geometry = geometry_of(self.action_space, self.model_config.get("geometry"))
-        body = self.model_config.get("network") or ExactCoverConfig()
+        body = self.model_config.get("network") or FactorGraphConfig()
         self.network = Network(body, self.heads(self.model_config), geometry)
         self._geometry = geometry
 
@@ -80,7 +80,7 @@ class _Masked(TorchRLModule, TargetNetworkAPI, InferenceOnlyAPI):
 class MaskedActorCritic(_Masked, ValueFunctionAPI):
     """Logits and values of one network, for PPO, IMPALA and APPO.
 
-    `model_config["network"]` is the configuration of the body, by default `ExactCoverConfig()`;
+    `model_config["network"]` is the configuration of the body, by default `FactorGraphConfig()`;
     `model_config["value"]` that of the value head, by default `ValueConfig()`;
     `model_config["geometry"]` are the boards' units, by default the standard boxes.
     """

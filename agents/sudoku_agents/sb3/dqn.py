@@ -22,7 +22,7 @@ from sudoku_agents.sb3.observations import check_observations, decode, legal_pla
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.board.placements import geometry_of
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks import ILLEGAL_LOGIT, BodyConfig, ExactCoverConfig, Network, QConfig
+from sudoku_learning.networks import ILLEGAL_LOGIT, BodyConfig, FactorGraphConfig, Network, QConfig
 
 
 class MaskedQNetwork(QNetwork):
@@ -43,7 +43,7 @@ class MaskedQNetwork(QNetwork):
 
 
 class ExactCoverQNetwork(MaskedQNetwork):
-    """The values of a network on the exact-cover graph, or on another body."""
+    """The values of a network on the factor graph, or on another body."""
 
     def __init__(self, *args: Any, network: BodyConfig, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -106,18 +106,18 @@ class MaskedDQNPolicy(DQNPolicy):
 
 
 class ExactCoverDQNPolicy(MaskedDQNPolicy):
-    """The exact-cover network as a Q-network.
+    """The factor-graph network as a Q-network.
 
     Args:
         *args: as in `MaskedDQNPolicy`.
-        network: the body; None takes `ExactCoverConfig()`.
+        network: the body; None takes `FactorGraphConfig()`.
         **kwargs: as in `MaskedDQNPolicy`.
     """
 
     network_class = ExactCoverQNetwork
 
     def __init__(self, *args: Any, network: BodyConfig | None = None, **kwargs: Any) -> None:
-        self.network_config = network or ExactCoverConfig()
+        self.network_config = network or FactorGraphConfig()
         super().__init__(*args, **kwargs)
 
     def _network_options(self) -> dict[str, Any]:

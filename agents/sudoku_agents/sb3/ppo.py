@@ -17,7 +17,7 @@ from sudoku_gym.board.placements import geometry_of
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import (
     BodyConfig,
-    ExactCoverConfig,
+    FactorGraphConfig,
     HeadConfig,
     Network,
     PolicyConfig,
@@ -28,14 +28,14 @@ Masks = NDArray[np.bool_] | Tensor | None
 
 
 class ExactCoverPolicy(MaskableActorCriticPolicy):
-    """Logits and values of one network on the exact-cover graph, or on another body.
+    """Logits and values of one network on the factor graph, or on another body.
 
     Args:
         observation_space: of `SudokuVecEnv`.
         action_space: the N**3 placements.
         lr_schedule: as in every policy of SB3.
         geometry: the boards' units; None takes the standard boxes.
-        network: the body; None takes `ExactCoverConfig()`, for any size and form of the board.
+        network: the body; None takes `FactorGraphConfig()`, for any size and form of the board.
         value: the value head; None keeps values in (0, 1), which suits the rewards `"terminal"`
             and `"sparse"` with gamma = 1.
         **kwargs: as in every policy of SB3.
@@ -56,7 +56,7 @@ class ExactCoverPolicy(MaskableActorCriticPolicy):
     ) -> None:
         # The constructor above calls _build, which needs these.
         self.geometry = geometry_of(action_space, geometry)
-        self.network_config = network or ExactCoverConfig()
+        self.network_config = network or FactorGraphConfig()
         self.value_config = value or ValueConfig()
         check_observations(observation_space, self.geometry.size)
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)

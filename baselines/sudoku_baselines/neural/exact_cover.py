@@ -1,4 +1,4 @@
-"""The exact-cover body, trained on solutions: what a few thousand weights can read at once.
+"""The factor-graph body, trained on solutions: what a few thousand weights can read at once.
 
 The body passes log-sum-exp messages between placements and constraints with the same weights in
 every round (`sudoku_learning.networks.factor_graph`); training goes on from where the last update
@@ -27,7 +27,7 @@ from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import (
-    ExactCoverConfig,
+    FactorGraphConfig,
     Network,
     NetworkPolicy,
     PolicyConfig,
@@ -53,7 +53,7 @@ PLACEMENT_LOSS = "losses/placement_loss"
 @registered("neural/exact-cover-training")
 @dataclass(frozen=True, kw_only=True)
 class ExactCoverTraining(LabelledConfig):
-    """Train the exact-cover body on solutions."""
+    """Train the factor-graph body on solutions."""
 
     fixed: ClassVar[tuple[str, ...]] = (
         *LabelledConfig.fixed,
@@ -80,8 +80,8 @@ class ExactCoverTraining(LabelledConfig):
     is asked again; None asks it before every move"""
     updates: UpdatesConfig = field(default_factory=lambda: UpdatesConfig(segments=16))
     """how the network is updated"""
-    network: ExactCoverConfig = field(
-        default_factory=lambda: ExactCoverConfig(
+    network: FactorGraphConfig = field(
+        default_factory=lambda: FactorGraphConfig(
             24, 16, test_rounds=128, intersections=True, convergence_margin=1.0
         )
     )
@@ -103,7 +103,7 @@ class ExactCoverTraining(LabelledConfig):
 
 
 class ExactCoverLearner:
-    """Trains the exact-cover body on solutions; a `sudoku_learning.training.Learner`.
+    """Trains the factor-graph body on solutions; a `sudoku_learning.training.Learner`.
 
     Args:
         config: the run's.

@@ -72,7 +72,7 @@ def load_multiverse_m12(
 def load_exact_cover(
     folder: Folder = PRETRAINED / "exact-cover", mode: Mode | None = None, rounds: int | None = None
 ) -> Policy:
-    """Load the exact-cover body that comes with the package, for all boards: see `load`."""
+    """Load the factor-graph body that comes with the package, for all boards: see `load`."""
     return load(folder, mode, rounds)
 
 

@@ -8,7 +8,7 @@ from sudoku_learning.networks.bodies import (
     RecurrentBody,
     chunks,
 )
-from sudoku_learning.networks.factor_graph import ExactCoverConfig, RecurrentState
+from sudoku_learning.networks.factor_graph import FactorGraphConfig, RecurrentState
 from sudoku_learning.networks.heads import (
     ILLEGAL_LOGIT,
     CellDigitsConfig,
@@ -32,7 +32,7 @@ __all__ = [
     "Body",
     "BodyConfig",
     "CellDigitsConfig",
-    "ExactCoverConfig",
+    "FactorGraphConfig",
     "Features",
     "HeadConfig",
     "LogFlowConfig",

@@ -11,13 +11,13 @@ from torch import Tensor, nn
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks.attention import AttentionConfig
 from sudoku_learning.networks.bodies import BodyConfig, RecurrentBody
-from sudoku_learning.networks.factor_graph import ExactCoverConfig, RecurrentState
+from sudoku_learning.networks.factor_graph import FactorGraphConfig, RecurrentState
 from sudoku_learning.networks.heads import HeadConfig, PolicyConfig, ValueConfig
 from sudoku_learning.networks.mlp import MLPConfig
 from sudoku_learning.networks.pooled import PooledConfig
 
 BODIES: dict[str, type[BodyConfig]] = {
-    "exact-cover": ExactCoverConfig,
+    "factor-graph": FactorGraphConfig,
     "pooled": PooledConfig,
     "mlp": MLPConfig,
     "attention": AttentionConfig,
@@ -37,7 +37,7 @@ class Network(nn.Module):
     Args:
         body: makes the body.
         heads: make the heads, by name.
-        geometry: of the boards it will play; a body on the exact-cover graph plays any other too.
+        geometry: of the boards it will play; a body on the factor graph plays any other too.
     """
 
     def __init__(

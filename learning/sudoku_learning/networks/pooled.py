@@ -1,4 +1,4 @@
-"""A body that pools messages on the exact-cover graph of a board; one set of weights, every size.
+"""A body that pools messages on the factor graph of a board; one set of weights, every size.
 
 Sudoku is an exact-cover problem: a placement (cell, digit) fulfils one constraint for its cell and
 one for its digit in each unit of the cell, and every constraint must be fulfilled exactly once.
@@ -18,13 +18,13 @@ from torch.nn import functional
 
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
-from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph
+from sudoku_learning.networks.factor_graph.graph import FactorGraph
 
 
 @registered("pooled")
 @dataclass(frozen=True)
 class PooledConfig:
-    """Rounds of mean and maximum on the exact-cover graph, each with weights of its own."""
+    """Rounds of mean and maximum on the factor graph, each with weights of its own."""
 
     channels: int = 32
     """width of the features"""
@@ -86,7 +86,7 @@ class PooledBody(nn.Module):
         self, boards: Tensor, masks: Tensor, geometry: Geometry, all_rounds: bool = False
     ) -> PooledFeatures:
         """Return the features of boards and masks, see `Body`; there is one round to show."""
-        graph = ExactCoverGraph.of(boards.cpu().numpy(), masks.cpu().numpy(), geometry)
+        graph = FactorGraph.of(boards.cpu().numpy(), masks.cpu().numpy(), geometry)
         edges = _Edges.of(graph, self.start.device)
         placements = self.start.expand(len(graph.positions), -1)
         constraints = placements.new_zeros(len(edges.first_edge), self.config.channels)
@@ -127,7 +127,7 @@ class _Edges:
     inverse_counts: Tensor
 
     @staticmethod
-    def of(graph: ExactCoverGraph, device: torch.device) -> _Edges:
+    def of(graph: FactorGraph, device: torch.device) -> _Edges:
         counts = np.append(np.diff(graph.first_seat), 0)
         none = len(counts) - 1
         constraint_of_seat = np.append(np.repeat(np.arange(none + 1), counts), [none, none])

@@ -16,7 +16,7 @@ from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import Network
-from sudoku_learning.networks.factor_graph import ExactCoverFeatures
+from sudoku_learning.networks.factor_graph import FactorGraphFeatures
 from sudoku_learning.recurrent.boards import Thinking
 from sudoku_learning.training import Optimiser
 from sudoku_learning.training.optimiser import falling_rate
@@ -106,7 +106,7 @@ def update(
     """Update the network, on one environment's boards at a time.
 
     Args:
-        network: with an exact-cover body, the head `policy`, and perhaps `value`.
+        network: with a factor-graph body, the head `policy`, and perhaps `value`.
         optimiser: of the network's parameters.
         streams: the boards of each environment.
         config: how many updates, and the weights of the loss.
@@ -176,7 +176,7 @@ def _value_loss(
     network: Network,
     geometry: Geometry,
     thinking: Thinking,
-    features: ExactCoverFeatures,
+    features: FactorGraphFeatures,
     rng: np.random.Generator,
 ) -> Tensor:
     """The squared error of the value: 1 for boards under training, 0 for spoiled ones.
@@ -212,7 +212,7 @@ def spoiled(thinking: Thinking, count: int, rng: np.random.Generator) -> NDArray
     return boards
 
 
-def _last_round(features: ExactCoverFeatures) -> ExactCoverFeatures:
+def _last_round(features: FactorGraphFeatures) -> FactorGraphFeatures:
     """Return the features of the last round alone, detached."""
     return replace(
         features,

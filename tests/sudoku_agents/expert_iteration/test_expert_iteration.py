@@ -24,12 +24,12 @@ from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import SolverPolicy
 from sudoku_gym.testing import check_policy
-from sudoku_learning.networks import ExactCoverConfig
+from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.recurrent import UpdatesConfig
 from sudoku_learning.training import Training
 
 FOUR = Geometry.standard(4)
-NETWORK = ExactCoverConfig(8, 4, test_rounds=16, intersections=True, convergence_margin=1.0)
+NETWORK = FactorGraphConfig(8, 4, test_rounds=16, intersections=True, convergence_margin=1.0)
 
 
 def small(run, **changes):

@@ -9,8 +9,8 @@ from sudoku_agents.gflownet.flows import FlowNetwork, distinct
 from sudoku_agents.gflownet.orders import Choices, choices
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry, symmetry
-from sudoku_learning.networks import ExactCoverConfig, MLPConfig, seeded
-from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph, constraint_table
+from sudoku_learning.networks import FactorGraphConfig, MLPConfig, seeded
+from sudoku_learning.networks.factor_graph.graph import FactorGraph, constraint_table
 
 FOUR = Geometry.standard(4)
 CROSSING = board.parse("1234 34.. .... ....")  # a 1 next leaves 4 completions, a 2 leaves 2
@@ -18,7 +18,7 @@ NEXT = [24, 25]  # row 2, column 3: the digits 1 and 2
 
 
 def network_of(body=None, walks=0, seed=0):
-    body = body or ExactCoverConfig(16, 12, walks=walks)
+    body = body or FactorGraphConfig(16, 12, walks=walks)
     return seeded(seed, lambda: FlowNetwork(body, FOUR)).eval()
 
 
@@ -28,7 +28,7 @@ def some_boards(count=60):
     return np.concatenate([boards[rng.integers(len(boards), size=count)], CROSSING[None]])
 
 
-@pytest.mark.parametrize("body", [ExactCoverConfig(8, 4), MLPConfig((32,))])
+@pytest.mark.parametrize("body", [FactorGraphConfig(8, 4), MLPConfig((32,))])
 @pytest.mark.parametrize("order", ["any", "rows"])
 def test_the_policy_is_one_over_what_is_allowed(body, order):
     boards = some_boards()
@@ -119,7 +119,7 @@ def seen_by_messages(one, mask):
 
 
 def told_by_walks(one, mask):
-    graph = ExactCoverGraph.of(one[None], mask[None], FOUR, walks=6)
+    graph = FactorGraph.of(one[None], mask[None], FOUR, walks=6)
     return dict(zip(graph.positions, np.round(graph.returns, 4), strict=True))
 
 

@@ -25,7 +25,7 @@ from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
 from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.testing import check_policy
-from sudoku_learning.networks import ExactCoverConfig, MLPConfig
+from sudoku_learning.networks import FactorGraphConfig, MLPConfig
 from sudoku_learning.recurrent import UpdatesConfig
 from sudoku_learning.training import Progress, Random, Training
 
@@ -50,7 +50,7 @@ def small(run, **changes):
         puzzles=12,
         validation_games=8,
         checkpoint_every=2,
-        network=ExactCoverConfig(8, 4),
+        network=FactorGraphConfig(8, 4),
         curriculum=SuccessRateConfig(start=2, stop=4, threshold=0.1, window=8, min_count=8),
     )
     return replace(config, **changes)
@@ -100,7 +100,7 @@ def test_a_short_run_learns_what_chance_does_not(tmp_path, kind):
         updates=20,
         puzzles=24,
         loss=LossConfig(kind=kind),
-        network=ExactCoverConfig(16, 8),
+        network=FactorGraphConfig(16, 8),
         curriculum=ConstantConfig(blanks=9),
     )
     training = train(config)
@@ -169,7 +169,7 @@ def test_likelihood_makes_the_solutions_that_were_found_likely(tmp_path):
         seed=3,  # its untrained network solves nothing
         loss=LossConfig(kind="maximum-likelihood"),
         thinking=UpdatesConfig(count=40, boards=24, segments=4, policy_weight=0.0),
-        network=ExactCoverConfig(8, 8, intersections=True, test_rounds=32, convergence_margin=1.0),
+        network=FactorGraphConfig(8, 8, intersections=True, test_rounds=32, convergence_margin=1.0),
         curriculum=SuccessRateConfig(start=4, stop=12, threshold=0.5, window=8, min_count=8),
     )
     training = train(config)
@@ -208,7 +208,7 @@ def test_a_run_may_begin_with_the_weights_of_another(tmp_path):
     assert not torch.equal(weights_of(first), weights_of(second))
     with pytest.raises(ValueError, match="a network can't begin with it"):
         train(
-            small(tmp_path / "third", network=ExactCoverConfig(16, 4), weights=tmp_path / "first")
+            small(tmp_path / "third", network=FactorGraphConfig(16, 4), weights=tmp_path / "first")
         )
 
 
@@ -256,7 +256,7 @@ def test_damaged_replays(damage, message):
         ({"loss": LossConfig(kind="log-partition-variance")}, "repeats must be at least 2"),
         (
             {"loss": LossConfig(kind="maximum-likelihood"), "network": MLPConfig((8,))},
-            "maximum-likelihood needs a body that thinks",
+            "maximum-likelihood needs a recurrent body",
         ),
     ],
 )
@@ -294,7 +294,7 @@ def test_the_command_line_and_the_rounds_of_play(tmp_path, capsys):
             *("--run", str(run), "--iterations", "2", "--updates", "2", "--puzzles", "4"),
             *("--validation-games", "4", "--order", "rows"),
             *("--loss.kind", "forward-looking", "--reward.exponent", "8"),
-            *("network:exact-cover", "--network.channels", "8", "--network.rounds", "3"),
+            *("network:factor-graph", "--network.channels", "8", "--network.rounds", "3"),
             *("--network.walks", "4"),
         ]
     )

@@ -14,7 +14,7 @@ from sudoku_agents.gflownet.trajectories import Trajectories, lead_to, roll_out
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.geometry import Geometry, symmetry
-from sudoku_learning.networks import ExactCoverConfig
+from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.networks.network import seeded
 
 FOUR = Geometry.standard(4)
@@ -146,7 +146,7 @@ def test_orbits_of_boards_as_states():
         StateGraph(SEVERAL, FOUR, "any", symmetric=True),
     )
     assert orbits.log_flows(None, -4.0)[0] == pytest.approx(whole.log_flows(None, -4.0)[0])
-    network = seeded(0, lambda: FlowNetwork(ExactCoverConfig(8, 3, walks=4), FOUR))
+    network = seeded(0, lambda: FlowNetwork(FactorGraphConfig(8, 3, walks=4), FOUR))
     arrivals = whole.arrivals(whole.log_policies(network))
     forms = symmetry.canonical_form(whole.ends(), FOUR)
     added = [arrivals[(forms == end).all((1, 2))].sum() for end in orbits.ends()]

@@ -22,7 +22,7 @@ from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.board.placements import legal_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.testing import check_policy
-from sudoku_learning.networks import ExactCoverConfig, MLPConfig, NetworkPolicy
+from sudoku_learning.networks import FactorGraphConfig, MLPConfig, NetworkPolicy
 from sudoku_learning.training import Training
 
 PLAIN = TargetsConfig(n_step=3, backup="max", hindsight=False)
@@ -37,7 +37,7 @@ def small(run, **changes):
         checkpoint_every=2,
         replay=ReplayConfig(capacity=300, importance=0.4, last_importance=1.0),
         updates=UpdatesConfig(batch_size=16, segments=3),
-        network=ExactCoverConfig(8, 4, intersections=True),
+        network=FactorGraphConfig(8, 4, intersections=True),
         curriculum=SuccessRateConfig(start=2, stop=4, threshold=0.5, window=32, min_count=32),
     )
     return replace(config, **changes)
@@ -112,7 +112,7 @@ def test_a_short_run_learns(tmp_path):
             "targets": replace(PLAIN, double=False),
             "values": "plain",
             "dueling": True,
-            "network": ExactCoverConfig(intersections=True),
+            "network": FactorGraphConfig(intersections=True),
             "iterations": 30,  # its first ten go by without a solved puzzle
         },
         {"replay": ReplayConfig(priority=0.0), "updates": UpdatesConfig(segments=1)},
@@ -213,7 +213,7 @@ def test_damaged_states(tmp_path, damage, message):
         (DQNConfig, {"network": MLPConfig()}, "use updates.segments=1"),
         (
             DQNConfig,
-            {"values": "plain", "network": ExactCoverConfig(convergence_margin=1.0)},
+            {"values": "plain", "network": FactorGraphConfig(convergence_margin=1.0)},
             "network.convergence_margin needs logits",
         ),
     ],
@@ -254,7 +254,7 @@ def test_actors_play_what_one_process_plays(actors_change_nothing):
 def test_the_command_line(tmp_path, capsys):
     run = tmp_path / "run"
     small = ["--iterations", "1", "--games", "8", "--validation-games", "4"]
-    main(["--run", str(run), *small, "--replay.priority", "0.5", "network:exact-cover"])
+    main(["--run", str(run), *small, "--replay.priority", "0.5", "network:factor-graph"])
     assert "told" in capsys.readouterr().out
     main(["--run", str(run), "--resume", "--iterations", "2"])
     assert agent.load(run, rounds=40).network.body.rounds == 40

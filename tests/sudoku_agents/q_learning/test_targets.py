@@ -21,10 +21,10 @@ from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.board.placements import legal_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
-from sudoku_learning.networks import ExactCoverConfig, seeded
+from sudoku_learning.networks import FactorGraphConfig, seeded
 
 FOUR = Geometry.standard(4)
-SMALL = DQNConfig(network=ExactCoverConfig(8, 4, intersections=True))
+SMALL = DQNConfig(network=FactorGraphConfig(8, 4, intersections=True))
 
 
 def boards_under_play(bank, count, rng):

@@ -20,9 +20,9 @@ from sudoku_agents.rllib.environment import MaskedSudoku
 from sudoku_gym import puzzles
 from sudoku_gym.geometry import Geometry, sudoku_x
 from sudoku_gym.testing import check_policy
-from sudoku_learning.networks import ILLEGAL_LOGIT, ExactCoverConfig, MLPConfig, ValueConfig
+from sudoku_learning.networks import ILLEGAL_LOGIT, FactorGraphConfig, MLPConfig, ValueConfig
 
-NETWORKS = [ExactCoverConfig(channels=8), MLPConfig(hidden=(16,))]
+NETWORKS = [FactorGraphConfig(channels=8), MLPConfig(hidden=(16,))]
 networks = pytest.mark.parametrize("network", NETWORKS, ids=["exact cover", "dense"])
 
 

@@ -10,7 +10,7 @@ import neural_9x9
 from sudoku_baselines.neural.exact_cover import ExactCoverTraining
 from sudoku_baselines.neural.multiverse import MultiverseConfig
 from sudoku_gym import puzzles
-from sudoku_learning.networks import ExactCoverConfig, seeded
+from sudoku_learning.networks import FactorGraphConfig, seeded
 from sudoku_learning.recurrent import UpdatesConfig
 from sudoku_learning.training import Training
 
@@ -52,7 +52,7 @@ def test_tables_are_written_once(tmp_path, monkeypatch):
 
 
 def small(name, run, seed, parts):
-    """A training of the exact-cover body that takes a moment."""
+    """A training of the factor-graph body that takes a moment."""
     return ExactCoverTraining(
         env="Sudoku6x6-v0",
         run=run,
@@ -60,7 +60,7 @@ def small(name, run, seed, parts):
         puzzles=parts,
         validation_games=4,
         updates=UpdatesConfig(count=2, boards=4, segments=2),
-        network=ExactCoverConfig(8, 2),
+        network=FactorGraphConfig(8, 2),
     )
 
 

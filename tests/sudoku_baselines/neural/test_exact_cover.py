@@ -1,4 +1,4 @@
-"""The exact-cover body, trained on solutions."""
+"""The factor-graph body, trained on solutions."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from sudoku_gym import evaluate, load_policy, puzzles
 from sudoku_gym.geometry import symmetry
 from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.testing import check_policy
-from sudoku_learning.networks import ExactCoverConfig, NetworkPolicy
+from sudoku_learning.networks import FactorGraphConfig, NetworkPolicy
 from sudoku_learning.recurrent import UpdatesConfig
 from sudoku_learning.training import Progress, Random, Training
 
@@ -28,7 +28,7 @@ def small(run, **changes):
         "validation_games": 16,
         "puzzles": PuzzlesConfig(distinct=40),
         "updates": UpdatesConfig(count=60, boards=24, segments=4),
-        "network": ExactCoverConfig(
+        "network": FactorGraphConfig(
             8, 8, test_rounds=32, intersections=True, convergence_margin=1.0
         ),
     }

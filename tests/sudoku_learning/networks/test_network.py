@@ -12,7 +12,7 @@ from sudoku_learning.networks import (
     POLICY_AND_VALUE,
     AttentionConfig,
     CellDigitsConfig,
-    ExactCoverConfig,
+    FactorGraphConfig,
     LogFlowConfig,
     MLPConfig,
     Network,
@@ -27,8 +27,8 @@ from sudoku_learning.networks.network import seeded
 
 ROUNDS = 3
 BODIES = [
-    ExactCoverConfig(channels=8, rounds=ROUNDS),
-    ExactCoverConfig(channels=8, rounds=ROUNDS, intersections=True),
+    FactorGraphConfig(channels=8, rounds=ROUNDS),
+    FactorGraphConfig(channels=8, rounds=ROUNDS, intersections=True),
     PooledConfig(8, 2),
     MLPConfig((16,)),
     AttentionConfig(width=8, layers=2, heads=2),
@@ -89,7 +89,7 @@ def test_every_round_ends_with_what_the_last_one_says(body):
         arguments = torch.from_numpy(boards), torch.from_numpy(masks), geometry
         rounds = network.forward_all_rounds(*arguments)
     for name, answers in rounds.items():
-        assert len(answers) == (ROUNDS if isinstance(body, ExactCoverConfig) else 1)
+        assert len(answers) == (ROUNDS if isinstance(body, FactorGraphConfig) else 1)
         np.testing.assert_allclose(answers[-1], last[name], rtol=1e-4, atol=1e-5)
 
 
@@ -186,7 +186,7 @@ def test_many_boards_are_played_some_at_a_time_and_erasures_never():
 
 
 def converging(margin, test_rounds=12, seed=0):
-    config = ExactCoverConfig(
+    config = FactorGraphConfig(
         8, 4, test_rounds=test_rounds, intersections=True, convergence_margin=margin
     )
     return seeded(seed, lambda: Network(config, POLICY_AND_VALUE, Geometry.standard(4))).eval()

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from sudoku_gym import board, puzzles, solver
-from sudoku_learning.networks import ExactCoverConfig, Network, PolicyConfig, seeded
+from sudoku_learning.networks import FactorGraphConfig, Network, PolicyConfig, seeded
 from sudoku_learning.networks.factor_graph.recurrent_state import nothing
 from sudoku_learning.recurrent import Stream, Thinking, UpdatesConfig, update, updates
 from sudoku_learning.training import Optimiser
@@ -103,7 +103,7 @@ def test_the_losses():
 
 def test_a_network_without_a_value_learns_to_read_boards():
     pool = pool_of()
-    body = ExactCoverConfig(8, 4, intersections=True)
+    body = FactorGraphConfig(8, 4, intersections=True)
     network = seeded(0, lambda: Network(body, {"policy": PolicyConfig()}, pool.geometry))
     optimiser = Optimiser(network, 4e-3)
     rng = np.random.default_rng(0)

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym.board.placements import Actions
 from sudoku_gym.storage.configs import registered
-from sudoku_learning.networks import ExactCoverConfig
+from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.training import CurriculumConfig, TrainingConfig
 from sudoku_learning.training.config import NetworkConfig
 from sudoku_learning.training.environments import check_env
@@ -147,7 +147,7 @@ class DQNConfig(TrainingConfig):
     updates: UpdatesConfig = field(default_factory=UpdatesConfig)
     """how the network is updated"""
     network: NetworkConfig = field(
-        default_factory=lambda: ExactCoverConfig(
+        default_factory=lambda: FactorGraphConfig(
             test_rounds=64, intersections=True, convergence_margin=1.0
         )
     )
@@ -184,10 +184,10 @@ class DQNConfig(TrainingConfig):
                 "targets.hindsight and targets.backup='constraint' hold for reward='sparse', "
                 "discount=1 and actions='legal' only: use no hindsight and backup='max'"
             )
-        is_exact_cover = isinstance(self.network, ExactCoverConfig)
-        if self.updates.segments > 1 and not is_exact_cover:
+        is_recurrent = isinstance(self.network, FactorGraphConfig)
+        if self.updates.segments > 1 and not is_recurrent:
             raise ValueError(
-                "updates.segments needs a body that remembers, exact-cover: use updates.segments=1"
+                "updates.segments needs a recurrent body, factor-graph: use updates.segments=1"
             )
         can_converge = getattr(self.network, "convergence_margin", None) is not None
         if can_converge and self.values == "plain":

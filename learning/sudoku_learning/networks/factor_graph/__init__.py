@@ -1,4 +1,4 @@
-"""The exact-cover body; `body` has the equations.
+"""The factor-graph body; `body` has the equations.
 
 Files: `graph` (with `crossings` and `walks`) builds the open part of a board's exact-cover problem.
 `reference` runs the rounds in plain torch; `forward` and `backward` run them compiled, out of
@@ -7,21 +7,21 @@ them one function that torch can differentiate. `recurrent_state` keeps the stat
 after the last round.
 """
 
-from sudoku_learning.networks.factor_graph.body import ExactCoverBody, ExactCoverConfig
+from sudoku_learning.networks.factor_graph.body import FactorGraphBody, FactorGraphConfig
 from sudoku_learning.networks.factor_graph.features import (
     BoardReadout,
-    ExactCoverFeatures,
     ExtensiveReadout,
+    FactorGraphFeatures,
     PlacementReadout,
 )
 from sudoku_learning.networks.factor_graph.recurrent_state import RecurrentState
 
 __all__ = [
     "BoardReadout",
-    "ExactCoverBody",
-    "ExactCoverConfig",
-    "ExactCoverFeatures",
     "ExtensiveReadout",
+    "FactorGraphBody",
+    "FactorGraphConfig",
+    "FactorGraphFeatures",
     "PlacementReadout",
     "RecurrentState",
 ]

@@ -1,4 +1,4 @@
-"""The exact-cover body: one shared layer, many rounds, log-sum-exp messages; every board size.
+"""The factor-graph body: one shared layer, many rounds, log-sum-exp messages; every board size.
 
 The graph of a board joins the placements p that are still legal with the constraints c that are
 still open (`graph`). Nothing in it tells one row, digit or board size from another, so a network
@@ -53,19 +53,19 @@ from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks.factor_graph import function, reference
 from sudoku_learning.networks.factor_graph.features import (
     BoardReadout,
-    ExactCoverFeatures,
     ExtensiveReadout,
+    FactorGraphFeatures,
     PlacementReadout,
 )
-from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph
+from sudoku_learning.networks.factor_graph.graph import FactorGraph
 from sudoku_learning.networks.factor_graph.recurrent_state import RecurrentState
 
 MOST_ROUNDS = 10_000  # no weights tell their number, so a file could ask for any
 
 
-@registered("exact-cover")
+@registered("factor-graph")
 @dataclass(frozen=True)
-class ExactCoverConfig:
+class FactorGraphConfig:
     """One layer of log-sum-exp messages with shared weights, applied for many rounds."""
 
     channels: int = 16
@@ -103,12 +103,12 @@ class ExactCoverConfig:
         if self.convergence_margin is not None and not self.convergence_margin > 0:
             raise ValueError(f"convergence_margin must be positive, not {self.convergence_margin}")
 
-    def build(self, geometry: Geometry) -> ExactCoverBody:
+    def build(self, geometry: Geometry) -> FactorGraphBody:
         """Make the body; it plays boards of any geometry."""
-        return ExactCoverBody(self)
+        return FactorGraphBody(self)
 
 
-class ExactCoverBody(nn.Module):
+class FactorGraphBody(nn.Module):
     """Message passing between legal placements and open constraints.
 
     On the CPU in float32 the rounds are compiled kernels; elsewhere plain torch. Both compute the
@@ -118,7 +118,7 @@ class ExactCoverBody(nn.Module):
         config: sizes.
     """
 
-    def __init__(self, config: ExactCoverConfig) -> None:
+    def __init__(self, config: FactorGraphConfig) -> None:
         super().__init__()
         self.config = config
         channels = config.channels
@@ -148,7 +148,7 @@ class ExactCoverBody(nn.Module):
 
     @property
     def convergence_margin(self) -> float | None:
-        """See `ExactCoverConfig`."""
+        """See `FactorGraphConfig`."""
         return self.config.convergence_margin
 
     def segments(self, rounds: int | None = None) -> list[int]:
@@ -164,7 +164,7 @@ class ExactCoverBody(nn.Module):
         all_rounds: bool = False,
         recurrent_states: Sequence[RecurrentState | None] | None = None,
         rounds: int | None = None,
-    ) -> ExactCoverFeatures:
+    ) -> FactorGraphFeatures:
         """Compute the features of boards of one geometry.
 
         Args:
@@ -186,7 +186,7 @@ class ExactCoverBody(nn.Module):
             ValueError: if boards, masks and geometry do not fit each other, or a recurrent state
                 is another board's.
         """
-        graph = ExactCoverGraph.of(
+        graph = FactorGraph.of(
             boards.cpu().numpy(),
             masks.cpu().numpy(),
             geometry,
@@ -199,7 +199,7 @@ class ExactCoverBody(nn.Module):
         placements, constraints, states = run_rounds(
             weights, graph, rounds or self.rounds, all_rounds, recurrent_states
         )
-        return ExactCoverFeatures(
+        return FactorGraphFeatures(
             placements=placements,
             constraints=constraints,
             index=torch.from_numpy(graph.positions).to(placements.device),

@@ -1,4 +1,4 @@
-"""What the exact-cover body says of a batch of boards, and small heads that read it."""
+"""What the factor-graph body says of a batch of boards, and small heads that read it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sudoku_learning.networks.factor_graph.recurrent_state import RecurrentState
 
 
 @dataclass(frozen=True)
-class ExactCoverFeatures:
+class FactorGraphFeatures:
     """Features of B boards, packed without padding.
 
     P is the number of placements and C that of open constraints, over all boards; R is the number
@@ -48,7 +48,7 @@ class PlacementReadout(nn.Module):
         super().__init__()
         self.linear = nn.Linear(channels, width)
 
-    def forward(self, features: ExactCoverFeatures) -> Tensor:
+    def forward(self, features: FactorGraphFeatures) -> Tensor:
         """Return `[R, P, width]`."""
         return self.linear(features.placements)
 
@@ -73,7 +73,7 @@ class BoardReadout(nn.Module):
             nn.Linear(3 * channels, channels), nn.ReLU(), nn.Linear(channels, width)
         )
 
-    def forward(self, features: ExactCoverFeatures) -> Tensor:
+    def forward(self, features: FactorGraphFeatures) -> Tensor:
         """Return `[R, B, width]`."""
         rounds, count, channels = features.constraints.shape
         rows = features.constraints.reshape(rounds * count, channels) * _SCALE
@@ -108,7 +108,7 @@ class ExtensiveReadout(nn.Module):
         self.of_constraints = _perceptron(channels, width)
         self.of_placements = _perceptron(channels, width)
 
-    def forward(self, features: ExactCoverFeatures) -> Tensor:
+    def forward(self, features: FactorGraphFeatures) -> Tensor:
         """Return `[R, B, width]`."""
         boards, placements = features.shape
         from_constraints = self.of_constraints(_SCALE * features.constraints)

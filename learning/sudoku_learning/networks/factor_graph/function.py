@@ -13,7 +13,7 @@ from torch.autograd.function import once_differentiable
 
 from sudoku_learning.networks.factor_graph.backward import backward
 from sudoku_learning.networks.factor_graph.forward import Arrays, forward
-from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph
+from sudoku_learning.networks.factor_graph.graph import FactorGraph
 from sudoku_learning.networks.factor_graph.recurrent_state import (
     Beginning,
     RecurrentState,
@@ -30,7 +30,7 @@ from sudoku_learning.networks.factor_graph.vectors import LANES
 
 def run_rounds(
     weights: Weights,
-    graph: ExactCoverGraph,
+    graph: FactorGraph,
     rounds: int,
     all_rounds: bool,
     parts: Sequence[RecurrentState | None] | None = None,
@@ -47,7 +47,7 @@ class _Rounds(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
-        graph: ExactCoverGraph,
+        graph: FactorGraph,
         beginning: Beginning,
         kept: RecurrentState,
         rounds: int,

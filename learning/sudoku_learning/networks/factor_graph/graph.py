@@ -32,7 +32,7 @@ from sudoku_learning.networks.factor_graph.walks import count_returns
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
 
-class ExactCoverGraph(NamedTuple):
+class FactorGraph(NamedTuple):
     """The graphs of B boards, one after the other, without padding.
 
     P is the number of placements, C that of open constraints, S that of seats, Q that of
@@ -80,7 +80,7 @@ class ExactCoverGraph(NamedTuple):
         geometry: Geometry,
         intersections: bool = False,
         walks: int = 0,
-    ) -> ExactCoverGraph:
+    ) -> FactorGraph:
         """Build the graph of boards int8 `[B, N, N]` and masks bool `[B, N**3]`.
 
         Raises:
@@ -120,7 +120,7 @@ class ExactCoverGraph(NamedTuple):
         returns = count_returns(
             seats_of, occupants, first_seat, first_placement, first_constraint, walks
         )
-        return ExactCoverGraph(
+        return FactorGraph(
             positions,
             seats_of,
             occupants,

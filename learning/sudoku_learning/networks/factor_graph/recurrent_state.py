@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph
+from sudoku_learning.networks.factor_graph.graph import FactorGraph
 from sudoku_learning.networks.factor_graph.vectors import LANES, inner, load, store
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
@@ -48,7 +48,7 @@ class Beginning(NamedTuple):
     memory: RecurrentState
 
 
-def empty(graph: ExactCoverGraph, channels: int) -> RecurrentState:
+def empty(graph: FactorGraph, channels: int) -> RecurrentState:
     """Return room for the memory of all boards of a graph, not filled in."""
     counts = len(graph.positions), len(graph.occupants), len(graph.first_part) // 4
     return RecurrentState(*(np.empty((count, channels), np.float32) for count in counts))
@@ -60,7 +60,7 @@ def nothing(channels: int) -> RecurrentState:
 
 
 def join(
-    parts: Sequence[RecurrentState | None] | None, graph: ExactCoverGraph, channels: int
+    parts: Sequence[RecurrentState | None] | None, graph: FactorGraph, channels: int
 ) -> Beginning:
     """Put the memories of single boards together; None stands for a board that begins anew.
 
@@ -88,7 +88,7 @@ def join(
     return Beginning(np.array([part is None for part in parts]), whole)
 
 
-def split(memory: RecurrentState, graph: ExactCoverGraph) -> list[RecurrentState]:
+def split(memory: RecurrentState, graph: FactorGraph) -> list[RecurrentState]:
     """Return the memory of each board; they are views of the whole."""
     firsts = first_rows(graph)
     return [
@@ -102,7 +102,7 @@ def split(memory: RecurrentState, graph: ExactCoverGraph) -> list[RecurrentState
     ]
 
 
-def first_rows(graph: ExactCoverGraph) -> tuple[NDArray[np.integer], ...]:
+def first_rows(graph: FactorGraph) -> tuple[NDArray[np.integer], ...]:
     """Return where the placements, seats and intersections of each board begin, `[B + 1]` each."""
     first_seat = graph.first_seat[graph.first_constraint]
     return graph.first_placement, first_seat, graph.first_intersection

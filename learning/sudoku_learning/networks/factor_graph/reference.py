@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
-from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph
+from sudoku_learning.networks.factor_graph.graph import FactorGraph
 from sudoku_learning.networks.factor_graph.recurrent_state import (
     Beginning,
     RecurrentState,
@@ -70,7 +70,7 @@ class _Parts:
 class _Intersections:
     """A graph's intersections on the device that computes."""
 
-    def __init__(self, graph: ExactCoverGraph, like: Tensor) -> None:
+    def __init__(self, graph: FactorGraph, like: Tensor) -> None:
         self.count = len(graph.first_part) // 4
         seats = torch.from_numpy(graph.parts).to(like.device).long()
         lengths = np.diff(graph.first_part)
@@ -105,7 +105,7 @@ class _Seats:
     fulfilled: Tensor  # [P, 1], how many constraints of each placement another cell fulfils
 
     @staticmethod
-    def of(graph: ExactCoverGraph, like: Tensor) -> _Seats:
+    def of(graph: FactorGraph, like: Tensor) -> _Seats:
         first_seat = torch.from_numpy(graph.first_seat).to(like.device).long()
         num_constraints = len(graph.first_seat) - 1
         every = torch.arange(num_constraints, device=like.device)
@@ -120,7 +120,7 @@ class _Seats:
 
 def run_rounds(
     weights: Weights,
-    graph: ExactCoverGraph,
+    graph: FactorGraph,
     rounds: int,
     all_rounds: bool,
     parts: Sequence[RecurrentState | None] | None = None,
@@ -169,9 +169,7 @@ def run_rounds(
     return torch.stack([s for s, _ in kept]), torch.stack([c for _, c in kept]), memories
 
 
-def _recalled(
-    firsts: tuple[Tensor, ...], beginning: Beginning, graph: ExactCoverGraph
-) -> list[Tensor]:
+def _recalled(firsts: tuple[Tensor, ...], beginning: Beginning, graph: FactorGraph) -> list[Tensor]:
     """Replace the first states, replies and views of boards that go on by what they remember."""
     recalled = []
     for first, memory, start in zip(firsts, beginning.memory, first_rows(graph), strict=True):

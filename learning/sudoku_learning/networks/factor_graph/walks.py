@@ -54,7 +54,7 @@ def count_returns(seats_of, occupants, first_seat, first_placement, first_constr
 
     The first half is 0.5 log(mean chance + 0.001) for 4, 6, ..., `longest` steps, where the chance
     is 1 if nothing is left to walk on; the second half is 4 times the differences of the logs.
-    The other arguments are those of `ExactCoverGraph`.
+    The other arguments are those of `FactorGraph`.
     """
     lengths = max(longest - 2, 0) // 2
     returns = np.zeros((len(seats_of), 2 * lengths), np.float32)

@@ -7,7 +7,7 @@ from torch.nn import functional
 
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks.factor_graph import ExactCoverBody, ExactCoverConfig
+from sudoku_learning.networks.factor_graph import FactorGraphBody, FactorGraphConfig
 
 GEOMETRY = Geometry.standard(9)
 SINGLES = 0.53  # of minimal 9x9 puzzles
@@ -98,7 +98,7 @@ def share_solved(body, head, test):
 @pytest.mark.slow
 def test_supervised_on_minimal_9x9():
     torch.manual_seed(0)
-    body = ExactCoverBody(ExactCoverConfig(16, 16))
+    body = FactorGraphBody(FactorGraphConfig(16, 16))
     head = body.placement_readout(1)
     test = puzzles.load("9x9", split="validation")[:128]
     before = share_solved(body, head, test)

@@ -1,4 +1,4 @@
-"""Boards a second of the exact-cover body: compiled, in plain torch, and the pooled body before it.
+"""Boards a second of the factor-graph body: compiled, in plain torch, and of the pooled body.
 
 Minimal puzzles of the training split go through each of them in turns, in rounds; each counts with
 its fastest turn on processor time, one thread. 'Trained' is forward and backward with a loss on the
@@ -11,8 +11,8 @@ and added for each placement, 35 instructions a channel for each seat (an expone
 three sums) and 45 for each placement's gates. To train, a board's rounds are run twice, and walking
 back takes 10 H**2, 25 and 10. Intersections are not counted.
 
-    python benchmarks/exact_cover_body.py
-    python benchmarks/exact_cover_body.py --channels 24 --rounds 24 --intersections
+    python benchmarks/factor_graph_body.py
+    python benchmarks/factor_graph_body.py --channels 24 --rounds 24 --intersections
 """
 
 import argparse
@@ -26,10 +26,9 @@ from rich.table import Table
 from sudoku_gym import board, puzzles
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig
-from sudoku_learning.networks import factor_graph as exact_cover
+from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig, factor_graph
 from sudoku_learning.networks.factor_graph import function, reference, vectors
-from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph
+from sudoku_learning.networks.factor_graph.graph import FactorGraph
 
 PLAIN_BATCH = 16
 
@@ -77,8 +76,8 @@ class Compiled:
 
     def __init__(self, options):
         sizes = options.channels, options.rounds
-        config = exact_cover.ExactCoverConfig(*sizes, intersections=options.intersections)
-        self.body = exact_cover.ExactCoverBody(config)
+        config = factor_graph.FactorGraphConfig(*sizes, intersections=options.intersections)
+        self.body = factor_graph.FactorGraphBody(config)
         self.head = self.body.placement_readout(1)
 
     def play(self, boards, masks, geometry):
@@ -144,13 +143,13 @@ def measure(bank, options):
             if turn:  # the first is for warming up
                 fastest[name, what] = min(seconds, spent)
         inputs = boards.numpy(), masks.numpy(), geometry, options.intersections
-        graphs = min(graphs, seconds_of(ExactCoverGraph.of, *inputs))
+        graphs = min(graphs, seconds_of(FactorGraph.of, *inputs))
         multiplications = min(multiplications, seconds_of(multiply, 1_000_000) / 8e6)
     rates = {
         name: tuple(len(boards) / fastest[name, what] for what in ("train", "play"))
         for name in bodies
     }
-    graph = ExactCoverGraph.of(*inputs)
+    graph = FactorGraph.of(*inputs)
     count, seats = len(graph.positions), len(graph.occupants)
     channels, steps = options.channels, options.rounds
     forward = count * (5 * channels + 45) + seats * 35

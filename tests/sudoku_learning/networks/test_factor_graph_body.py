@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry, sudoku_x, symmetry
-from sudoku_learning.networks.factor_graph import ExactCoverBody, ExactCoverConfig
+from sudoku_learning.networks.factor_graph import FactorGraphBody, FactorGraphConfig
 
 
 class BoardHeads(torch.nn.Module):
@@ -29,7 +29,7 @@ def body_of(intersections=False, **options):
     """A body with heads for placements and boards, evaluating."""
     with torch.random.fork_rng():
         torch.manual_seed(options.pop("seed", 0))
-        body = ExactCoverBody(ExactCoverConfig(10, 4, intersections=intersections, **options))
+        body = FactorGraphBody(FactorGraphConfig(10, 4, intersections=intersections, **options))
         heads = body.placement_readout(1), BoardHeads(body)
         torch.nn.init.normal_(body.gamma, std=0.5)
     return body.eval(), *heads
@@ -180,4 +180,4 @@ def test_rounds_of_training_and_of_play():
 @pytest.mark.parametrize("field", ["channels", "rounds", "test_rounds"])
 def test_settings_are_checked(field):
     with pytest.raises(ValueError, match=f"{field} must be at least 1, not 0"):
-        ExactCoverConfig(**{field: 0})
+        FactorGraphConfig(**{field: 0})

@@ -6,26 +6,26 @@ import torch
 
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks.factor_graph import (
-    ExactCoverBody,
-    ExactCoverConfig,
+    FactorGraphBody,
+    FactorGraphConfig,
     function,
     reference,
 )
-from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph
+from sudoku_learning.networks.factor_graph.graph import FactorGraph
 from sudoku_learning.networks.network import seeded
 
 RUNNERS = [function.run_rounds, reference.run_rounds]
 
 
 def body_of(channels=12, intersections=True, seed=0):
-    config = ExactCoverConfig(channels, intersections=intersections)
-    body = seeded(seed, lambda: ExactCoverBody(config))
+    config = FactorGraphConfig(channels, intersections=intersections)
+    body = seeded(seed, lambda: FactorGraphBody(config))
     torch.nn.init.normal_(body.gamma, std=0.5, generator=torch.Generator().manual_seed(seed))
     return body
 
 
 def graph_of(positions, geometry, intersections=True, count=5):
-    return ExactCoverGraph.of(*positions(geometry, count=count), geometry, intersections)
+    return FactorGraph.of(*positions(geometry, count=count), geometry, intersections)
 
 
 @pytest.mark.parametrize("run_rounds", RUNNERS)

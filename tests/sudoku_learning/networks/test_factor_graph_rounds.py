@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks import factor_graph as exact_cover
+from sudoku_learning.networks import factor_graph
 from sudoku_learning.networks.factor_graph import function, reference
-from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph
+from sudoku_learning.networks.factor_graph.graph import FactorGraph
 
 ROUNDS = 3
 
@@ -18,8 +18,8 @@ def weights_of(channels, intersections, seed=0, scale=1.0):
     """Weights of a random body, as a tuple of leaves."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        config = exact_cover.ExactCoverConfig(channels, intersections=intersections)
-        weights = exact_cover.ExactCoverBody(config)._weights()
+        config = factor_graph.FactorGraphConfig(channels, intersections=intersections)
+        weights = factor_graph.FactorGraphBody(config)._weights()
         gamma = torch.randn(channels) * 0.5
     weights = weights._replace(gamma=gamma)
     return reference.Weights(*(scale * w.detach().clone() for w in weights))
@@ -57,7 +57,7 @@ def assert_agree(weights, graph, all_rounds):
 @pytest.mark.parametrize("intersections", [False, True])
 def test_kernels_agree_with_plain_torch(geometry, positions, intersections):
     boards, masks = positions(geometry)
-    graph = ExactCoverGraph.of(boards, masks, geometry, intersections)
+    graph = FactorGraph.of(boards, masks, geometry, intersections)
     assert_agree(weights_of(12, intersections), graph, all_rounds=True)
 
 
@@ -77,16 +77,16 @@ def test_they_agree_for_any_weights(
     boards, masks = positions(geometry, seed=seed)
     if wide:
         masks = np.repeat(boards.reshape(len(boards), -1) == 0, 4, axis=1)
-    graph = ExactCoverGraph.of(boards, masks, geometry, intersections)
+    graph = FactorGraph.of(boards, masks, geometry, intersections)
     assert_agree(weights_of(channels, intersections, seed, scale), graph, all_rounds)
 
 
 def test_they_agree_on_what_walks_tell(positions):
     geometry = Geometry.standard(4)
-    graph = ExactCoverGraph.of(*positions(geometry), geometry, True, 6)
+    graph = FactorGraph.of(*positions(geometry), geometry, True, 6)
     assert graph.returns.shape == (len(graph.positions), 4)
     assert_agree(weights_of(12, True), graph, all_rounds=True)
-    without = ExactCoverGraph.of(*positions(geometry), geometry, True)
+    without = FactorGraph.of(*positions(geometry), geometry, True)
     weights = weights_of(12, True)
     told, untold = (function.run_rounds(weights, g, ROUNDS, False)[0] for g in (graph, without))
     assert (told - untold).abs().max() > 1e-3
@@ -96,7 +96,7 @@ def test_they_agree_on_what_walks_tell(positions):
 def test_derivatives_of_plain_torch(positions, intersections):
     geometry = Geometry.standard(4)
     boards, masks = positions(geometry, count=3)
-    graph = ExactCoverGraph.of(boards, masks, geometry, intersections)
+    graph = FactorGraph.of(boards, masks, geometry, intersections)
     weights = leaves(weights_of(3, intersections), torch.float64)
 
     def run(*weights):
@@ -108,7 +108,7 @@ def test_derivatives_of_plain_torch(positions, intersections):
 @pytest.mark.parametrize("unused", [0, 1])
 def test_a_loss_may_leave_a_result_out(positions, unused):
     geometry = Geometry.standard(4)
-    graph = ExactCoverGraph.of(*positions(geometry), geometry)
+    graph = FactorGraph.of(*positions(geometry), geometry)
     found = []
     for run_rounds in (function.run_rounds, reference.run_rounds):
         weights = leaves(weights_of(8, False), torch.float32)
@@ -122,7 +122,7 @@ def test_one_strong_message_leaves_no_noise_behind():
     geometry = Geometry.standard(9)
     boards = np.zeros((1, 9, 9), np.int8)
     masks = np.ones((1, 729), bool)
-    graph = ExactCoverGraph.of(boards, masks, geometry)
+    graph = FactorGraph.of(boards, masks, geometry)
     weights = weights_of(8, False, scale=6.0)
     with torch.no_grad():
         found = function.run_rounds(weights, graph, 8, True)[0]

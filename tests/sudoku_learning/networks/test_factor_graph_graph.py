@@ -7,7 +7,7 @@ from sudoku_gym import board
 from sudoku_gym.geometry import Geometry, latin_square, sudoku_x, windows
 from sudoku_gym.geometry.exact_cover import constraint_members, intersection_table
 from sudoku_gym.puzzles.generator import generate
-from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph
+from sudoku_learning.networks.factor_graph.graph import FactorGraph
 
 
 def constraints_of(graph):
@@ -40,7 +40,7 @@ def open_constraints(cells, mask, geometry):
 
 def test_placements_meet_the_open_constraints(geometry, positions):
     boards, masks = positions(geometry)
-    graph = ExactCoverGraph.of(boards, masks, geometry)
+    graph = FactorGraph.of(boards, masks, geometry)
     np.testing.assert_array_equal(graph.positions, np.flatnonzero(masks))
     for b in range(len(boards)):
         flat = boards[b].ravel()
@@ -53,7 +53,7 @@ def test_placements_meet_the_open_constraints(geometry, positions):
 
 
 def test_both_directions_hold_the_same_seats(geometry, positions):
-    graph = ExactCoverGraph.of(*positions(geometry), geometry)
+    graph = FactorGraph.of(*positions(geometry), geometry)
     seats = graph.seats_of[graph.seats_of < len(graph.occupants)]
     assert sorted(seats.tolist()) == list(range(len(graph.occupants)))
     placement = np.nonzero(graph.seats_of < len(graph.occupants))[0]
@@ -64,7 +64,7 @@ def test_wide_masks_meet_fulfilled_constraints():
     geometry = Geometry.standard(4)
     boards = board.parse_many(["1..............."])
     masks = np.repeat(boards.reshape(1, 16) == 0, 4, axis=1)
-    graph = ExactCoverGraph.of(boards, masks, geometry)
+    graph = FactorGraph.of(boards, masks, geometry)
     fulfilled = (graph.seats_of == len(graph.occupants) + 1).sum(1)
     cell, digit = np.divmod(graph.positions, 4)
     row, column = np.divmod(cell, 4)
@@ -93,7 +93,7 @@ def test_pairs_of_units_that_cross(geometry, pairs):
 def test_parts_of_intersections(geometry):
     puzzle = generate(2, geometry, rng=np.random.default_rng(3))
     masks = board.candidates(puzzle.puzzles, geometry).reshape(2, -1)
-    graph = ExactCoverGraph.of(puzzle.puzzles, masks, geometry, intersections=True)
+    graph = FactorGraph.of(puzzle.puzzles, masks, geometry, intersections=True)
     constraint = constraints_of(graph)
     units = np.zeros((len(geometry.units), geometry.num_cells), bool)
     np.put_along_axis(units, geometry.units.astype(np.int64), True, 1)
@@ -121,13 +121,11 @@ def test_parts_of_intersections(geometry):
 def test_what_does_not_fit_is_refused():
     boards, masks = np.zeros((1, 4, 4), np.int8), np.ones((1, 64), bool)
     with pytest.raises(ValueError, match=r"are not \[B, 9, 9\]"):
-        ExactCoverGraph.of(boards, masks, Geometry.standard(9))
+        FactorGraph.of(boards, masks, Geometry.standard(9))
     with pytest.raises(ValueError, match=r"\[B, 64\]"):
-        ExactCoverGraph.of(boards, masks[:, :-1], Geometry.standard(4))
+        FactorGraph.of(boards, masks[:, :-1], Geometry.standard(4))
     with pytest.raises(ValueError, match="are 0 \\(blank\\) to 4, not 0 to 5"):
-        ExactCoverGraph.of(
-            boards + np.int8(5) * np.eye(4, dtype=np.int8), masks, Geometry.standard(4)
-        )
+        FactorGraph.of(boards + np.int8(5) * np.eye(4, dtype=np.int8), masks, Geometry.standard(4))
 
 
 def test_constraints_have_their_members():

@@ -6,15 +6,15 @@ import torch
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks import ExactCoverConfig
-from sudoku_learning.networks.factor_graph.graph import ExactCoverGraph
+from sudoku_learning.networks import FactorGraphConfig
+from sudoku_learning.networks.factor_graph.graph import FactorGraph
 
 FOUR = Geometry.standard(4)
 
 
 def steps_of(board, geometry):
     """The matrix of a step between the candidates of a board."""
-    graph = ExactCoverGraph.of(board[None], candidates(board, geometry)[None], geometry)
+    graph = FactorGraph.of(board[None], candidates(board, geometry)[None], geometry)
     constraint_of = np.repeat(np.arange(len(graph.first_seat) - 1), np.diff(graph.first_seat))
     count = len(graph.positions)
     matrix = np.zeros((count, count))
@@ -34,7 +34,7 @@ def candidates(one, geometry):
 def test_they_are_told_the_traces_of_powers(geometry, positions, longest):
     boards = positions(geometry, count=3)[0][:2]
     masks = board.candidates(boards, geometry).reshape(2, -1)
-    graph = ExactCoverGraph.of(boards, masks, geometry, walks=longest)
+    graph = FactorGraph.of(boards, masks, geometry, walks=longest)
     assert graph.returns.shape == (len(graph.positions), longest - 2)
     logs = 2 * graph.returns[:, : longest // 2 - 1]
     rng = np.random.default_rng(0)
@@ -56,7 +56,7 @@ def test_they_are_told_the_traces_of_powers(geometry, positions, longest):
 def test_walks_tell_two_rings_of_eight_from_one_of_sixteen():
     crossing = board.parse("1234 34.. .... ....")
     mask = candidates(crossing, FOUR)
-    graph = ExactCoverGraph.of(crossing[None], mask[None], FOUR, walks=8)
+    graph = FactorGraph.of(crossing[None], mask[None], FOUR, walks=8)
     of = dict(zip(graph.positions.tolist(), graph.returns, strict=True))
     one, two = of[24], of[25]  # the digits 1 and 2 in row 2, column 3
     assert one[2] > two[2] + 0.05 and one[5] > two[5] + 0.4
@@ -66,23 +66,23 @@ def test_walks_tell_two_rings_of_eight_from_one_of_sixteen():
 
 def test_the_last_placement_leaves_nothing_to_walk_on():
     last = board.parse("1234 3412 2143 432.")
-    graph = ExactCoverGraph.of(last[None], candidates(last, FOUR)[None], FOUR, walks=4)
+    graph = FactorGraph.of(last[None], candidates(last, FOUR)[None], FOUR, walks=4)
     np.testing.assert_allclose(graph.returns, [[0.5 * np.log(1.001), 0]], rtol=1e-4)
 
 
 def test_without_walks_there_is_nothing(positions, geometry):
-    graph = ExactCoverGraph.of(*positions(geometry), geometry)
+    graph = FactorGraph.of(*positions(geometry), geometry)
     assert graph.returns.shape == (len(graph.positions), 0)
 
 
 @pytest.mark.parametrize("walks", [-2, 2, 5, 12])
 def test_walks_that_make_no_sense(walks):
     with pytest.raises(ValueError, match="an even number from 4 to 10 for 8 channels"):
-        ExactCoverConfig(8, walks=walks)
+        FactorGraphConfig(8, walks=walks)
 
 
 def test_the_start_is_learned_all_the_same(positions, geometry):
-    body = ExactCoverConfig(8, 3, walks=6).build(geometry)
+    body = FactorGraphConfig(8, 3, walks=6).build(geometry)
     boards, masks = positions(geometry)
     features = body(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
     features.placements.sum().backward()
