@@ -59,8 +59,8 @@ RULES = {
 ROOMS = {
     "sudoku_gym": (
         "compiler",
-        "plugins",
         "storage",
+        "plugins",
         "geometry",
         "kernels",
         "board",

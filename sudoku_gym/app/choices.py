@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from importlib.metadata import EntryPoint
 from inspect import Parameter, signature
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from sudoku_gym import board, plugins
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy, load_policy
 from sudoku_gym.puzzles import banks, named
+from sudoku_gym.storage.type_hints import hints_of, literals_in
 
 BANKS = tuple(name for name in banks.NAMES if name not in ("25x25", "named"))
 TYPED_IN = "type your own"
@@ -156,9 +157,9 @@ def _limited(factory: Callable[..., Any], written: dict[str, Any]) -> dict[str, 
     Raises:
         ValueError: if an option is too large, or a text that the policy does not list.
     """
-    hints = _hints(factory)
+    hints = hints_of(factory)
     for key, value in written.items():
-        if isinstance(value, str) and value not in _words(hints.get(key)):
+        if isinstance(value, str) and value not in literals_in(hints.get(key)):
             raise ValueError(f"{key}={value} is no option that can be given here")
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         most = _MOST_OF.get(key, _MOST)
@@ -180,18 +181,3 @@ def _is_unlimited(key: str, default: object) -> bool:
     if isinstance(default, int | float):
         return default > _MOST_OF[key]
     return key in _ENDS
-
-
-def _hints(factory: Callable[..., Any]) -> dict[str, Any]:
-    called: Any = factory
-    try:
-        return get_type_hints(called.__init__ if isinstance(factory, type) else called)
-    except (TypeError, NameError, AttributeError):
-        return {}
-
-
-def _words(hint: Any) -> set[Any]:
-    """Return the words that a type hint lists."""
-    if get_origin(hint) is Literal:
-        return set(get_args(hint))
-    return set().union(*(_words(part) for part in get_args(hint)))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from inspect import Parameter, Signature, signature
-from numbers import Integral, Real
-from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any
+
+from sudoku_gym.storage.type_hints import fits, hints_of, name_of
 
 
 def split_options(text: str) -> tuple[str, dict[str, Any]]:
@@ -83,7 +83,7 @@ def takes_first(factory: Callable[..., Any], value: object) -> bool:
     by_position = (Parameter.KEYWORD_ONLY, Parameter.VAR_KEYWORD)
     if not parameters or parameters[0].kind in by_position:
         return False
-    return _fits(value, _hints(factory).get(parameters[0].name, Any))
+    return fits(value, hints_of(factory).get(parameters[0].name, Any))
 
 
 def _scalar(text: str, where: str) -> Any:
@@ -100,38 +100,10 @@ def _scalar(text: str, where: str) -> Any:
 
 
 def _check_types(factory: Callable[..., Any], name: str, written: Mapping[str, Any]) -> None:
-    hints = _hints(factory) if written else {}
+    hints = hints_of(factory) if written else {}
     for key, value in written.items():
-        if not _fits(value, hints.get(key, Any)):
-            hint = hints[key]
-            wanted = hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")
-            raise ValueError(f"{name!r}: {key}={value!r} is no {wanted}")
-
-
-def _hints(factory: Callable[..., Any]) -> dict[str, Any]:
-    called: Any = factory
-    try:
-        return get_type_hints(called.__init__ if isinstance(factory, type) else called)
-    except (TypeError, NameError, AttributeError):  # an object that is called, a type not imported
-        return {}
-
-
-def _fits(value: object, hint: Any) -> bool:
-    """Whether a value may be what a type hint says; of hints that tell nothing, any is."""
-    kind, parts = get_origin(hint), get_args(hint)
-    if kind in (Union, UnionType):
-        return any(_fits(value, part) for part in parts)
-    if kind is Annotated:
-        return _fits(value, parts[0])
-    if kind is Literal:
-        return value in parts
-    if hint in (int, float):
-        number = Integral if hint is int else Real  # numpy's too
-        return isinstance(value, number) and not isinstance(value, bool)
-    try:
-        return isinstance(value, kind or hint)
-    except TypeError:
-        return True
+        if not fits(value, hints.get(key, Any)):
+            raise ValueError(f"{name!r}: {key}={value!r} is no {name_of(hints[key])}")
 
 
 def _keywords(shape: Signature, by_position: int) -> list[str] | None:

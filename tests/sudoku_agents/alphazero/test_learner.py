@@ -188,8 +188,8 @@ def test_resuming_takes_the_saved_options_up_again(tmp_path):
         main([*run, *small])
     main([*run, "--resume", "--iterations", "2"])
     config = json.loads((tmp_path / "run" / "config.json").read_text())
-    chosen = {name: config["search"][name] for name in ("version", "root", "backup", "proofs")}
-    assert chosen == {"version": 2, "root": "gumbel", "backup": "max", "proofs": False}
+    chosen = {name: config["search"][name] for name in ("root", "backup", "proofs")}
+    assert chosen == {"root": "gumbel", "backup": "max", "proofs": False}
     assert (config["games"], config["iterations"]) == (8, 2)
     assert config["network"]["channels"] == 8 and config["curriculum"]["blanks"] == 8
     assert read_curves(tmp_path / "run")[ITERATION][1] == [1, 2]
