@@ -17,8 +17,11 @@ from operator import attrgetter
 from typing import Any
 
 POLICIES = "sudoku_gym.policies"
+"""The group of entry points that make policies."""
 TRAINERS = "sudoku_gym.trainers"
-PLOTTERS = "sudoku_gym.plotters"  # `curves` is what `sudoku-gym plot` calls, `leaderboard` its own
+"""The group of what `sudoku-gym train` calls with the rest of the command line."""
+PLOTTERS = "sudoku_gym.plotters"
+"""The group of what `sudoku-gym plot` (`curves`) and `sudoku-gym leaderboard` call."""
 
 DEFAULT_POLICIES = "sudoku_gym.default_policies"  # by command, see `default_policies`
 
@@ -36,6 +39,7 @@ EXTRA_OF_MODULE = {
     "pysat": "sat",
     "gradio": "app",
 }
+"""The extra of this package that installs each optional module."""
 
 
 _users_folders: set[str] = set()
