@@ -1,7 +1,6 @@
 """The environment picks the cell, the agent only the digit.
 
-k blanks can be filled in k! orders that all lead to the same board. With the cell fixed there is
-one order and at most N choices a step, so a search tree is a tree, and a small one.
+With the cell fixed, k blanks have one order instead of k!, and a step at most N choices.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from sudoku_gym.wrappers.vector_wrapper import SudokuVectorWrapper, attribute_below, mask_of
+from sudoku_gym.wrappers.base import SudokuVectorWrapper, mask_of, with_finals
 
 
 class CanonicalCell(gym.Wrapper[dict[str, Any], np.int64, Any, np.int64], RecordConstructorArgs):
@@ -87,7 +86,7 @@ class VectorCanonicalCell(SudokuVectorWrapper):
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         super().__init__(env)
-        self._size: int = attribute_below(env, "geometry").size
+        self._size: int = self._geometry_below.size
         _check_actions(env.single_action_space, self._size)
         self._cells = np.zeros(env.num_envs, np.int64)
         self.single_action_space = spaces.Discrete(self._size)
@@ -115,8 +114,7 @@ class VectorCanonicalCell(SudokuVectorWrapper):
         _check_digits(digits, self._size)
         placements = self._cells * self._size + digits
         observations, rewards, terminations, truncations, infos = self.env.step(placements)
-        if "final_obs" in infos:
-            infos = infos | self._finals(infos)
+        infos = self._with_finals(infos)
         self._cells, masks = _pick(mask_of(infos), self._size)
         shown = {"observations": observations, "cell": self._cells.copy()}
         return shown, rewards, terminations, truncations, infos | {"action_mask": masks}
@@ -125,12 +123,13 @@ class VectorCanonicalCell(SudokuVectorWrapper):
         """Return which digits are legal in each board's cell: bool `[B, N]`."""
         return _pick(super().action_masks(), self._size)[1].view(np.bool_)
 
-    def _finals(self, infos: dict[str, Any]) -> dict[str, Any]:
-        final = infos["final_obs"].copy()
+    def _with_finals(self, infos: dict[str, Any]) -> dict[str, Any]:
+        if "final_obs" not in infos:
+            return infos
         cells, masks = _pick(infos["final_info"]["action_mask"], self._size)
-        for i in np.flatnonzero(infos["_final_obs"]).tolist():
-            final[i] = {"observations": final[i], "cell": cells[i]}
-        return {"final_obs": final, "final_info": infos["final_info"] | {"action_mask": masks}}
+        final_info = infos["final_info"] | {"action_mask": masks}
+        infos = with_finals(infos, lambda obs, i: {"observations": obs, "cell": cells[i]})
+        return infos | {"final_info": final_info}
 
 
 def _pick(

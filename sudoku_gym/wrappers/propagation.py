@@ -10,7 +10,7 @@ from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector import VectorEnv
 
 from sudoku_gym.envs.options import PropagationKind
-from sudoku_gym.wrappers.vector_wrapper import SudokuVectorWrapper, attribute_below
+from sudoku_gym.wrappers.base import SudokuVectorWrapper, attribute_below
 
 
 class SinglesPropagation(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorArgs):

@@ -14,7 +14,7 @@ from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
-from sudoku_gym.wrappers.vector_wrapper import SudokuVectorWrapper, board_size
+from sudoku_gym.wrappers.base import SudokuVectorWrapper, board_size
 
 Potential: TypeAlias = Callable[[NDArray[np.int8]], NDArray[np.floating[Any]]]
 

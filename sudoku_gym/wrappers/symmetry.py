@@ -22,10 +22,10 @@ from sudoku_gym.compiler.jit import njit
 from sudoku_gym.compiler.random_stream import new_stream
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import draw_symmetry, group_of
-from sudoku_gym.wrappers.vector_wrapper import SudokuVectorWrapper, attribute_below, mask_of
+from sudoku_gym.wrappers.base import SudokuVectorWrapper, mask_of, with_finals
 
-PARTS = ("rows", "columns", "transpose", "digits")
-Every = Literal["episode", "step"]
+SYMMETRY_PARTS = ("rows", "columns", "transpose", "digits")
+Period = Literal["episode", "step"]
 
 _SALT = 0x51D0C0DE  # keeps these draws apart from the environment's own, which use the same seed
 
@@ -48,41 +48,41 @@ class SymmetryAugmentation(
     def __init__(
         self,
         env: gym.Env[NDArray[np.int8], np.int64],
-        every: Every = "episode",
-        parts: Sequence[str] = PARTS,
+        every: Period = "episode",
+        parts: Sequence[str] = SYMMETRY_PARTS,
     ) -> None:
         RecordConstructorArgs.__init__(self, every=every, parts=parts)
         gym.Wrapper.__init__(self, env)
-        self._views = _Views(1, env.get_wrapper_attr("geometry"), every, parts)
+        self._symmetries = _Symmetries(1, env.get_wrapper_attr("geometry"), every, parts)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.int8], dict[str, Any]]:
         """Begin an episode under a new symmetry; see `SudokuEnv.reset`."""
         board, info = self.env.reset(seed=seed, options=options)
-        self._views.seed([seed])
-        self._views.renew(np.ones(1, np.bool_))
+        self._symmetries.seed([seed])
+        self._symmetries.renew(np.ones(1, np.bool_))
         return self._turned(board, info)
 
     def step(self, action: np.int64) -> tuple[NDArray[np.int8], float, bool, bool, dict[str, Any]]:
         """Turn the action back and step; see `SudokuEnv.step`."""
-        turned_back = self._views.turn_back(np.array([action]))[0]
+        turned_back = self._symmetries.turn_back(np.array([action]))[0]
         board, reward, terminated, truncated, info = self.env.step(turned_back)
-        if self._views.every == "step":
-            self._views.renew(np.ones(1, np.bool_))
+        if self._symmetries.every == "step":
+            self._symmetries.renew(np.ones(1, np.bool_))
         board, info = self._turned(board, info)
         return board, float(reward), terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which actions are legal now, as the agent sees them: bool `[A]`."""
         masks = self.env.get_wrapper_attr("action_masks")()
-        return self._views.masks(masks.view(np.int8)[None])[0].view(np.bool_)
+        return self._symmetries.masks(masks.view(np.int8)[None])[0].view(np.bool_)
 
     def _turned(
         self, board: NDArray[np.int8], info: dict[str, Any]
     ) -> tuple[NDArray[np.int8], dict[str, Any]]:
-        mask = self._views.masks(mask_of(info)[None])[0]
-        return self._views.boards(board[None])[0], info | {"action_mask": mask}
+        mask = self._symmetries.masks(mask_of(info)[None])[0]
+        return self._symmetries.boards(board[None])[0], info | {"action_mask": mask}
 
 
 class VectorSymmetryAugmentation(SudokuVectorWrapper):
@@ -102,11 +102,11 @@ class VectorSymmetryAugmentation(SudokuVectorWrapper):
     def __init__(
         self,
         env: VectorEnv[Any, Any, Any],
-        every: Every = "episode",
-        parts: Sequence[str] = PARTS,
+        every: Period = "episode",
+        parts: Sequence[str] = SYMMETRY_PARTS,
     ) -> None:
         super().__init__(env)
-        self._views = _Views(env.num_envs, attribute_below(env, "geometry"), every, parts)
+        self._symmetries = _Symmetries(env.num_envs, self._geometry_below, every, parts)
         self._is_over = np.zeros(env.num_envs, np.bool_)
 
     def reset(
@@ -118,59 +118,54 @@ class VectorSymmetryAugmentation(SudokuVectorWrapper):
         chosen = infos["_action_mask"]
         if seed is None or isinstance(seed, (int, np.integer)):
             seed = [None if seed is None else seed + i for i in range(self.num_envs)]
-        self._views.seed(s if c else None for s, c in zip(seed, chosen, strict=True))
-        self._views.renew(chosen)
+        self._symmetries.seed(s if c else None for s, c in zip(seed, chosen, strict=True))
+        self._symmetries.renew(chosen)
         self._is_over[chosen] = False
-        masks = self._views.masks(mask_of(infos))
-        return self._views.boards(boards), infos | {"action_mask": masks}
+        masks = self._symmetries.masks(mask_of(infos))
+        return self._symmetries.boards(boards), infos | {"action_mask": masks}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Turn the actions back and step; see `SudokuVectorEnv.step`."""
-        turned_back = self._views.turn_back(np.asarray(actions))
+        turned_back = self._symmetries.turn_back(np.asarray(actions))
         boards, rewards, terminations, truncations, infos = self.env.step(turned_back)
         over = terminations | truncations
         is_next_step = self.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
-        if self._views.every == "step":
-            self._views.renew(np.ones(self.num_envs, np.bool_))
+        if self._symmetries.every == "step":
+            self._symmetries.renew(np.ones(self.num_envs, np.bool_))
         elif is_next_step:
-            self._views.renew(self._is_over)
+            self._symmetries.renew(self._is_over)
         if "final_obs" in infos:
-            infos = infos | self._turned_finals(infos)
-            self._views.renew(over)
+            infos = self._turned_finals(infos)
+            self._symmetries.renew(over)
         self._is_over = over
-        masks = self._views.masks(mask_of(infos))
-        boards = self._views.boards(boards)
+        masks = self._symmetries.masks(mask_of(infos))
+        boards = self._symmetries.boards(boards)
         return boards, rewards, terminations, truncations, infos | {"action_mask": masks}
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which actions are legal now, as the agent sees them: bool `[B, A]`."""
-        return self._views.masks(super().action_masks().view(np.int8)).view(np.bool_)
+        return self._symmetries.masks(super().action_masks().view(np.int8)).view(np.bool_)
 
     def _turned_finals(self, infos: dict[str, Any]) -> dict[str, Any]:
         """Turn `final_obs` and the final masks by the symmetries of the episodes that ended."""
-        final_obs = infos["final_obs"].copy()
         over = np.flatnonzero(infos["_final_obs"])
-        boards = np.zeros((self.num_envs, *final_obs[over[0]].shape), np.int8)
-        boards[over] = np.stack(list(final_obs[over]))
-        turned = self._views.boards(boards)
-        for i in over.tolist():
-            final_obs[i] = turned[i].copy()
-        masks = self._views.masks(infos["final_info"]["action_mask"])
-        return {
-            "final_obs": final_obs,
-            "final_info": infos["final_info"] | {"action_mask": masks},
-        }
+        boards = np.zeros((self.num_envs, *infos["final_obs"][over[0]].shape), np.int8)
+        boards[over] = np.stack(list(infos["final_obs"][over]))
+        turned = self._symmetries.boards(boards)
+        masks = self._symmetries.masks(infos["final_info"]["action_mask"])
+        infos = with_finals(infos, lambda _, i: turned[i].copy())
+        return infos | {"final_info": infos["final_info"] | {"action_mask": masks}}
 
 
-class _Views:
+class _Symmetries:
     """The symmetries under which B boards are seen, each drawn from a stream of its own."""
 
     def __init__(self, count: int, geometry: Geometry, every: str, parts: Sequence[str]) -> None:
         if every not in ("episode", "step"):
             raise ValueError(f"every={every!r}: use 'episode' or 'step'")
-        unknown = [part for part in parts if part not in PARTS]
+        unknown = [part for part in parts if part not in SYMMETRY_PARTS]
         if unknown:
-            raise ValueError(f"parts={parts!r}: use some of {', '.join(map(repr, PARTS))}")
+            raise ValueError(f"parts={parts!r}: use some of {', '.join(map(repr, SYMMETRY_PARTS))}")
         lines = {"rows", "columns", "transpose"}
         if geometry.row_block == 0 and 0 < len(lines & set(parts)) < 3:
             raise ValueError(
@@ -178,7 +173,7 @@ class _Views:
                 "name all three or none"
             )
         self.every = every
-        self._parts = tuple(part in parts for part in PARTS)
+        self._parts = tuple(part in parts for part in SYMMETRY_PARTS)
         self._group = group_of(geometry)
         self._size = geometry.size
         self._rows = np.tile(np.arange(geometry.size, dtype=np.int32), (count, 1))

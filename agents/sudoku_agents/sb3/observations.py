@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.wrappers.one_hot import one_hot
+from sudoku_gym.wrappers.encodings import one_hot_boards
 
 
 def check_observations(space: spaces.Space[Any], size: int) -> None:
@@ -41,7 +41,7 @@ def encode(boards: NDArray[np.int8], space: spaces.Space[Any]) -> NDArray[np.int
     """
     check_observations(space, boards.shape[1])
     shape = space.shape or ()
-    written = boards if prod(shape) == boards[0].size else one_hot(boards)
+    written = boards if prod(shape) == boards[0].size else one_hot_boards(boards)
     return written.reshape(len(boards), *shape)
 
 

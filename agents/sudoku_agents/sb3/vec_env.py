@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
 from sudoku_gym.wrappers import VectorFlatObservation, VectorOneHotBoard
-from sudoku_gym.wrappers.vector_wrapper import attribute_below
+from sudoku_gym.wrappers.base import attribute_below
 
 Form = Literal["board", "flat", "one-hot"]
 

@@ -1,16 +1,53 @@
-"""What wrappers of the vector environment have in common."""
+"""What the wrappers share."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector import VectorEnv, VectorWrapper
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import Blanks
+
+
+class Encoding(
+    gym.ObservationWrapper[NDArray[np.int8], np.int64, NDArray[np.int8]], RecordConstructorArgs
+):
+    """Shows every observation in another form.
+
+    Args:
+        env: an environment.
+    """
+
+    def __init__(self, env: gym.Env[NDArray[np.int8], np.int64]) -> None:
+        RecordConstructorArgs.__init__(self)
+        gym.ObservationWrapper.__init__(self, env)
+        self.observation_space = self.encoded_space(env.observation_space)
+
+    @cached_property
+    def _geometry_below(self) -> Geometry:
+        geometry: Geometry = self.env.get_wrapper_attr("geometry")
+        return geometry
+
+    @abstractmethod
+    def encoded_space(self, space: gym.Space[Any]) -> gym.Space[Any]:
+        """Return the space of one encoded observation."""
+
+    @abstractmethod
+    def encode(self, observations: NDArray[Any]) -> NDArray[Any]:
+        """Encode a batch `[B, ...]`."""
+
+    def observation(self, observation: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return the encoded observation."""
+        return self.encode(observation[None])[0]
 
 
 class SudokuVectorWrapper(VectorWrapper):
@@ -25,25 +62,31 @@ class SudokuVectorWrapper(VectorWrapper):
         masks: NDArray[np.bool_] = attribute_below(self.env, "action_masks")()
         return masks
 
+    @cached_property
+    def _geometry_below(self) -> Geometry:
+        geometry: Geometry = attribute_below(self.env, "geometry")
+        return geometry
+
 
 class VectorEncoding(SudokuVectorWrapper):
     """Shows every observation in another form, in `final_obs` too.
 
-    A subclass says in `encode` what becomes of a batch.
-
     Args:
         env: a vector environment.
-        space: the space of one encoded observation.
     """
 
-    def __init__(self, env: VectorEnv[Any, Any, Any], space: gym.Space[Any]) -> None:
+    def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         super().__init__(env)
-        self.single_observation_space = space
-        self.observation_space = batch_space(space, env.num_envs)
+        self.single_observation_space = self.encoded_space(env.single_observation_space)
+        self.observation_space = batch_space(self.single_observation_space, env.num_envs)
 
+    @abstractmethod
+    def encoded_space(self, space: gym.Space[Any]) -> gym.Space[Any]:
+        """Return the space of one encoded observation."""
+
+    @abstractmethod
     def encode(self, observations: NDArray[Any]) -> NDArray[Any]:
-        """Encode a batch `[B, ...]` into new arrays."""
-        raise NotImplementedError
+        """Encode a batch `[B, ...]`."""
 
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
@@ -55,12 +98,18 @@ class VectorEncoding(SudokuVectorWrapper):
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Step the boards; see `SudokuVectorEnv.step`."""
         observations, rewards, terminations, truncations, infos = self.env.step(actions)
-        if "final_obs" in infos:
-            final = infos["final_obs"].copy()
-            for i in np.flatnonzero(infos["_final_obs"]).tolist():
-                final[i] = self.encode(final[i][None])[0]
-            infos = infos | {"final_obs": final}
+        infos = with_finals(infos, lambda final, _: self.encode(final[None])[0])
         return self.encode(observations), rewards, terminations, truncations, infos
+
+
+def with_finals(infos: dict[str, Any], encode: Callable[[Any, int], Any]) -> dict[str, Any]:
+    """Return infos in which each `final_obs[i]`, if any, is `encode(final_obs[i], i)`."""
+    if "final_obs" not in infos:
+        return infos
+    final = infos["final_obs"].copy()
+    for i in np.flatnonzero(infos["_final_obs"]).tolist():
+        final[i] = encode(final[i], i)
+    return infos | {"final_obs": final}
 
 
 def attribute_below(env: VectorEnv[Any, Any, Any], name: str) -> Any:

@@ -12,7 +12,7 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from sudoku_gym.wrappers.vector_wrapper import SudokuVectorWrapper, mask_of
+from sudoku_gym.wrappers.base import SudokuVectorWrapper, mask_of, with_finals
 
 
 class MaskedObservation(gym.Wrapper[dict[str, Any], Any, Any, Any], RecordConstructorArgs):
@@ -65,11 +65,9 @@ class VectorMaskedObservation(SudokuVectorWrapper):
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Step the boards; see `SudokuVectorEnv.step`."""
         observations, rewards, terminations, truncations, infos = self.env.step(actions)
-        if "final_obs" in infos:
-            final, masks = infos["final_obs"].copy(), infos["final_info"]["action_mask"]
-            for i in np.flatnonzero(infos["_final_obs"]).tolist():
-                final[i] = _joined(final[i], masks[i])
-            infos = infos | {"final_obs": final}
+        infos = with_finals(
+            infos, lambda final, i: _joined(final, infos["final_info"]["action_mask"][i])
+        )
         joined = _joined(observations, mask_of(infos))
         return joined, rewards, terminations, truncations, infos
 
