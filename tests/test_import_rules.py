@@ -85,7 +85,6 @@ ROOMS = {
         "sb3",
         "rllib",
         "plots",
-        "plots_leaderboard",
     ),
     "learning/sudoku_learning": ("networks", "training", "recurrent"),
     "agents/sudoku_agents": (
@@ -97,8 +96,9 @@ ROOMS = {
         "q_learning",
         "sb3",
         "rllib",
+        "leaderboard",
     ),
-    "baselines/sudoku_baselines": ("classical", "belief_propagation", "neural"),
+    "baselines/sudoku_baselines": ("classical", "belief_propagation", "neural", "leaderboard"),
 }
 # The ground floor's rooms are folders, but for these.
 FILES = {"registration", "testing", "__main__"}

@@ -15,6 +15,7 @@ import floors
 import solvers
 from results import table
 from sudoku_gym import compare, load_policy, puzzles
+from sudoku_gym.evaluation.intervals import wilson_interval
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "docs" / "results"
@@ -27,11 +28,14 @@ OF_A_LESSER_FIGURE = {("docs/leaderboard.md", "88.0 % (76.2 to 94.4)")}  # expla
 def figures(content):
     """Yield share, low and high in percent of all that was played, wherever it stands."""
     if isinstance(content, dict):
-        count = content.get("count") or content.get("played")
-        if "solved" in content and count and ("low" in content or "interval" in content):
+        count = content.get("count")
+        if content.get("outcomes"):  # of the leaderboard, a letter a puzzle
+            solved, count = content["outcomes"].count("1"), len(content["outcomes"])
+            low, high = wilson_interval(solved, count)
+            yield 100 * solved / count, 100 * low, 100 * high
+        elif "solved" in content and count and ("low" in content or "interval" in content):
             low, high = content.get("interval") or (content["low"], content["high"])
-            scale = 100 if "played" in content else 1  # the leaderboard's intervals are shares
-            yield 100 * content["solved"] / count, scale * low, scale * high
+            yield 100 * content["solved"] / count, low, high
         for value in content.values():
             yield from figures(value)
     elif isinstance(content, list):

@@ -2,6 +2,7 @@
 
 from sudoku_gym.plugins.entry_points import (
     EXTRA_OF_MODULE,
+    LEADERBOARD,
     PLOTTERS,
     POLICIES,
     TRAINERS,
@@ -17,6 +18,7 @@ from sudoku_gym.plugins.options import checked_options, split_options, takes_fir
 
 __all__ = [
     "EXTRA_OF_MODULE",
+    "LEADERBOARD",
     "PLOTTERS",
     "POLICIES",
     "TRAINERS",

@@ -21,7 +21,9 @@ POLICIES = "sudoku_gym.policies"
 TRAINERS = "sudoku_gym.trainers"
 """The group of what `sudoku-gym train` calls with the rest of the command line."""
 PLOTTERS = "sudoku_gym.plotters"
-"""The group of what `sudoku-gym plot` (`curves`) and `sudoku-gym leaderboard` call."""
+"""The group of what `sudoku-gym plot` calls: `curves`."""
+LEADERBOARD = "sudoku_gym.leaderboard"
+"""The group of `{policy: kind}`, the rows of `sudoku-gym leaderboard`."""
 
 DEFAULT_POLICIES = "sudoku_gym.default_policies"  # by command, see `default_policies`
 

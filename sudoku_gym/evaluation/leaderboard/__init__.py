@@ -1,16 +1,25 @@
-"""The leaderboard: every policy that comes with the package, on fixed sets of puzzles."""
+"""The leaderboard: policies on fixed sets of puzzles, with every outcome in a JSON file."""
 
-from sudoku_gym.evaluation.leaderboard.playing import Order, Step, play_leaderboard
-from sudoku_gym.evaluation.leaderboard.standings import Played, Row, Standings
-from sudoku_gym.evaluation.leaderboard.standings_file import read, write
+from sudoku_gym.evaluation.leaderboard.play import (
+    LeaderboardConfig,
+    LeaderboardStep,
+    play_leaderboard,
+)
+from sudoku_gym.evaluation.leaderboard.results import (
+    LeaderboardCell,
+    LeaderboardResults,
+    LeaderboardRow,
+    read_leaderboard,
+    write_leaderboard,
+)
 
 __all__ = [
-    "Order",
-    "Played",
-    "Row",
-    "Standings",
-    "Step",
+    "LeaderboardCell",
+    "LeaderboardConfig",
+    "LeaderboardResults",
+    "LeaderboardRow",
+    "LeaderboardStep",
     "play_leaderboard",
-    "read",
-    "write",
+    "read_leaderboard",
+    "write_leaderboard",
 ]

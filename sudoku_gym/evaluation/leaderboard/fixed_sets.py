@@ -1,9 +1,8 @@
-"""The puzzles of the leaderboard: fixed sets, the same for every policy, on any machine.
+"""The puzzles of the leaderboard: fixed sets, the same for every policy on every machine.
 
-A set is chosen from the test split of a bank by hashes alone, so that no generator of random
-numbers and no order of a bank has a say in it: the puzzles whose SHA-256, with the seed before it,
-comes first. So the first k puzzles of a set are a random part of it too. A checksum says that they
-are the ones that all others have played.
+A set holds the test puzzles of a bank whose SHA-256, over the seed and the puzzle, is smallest. It
+depends on no random generator and on no order of the bank, its first k puzzles are a random part of
+it, and a checksum guards it.
 """
 
 from __future__ import annotations
@@ -14,48 +13,41 @@ from functools import cache
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudoku_gym import board
 from sudoku_gym.puzzles import banks, files
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
-FILE = "file "  # how the source of a list of puzzles begins
-_PROGRAMME = resources.files("sudoku_gym.evaluation.leaderboard") / "fixed.json"
-LIST_COUNT = 200  # of a list of puzzles at most so many are played
+SEED = 0  # of the choice of puzzles and of the policies
+FILE = "file "  # how the source of a file of puzzles begins
+FILE_COUNT = 200  # most puzzles taken from a file
+_SETS = resources.files("sudoku_gym.evaluation.leaderboard") / "fixed_sets.json"
 
 
 @dataclass(frozen=True, kw_only=True)
 class FixedSet:
-    """How a set of puzzles is chosen.
-
-    Attributes:
-        name: of the set.
-        title: the head of its column.
-        bank: a bank, whose test puzzles are taken, or a file of puzzles.
-        count: how many puzzles; of a file, at most.
-        grade: take those of this grade only, one of `difficulty.GRADES`.
-        fewest_givens: take those with the fewest givens.
-        blanks: take those that have so many blanks or more, and reveal cells until so many are
-            left.
-        timed: whether the time that a puzzle takes is measured too.
-        sha256: of the puzzles, one a line, each line with its end; empty for a file, which
-            vouches for itself.
-    """
+    """How a set of puzzles is chosen."""
 
     name: str
     title: str
+    """The head of its column."""
     bank: str
+    """A bank, whose test split is used, or a file of puzzles."""
     count: int
+    """Number of puzzles; of a file, at most."""
     grade: str = ""
+    """Only puzzles of this grade, one of `difficulty.GRADES`."""
     fewest_givens: bool = False
+    """Only the puzzles with the fewest givens."""
     blanks: int = 0
+    """Only puzzles with at least so many blanks; cells are revealed until so many are left."""
     timed: bool = False
+    """Whether the time per puzzle is measured too."""
     sha256: str = ""
+    """Checksum of the puzzles, one a line; empty for a file."""
 
     @property
     def is_file(self) -> bool:
@@ -64,16 +56,16 @@ class FixedSet:
 
     @property
     def source(self) -> str:
-        """Where the puzzles come from, in words; of a file not where it lies."""
+        """Where the puzzles come from, in words; the folder of a file is left out."""
         return f"{FILE}{Path(self.bank).name}" if self.is_file else f"bank {self.bank}, test split"
 
     def load(self, seed: int) -> PuzzleSet:
         """Choose the puzzles.
 
         Raises:
-            ValueError: if there are too few, or they are others than the checksum says.
+            ValueError: if there are too few, or their checksum differs.
         """
-        puzzles = _chosen(self, seed)
+        puzzles = _choose(self, seed)
         found = checksum(puzzles)
         if self.sha256 and found != self.sha256:
             raise ValueError(
@@ -84,62 +76,23 @@ class FixedSet:
         return puzzles
 
 
-@dataclass(frozen=True)
-class Listed:
-    """A policy that the leaderboard always has a row of.
-
-    Attributes:
-        policy: its name with its options, as `load_policy` takes it.
-        kind: what kind of player it is, in a few words.
-    """
-
-    policy: str
-    kind: str
-
-
-@dataclass(frozen=True)
-class Programme:
-    """What is played: `fixed.json`.
-
-    Attributes:
-        seed: of the choice of puzzles and of the policies.
-        sets: all sets, in the order in which they are played.
-        tables: the titles of the tables and the sets that are their columns.
-        rows: who plays.
-        left_out: policies that come with the package and have no row, and why.
-    """
-
-    seed: int
-    sets: tuple[FixedSet, ...]
-    tables: dict[str, tuple[str, ...]]
-    rows: tuple[Listed, ...]
-    left_out: dict[str, str]
-
-
 @cache
-def programme() -> Programme:
-    """Return what comes with the package."""
-    stored: dict[str, Any] = json.loads(_PROGRAMME.read_text(encoding="utf-8"))
-    return Programme(
-        seed=stored["seed"],
-        sets=tuple(FixedSet(**each) for each in stored["sets"]),
-        tables={each["title"]: tuple(each["sets"]) for each in stored["tables"]},
-        rows=tuple(Listed(**each) for each in stored["rows"]),
-        left_out=stored["left_out"],
-    )
+def fixed_sets() -> tuple[FixedSet, ...]:
+    """Return the sets that come with the package, in the order in which they are played."""
+    return tuple(FixedSet(**each) for each in json.loads(_SETS.read_text(encoding="utf-8")))
 
 
-def list_of_puzzles(path: Path) -> FixedSet:
+def set_of_file(path: Path) -> FixedSet:
     """Return the set that a file of puzzles is played as.
 
     Raises:
-        ValueError: if the file's name is no list's or that of a set that comes with the package.
+        ValueError: if it has another suffix, or the name of a set that comes with the package.
     """
     if path.suffix not in files.SUFFIXES:
         raise ValueError(f"{path}: a list of puzzles ends in {', '.join(files.SUFFIXES)}")
-    if path.stem in {each.name for each in programme().sets}:
+    if path.stem in {each.name for each in fixed_sets()}:
         raise ValueError(f"{path}: {path.stem} is a set of the leaderboard; rename the file")
-    return FixedSet(name=path.stem, title=path.stem, bank=str(path), count=LIST_COUNT)
+    return FixedSet(name=path.stem, title=path.stem, bank=str(path), count=FILE_COUNT)
 
 
 def checksum(puzzles: PuzzleSet) -> str:
@@ -148,39 +101,32 @@ def checksum(puzzles: PuzzleSet) -> str:
 
 
 @cache
-def _chosen(fixed: FixedSet, seed: int) -> PuzzleSet:
+def _choose(fixed: FixedSet, seed: int) -> PuzzleSet:
     found = files.read(fixed.bank) if fixed.is_file else banks.load(fixed.bank, "test")
     if fixed.grade:
         found = found[found.grades == GRADES.index(fixed.grade)]
     found = found[found.blanks >= fixed.blanks]
     if len(found) < fixed.count and not fixed.is_file:
         raise ValueError(f"the set {fixed.name} wants {fixed.count} puzzles of {len(found)}")
-    first_by_hash = [_hash(seed, line) for line in _lines(found)]
-    order = sorted(range(len(found)), key=lambda i: first_by_hash[i])
+    hashes = [_hash(seed, line) for line in _lines(found)]
+    order = sorted(range(len(found)), key=lambda i: hashes[i])
     if fixed.fewest_givens:
         order.sort(key=lambda i: -found.blanks[i])
-    # Those with the fewest givens come in any order too, so that the first k tell of all.
-    order = sorted(order[: fixed.count], key=lambda i: first_by_hash[i])
-    chosen = found[np.array(order)]
-    return _revealed(chosen, fixed.blanks, seed) if fixed.blanks else chosen
+    # The fewest givens stand in the order of the hashes too, so that the first k represent all.
+    chosen = found[np.array(sorted(order[: fixed.count], key=lambda i: hashes[i]))]
+    return _reveal(chosen, fixed.blanks, seed) if fixed.blanks else chosen
 
 
-def _revealed(puzzles: PuzzleSet, blanks: int, seed: int) -> PuzzleSet:
-    """Reveal cells until `blanks` are left: those blanks stay whose hashes come first."""
+def _reveal(puzzles: PuzzleSet, blanks: int, seed: int) -> PuzzleSet:
+    """Reveal cells until only the `blanks` blanks with the smallest hashes are left."""
     boards = puzzles.puzzles.copy()
     for index, line in enumerate(_lines(puzzles)):
         cells = np.flatnonzero(boards[index] == 0)
         order = sorted(cells, key=lambda cell: _hash(seed, f"{line} {cell}"))
         shown = np.array(order[blanks:], np.int64)
         boards[index].flat[shown] = puzzles.solutions[index].flat[shown]
-    return PuzzleSet(
-        boards,
-        puzzles.solutions,
-        puzzles.geometry,
-        puzzles.name,
-        puzzles.split,
-        orbits=puzzles.orbits,
-    )
+    whole = (puzzles.solutions, puzzles.geometry, puzzles.name, puzzles.split)
+    return PuzzleSet(boards, *whole, orbits=puzzles.orbits)
 
 
 def _lines(puzzles: PuzzleSet) -> list[str]:
@@ -189,8 +135,3 @@ def _lines(puzzles: PuzzleSet) -> list[str]:
 
 def _hash(seed: int, text: str) -> bytes:
     return sha256(f"{seed} {text}".encode()).digest()
-
-
-def givens_of(puzzles: PuzzleSet) -> NDArray[np.int64]:
-    """Return how many givens each puzzle has, int64 `[M]`."""
-    return puzzles.geometry.num_cells - puzzles.blanks

@@ -1,4 +1,4 @@
-"""Who plays, and where: the files that a policy plays by, its package, the machine, the commit."""
+"""Which policy, weights, package, machine and commit a leaderboard's games belong to."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from pathlib import Path
 from typing import Any
 
 from sudoku_gym import plugins
-from sudoku_gym.evaluation.leaderboard.standings import Run
+from sudoku_gym.evaluation.leaderboard.results import RunInfo
 
 _PACKAGES = ("sudoku-gym", "gymnasium", "numpy", "numba", "torch", "python-sat")
-_WORDS = ".md"  # a file that nobody plays by
+_NO_WEIGHTS = (".md", ".json")
 
 
-def weights_of(policy: str) -> str:
-    """Return the SHA-256 of the files in the folder that a policy plays by, empty if there is none.
+def weights_checksum(policy: str) -> str:
+    """Return the SHA-256 of the weights in a policy's folder, empty if it has no folder.
 
-    That is a checkpoint that is named itself, or else the first argument of the policy's class or
-    function, where it is a folder: given as an option, or by default. What lies there under
-    other names counts too, Markdown apart.
+    The folder is a checkpoint that is named itself, or the first argument of the policy's class or
+    function, given as an option or by default. Every file in it counts but Markdown and JSON: a
+    configuration may be written anew, and what changes the games beside the weights takes `again`.
 
     Args:
         policy: its name, as `load_policy` takes it.
 
     Raises:
-        ValueError: if the name is none.
+        ValueError: if there is no such policy.
     """
     folder = _folder_of(policy)
     if folder is None:
         return ""
     sums = sha256()
     for file in sorted(folder.rglob("*")):
-        if file.is_file() and file.suffix != _WORDS:
+        if file.is_file() and file.suffix not in _NO_WEIGHTS:
             name = file.relative_to(folder).as_posix()
             sums.update(f"{sha256(file.read_bytes()).hexdigest()}  {name}\n".encode())
     return sums.hexdigest()
@@ -55,9 +55,9 @@ def package_of(policy: str) -> str:
     return f"{found[0]} {version(found[0])}" if found else ""
 
 
-def this_run(jobs: int, timing_budget: float) -> Run:
+def current_run(jobs: int, timing_budget: float) -> RunInfo:
     """Describe the present run."""
-    return Run(
+    return RunInfo(
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
         commit=_commit(),
         machine=f"{_processor()}, {platform.system()}",

@@ -8,50 +8,42 @@ import pytest
 
 from sudoku_gym import plugins
 from sudoku_gym.evaluation.leaderboard import (
-    Order,
+    LeaderboardConfig,
+    cells,
     fixed_sets,
-    games,
     identity,
     play_leaderboard,
-    playing,
     workers,
 )
+from sudoku_gym.evaluation.leaderboard import play as play_module
 
 SETS = [
     {"name": "4x4", "title": "4x4", "bank": "4x4", "count": 140, "timed": True},
     {"name": "9x9", "title": "9x9", "bank": "9x9", "count": 4, "grade": "hidden singles"},
 ]
-ROWS = [("masked-random", "floor"), ("naked-singles", "floor")]
-
-
-def as_programme(sets=SETS, rows=ROWS, seed=0):
-    return {
-        "seed": seed,
-        "sets": sets,
-        "tables": [{"title": "Sizes", "sets": [each["name"] for each in sets]}],
-        "rows": [{"policy": policy, "kind": kind} for policy, kind in rows],
-        "left_out": {"supervised": "no weights"},
-    }
+ROWS = {"masked-random": "floor", "naked-singles": "floor"}
 
 
 @pytest.fixture
-def set_programme(tmp_path, monkeypatch):
-    """Exchange what is played: `set_programme(sets=..., rows=..., seed=...)`."""
+def exchange(tmp_path, monkeypatch):
+    """Exchange what is played: `exchange(sets=..., seed=...)`; return the file of the sets."""
 
-    def exchange(**changes):
-        file = tmp_path / "fixed.json"
-        file.write_text(json.dumps(as_programme(**changes)))
-        monkeypatch.setattr(fixed_sets, "_PROGRAMME", file)
-        fixed_sets.programme.cache_clear()
+    def call(sets=SETS, seed=0):
+        file = tmp_path / "fixed_sets.json"
+        file.write_text(json.dumps(sets))
+        monkeypatch.setattr(fixed_sets, "_SETS", file)
+        monkeypatch.setattr(play_module, "SEED", seed)
+        monkeypatch.setattr(play_module, "listed_rows", lambda: dict(ROWS))
+        fixed_sets.fixed_sets.cache_clear()
         return file
 
-    yield exchange
-    fixed_sets.programme.cache_clear()
+    yield call
+    fixed_sets.fixed_sets.cache_clear()
 
 
 @pytest.fixture
-def small(set_programme):
-    return set_programme()
+def small(exchange):
+    return exchange()
 
 
 class Pipe:
@@ -63,7 +55,7 @@ class Pipe:
 def in_this_process():
     def perform(tasks, jobs, on_one_core=False):
         for task in tasks:
-            yield task, workers._do(task, Pipe())
+            yield task, workers.run_task(task, Pipe())
 
     return perform
 
@@ -71,32 +63,32 @@ def in_this_process():
 @pytest.fixture
 def play(tmp_path, monkeypatch, in_this_process):
     """Play into a file in this process: `play(path=..., only=...)`; return what was done."""
-    monkeypatch.setattr(playing, "perform", in_this_process)
+    monkeypatch.setattr(play_module, "perform", in_this_process)
     # Reading what is installed, and asking git, take most of such a run.
     installed = cache(plugins.available)
     for module in (plugins, plugins.entry_points):
         monkeypatch.setattr(module, "available", installed)
     monkeypatch.setattr(identity, "_commit", str)
-    monkeypatch.setattr(games, "_LAPS", 2)
+    monkeypatch.setattr(cells, "_MAX_LAPS", 2)
 
     def call(path=tmp_path / "board.json", **changes):
         done = []
-        order = Order(**{"budget": 300.0, **changes})
-        standings, lost = play_leaderboard(path, order, lambda step: done.append(step.text))
+        config = LeaderboardConfig(**{"budget": 300.0, **changes})
+        results, lost = play_leaderboard(path, config, lambda step: done.append(step.text))
         assert lost == []
-        return standings, [text.partition(": ")[0] for text in done]
+        return results, [text.partition(": ")[0] for text in done]
 
     return call
 
 
 @pytest.fixture
 def own_policies(tmp_path, monkeypatch):
-    """A file of a stranger's policies that `module:attribute` finds."""
-    (tmp_path / "strangers.py").write_text(POLICIES)
+    """A file of third-party policies that `module:attribute` finds."""
+    (tmp_path / "third_party.py").write_text(POLICIES)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(plugins.entry_points, "_users_folders", set())
     yield
-    sys.modules.pop("strangers", None)
+    sys.modules.pop("third_party", None)
 
 
 POLICIES = '''

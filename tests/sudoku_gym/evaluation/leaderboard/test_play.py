@@ -10,8 +10,14 @@ from dataclasses import asdict, replace
 import pytest
 
 from sudoku_gym import evaluate, load_policy
-from sudoku_gym.evaluation.leaderboard import Order, games, play_leaderboard, playing, read
-from sudoku_gym.evaluation.leaderboard.fixed_sets import programme
+from sudoku_gym.evaluation.leaderboard import (
+    LeaderboardConfig,
+    cells,
+    play_leaderboard,
+    read_leaderboard,
+)
+from sudoku_gym.evaluation.leaderboard import play as play_module
+from sudoku_gym.evaluation.leaderboard.fixed_sets import fixed_sets
 from sudoku_gym.storage.lock import locked
 
 SETS = ["4x4", "9x9"]
@@ -21,18 +27,18 @@ TIMED = ["masked-random on 4x4", "naked-singles on 4x4"]
 
 def outcomes(path):
     """Everything in a file but times, dates and machines."""
-    data = asdict(read(path))
+    data = asdict(read_leaderboard(path))
     del data["runs"]
     for row in data["rows"]:
         for cell in row["cells"].values():
-            del cell["seconds"], cell["times"], cell["run"], cell["timed"]
+            del cell["seconds"], cell["times"], cell["run"], cell["timing_run"]
     return data
 
 
 def test_every_cell_is_played_once_and_timed_where_it_is_to_be(small, play, tmp_path):
-    standings, done = play()
+    results, done = play()
     assert done == CELLS + TIMED
-    naked = standings.row_of("naked-singles")
+    naked = results.row_of("naked-singles")
     cell = naked.cells["4x4"]
     assert (cell.state, cell.played, cell.solved, cell.outcomes) == (
         "finished",
@@ -40,17 +46,17 @@ def test_every_cell_is_played_once_and_timed_where_it_is_to_be(small, play, tmp_
         140,
         "1" * 140,
     )
-    assert cell.orbits == (8, 8) and cell.seconds >= 0 and len(cell.times) == games.TIMED
+    assert cell.orbits == (8, 8) and cell.seconds >= 0 and len(cell.times) == cells.TIMED_PUZZLES
     assert naked.cells["9x9"].times is None and naked.cells["9x9"].orbits is None
     assert naked.package.startswith("sudoku-gym ") and naked.weights == ""
-    assert 0 < standings.row_of("masked-random").cells["4x4"].solved < 60
-    assert asdict(read(tmp_path / "board.json"))["sets"] == asdict(standings)["sets"]
+    assert 0 < results.row_of("masked-random").cells["4x4"].solved < 60
+    assert asdict(read_leaderboard(tmp_path / "board.json"))["sets"] == asdict(results)["sets"]
 
 
 def test_a_cell_is_the_policys_games_in_batches(small, play):
-    puzzles = programme().sets[0].load(0)
+    puzzles = fixed_sets()[0].load(0)
     cell = play()[0].row_of("masked-random").cells["4x4"]
-    batch = games.BATCH_CELLS // 16
+    batch = cells.BATCH_CELLS // 16
     assert batch == 128 and len(puzzles) == 140
     for start in (0, batch):
         part = puzzles[start : start + batch]
@@ -85,35 +91,35 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(
                 raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(playing, "perform", stopping)
+        patched.setattr(play_module, "perform", stopping)
         with pytest.raises(KeyboardInterrupt):
             play()
     assert play()[1] == (CELLS + TIMED)[stop:]
     assert outcomes(tmp_path / "board.json") == outcomes(tmp_path / "whole.json")
 
 
-def test_a_stranger_adds_a_row(small, play, own_policies):
+def test_a_third_party_policy_adds_a_row(small, play, own_policies):
     play()
-    standings, done = play(add=("strangers:First", "strangers:First?last=true"))
-    names = ["strangers:First", "strangers:First?last=true"]
+    results, done = play(add=("third_party:First", "third_party:First?last=true"))
+    names = ["third_party:First", "third_party:First?last=true"]
     assert done == [f"{policy} on {name}" for policy in names for name in SETS] + [
         f"{policy} on 4x4" for policy in names
     ]
-    rows = standings.rows[2:]
+    rows = results.rows[2:]
     assert [(row.policy, row.kind) for row in rows] == [
-        ("strangers:First", "added"),
-        ("strangers:First?last=true", "added"),
+        ("third_party:First", "added"),
+        ("third_party:First?last=true", "added"),
     ]
     assert rows[0].cells["4x4"].outcomes != rows[1].cells["4x4"].outcomes
 
 
 def test_an_added_row_stays_and_is_never_loaded(small, play, own_policies, tmp_path):
-    play(add=("strangers:First",))
-    (tmp_path / "strangers.py").unlink()
-    sys.modules.pop("strangers", None)
-    standings, done = play()
-    assert done == [] and standings.rows[2].cells["9x9"].played == 4
-    assert len(play(remove=("strangers:First",))[0].rows) == 2
+    play(add=("third_party:First",))
+    (tmp_path / "third_party.py").unlink()
+    sys.modules.pop("third_party", None)
+    results, done = play()
+    assert done == [] and results.rows[2].cells["9x9"].played == 4
+    assert len(play(remove=("third_party:First",))[0].rows) == 2
 
 
 def test_what_is_asked_for_in_vain_is_refused(small, play):
@@ -140,7 +146,7 @@ def test_parts_can_be_chosen(small, play):
 def test_a_row_is_stale_once_its_policy_plays_by_other_files(small, play, own_policies, tmp_path):
     (tmp_path / "weights").mkdir()
     (tmp_path / "weights" / "side").write_text("first")
-    name = "strangers:Weighty"
+    name = "third_party:Weighty"
     first, done = play(add=(name,))
     assert len(done) == 9
     (tmp_path / "weights" / "README.md").write_text("words are no weights")
@@ -152,43 +158,43 @@ def test_a_row_is_stale_once_its_policy_plays_by_other_files(small, play, own_po
     assert cells[0] != cells[1]
 
 
-def test_a_set_of_other_puzzles_is_played_anew(set_programme, play, own_policies):
-    sets = json.loads(set_programme().read_text())["sets"]
-    play(add=("strangers:First",))
+def test_a_set_of_other_puzzles_is_played_anew(exchange, play, own_policies):
+    sets = json.loads(exchange().read_text())
+    play(add=("third_party:First",))
     sets[0]["count"] = 60
-    set_programme(sets=sets)
-    standings, done = play()
+    exchange(sets=sets)
+    results, done = play()
     assert done == [*CELLS[::2], *TIMED]
-    assert list(standings.row_of("strangers:First").cells) == ["9x9"]
-    set_programme(sets=sets, seed=1)
-    standings, done = play()
-    assert done == CELLS + TIMED and standings.row_of("strangers:First").cells == {}
+    assert list(results.row_of("third_party:First").cells) == ["9x9"]
+    exchange(sets=sets, seed=1)
+    results, done = play()
+    assert done == CELLS + TIMED and results.row_of("third_party:First").cells == {}
 
 
 def test_a_list_stays_when_it_is_not_at_hand(small, play, tmp_path):
     path = tmp_path / "mine.txt"
     path.write_text("1234....21.34..1\n")
-    standings, done = play(lists=(path,), sets=("9x9",))
-    assert "naked-singles on mine" in done and standings.sets["mine"].source == "file mine.txt"
+    results, done = play(lists=(path,), sets=("9x9",))
+    assert "naked-singles on mine" in done and results.sets["mine"].source == "file mine.txt"
     path.unlink()
-    standings, done = play()
-    assert standings.row_of("naked-singles").cells["mine"].solved == 1 and len(done) == 4
+    results, done = play()
+    assert results.row_of("naked-singles").cells["mine"].solved == 1 and len(done) == 4
     assert str(tmp_path) not in (tmp_path / "board.json").read_text()
 
 
 def test_boards_that_a_policy_refuses_are_told(small, play, own_policies):
-    names = ("strangers:SmallOnly", "strangers:Breaks")
-    standings, _ = play(add=names, only=names)
-    refused = standings.row_of(names[0]).cells
+    names = ("third_party:SmallOnly", "third_party:Breaks")
+    results, _ = play(add=names, only=names)
+    refused = results.row_of(names[0]).cells
     assert refused["4x4"].state == "finished"
-    assert (refused["9x9"].state, refused["9x9"].why) == ("cannot", "knows 4x4, not 9x9")
-    broken = standings.row_of(names[1]).cells["4x4"]
-    assert (broken.state, broken.why, broken.played) == ("cannot", "KeyError: 'lost'", 0)
+    assert (refused["9x9"].state, refused["9x9"].error) == ("cannot", "knows 4x4, not 9x9")
+    broken = results.row_of(names[1]).cells["4x4"]
+    assert (broken.state, broken.error, broken.played) == ("cannot", "KeyError: 'lost'", 0)
     assert play(add=names, only=names)[1] == []
 
 
 def test_a_policy_that_is_slow_is_stopped_and_goes_on_with_more_time(small, play, own_policies):
-    name = "strangers:Slow"
+    name = "third_party:Slow"
     asked = {"add": (name,), "only": (name,), "sets": ("4x4",), "timing_budget": 0.05}
     cell = play(budget=0.2, **asked)[0].row_of(name).cells["4x4"]
     assert (cell.state, cell.played, cell.budget) == ("out of time", 128, 0.2)
@@ -197,37 +203,38 @@ def test_a_policy_that_is_slow_is_stopped_and_goes_on_with_more_time(small, play
     cell = play(budget=30.0, **asked)[0].row_of(name).cells["4x4"]
     assert (cell.state, cell.played) == ("finished", 140)
     again = play(budget=30.0, **{**asked, "timing_budget": 30.0})[0].row_of(name).cells["4x4"]
-    assert len(again.times) == games.TIMED and again.outcomes == cell.outcomes
+    assert len(again.times) == cells.TIMED_PUZZLES and again.outcomes == cell.outcomes
 
 
 def test_two_at_once_are_refused(small, play, tmp_path):
     path = tmp_path / "board.json"
-    lock = tmp_path / ".board.json.lock"
-    with locked(lock, ""), pytest.raises(ValueError, match=r"another leaderboard .*/board\.json"):
+    with (
+        locked(tmp_path / ".board.json.lock", "no"),
+        pytest.raises(ValueError, match=r"another leaderboard .*/board\.json"),
+    ):
         play(path)
     play(path)
-    assert [file.name for file in tmp_path.glob(".*")] == [lock.name]
 
 
 def test_a_folder_that_is_not_there(small, tmp_path):
     with pytest.raises(ValueError, match="there is no folder"):
-        play_leaderboard(tmp_path / "docs" / "board.json", Order())
+        play_leaderboard(tmp_path / "docs" / "board.json", LeaderboardConfig())
 
 
 SHELL = """
 import sys
 from pathlib import Path
-from sudoku_gym.evaluation.leaderboard import fixed_sets
+from sudoku_gym.evaluation.leaderboard import fixed_sets, play
 from sudoku_gym.cli import main
-fixed_sets._PROGRAMME = Path(sys.argv[1])
+fixed_sets._SETS = Path(sys.argv[1])
+play.listed_rows = lambda: {"masked-random": "floor", "naked-singles": "floor"}
 sys.exit(main(sys.argv[2:]))
 """
 
 
 def started(file, out, *arguments):
-    command = [sys.executable, "-c", SHELL, str(file), "leaderboard", "--no-plots"]
-    command += ["--out", str(out), "--page", str(out.with_suffix(".md"))]
-    command += ["--timing-budget", "0.02", *arguments]
+    command = [sys.executable, "-c", SHELL, str(file), "leaderboard"]
+    command += ["--out", str(out), "--timing-budget", "0.02", *arguments]
     paths = os.pathsep.join(path for path in sys.path if path)
     return subprocess.Popen(
         command,
@@ -244,42 +251,42 @@ def started(file, out, *arguments):
 def test_processes_play_the_same_and_a_killed_run_goes_on(small, own_policies, play, tmp_path):
     (tmp_path / "work").mkdir()
     out = tmp_path / "work" / "board.json"
-    added = ("--add", "strangers:First", "strangers:Slow", "--budget", "0.2")
+    added = ("--add", "third_party:First", "third_party:Slow", "--budget", "0.2")
     first = started(small, out, *added)
     line = first.stderr.readline()
     while "played" not in line and line:  # that kernels are compiled may come before
         line = first.stderr.readline()
     first.send_signal(signal.SIGKILL)
     first.communicate()
-    assert len(read(out).rows[0].cells) >= 1
+    assert len(read_leaderboard(out).rows[0].cells) >= 1
     second = started(small, out, *added, "--jobs", "2")
     said, err = second.communicate()
     assert second.returncode == 0 and "Wrote" in said, err
     assert not any("masked-random on 4x4" in each and "solved" in each for each in err.splitlines())
-    play(add=("strangers:First", "strangers:Slow"), budget=0.2)
+    play(add=("third_party:First", "third_party:Slow"), budget=0.2)
     assert outcomes(out) == outcomes(tmp_path / "board.json")
-    assert "| `strangers:First`" in out.with_suffix(".md").read_text()
     assert json.loads(out.read_text())["runs"][0]["versions"]["python"]
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_a_process_that_dies_loses_its_cell_alone(small, own_policies, tmp_path):
-    names = ("strangers:Dies", "strangers:Hangs")
+    names = ("third_party:Dies", "third_party:Hangs")
     out = tmp_path / "board.json"
     run = started(small, out, "--add", *names, "--only", *names, "naked-singles", "--sets", "9x9")
     _, err = run.communicate()
     assert run.returncode == 1, err
-    assert "strangers:Dies on 9x9: its process died; the same command tries again" in err
-    standings = read(out)
-    assert standings.row_of("strangers:Dies").cells == {}
-    hung = standings.row_of("strangers:Hangs").cells["9x9"]
+    assert "third_party:Dies on 9x9: its process died; the same command tries again" in err
+    results = read_leaderboard(out)
+    assert results.row_of("third_party:Dies").cells == {}
+    hung = results.row_of("third_party:Hangs").cells["9x9"]
     assert (hung.state, hung.played) == ("out of time", 0)
-    assert standings.row_of("naked-singles").cells["9x9"].state == "finished"
+    assert results.row_of("naked-singles").cells["9x9"].state == "finished"
 
 
 def test_times_are_means_of_laps():
-    puzzles = replace(programme().sets[0], count=3, sha256="").load(0)
-    found = games.time_puzzles("naked-singles", puzzles, seed=0, budget=100.0)
+    fixed = replace(fixed_sets()[0], count=3, sha256="")
+    task = cells.CellTask("naked-singles", fixed, seed=0, budget=100.0, run=0, timing=True)
+    found = cells.time_cell(task)
     assert len(found) == 3 and min(found) >= 0
-    assert games.time_puzzles("naked-singles", puzzles, seed=0, budget=0.0) == ()
+    assert cells.time_cell(replace(task, budget=0.0)) == ()

@@ -1,23 +1,31 @@
-"""The leaderboard as a page of the documentation: `page.md`, filled in."""
+"""The tables of the leaderboard's page, in the places that `docs/leaderboard.md` marks."""
 
 from __future__ import annotations
 
-import os
+import re
 from collections.abc import Iterator, Sequence
-from importlib import resources
-from pathlib import Path
-from string import Template
 
-from sudoku_gym.evaluation.games import percent
-from sudoku_gym.evaluation.leaderboard.fixed_sets import FILE, programme
-from sudoku_gym.evaluation.leaderboard.games import BATCH_CELLS, TIMED
-from sudoku_gym.evaluation.leaderboard.standings import Played, Row, Standings
+from sudoku_gym.evaluation import percent
+from sudoku_gym.evaluation.leaderboard import (
+    LeaderboardCell,
+    LeaderboardResults,
+    LeaderboardRow,
+)
+from sudoku_gym.evaluation.leaderboard.cells import TIMED_PUZZLES
+from sudoku_gym.evaluation.leaderboard.fixed_sets import fixed_sets
 from sudoku_gym.evaluation.tables import markdown_table
-from sudoku_gym.storage.atomic import write_text
 
+_GRADES = ("naked-singles", "hidden-singles", "locked-candidates", "pairs", "search", "few-givens")
+TABLES = {
+    "9x9, by grade": ("9x9-hard", "9x9", *(f"9x9-{grade}" for grade in _GRADES)),
+    "Sizes": ("4x4", "6x6", "9x9", "16x16-140-blanks", "16x16", "25x25-300-blanks", "25x25"),
+    "Variants of 9x9": ("x9x9", "windows9x9", "jigsaw9x9", "latin9x9"),
+    "9x9, by blanks": tuple(f"9x9-{blanks}-blanks" for blanks in (40, 45, 50, 55)),
+}
+_FILES = "Lists that are not shipped"
+_PLACE = re.compile(r"^.*<!-- leaderboard: (\w+) -->$", re.MULTILINE)
 _SHORT = 12  # letters of a checksum; the file has them all
 _NOTHING = "-"
-_LISTS = "Lists that are not shipped"
 _NOTES = {
     "4x4": """\
 *4x4 proves little*: naked singles alone solve every minimal puzzle there, and its test puzzles
@@ -32,66 +40,49 @@ _PICTURES = {
 }
 
 
-def page(standings: Standings, json_file: str) -> str:
-    """Return the page.
-
-    Args:
-        standings: what was played.
-        json_file: where the figures lie, as a link from the page.
-    """
-    template = resources.files("sudoku_gym.evaluation.leaderboard") / "page.md"
-    left_out = (f"`{name}` has no row: {why}." for name, why in programme().left_out.items())
-    return Template(template.read_text(encoding="utf-8")).substitute(
-        json=json_file,
-        seed=standings.seed,
-        cells=f"{BATCH_CELLS:,}",
-        timed=TIMED,
-        tables="\n".join(_tables(standings)),
-        times=_times(standings),
-        sets=_sets(standings),
-        rows=_rows(standings),
-        left_out="\n".join(left_out),
-        not_played="\n".join(_not_played(standings)) or "Everybody plays everything.",
-        runs=_runs(standings),
-    )
+def fill_in(markdown: str, results: LeaderboardResults) -> str:
+    """Replace each line that ends in `<!-- leaderboard: NAME -->` by the part of that name."""
+    parts = {
+        "tables": "\n".join(_tables(results)),
+        "times": _times(results),
+        "sets": _sets(results),
+        "rows": _rows(results),
+        "not_played": "\n".join(_not_played(results)) or "Every policy plays every set.",
+        "runs": _runs(results),
+    }
+    return _PLACE.sub(lambda place: parts[place[1]], markdown)
 
 
-def write_page(path: Path, standings: Standings, json_file: Path) -> None:
-    """Write the page."""
-    link = Path(os.path.relpath(json_file, path.parent)).as_posix()
-    write_text(path, page(standings, link))
-
-
-def _tables(standings: Standings) -> Iterator[str]:
-    tables = dict(programme().tables)
-    lists = [name for name, each in standings.sets.items() if each.source.startswith(FILE)]
+def _tables(results: LeaderboardResults) -> Iterator[str]:
+    tables = dict(TABLES)
+    lists = [name for name, each in results.sets.items() if each.is_file]
     if lists:
-        tables[_LISTS] = tuple(lists)
+        tables[_FILES] = tuple(lists)
     for title, sets in tables.items():
-        yield f"## {title}\n\n{_shares(standings, sets)}\n"
+        yield f"## {title}\n\n{_shares(results, sets)}\n"
         yield from (note for name, note in _NOTES.items() if name in sets)
         yield from (links for word, links in _PICTURES.items() if word in title)
 
 
-def _shares(standings: Standings, sets: Sequence[str]) -> str:
-    puzzles = [standings.sets[name] for name in sets]
+def _shares(results: LeaderboardResults, sets: Sequence[str]) -> str:
+    puzzles = [results.sets[name] for name in sets]
     titles = [f"{_words(each.title)} ({each.count})" for each in puzzles]
-    rows = sorted(standings.rows, key=lambda row: -_mean(row, standings, sets))
+    rows = sorted(results.rows, key=lambda row: -_mean(row, results, sets))
     cells = [
-        [_code(row.policy), _words(row.kind), *(_share(row, name, standings) for name in sets)]
+        [_code(row.policy), _words(row.kind), *(_share(row, name, results) for name in sets)]
         for row in rows
     ]
     return markdown_table(["policy", "kind", *titles], cells, names=2)
 
 
-def _mean(row: Row, standings: Standings, sets: Sequence[str]) -> float:
+def _mean(row: LeaderboardRow, results: LeaderboardResults, sets: Sequence[str]) -> float:
     solved = (
-        row.cells[name].solved / standings.sets[name].count for name in sets if name in row.cells
+        row.cells[name].solved / results.sets[name].count for name in sets if name in row.cells
     )
     return sum(solved) / len(sets)
 
 
-def _share(row: Row, name: str, standings: Standings) -> str:
+def _share(row: LeaderboardRow, name: str, results: LeaderboardResults) -> str:
     cell = row.cells.get(name)
     if cell is None:
         return "not yet"
@@ -103,38 +94,38 @@ def _share(row: Row, name: str, standings: Standings) -> str:
     text = f"{percent(cell.share)} ({low} to {high})"
     if cell.orbits is not None:
         text += ", {} of {} orbits".format(*cell.orbits)
-    count = standings.sets[name].count
+    count = results.sets[name].count
     return text if cell.state == "finished" else f"{text}, {cell.played} of {count}"
 
 
-def _times(standings: Standings) -> str:
-    sets = [each.name for each in programme().sets if each.timed]
-    heads = ["policy", *(_words(standings.sets[name].title) for name in sets)]
+def _times(results: LeaderboardResults) -> str:
+    sets = [each.name for each in fixed_sets() if each.timed]
+    heads = ["policy", *(_words(results.sets[name].title) for name in sets)]
     rows = [
-        [_code(row.policy), *(_time(row.cells.get(name), standings) for name in sets)]
-        for row in standings.rows
+        [_code(row.policy), *(_time(row.cells.get(name), results) for name in sets)]
+        for row in results.rows
     ]
     return markdown_table(heads, rows)
 
 
-def _time(cell: Played | None, standings: Standings) -> str:
+def _time(cell: LeaderboardCell | None, results: LeaderboardResults) -> str:
     if cell is None or cell.state == "cannot":
         return "not yet" if cell is None else _NOTHING
-    if cell.times is None or cell.timed is None:
+    if cell.times is None or cell.timing_run is None:
         return "not yet"
-    seconds = cell.seconds_a_puzzle
+    seconds = cell.seconds_per_puzzle
     if seconds is None:
-        return f"over {standings.runs[cell.timed].timing_budget:g} s"
+        return f"over {results.runs[cell.timing_run].timing_budget:g} s"
     text = f"{seconds:.3g} s" if seconds >= 1 else f"{1000 * seconds:.2g} ms"
     if 0.1 <= seconds < 1:
         text = f"{1000 * seconds:.0f} ms"
-    return text if len(cell.times) == TIMED else f"{text} ({len(cell.times)})"
+    return text if len(cell.times) == TIMED_PUZZLES else f"{text} ({len(cell.times)})"
 
 
-def _sets(standings: Standings) -> str:
+def _sets(results: LeaderboardResults) -> str:
     heads = ["set", "column", "from", "board", "puzzles", "givens", "checksum"]
     rows = []
-    for name, each in standings.sets.items():
+    for name, each in results.sets.items():
         low, high = each.givens
         givens = str(low) if low == high else f"{low} to {high}"
         words = map(_words, (each.title, each.source, each.board))
@@ -143,12 +134,11 @@ def _sets(standings: Standings) -> str:
     return markdown_table(heads, rows, names=4)
 
 
-def _rows(standings: Standings) -> str:
+def _rows(results: LeaderboardResults) -> str:
     heads = ["policy", "kind", "package", "weights", "runs"]
     rows = []
-    for row in standings.rows:
-        runs = {cell.run for cell in row.cells.values()}
-        runs |= {cell.timed for cell in row.cells.values() if cell.timed is not None}
+    for row in results.rows:
+        runs = {run for cell in row.cells.values() for run in cell.runs}
         weights = _code(row.weights[:_SHORT]) if row.weights else _NOTHING
         numbers = ", ".join(str(run + 1) for run in sorted(runs)) or _NOTHING
         words = _words(row.kind), _words(row.package or _NOTHING)
@@ -156,20 +146,20 @@ def _rows(standings: Standings) -> str:
     return markdown_table(heads, rows, names=5)
 
 
-def _not_played(standings: Standings) -> Iterator[str]:
+def _not_played(results: LeaderboardResults) -> Iterator[str]:
     reasons: dict[tuple[str, str], list[str]] = {}
-    for row in standings.rows:
+    for row in results.rows:
         for name, cell in row.cells.items():
             if cell.state == "cannot":
-                reasons.setdefault((row.policy, cell.why), []).append(name)
-    for (policy, why), names in reasons.items():
-        yield f"- {_code(policy)} on {', '.join(map(_code, names))}: {_code(why)}"
+                reasons.setdefault((row.policy, cell.error), []).append(name)
+    for (policy, error), names in reasons.items():
+        yield f"- {_code(policy)} on {', '.join(map(_code, names))}: {_code(error)}"
 
 
-def _runs(standings: Standings) -> str:
+def _runs(results: LeaderboardResults) -> str:
     heads = ["run", "begun", "commit", "machine", "cores", "processes", "versions"]
     rows = []
-    for number, run in enumerate(standings.runs, start=1):
+    for number, run in enumerate(results.runs, start=1):
         commit, _, changes = run.commit.partition("+")
         shown = f"{_code(commit[:_SHORT])} {changes and '(changed)'}" if commit else "unknown"
         versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())

@@ -1,0 +1,166 @@
+"""One cell of the leaderboard: a policy plays a set within its budget, or is timed on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from time import process_time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_gym import board
+from sudoku_gym.evaluation.games import evaluate
+from sudoku_gym.evaluation.leaderboard.fixed_sets import FixedSet
+from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.policies import Policy, load_policy
+from sudoku_gym.puzzles.puzzle_set import UNKNOWN, PuzzleSet
+
+BATCH_CELLS = 2048  # of the boards that are played in lock step: 25 of 9x9, 3 of 25x25
+TIMED_PUZZLES = 10
+_MIN_SECONDS = 0.5  # that are measured, unless so many laps over the puzzles take less:
+_MAX_LAPS = 60
+_DIGITS = 6  # of the seconds in a file
+_LONGEST_ERROR = 300
+
+
+@dataclass(frozen=True)
+class CellTask:
+    """A cell to play, or to time."""
+
+    policy: str
+    fixed: FixedSet
+    seed: int
+    """Of the choice of puzzles and of the policy; each batch has one of its own."""
+    budget: float
+    """Processor seconds of the policy."""
+    run: int
+    """The number of the present run."""
+    timing: bool = False
+
+
+class OutOfTimeError(Exception):
+    """The budget is used up."""
+
+
+class _TimedPolicy:
+    """A policy whose processor time is counted and limited."""
+
+    def __init__(self, policy: Policy, budget: float) -> None:
+        self._policy = policy
+        self._budget = budget
+        self.seconds = 0.0
+
+    def reset(
+        self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
+    ) -> None:
+        start = process_time()
+        try:
+            self._policy.reset(puzzles, geometry, rng)
+        finally:
+            self._count(start)
+
+    def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        start = process_time()
+        try:
+            return self._policy.act(boards, action_masks)
+        finally:
+            self._count(start)
+
+    def _count(self, start: float) -> None:
+        self.seconds += process_time() - start
+        if self.seconds > self._budget:
+            raise OutOfTimeError
+
+
+def play_cell(
+    task: CellTask, on_progress: Callable[[LeaderboardCell], None] = lambda cell: None
+) -> LeaderboardCell:
+    """Let a policy play a set, boards of `BATCH_CELLS` cells in lock step.
+
+    The batch in which the budget ends does not count. An error of the policy is kept in the cell.
+
+    Args:
+        task: what to play.
+        on_progress: called after each batch.
+    """
+    puzzles = task.fixed.load(task.seed)
+    cell = unfinished(task)
+    policy = None
+    batch = BATCH_CELLS // puzzles.geometry.num_cells
+    try:
+        policy = _TimedPolicy(load_policy(task.policy), task.budget)
+        for start in range(0, len(puzzles), batch):
+            result = evaluate(policy, puzzles[start : start + batch], seed=task.seed + start)
+            outcomes = cell.outcomes + "".join("01"[int(solved)] for solved in result.solved)
+            cell = replace(
+                cell,
+                outcomes=outcomes,
+                illegal=cell.illegal + result.illegal,
+                orbits=_orbits(puzzles, outcomes),
+                seconds=round(policy.seconds, _DIGITS),
+            )
+            on_progress(cell)
+    except OutOfTimeError:
+        return replace(cell, seconds=round(policy.seconds, _DIGITS)) if policy else cell
+    except Exception as error:  # a third-party policy may raise any
+        return replace(cell, state="cannot", error=_one_line(error))
+    return replace(cell, state="finished")
+
+
+def time_cell(task: CellTask) -> tuple[float, ...]:
+    """Measure the processor time of the first `TIMED_PUZZLES` puzzles, one game at a time.
+
+    The first puzzle is played once before it counts. The clock of a process may tick every few
+    milliseconds only, so short puzzles are played repeatedly, and their mean is taken.
+
+    Returns:
+        Seconds of each puzzle that was played to its end within the budget.
+    """
+    puzzles = task.fixed.load(task.seed)
+    laps: list[list[float]] = []
+    times: list[float] = []
+    try:
+        policy = load_policy(task.policy)
+        evaluate(_TimedPolicy(policy, task.budget), puzzles[:1], seed=task.seed)
+        while len(laps) < _MAX_LAPS and sum(map(sum, laps)) < min(_MIN_SECONDS, task.budget):
+            times = []
+            for i in range(min(TIMED_PUZZLES, len(puzzles))):
+                timed = _TimedPolicy(policy, task.budget - sum(times))
+                evaluate(timed, puzzles[i : i + 1], seed=task.seed + i)
+                times.append(timed.seconds)
+            laps.append(times)
+    except Exception:  # out of time, or an error that the games did not meet
+        laps = laps or [times]
+    return tuple(round(sum(same) / len(laps), _DIGITS) for same in zip(*laps, strict=True))
+
+
+def unfinished(task: CellTask) -> LeaderboardCell:
+    """Return a cell in which no puzzle was played to its end."""
+    return LeaderboardCell("out of time", "", 0, None, 0.0, task.budget, task.run)
+
+
+@cache
+def warm_up(policy: str) -> None:
+    """Let a policy play one small game, so that it is compiled before its time is counted."""
+    puzzle = board.parse("1234....21.34..1")[None]
+    with suppress(Exception):  # it may refuse such boards
+        evaluate(load_policy(policy), puzzle)
+
+
+def _one_line(error: Exception) -> str:
+    kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+    return " ".join(f"{kind}{error}".split())[:_LONGEST_ERROR] or type(error).__name__
+
+
+def _orbits(puzzles: PuzzleSet, outcomes: str) -> tuple[int, int] | None:
+    """Return the orbits solved whole and all orbits, where an orbit holds several puzzles."""
+    orbits = puzzles.orbits[: len(outcomes)]
+    total = len(np.unique(orbits))
+    if 2 * total > len(orbits) or (orbits == UNKNOWN).any():
+        return None
+    unsolved = np.unique(orbits[np.array(list(outcomes)) == "0"])
+    return total - len(unsolved), total

@@ -1,0 +1,229 @@
+"""The results of a leaderboard, and the JSON file that holds them.
+
+Reading a file imports and loads nothing that it names.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Literal
+
+from sudoku_gym.evaluation.intervals import wilson_interval
+from sudoku_gym.evaluation.leaderboard.decoding import decode
+from sudoku_gym.evaluation.leaderboard.fixed_sets import FILE
+from sudoku_gym.storage.atomic import write_text
+from sudoku_gym.storage.reading import read_json
+
+FORMAT = "sudoku-gym leaderboard 2"
+_LONGEST = 50_000_000  # bytes
+
+
+@dataclass(frozen=True)
+class LeaderboardCell:
+    """The games of a policy on a set of puzzles."""
+
+    state: Literal["finished", "out of time", "cannot"]
+    """`cannot` if the policy refused the boards or raised an error."""
+    outcomes: str
+    """For each puzzle played, always the first ones of the set, `1` if solved, else `0`."""
+    illegal: int
+    """Games lost by an illegal action."""
+    orbits: tuple[int, int] | None
+    """Orbits solved whole and all orbits; None if unknown, or if most hold a single puzzle."""
+    seconds: float
+    """Processor time of the policy."""
+    budget: float
+    """Its limit, in seconds."""
+    run: int
+    """Index into `LeaderboardResults.runs`."""
+    error: str = ""
+    """Why it `cannot`."""
+    times: tuple[float, ...] | None = None
+    """Processor seconds of single puzzles, one game at a time; None if not measured."""
+    timing_run: int | None = None
+    """The run in which they were measured."""
+
+    def __post_init__(self) -> None:
+        _refuse(
+            {
+                "outcomes must consist of 0 and 1": set(self.outcomes) - {"0", "1"},
+                f"illegal={self.illegal}: more games than were lost": not (
+                    0 <= self.illegal <= self.played - self.solved
+                ),
+                f"orbits: {self.orbits} is no part of a whole": self.orbits
+                and not 0 <= self.orbits[0] <= self.orbits[1],
+                "times and numbers of runs must not be negative": any(
+                    number < 0
+                    for number in (
+                        *(self.seconds, self.budget, self.run, self.timing_run or 0),
+                        *(self.times or ()),
+                    )
+                ),
+                "times and timing_run: both or neither": (self.times is None)
+                != (self.timing_run is None),
+            }
+        )
+
+    @property
+    def played(self) -> int:
+        """Number of puzzles played to their end."""
+        return len(self.outcomes)
+
+    @property
+    def solved(self) -> int:
+        """Number of puzzles solved."""
+        return self.outcomes.count("1")
+
+    @property
+    def share(self) -> float:
+        """Share of the puzzles played that was solved; 0 if none was played."""
+        return self.solved / self.played if self.played else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson 95 % interval of the share."""
+        return wilson_interval(self.solved, self.played)
+
+    @property
+    def seconds_per_puzzle(self) -> float | None:
+        """Mean of the times; None if there are none."""
+        return fmean(self.times) if self.times else None
+
+    @property
+    def runs(self) -> set[int]:
+        """The runs in which it was played and timed."""
+        return {self.run} if self.timing_run is None else {self.run, self.timing_run}
+
+
+@dataclass
+class LeaderboardRow:
+    """A policy and its cells, by the names of the sets."""
+
+    policy: str
+    """Its name with its options."""
+    kind: str
+    """A few words on the kind of player."""
+    package: str
+    """Name and version of its package, empty if unknown."""
+    weights: str
+    """Checksum of its weights, empty if it has none."""
+    cells: dict[str, LeaderboardCell] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SetInfo:
+    """A set of puzzles as it was played."""
+
+    title: str
+    source: str
+    board: str
+    """The name of the geometry."""
+    count: int
+    givens: tuple[int, int]
+    """The fewest and the most."""
+    sha256: str
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the puzzles come from a file, which is not shipped."""
+        return self.source.startswith(FILE)
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """When and where games were played."""
+
+    date: str
+    """UTC."""
+    commit: str
+    """Of the repository, with `+changes` if it had any; empty if unknown."""
+    machine: str
+    cores: int
+    jobs: int
+    """Processes that played side by side."""
+    timing_budget: float
+    """Processor seconds to time a cell in."""
+    versions: dict[str, str]
+
+
+@dataclass
+class LeaderboardResults:
+    """A whole leaderboard.
+
+    Raises:
+        ValueError: if its parts contradict each other.
+    """
+
+    seed: int
+    batch_cells: int
+    """Cells of the boards played in lock step; random draws depend on it."""
+    sets: dict[str, SetInfo]
+    runs: list[RunInfo]
+    rows: list[LeaderboardRow]
+
+    def __post_init__(self) -> None:
+        names = [row.policy for row in self.rows]
+        _refuse({f"there are two rows of {name}": names.count(name) > 1 for name in names})
+        for row in self.rows:
+            for name, cell in row.cells.items():
+                where = f"{row.policy} on {name}"
+                _refuse({f"{where}: there is no such set": name not in self.sets})
+                count, last = self.sets[name].count, max(cell.runs)
+                is_short = cell.state == "finished" and cell.played < count
+                _refuse(
+                    {
+                        f"{where}: {cell.played} of {count}, {cell.state}": is_short
+                        or cell.played > count,
+                        f"{where}: there is no run {last}": last >= len(self.runs),
+                    }
+                )
+
+    def row_of(self, policy: str) -> LeaderboardRow | None:
+        """Return the row of a policy, None if it has none."""
+        return next((row for row in self.rows if row.policy == policy), None)
+
+
+def read_leaderboard(path: Path) -> LeaderboardResults:
+    """Read a leaderboard.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if it is no sound leaderboard; the message names the file.
+    """
+    try:
+        data = read_json(path, _LONGEST)
+        if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
+            raise ValueError(f'it has no "format": "{FORMAT}"')
+        return decode(LeaderboardResults, data, "the leaderboard")
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise ValueError(f"{path} can't be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is no sound leaderboard: {error}") from None
+
+
+def write_leaderboard(path: Path, results: LeaderboardResults) -> None:
+    """Write a leaderboard, each set and each cell on a line of its own."""
+    write_text(path, _as_json({"format": FORMAT, **asdict(results)}) + "\n")
+
+
+def _as_json(value: Any, indent: str = "") -> str:
+    """Format JSON; what holds no further object stands on one line."""
+    inner = f"{indent} "
+    if isinstance(value, dict) and any(isinstance(each, dict) for each in value.values()):
+        lines = [f"{inner}{json.dumps(key)}: {_as_json(value[key], inner)}" for key in value]
+        return "{{\n{}\n{}}}".format(",\n".join(lines), indent)
+    if isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        lines = [f"{inner}{_as_json(each, inner)}" for each in value]
+        return "[\n{}\n{}]".format(",\n".join(lines), indent)
+    return json.dumps(value)
+
+
+def _refuse(problems: dict[str, Any]) -> None:
+    for problem, is_found in problems.items():
+        if is_found:
+            raise ValueError(problem)
