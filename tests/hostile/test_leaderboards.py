@@ -39,7 +39,7 @@ RUN = {
 }
 ROW = {"policy": "a", "kind": "floor", "package": "", "weights": "", "cells": {"9x9": CELL}}
 GOOD = {
-    "format": "sudoku-gym leaderboard 2",
+    "format": "sudoku-gym leaderboard",
     "seed": 0,
     "batch_cells": 2048,
     "sets": {"9x9": SET},
@@ -52,7 +52,6 @@ NONE = object()
 DAMAGES = [
     ("format", "fen", "format"),
     ("format", NONE, "format"),
-    ("format", "sudoku-gym leaderboard", "format"),
     ("version", 2, "unknown key 'version'"),
     ("seed", NONE, "lacks 'seed'"),
     ("seed", "0", "seed: '0' is no int"),

@@ -12,12 +12,12 @@ from statistics import fmean
 from typing import Any, Literal
 
 from sudoku_gym.evaluation.intervals import wilson_interval
-from sudoku_gym.evaluation.leaderboard.decoding import decode
 from sudoku_gym.evaluation.leaderboard.fixed_sets import FILE
 from sudoku_gym.storage.atomic import write_text
+from sudoku_gym.storage.configs import decode
 from sudoku_gym.storage.reading import read_json
 
-FORMAT = "sudoku-gym leaderboard 2"
+FORMAT = "sudoku-gym leaderboard"
 _LONGEST = 50_000_000  # bytes
 
 
