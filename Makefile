@@ -14,7 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo reproduce-calphazero test lint format types docs build clean
+.PHONY: help demo reproduce-calphazero test test-fast lint format types docs build clean
 
 help:  ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-21s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ reproduce-calphazero: $(VENV)/.installed-agents  ## Train as the cAlphaZero pape
 
 test: $(VENV)/.installed-dev  ## Run the tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-fast: $(VENV)/.installed-dev  ## Run the tests that take less than two minutes on two cores
+	$(BIN)/python -m pytest -m 'not slow' $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-dev  ## Check style and format
 	$(BIN)/ruff check .
@@ -46,7 +49,7 @@ build: $(VENV)/.installed-dev  ## Build the sdist and the wheel into dist/
 	$(BIN)/python -m build
 
 clean:  ## Remove what the other targets made, except .venv
-	rm -rf build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf build dist site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find $(PACKAGES) -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp for each set of extras: a second call is instant, and sets add up in one environment.

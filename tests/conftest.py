@@ -22,6 +22,15 @@ def pytest_configure(config):
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark as slow what starts Ray or a browser, and what runs whole programs."""
+    for item in items:
+        programs = item.path.name == "test_examples.py" or "benchmark" in item.path.name
+        if programs or item.path.parent.name == "browser" or "ray_cluster" in item.fixturenames:
+            item.add_marker("slow")
+
+
 @pytest.fixture(autouse=True)
 def _same_results_every_time():
     """Give each test that uses torch one thread, as trainers do, and a seed.

@@ -87,6 +87,7 @@ def damage_arrays(path, draw):
     save_file({name: torch.tensor(array.copy()) for name, array in tensors.items()}, path)
 
 
+@pytest.mark.slow
 @given(data=st.data(), name=st.sampled_from(FILES), summed=st.booleans())
 @settings(
     max_examples=800,

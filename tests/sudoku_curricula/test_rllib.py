@@ -264,6 +264,7 @@ def test_a_missing_extra_is_named():
     assert "pip install 'sudoku-gym[rllib]'" in result.stderr.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_results_find_a_place_where_there_is_no_home(tmp_path):
     code = (
         "import sudoku_curricula.rllib; from ray.tune import Trainable; print(Trainable().logdir)"

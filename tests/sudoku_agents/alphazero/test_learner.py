@@ -74,6 +74,7 @@ def test_self_play_keeps_the_rules(tmp_path, reward, temperature, root):
     np.testing.assert_array_equal(positions.returns[:24], games.returns)
 
 
+@pytest.mark.slow
 def test_a_short_run_learns_what_chance_does_not(tmp_path):
     trainer = train(AlphaZeroConfig(run=tmp_path / "run", seed=1, iterations=7, games=128))
     trainer.run()
@@ -203,6 +204,7 @@ def test_options_of_a_name_change_the_search_that_the_network_was_trained_with()
         load_policy("calphazero?simulations=9&root=uct")
 
 
+@pytest.mark.slow
 def test_a_policy_follows_the_solved_board_that_its_search_has_met(monkeypatch):
     searched = []
 

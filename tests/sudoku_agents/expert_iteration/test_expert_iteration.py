@@ -77,6 +77,7 @@ def test_labels_are_solutions_that_nobody_told(tmp_path, monkeypatch):
     assert ((found.puzzles == 0) | (found.puzzles == found.solutions)).all()
 
 
+@pytest.mark.slow
 def test_a_short_run_learns(tmp_path):
     config = small(
         tmp_path / "run",
@@ -116,6 +117,7 @@ def test_a_run_begins_with_the_weights_of_another(tmp_path):
     assert not (tmp_path / "third").exists()
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_continues_to_the_bit(tmp_path, monkeypatch):
     whole = train(small(tmp_path / "whole"))
     whole.run()
@@ -207,6 +209,7 @@ def test_settings_that_make_no_sense(tmp_path, changes, message):
         small(tmp_path, **changes)
 
 
+@pytest.mark.slow
 def test_the_curriculum_moves(tmp_path):
     schedule = SuccessRateConfig(start=2, stop=6, step=2, threshold=0.1, window=8, min_count=8)
     training = train(small(tmp_path, curriculum=schedule, as_stored=0.5))
@@ -223,6 +226,7 @@ def test_actors_label_what_one_process_labels(actors_change_nothing):
     actors_change_nothing(train, small)
 
 
+@pytest.mark.slow
 def test_the_command_line_and_the_solver(tmp_path, capsys):
     run = tmp_path / "run"
     main(

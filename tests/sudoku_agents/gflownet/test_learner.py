@@ -64,6 +64,7 @@ def weights_of(training):
     return torch.nn.utils.parameters_to_vector(training.learner.network.parameters())
 
 
+@pytest.mark.slow
 def test_it_learns_to_draw_each_solution_of_the_empty_board_equally_often(tmp_path):
     """Untrained: a total variation of about 0.2, and log Z near 0."""
     config = GFlowNetConfig(
@@ -91,6 +92,7 @@ def first_moves(policy, some, seed):
     return policy.choose(some.puzzles, masks.reshape(len(some), -1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["trajectory-balance", "detailed-balance"])
 def test_a_short_run_learns_what_chance_does_not(tmp_path, kind):
     config = small(
@@ -161,6 +163,7 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path, kind):
         np.testing.assert_array_equal(found.arrays[name], array)
 
 
+@pytest.mark.slow
 def test_likelihood_makes_the_solutions_that_were_found_likely(tmp_path):
     part = puzzles.load("4x4", "test")[::200]
     config = small(

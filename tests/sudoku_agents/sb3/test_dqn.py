@@ -106,6 +106,7 @@ def test_a_saved_model_answers_the_same(policy, tmp_path):
     assert first.illegal == 0
 
 
+@pytest.mark.slow
 def test_it_learns():
     env = make_vec_env("Sudoku4x4-v0", 16, blanks=6, reward="sparse")
     model = masked(

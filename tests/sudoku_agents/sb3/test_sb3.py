@@ -109,6 +109,7 @@ def test_the_geometry_of_a_variant_counts():
     np.testing.assert_array_equal(probs > 0, masks)
 
 
+@pytest.mark.slow
 def test_ppo_learns_to_complete_boards_it_has_not_seen():
     env = VecMonitor(make_vec_env("Sudoku4x4-v0", 64, blanks=7, reward="sparse"))
     model = ppo(env, n_steps=32, batch_size=512, n_epochs=4, gamma=1.0, learning_rate=1e-3)

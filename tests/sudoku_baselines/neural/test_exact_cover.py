@@ -35,6 +35,7 @@ def small(run, **changes):
     return ExactCoverTraining(run=run, **{**options, **changes})
 
 
+@pytest.mark.slow
 def test_it_reads_whole_boards_after_forty_puzzles(tmp_path):
     training = Training(small(tmp_path / "run"), ExactCoverLearner)
     test = puzzles.load("6x6", "test")[:150]

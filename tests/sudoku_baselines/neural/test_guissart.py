@@ -210,6 +210,7 @@ def trained(tmp_path_factory):
     return training
 
 
+@pytest.mark.slow
 def test_what_it_fills_is_right(trained):
     """It is trained for seconds: it says little of minimal puzzles, and of easier ones more."""
     test = puzzles.load("6x6", "test")[:200]

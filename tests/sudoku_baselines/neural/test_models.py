@@ -79,6 +79,7 @@ def test_answers_are_probabilities_and_every_weight_has_a_gradient(name, bank):
     assert all(weight.grad.abs().sum() > 0 for weight in model.parameters())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model_learns(name, tmp_path):
     training = Training(small(name, tmp_path / "run"), SupervisedLearner)

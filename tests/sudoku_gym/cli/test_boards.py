@@ -33,6 +33,7 @@ def boards_of_ones_own(tmp_path, monkeypatch):
     sys.modules.pop("my_boards", None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "puzzles, board_name",
     [
@@ -51,6 +52,7 @@ def test_every_command_takes_a_board_with_its_puzzles(run, boards_of_ones_own, p
         assert figures["solved"] == figures["puzzles"] > 1
 
 
+@pytest.mark.slow
 def test_watch_and_play_take_a_board_too(run, boards_of_ones_own, monkeypatch):
     assert run("watch", "x.csv", "--board", "x9x9", "--policy", "solver")[0] == 0
     monkeypatch.setattr(sys, "stdin", io.StringIO("quit"))

@@ -225,6 +225,7 @@ def test_generate_writes_files_of_a_difficulty(run, tmp_path):
     assert path.read_text().count("hidden singles") == 20
 
 
+@pytest.mark.slow
 def test_generate_makes_hard_puzzles(run):
     arguments = ["generate", "--count", "3", "--seed", "1"]
     ratings = [

@@ -11,6 +11,8 @@ import pytest
 import sudoku_gym
 from sudoku_gym.compiler import cache as machine_code
 
+pytestmark = pytest.mark.slow  # most of it starts processes that compile
+
 HOME = Path(sudoku_gym.__file__).parent.parent
 SOURCE = """from sudoku_gym.compiler.jit import inlined, njit
 

@@ -11,6 +11,8 @@ import pytest
 import sudoku_gym
 from sudoku_gym.compiler.jit import inlined, njit
 
+pytestmark = pytest.mark.slow  # most of it starts processes that compile
+
 SOURCES = {
     "__init__.py": "",
     "constants.py": "STEP = 1\n",

@@ -38,6 +38,7 @@ def test_splits_share_no_orbit_and_make_up_the_bank(name):
         assert not set(first.orbits) & set(second.orbits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_SPLITS)
 def test_orbit_numbers_are_orbits(name):
     whole = puzzles.load(name)

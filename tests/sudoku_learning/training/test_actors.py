@@ -35,6 +35,7 @@ def test_ray_starts_here_with_a_core_an_actor_or_is_joined(monkeypatch):
     assert len(calls) == 3
 
 
+@pytest.mark.slow
 def test_ray_starts_without_a_home():
     code = (
         "from sudoku_learning.training import RayConfig; "
