@@ -36,7 +36,7 @@ from results import Row, command_of, share_of, table, write
 from sudoku_agents.alphazero.config import AlphaZeroConfig, LossConfig
 from sudoku_agents.alphazero.learner import AlphaZeroLearner
 from sudoku_agents.alphazero.policy import evaluator
-from sudoku_agents.alphazero.search import SearchConfig, search
+from sudoku_agents.alphazero.search import SearchConfig, tree_search
 from sudoku_agents.calphazero import loading
 from sudoku_baselines.classical.floors import MaskedRandom, hidden_singles, naked_singles
 from sudoku_curricula import curves
@@ -241,7 +241,7 @@ class MostVisited(PlacementPolicy):
     def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Choose a placement for each board."""
         evaluate = evaluator(self._network, self.geometry)
-        found = search(boards, masks, self.geometry, evaluate, self._config)
+        found = tree_search(boards, masks, self.geometry, evaluate, self._config)
         return found.visit_counts.argmax(1)
 
 

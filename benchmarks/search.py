@@ -33,7 +33,7 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from sudoku_agents.alphazero.search import SearchConfig, search
+from sudoku_agents.alphazero.search import SearchConfig, tree_search
 from sudoku_gym import board, puzzles
 from sudoku_gym.puzzles.sources import BankSource
 
@@ -125,7 +125,7 @@ def measure(boards, masks, geometry, weights, name, config, repeats, noise=None)
     rng = None if noise is None else Given(noise)
     for repeat in range(repeats + 1):
         start = time.process_time()
-        found = search(boards, masks, geometry, evaluate, config, rng=rng)
+        found = tree_search(boards, masks, geometry, evaluate, config, rng=rng)
         if repeat:  # the first one compiles
             fastest = min(fastest, time.process_time() - start)
     return found.visit_counts.sum() / fastest, found

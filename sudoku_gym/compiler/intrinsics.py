@@ -20,18 +20,29 @@ _BITS = ir.VectorType(ir.IntType(1), 64)
 
 
 @intrinsic
-def borrowed(_typing, array):
-    """Return the same array without a count of references; the caller must hold the original."""
+def borrowed(_typing, arrays):
+    """Return the same array, or tuple of arrays, without counts of references.
+
+    The caller must hold the originals.
+    """
 
     def generate(context, builder, signature, arguments):
-        view = cgutils.create_struct_proxy(signature.return_type)(
-            context, builder, value=arguments[0]
-        )
-        view.meminfo = cgutils.get_null_value(view.meminfo.type)
-        view.parent = cgutils.get_null_value(view.parent.type)
-        return view._getvalue()
+        if isinstance(arrays, types.Tuple | types.UniTuple):
+            values = cgutils.unpack_tuple(builder, arguments[0])
+            values = [
+                view(context, builder, kind, value)
+                for kind, value in zip(arrays.types, values, strict=True)
+            ]
+            return context.make_tuple(builder, arrays, values)
+        return view(context, builder, arrays, arguments[0])
 
-    return array(array), generate
+    def view(context, builder, kind, value):
+        found = cgutils.create_struct_proxy(kind)(context, builder, value=value)
+        found.meminfo = cgutils.get_null_value(found.meminfo.type)
+        found.parent = cgutils.get_null_value(found.parent.type)
+        return found._getvalue()
+
+    return arrays(arrays), generate
 
 
 @intrinsic

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from sudoku_agents.alphazero.search import Evaluator, SearchConfig, SearchResult, search
+from sudoku_agents.alphazero.search import Evaluator, SearchConfig, SearchOutput, tree_search
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import Network, NetworkPolicy, evaluate_boards
 
@@ -32,7 +32,7 @@ class AlphaZeroPolicy(NetworkPolicy):
     ) -> None:
         super().__init__(network, threshold=threshold)
         self.search_config = search_config
-        self.searched: SearchResult | None = None
+        self.searched: SearchOutput | None = None
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Choose a placement for each board: what is planned, else what `choose` says."""
@@ -48,7 +48,7 @@ class AlphaZeroPolicy(NetworkPolicy):
         if self.search_config is None:
             return super().choose(boards, masks)
         evaluate = evaluator(self.network, self.geometry)
-        found = search(boards, masks, self.geometry, evaluate, self.search_config)
+        found = tree_search(boards, masks, self.geometry, evaluate, self.search_config)
         self.searched = found
         digits = np.arange(1, boards.shape[1] + 1, dtype=np.int8)
         wins = found.solutions[..., None] == digits  # all zeros where none was met

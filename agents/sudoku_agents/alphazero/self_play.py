@@ -12,7 +12,7 @@ from torch import Tensor
 from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.policy import evaluator
 from sudoku_agents.alphazero.replay import Positions
-from sudoku_agents.alphazero.search import Evaluator, Forest, SearchResult
+from sudoku_agents.alphazero.search import BatchedSearch, Evaluator, SearchOutput
 from sudoku_agents.alphazero.sparse_policies import SparsePolicies
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
@@ -107,12 +107,12 @@ def play_games(
     moves: list[tuple[NDArray[np.int64], NDArray[np.int8], SparsePolicies]] = []
     noise = (config.noise_alpha, config.noise_fraction, rng) if config.noise_fraction else None
     temperature = config.temperature if config.search.root == "puct" else 0.0
-    forest = Forest(boards, envs.geometry, config.search)
+    trees = BatchedSearch(boards, envs.geometry, config.search)
     while running.any():
         games = np.flatnonzero(running)
         masks = info["action_mask"].astype(np.bool_)
-        found = forest.search(games, boards[games], masks[games], evaluate, noise, rng)
-        moves.append((games, boards[games], SparsePolicies.of(found.policy())))
+        found = trees.search(games, boards[games], masks[games], evaluate, noise, rng)
+        moves.append((games, boards[games], SparsePolicies.of(found.action_weights)))
         actions = masks.argmax(1)  # finished boards go on with other puzzles, unwatched
         actions[games] = choose_moves(found, temperature, rng)
         boards, rewards, terminated, truncated, info = envs.step(actions)
@@ -129,11 +129,11 @@ def play_games(
 
 
 def choose_moves(
-    found: SearchResult, temperature: float, rng: np.random.Generator
+    found: SearchOutput, temperature: float, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Draw moves from the policies to the power of 1 / temperature; 0 plays the best."""
     if temperature == 0:
         return found.best_actions()
-    shares = found.policy() / found.policy().max(1, keepdims=True)
+    shares = found.action_weights / found.action_weights.max(1, keepdims=True)
     sums = (shares.astype(np.float64) ** (1 / temperature)).cumsum(1)
     return (sums > rng.random((len(sums), 1)) * sums[:, -1:]).argmax(1)

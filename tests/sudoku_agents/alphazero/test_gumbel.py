@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from sudoku_agents.alphazero.search import SearchConfig, search
+from sudoku_agents.alphazero.search import SearchConfig, tree_search
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
@@ -149,11 +149,11 @@ def test_equals_the_plain_search(considered, simulations, reward, backup):
         proofs=False,
     )
     boards, _, masks = roots(8, (3, 9))
-    found = search(boards, masks, FOUR, arbitrary, config, rng=np.random.default_rng(7))
+    found = tree_search(boards, masks, FOUR, arbitrary, config, rng=np.random.default_rng(7))
     noise = np.random.default_rng(7).gumbel(size=masks.shape)
     for i, cells in enumerate(boards):
         counts, policy, best = PlainGumbel(config, arbitrary).run(cells, noise[i])
         np.testing.assert_array_equal(found.visit_counts[i], counts)
-        np.testing.assert_allclose(found.policy()[i], policy, atol=1e-5)
+        np.testing.assert_allclose(found.action_weights[i], policy, atol=1e-5)
         if not found.solved[i].any():
             assert found.best_actions()[i] == best

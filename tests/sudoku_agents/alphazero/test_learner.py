@@ -11,7 +11,7 @@ import torch
 from sudoku_agents.alphazero import policy as players
 from sudoku_agents.alphazero.config import AlphaZeroConfig, LossConfig
 from sudoku_agents.alphazero.learner import AlphaZeroLearner, main
-from sudoku_agents.alphazero.search import SearchConfig, search
+from sudoku_agents.alphazero.search import SearchConfig, tree_search
 from sudoku_agents.alphazero.self_play import play_games
 from sudoku_agents.calphazero import loading
 from sudoku_curricula.curves import (
@@ -210,9 +210,9 @@ def test_a_policy_follows_the_solved_board_that_its_search_has_met(monkeypatch):
 
     def counting(boards, *others):
         searched.append(len(boards))
-        return search(boards, *others)
+        return tree_search(boards, *others)
 
-    monkeypatch.setattr(players, "search", counting)
+    monkeypatch.setattr(players, "tree_search", counting)
     source = BankSource(puzzles.load("4x4", "test"))
     boards, _ = source.sample(300, 3, np.random.default_rng(0))
     policy = load_policy("calphazero?simulations=100&proofs=true")

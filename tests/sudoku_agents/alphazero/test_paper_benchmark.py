@@ -6,7 +6,7 @@ import numpy as np
 
 import reproduce_calphazero as paper
 from sudoku_agents.alphazero.policy import evaluator
-from sudoku_agents.alphazero.search import search
+from sudoku_agents.alphazero.search import tree_search
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import POLICY_AND_VALUE, MLPConfig, Network, seeded
@@ -97,6 +97,6 @@ def test_the_player_takes_what_was_visited_most():
     player = paper.MostVisited(network, config)
     player.reset(boards, geometry, np.random.default_rng(0))
     chosen = player.act(boards, masks)
-    found = search(boards, masks, geometry, evaluator(network, geometry), config)
+    found = tree_search(boards, masks, geometry, evaluator(network, geometry), config)
     assert (found.visit_counts.sum(1) == 60).all()
     assert (found.visit_counts[np.arange(30), chosen] == found.visit_counts.max(1)).all()

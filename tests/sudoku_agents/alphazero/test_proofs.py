@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sudoku_agents.alphazero.search import Forest, SearchConfig, search
+from sudoku_agents.alphazero.search import BatchedSearch, SearchConfig, tree_search
 from sudoku_gym import board, puzzles, sample_actions, solver
 from sudoku_gym.board.placements import legal_placements
 from sudoku_gym.geometry import Geometry
@@ -58,7 +58,7 @@ def test_what_is_proven_is_true(name, blanks, moves, end_at_dead_end, actions, r
     config = SearchConfig(
         simulations=100, root=root, reward=reward, actions=actions, end_at_dead_end=end_at_dead_end
     )
-    found = search(boards, masks, geometry, uniform, config)
+    found = tree_search(boards, masks, geometry, uniform, config)
     can_be_solved = solvable(boards, geometry)
     assert not (found.solved & ~masks).any() and not (found.refuted & ~masks).any()
     for claim, truth in ((found.solved, True), (found.refuted, False)):
@@ -85,8 +85,8 @@ def test_what_is_proven_is_true(name, blanks, moves, end_at_dead_end, actions, r
 def test_policies_are_shares_of_legal_moves_that_are_left(root, reward, actions, simulations):
     boards, masks, geometry = wrong_or_right("4x4", 200, (2, 10), 1, 3, actions)
     config = SearchConfig(simulations=simulations, root=root, reward=reward, actions=actions)
-    found = search(boards, masks, geometry, uniform, config, rng=np.random.default_rng(0))
-    policy, rows = found.policy(), np.arange(len(boards))
+    found = tree_search(boards, masks, geometry, uniform, config, rng=np.random.default_rng(0))
+    policy, rows = found.action_weights, np.arange(len(boards))
     np.testing.assert_allclose(policy.sum(1), 1, rtol=1e-5)
     assert not policy[~masks].any() and (policy >= 0).all()
     left = (masks & ~found.refuted).any(1)
@@ -127,7 +127,7 @@ def test_one_cell_without_a_good_digit_is_enough(root):
             return uniform(boards, masks & of_cell if (masks & of_cell).any() else masks)
 
         config = SearchConfig(simulations=50, root=root, reward="sparse")
-        found = search(cells[None], masks, FOUR, evaluate, config)
+        found = tree_search(cells[None], masks, FOUR, evaluate, config)
         assert found.visit_counts.sum() <= 2 < masks.sum()
         assert (found.refuted == masks).all() and found.values == 0
 
@@ -135,7 +135,7 @@ def test_one_cell_without_a_good_digit_is_enough(root):
 def test_a_refuted_move_is_not_tried_again():
     boards, masks, geometry = wrong_or_right("4x4", 200, (6, 10), 0, 2)
     config = SearchConfig(simulations=60, reward="sparse", unvisited_bonus=0.0)
-    found = search(boards, masks, geometry, uniform, config)
+    found = tree_search(boards, masks, geometry, uniform, config)
     made = after(boards, found.refuted, None, 4)
     stuck = ~board.candidates(made).reshape(-1, 16, 4).any(2) & (made.reshape(-1, 16) == 0)
     assert stuck.any(1).any()
@@ -151,26 +151,28 @@ def test_with_the_terminal_reward_a_lost_root_is_searched_as_without_proofs(root
     assert len(boards) > 50
     settings = {"simulations": 60, "root": root, "actions": actions, "end_at_dead_end": False}
     found, plain = (
-        search(boards, masks, geometry, uniform, SearchConfig(proofs=proofs, **settings))
+        tree_search(boards, masks, geometry, uniform, SearchConfig(proofs=proofs, **settings))
         for proofs in (True, False)
     )
     np.testing.assert_array_equal(found.visit_counts, plain.visit_counts)
     np.testing.assert_array_equal(found.values, plain.values)
-    np.testing.assert_array_equal(found.policy(), plain.policy())
+    np.testing.assert_array_equal(found.action_weights, plain.action_weights)
     assert (found.refuted == masks).all() and not plain.refuted.any()
 
 
 def test_moves_that_may_be_played_may_all_be_refuted():
     boards, masks, geometry = wrong_or_right("6x6", 300, 14, 0, 6)
-    found = search(boards, masks, geometry, uniform, SearchConfig(simulations=100, reward="sparse"))
+    found = tree_search(
+        boards, masks, geometry, uniform, SearchConfig(simulations=100, reward="sparse")
+    )
     some = found.refuted.any(1)
     only = np.zeros_like(masks)
     only[np.flatnonzero(some), found.refuted[some].argmax(1)] = True
     for root in ("puct", "gumbel"):
         for reward in ("terminal", "sparse"):
             config = SearchConfig(simulations=100, root=root, reward=reward)
-            narrow = search(boards[some], only[some], geometry, uniform, config)
-            np.testing.assert_array_equal(narrow.policy(), only[some])
+            narrow = tree_search(boards[some], only[some], geometry, uniform, config)
+            np.testing.assert_array_equal(narrow.action_weights, only[some])
             assert (narrow.refuted == only[some]).all(1).mean() > 0.9
 
 
@@ -178,17 +180,17 @@ def test_moves_that_may_be_played_may_all_be_refuted():
 def test_the_next_search_knows_what_the_last_one_proved(root):
     boards, masks, geometry = wrong_or_right("4x4", 100, 4, 0, 7)
     config = SearchConfig(simulations=200, root=root, reward="sparse")
-    forest, games = Forest(boards, geometry, config), np.arange(len(boards))
-    found = forest.search(games, boards, masks, uniform)
+    trees, games = BatchedSearch(boards, geometry, config), np.arange(len(boards))
+    found = trees.search(games, boards, masks, uniform)
     assert found.solved.any(1).mean() > 0.5
     games = games[found.solved.any(1)]
     moves = found.solved[games].argmax(1)  # not the moves on the way to the solved boards
     boards.reshape(len(boards), -1)[games, moves // 4] = moves % 4 + 1
     masks = legal_placements(boards, geometry, "legal")
-    again = forest.search(games, boards[games], masks[games], uniform)
+    again = trees.search(games, boards[games], masks[games], uniform)
     np.testing.assert_array_equal(again.solutions, found.solutions[games])
     assert again.solved.any(1).all() and not again.solved[~masks[games]].any()
-    fresh = Forest(boards[games], geometry, config).search(
+    fresh = BatchedSearch(boards[games], geometry, config).search(
         np.arange(len(games)), boards[games], masks[games], uniform
     )
     assert again.visit_counts.sum() < fresh.visit_counts.sum()
@@ -197,8 +199,8 @@ def test_the_next_search_knows_what_the_last_one_proved(root):
 def test_a_board_off_the_solved_one_is_searched_again():
     boards, masks, geometry = wrong_or_right("4x4", 300, 4, 0, 8)
     config = SearchConfig(simulations=300, reward="sparse")
-    forest, games = Forest(boards, geometry, config), np.arange(len(boards))
-    found = forest.search(games, boards, masks, uniform)
+    trees, games = BatchedSearch(boards, geometry, config), np.arange(len(boards))
+    found = trees.search(games, boards, masks, uniform)
     wrong = masks & ~found.solved & found.solved.any(1, keepdims=True)
     games = np.flatnonzero(wrong.any(1))
     assert len(games) > 5
@@ -206,7 +208,7 @@ def test_a_board_off_the_solved_one_is_searched_again():
     boards.reshape(len(boards), -1)[games, moves // 4] = moves % 4 + 1
     masks = legal_placements(boards, geometry, "legal")
     games = games[masks[games].any(1)]
-    again = forest.search(games, boards[games], masks[games], uniform)
+    again = trees.search(games, boards[games], masks[games], uniform)
     assert not again.solved.any() and not solvable(boards[games], geometry).any()
     assert (again.refuted == masks[games]).all()
 
@@ -215,15 +217,15 @@ def test_a_board_off_the_solved_one_is_searched_again():
 def test_a_solved_board_is_played_only_where_that_is_allowed(root):
     boards, masks, geometry = wrong_or_right("4x4", 300, 3, 0, 9)
     config = SearchConfig(simulations=100, root=root, reward="sparse")
-    forest, games = Forest(boards, geometry, config), np.arange(len(boards))
-    found = forest.search(games, boards, masks, uniform, rng=np.random.default_rng(0))
+    trees, games = BatchedSearch(boards, geometry, config), np.arange(len(boards))
+    found = trees.search(games, boards, masks, uniform, rng=np.random.default_rng(0))
     assert found.solved.any(1).all()
     assert found.solved[games, found.best_actions()].all()
     wrong = masks & ~found.solved
     some = np.flatnonzero(wrong.any(1))
     assert len(some) > 5
-    narrow = forest.search(some, boards[some], wrong[some], uniform)
-    np.testing.assert_allclose(narrow.policy().sum(1), 1, rtol=1e-5)
-    assert not narrow.policy()[~wrong[some]].any() and not narrow.solved.any()
-    again = forest.search(some, boards[some], masks[some], uniform)
+    narrow = trees.search(some, boards[some], wrong[some], uniform)
+    np.testing.assert_allclose(narrow.action_weights.sum(1), 1, rtol=1e-5)
+    assert not narrow.action_weights[~wrong[some]].any() and not narrow.solved.any()
+    again = trees.search(some, boards[some], masks[some], uniform)
     assert again.solved.any(1).all()  # that all moves allowed were bad says nothing of the others

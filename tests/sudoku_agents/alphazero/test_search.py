@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from sudoku_agents.alphazero.search import Forest, SearchConfig, search
+from sudoku_agents.alphazero.search import BatchedSearch, SearchConfig, tree_search
 from sudoku_gym import board, puzzles
 from sudoku_gym.board.placements import legal_placements
 from sudoku_gym.geometry import Geometry
@@ -117,21 +117,21 @@ def test_equals_the_plain_search(reward, end_at_dead_end, bonus, backup):
         proofs=False,
     )
     boards, _, masks = roots(6, (3, 9))
-    found = search(boards, masks, FOUR, arbitrary, config)
+    found = tree_search(boards, masks, FOUR, arbitrary, config)
     plain = PlainSearch(config, arbitrary)
     for i, cells in enumerate(boards):
         np.testing.assert_array_equal(found.visit_counts[i], plain.visit_counts(plain.node(cells)))
 
 
 @pytest.mark.parametrize("backup", ["mean", "max"])
-def test_a_forest_goes_on_from_the_subtree_of_the_move(backup):
+def test_a_batched_search_goes_on_from_the_subtree_of_the_move(backup):
     config = SearchConfig(simulations=40, reward="sparse", backup=backup, proofs=False)
     boards, _, masks = roots(8, 6)
     plain = PlainSearch(config, arbitrary)
     trees, games = [plain.node(cells) for cells in boards], np.arange(8)
-    forest, seen = Forest(boards, FOUR, config), 0
+    batched, seen = BatchedSearch(boards, FOUR, config), 0
     while len(games):
-        found = forest.search(games, boards[games], masks[games], arbitrary)
+        found = batched.search(games, boards[games], masks[games], arbitrary)
         for i, game in enumerate(games):
             seen += trees[game]["edges"].keys() == set(np.flatnonzero(masks[game]))
             np.testing.assert_array_equal(found.visit_counts[i], plain.visit_counts(trees[game]))
@@ -147,35 +147,35 @@ def test_a_forest_goes_on_from_the_subtree_of_the_move(backup):
 def test_without_reuse_each_search_begins_anew():
     config = SearchConfig(simulations=30, reuse=False)
     boards, _, masks = roots(8, 7)
-    forest, games = Forest(boards, FOUR, config), np.arange(8)
-    moves = forest.search(games, boards, masks, arbitrary).best_actions()
+    batched, games = BatchedSearch(boards, FOUR, config), np.arange(8)
+    moves = batched.search(games, boards, masks, arbitrary).best_actions()
     boards.reshape(8, -1)[games, moves // 4] = moves % 4 + 1
     masks = board.candidates(boards).reshape(8, -1)
-    found = forest.search(games, boards, masks, arbitrary)
-    fresh = search(boards, masks, FOUR, arbitrary, config)
+    found = batched.search(games, boards, masks, arbitrary)
+    fresh = tree_search(boards, masks, FOUR, arbitrary, config)
     np.testing.assert_array_equal(found.visit_counts, fresh.visit_counts)
 
 
 def test_visits_are_legal_and_counted():
     boards, _, masks = roots(32, 8)
-    found = search(boards, masks, FOUR, uniform, SearchConfig(simulations=25))
+    found = tree_search(boards, masks, FOUR, uniform, SearchConfig(simulations=25))
     assert (found.visit_counts.sum(1) == 25).all()
     assert not found.visit_counts[~masks].any()
-    np.testing.assert_allclose(found.policy().sum(1), 1, rtol=1e-6)
+    np.testing.assert_allclose(found.action_weights.sum(1), 1, rtol=1e-6)
     assert ((found.values >= 0) & (found.values <= 1)).all()
 
 
 def test_enough_simulations_solve_what_greedy_play_does_not():
     boards, solutions, masks = roots(64, 5, seed=3)
     config = SearchConfig(simulations=400, reward="sparse")
-    best = search(boards, masks, FOUR, uniform, config).best_actions()
+    best = tree_search(boards, masks, FOUR, uniform, config).best_actions()
     right = solutions.reshape(64, -1)[np.arange(64), best // 4] == best % 4 + 1
     assert right.all()
 
 
 def test_a_solved_leaf_settles_the_move():
     boards, _, masks = roots(16, 1)
-    found = search(boards, masks, FOUR, uniform, SearchConfig(simulations=1))
+    found = tree_search(boards, masks, FOUR, uniform, SearchConfig(simulations=1))
     assert found.solved.any(1).all()
     np.testing.assert_array_equal(found.best_actions(), masks.argmax(1))
 
@@ -184,7 +184,7 @@ def test_the_bonus_tries_every_action_first():
     boards, _, masks = roots(8, 6)
     most = int(masks.sum(1).max())
     config = SearchConfig(simulations=most, unvisited_bonus=10.0)
-    found = search(boards, masks, FOUR, uniform, config)
+    found = tree_search(boards, masks, FOUR, uniform, config)
     assert (found.visit_counts[masks] >= 1).all()
 
 
@@ -194,7 +194,7 @@ def test_noise_changes_the_search_and_its_generator_decides_it():
 
     def visits(seed):
         noise = (0.5, 0.5, np.random.default_rng(seed))
-        return search(boards, masks, FOUR, uniform, config, noise).visit_counts
+        return tree_search(boards, masks, FOUR, uniform, config, noise).visit_counts
 
     np.testing.assert_array_equal(visits(0), visits(0))
     assert (visits(0) != visits(1)).any()
@@ -233,7 +233,7 @@ def test_the_games_are_those_of_the_environment(name, many, end_at_dead_end, rew
         np.testing.assert_array_equal(allowed, masks[games])
         moves = np.array([rng.choice(np.flatnonzero(mask)) for mask in masks[games]])
         one_move = OneMove(moves, masks.shape[1])
-        found = search(boards[games], masks[games], envs.geometry, one_move, config)
+        found = tree_search(boards[games], masks[games], envs.geometry, one_move, config)
         played = masks.argmax(1)  # boards whose game is over go on with other puzzles, unwatched
         played[games] = moves
         boards, rewards, terminated, truncated, info = envs.step(played)
@@ -255,7 +255,7 @@ def test_a_network_that_is_sure_solves_nothing():
 
     boards, _, masks = roots(8, 9)
     for proofs in (True, False):
-        found = search(boards, masks, FOUR, sure, SearchConfig(simulations=8, proofs=proofs))
+        found = tree_search(boards, masks, FOUR, sure, SearchConfig(simulations=8, proofs=proofs))
         assert not found.solved.any() and not found.solutions.any()
 
 
@@ -268,8 +268,8 @@ def test_the_best_value_is_that_of_one_good_reply_among_bad_ones():
 
     for backup, value in (("mean", 0.25), ("max", 0.9)):
         config = SearchConfig(simulations=64, unvisited_bonus=1.0, backup=backup)
-        found = search(boards, masks, FOUR, evaluate, config)
-        assert found.best_actions() == [0] and (found.policy() == masks).all()
+        found = tree_search(boards, masks, FOUR, evaluate, config)
+        assert found.best_actions() == [0] and (found.action_weights == masks).all()
         np.testing.assert_allclose(found.values, value, atol=0.15 * (backup == "mean"))
 
 

@@ -35,6 +35,20 @@ def spread_and_gather(word, array, row, column):
 
 
 @njit
+def sums_and_fill(array, others):
+    first, (second, third) = intrinsics.borrowed(array), intrinsics.borrowed(others)
+    sums = first.sum(), second.sum(), third.sum()
+    first[0], third[1] = 7, 0.5
+    return sums
+
+
+def test_borrowed_arrays_and_tuples_are_the_same_arrays():
+    array, others = np.arange(4), (np.ones((2, 3), np.uint64), np.ones(3))
+    assert sums_and_fill(array, others) == (6, 6, 3)
+    assert array.tolist() == [7, 1, 2, 3] and others[1].tolist() == [1, 0.5, 1]
+
+
+@njit
 def fill_as_rows(array, count):
     rows = intrinsics.borrowed_rows(array, count)
     for i in range(rows.shape[0]):

@@ -1,22 +1,7 @@
-"""The tree search: many games in lock step, one tree a game, one network call a simulation.
+"""The tree search: many games in lock step, one tree a game, one network call a simulation."""
 
-Files: `tree_search` has the settings and drives it; `tree` the flat trees, `descent` the way to a
-new leaf, `selection` what is chosen on it, `gumbel` and `roots` what is special about roots,
-`proofs` what is known for certain, `results` what comes out.
-"""
+from sudoku_agents.alphazero.search.batched_search import BatchedSearch, Evaluator, tree_search
+from sudoku_agents.alphazero.search.config import SearchConfig
+from sudoku_agents.alphazero.search.results import SearchOutput
 
-from sudoku_agents.alphazero.search.results import SearchResult
-from sudoku_agents.alphazero.search.tree_search import (
-    Evaluator,
-    Forest,
-    SearchConfig,
-    search,
-)
-
-__all__ = [
-    "Evaluator",
-    "Forest",
-    "SearchConfig",
-    "SearchResult",
-    "search",
-]
+__all__ = ["BatchedSearch", "Evaluator", "SearchConfig", "SearchOutput", "tree_search"]

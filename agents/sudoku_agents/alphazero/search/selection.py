@@ -1,4 +1,4 @@
-"""Which edge of a node a simulation follows: PUCT, or the rule of Gumbel MuZero.
+"""Which edge of a node a simulation takes: PUCT, or the rule of Gumbel MuZero.
 
 A refuted edge (see `proofs`) is as one that is not allowed: it is never chosen, and neither its
 visits nor its value count. At a lost node, where every edge is refuted, all of them count again.
@@ -9,8 +9,6 @@ Sources: cAlphaZero (Agarwal et al.), equation 1; Danihelka, Guez, Schrittwieser
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from sudoku_agents.alphazero.search.proofs import LOST
@@ -19,57 +17,33 @@ from sudoku_gym.compiler.jit import inlined
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
 
-class Scoring(NamedTuple):
-    """What the kernels know of a `SearchConfig`.
-
-    Attributes:
-        gumbel: whether the root, and so the whole tree, follows Gumbel MuZero.
-        takes_best: whether an edge is worth the best value below it, not the mean.
-        simulations: at a root.
-        c_puct: see `SearchConfig`, as what follows.
-        unvisited_bonus: likewise.
-        considered: likewise.
-        c_visit: likewise.
-        c_scale: likewise.
-    """
-
-    gumbel: bool
-    takes_best: bool
-    simulations: int
-    c_puct: float
-    unvisited_bonus: float
-    considered: int
-    c_visit: float
-    c_scale: float
+@inlined
+def is_eligible(trees, game, node, edge):
+    """Return whether a visited edge is not refuted, or its node is lost anyway."""
+    return (trees.children_outcomes[game, edge] != LOST) | trees.node_is_lost[game, node]
 
 
 @inlined
-def counts_at(trees, game, node, edge):
-    """Return whether a tried edge is not refuted, or its node is lost anyway."""
-    return (trees.status[game, edge] != LOST) | trees.lost[game, node]
-
-
-@inlined
-def value_of(trees, game, edge, scoring):
-    """Return what a tried edge is worth."""
+def qvalue(trees, game, edge, scoring):
+    """Return what a visited edge is worth."""
     if scoring.takes_best:
-        return np.float64(trees.total[game, edge])
-    return trees.total[game, edge] / trees.visits[game, edge]
+        return np.float64(trees.children_total_values[game, edge])
+    return trees.children_total_values[game, edge] / trees.children_visits[game, edge]
 
 
 @inlined
 def best_value(trees, game, node):
     """Return the best value of a node's edges where each holds the best below it.
 
-    A node none of whose tried edges counts is worth what the network says.
+    A node without an eligible edge is worth what the network says.
     """
-    if not np.isnan(trees.end_value[game, node]):
-        return trees.end_value[game, node]
-    first, best = trees.first_edge[game, node], np.float32(-np.inf)
-    for edge in range(first, first + trees.num_tried[game, node]):
-        if counts_at(trees, game, node, edge):
-            best = max(best, trees.total[game, edge])
-    return best if best > -np.inf else trees.value[game, node]
+    if not np.isnan(trees.node_exact_values[game, node]):
+        return trees.node_exact_values[game, node]
+    first, best = trees.node_first_edge[game, node], np.float32(-np.inf)
+    for edge in range(first, first + trees.node_num_visited[game, node]):
+        if is_eligible(trees, game, node, edge):
+            best = max(best, trees.children_total_values[game, edge])
+    return best if best > -np.inf else trees.node_raw_values[game, node]
 
 
 @inlined
@@ -78,42 +52,46 @@ def select_puct(trees, game, node, scoring):
 
     The first visit takes sqrt(1) for the sum of visits, so that the prior decides it.
     """
-    first, tried = trees.first_edge[game, node], trees.num_tried[game, node]
+    first, visited = trees.node_first_edge[game, node], trees.node_num_visited[game, node]
     visits = 0
-    for edge in range(first, first + tried):
-        if counts_at(trees, game, node, edge):
-            visits += trees.visits[game, edge]
+    for edge in range(first, first + visited):
+        if is_eligible(trees, game, node, edge):
+            visits += trees.children_visits[game, edge]
     exploration = scoring.c_puct * np.sqrt(max(visits, 1))
     best, best_score = -1, -np.inf
-    for edge in range(first, first + tried):
-        if counts_at(trees, game, node, edge):
-            score = exploration * trees.prior[game, edge] / (1 + trees.visits[game, edge])
-            score += value_of(trees, game, edge, scoring)
+    for edge in range(first, first + visited):
+        if is_eligible(trees, game, node, edge):
+            score = (
+                exploration
+                * trees.children_priors[game, edge]
+                / (1 + trees.children_visits[game, edge])
+            )
+            score += qvalue(trees, game, edge, scoring)
             if score > best_score:
                 best, best_score = edge, score
-    if tried < trees.num_edges[game, node]:
-        score = exploration * trees.prior[game, first + tried] + scoring.unvisited_bonus
+    if visited < trees.node_num_edges[game, node]:
+        score = exploration * trees.children_priors[game, first + visited] + scoring.unvisited_bonus
         if score > best_score:
-            best = first + tried
+            best = first + visited
     return best
 
 
 @inlined
 def mixed_value(trees, game, node, scoring):
-    """Return what untried edges are taken to be worth (Danihelka et al., equation 33).
+    """Return what unvisited edges are taken to be worth (Danihelka et al., equation 33).
 
     Returns:
         the value, the sum of all visits, and the most visits of an edge.
     """
-    first = trees.first_edge[game, node]
+    first = trees.node_first_edge[game, node]
     visits, most, mass, weighted = 0, 0, 0.0, 0.0
-    for edge in range(first, first + trees.num_tried[game, node]):
-        if counts_at(trees, game, node, edge):
-            visits += trees.visits[game, edge]
-            most = max(most, trees.visits[game, edge])
-            mass += trees.prior[game, edge]
-            weighted += trees.prior[game, edge] * value_of(trees, game, edge, scoring)
-    value = np.float64(trees.value[game, node])
+    for edge in range(first, first + trees.node_num_visited[game, node]):
+        if is_eligible(trees, game, node, edge):
+            visits += trees.children_visits[game, edge]
+            most = max(most, trees.children_visits[game, edge])
+            mass += trees.children_priors[game, edge]
+            weighted += trees.children_priors[game, edge] * qvalue(trees, game, edge, scoring)
+    value = np.float64(trees.node_raw_values[game, node])
     if mass > 0:
         value = (value + visits * (weighted / mass)) / (1 + visits)
     return value, visits, most
@@ -126,30 +104,30 @@ def select_gumbel(trees, game, node, scoring):
     The rule for nodes below the root (Danihelka et al., equation 14): the improved policy is the
     softmax of logits + sigma(completed Q), and the edge has the highest pi(a) - N(a) / (1 + sum N).
     """
-    first, tried = trees.first_edge[game, node], trees.num_tried[game, node]
+    first, visited = trees.node_first_edge[game, node], trees.node_num_visited[game, node]
     mixed, visits, most = mixed_value(trees, game, node, scoring)
     scale = (scoring.c_visit + most) * scoring.c_scale
-    top, untried = mixed, np.float64(trees.mass[game, node])
-    for edge in range(first, first + tried):
-        untried -= trees.prior[game, edge]
-        if counts_at(trees, game, node, edge):
-            top = max(top, value_of(trees, game, edge, scoring))
+    top, unvisited = mixed, np.float64(trees.node_prior_sums[game, node])
+    for edge in range(first, first + visited):
+        unvisited -= trees.children_priors[game, edge]
+        if is_eligible(trees, game, node, edge):
+            top = max(top, qvalue(trees, game, edge, scoring))
     weight = np.exp(scale * (mixed - top))
-    total = max(untried, 0.0) * weight
-    for edge in range(first, first + tried):
-        if counts_at(trees, game, node, edge):
-            value = value_of(trees, game, edge, scoring)
-            total += trees.prior[game, edge] * np.exp(scale * (value - top))
+    total = max(unvisited, 0.0) * weight
+    for edge in range(first, first + visited):
+        if is_eligible(trees, game, node, edge):
+            value = qvalue(trees, game, edge, scoring)
+            total += trees.children_priors[game, edge] * np.exp(scale * (value - top))
     total = max(total, 1e-300)
     best, best_score = -1, -np.inf
-    for edge in range(first, first + tried):
-        if counts_at(trees, game, node, edge):
-            value = value_of(trees, game, edge, scoring)
-            score = trees.prior[game, edge] * np.exp(scale * (value - top)) / total
-            score -= trees.visits[game, edge] / (1 + visits)
+    for edge in range(first, first + visited):
+        if is_eligible(trees, game, node, edge):
+            value = qvalue(trees, game, edge, scoring)
+            score = trees.children_priors[game, edge] * np.exp(scale * (value - top)) / total
+            score -= trees.children_visits[game, edge] / (1 + visits)
             if score > best_score:
                 best, best_score = edge, score
-    if tried < trees.num_edges[game, node]:
-        if trees.prior[game, first + tried] * weight / total > best_score:
-            best = first + tried
+    if visited < trees.node_num_edges[game, node]:
+        if trees.children_priors[game, first + visited] * weight / total > best_score:
+            best = first + visited
     return best

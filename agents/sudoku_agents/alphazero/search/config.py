@@ -1,0 +1,126 @@
+"""The settings of a tree search, and what its kernels know of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from sudoku_gym.board.placements import Actions
+from sudoku_gym.compiler.jit import njit
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.kernels.endings import SPARSE, TERMINAL, Rules
+from sudoku_gym.kernels.layout import Sizes, UnitTables, borrowed_tables, sizes_of, unit_tables
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """Settings of the search."""
+
+    simulations: int = 200
+    """simulations a move; those kept from the search before count"""
+    root: Literal["puct", "gumbel"] = "puct"
+    """how a root chooses: `puct`, by upper confidence bounds; `gumbel`, by sequential halving among
+    moves drawn from the policy, which improves on it with as few as 8 simulations"""
+    c_puct: float = 1.0
+    """weight of the prior in equation 1 (puct)"""
+    unvisited_bonus: float = 0.5
+    """added to the score of actions that were not tried yet, section 2.1 (puct)"""
+    considered: int = 16
+    """how many moves a root considers at most (gumbel)"""
+    c_visit: float = 50.0
+    """sigma(q) = (c_visit + most visits) * c_scale * q (gumbel)"""
+    c_scale: float = 0.1
+    """see `c_visit` (gumbel)"""
+    backup: Literal["mean", "max"] = "mean"
+    """what a move is worth: the `mean` of the simulations through it, or the `max` over what can
+    follow it, since nothing is left to chance"""
+    proofs: bool = True
+    """never try what is proven lost again, and end a search whose root is proven"""
+    reuse: bool = True
+    """start from what the search before the last move left: its subtree (puct), its proofs"""
+    end_at_dead_end: bool = True
+    """a blank cell without candidates ends the game at once, not only when no move is left"""
+    reward: Literal["terminal", "sparse"] = "terminal"
+    """what a finished game is worth: `terminal`, its constraint fraction (equation 4); `sparse`,
+    1 if it is solved, else 0"""
+    actions: Actions = "legal"
+    """what may be placed in a blank cell: `legal`, its candidates; `blank`, any digit"""
+
+    def __post_init__(self) -> None:
+        if self.simulations < 1:
+            raise ValueError(f"simulations must be at least 1, not {self.simulations}")
+        if self.simulations >= 2**16:
+            raise ValueError(f"simulations must be below {2**16}, not {self.simulations}")
+        if self.considered < 1:
+            raise ValueError(f"considered must be at least 1, not {self.considered}")
+        for name in ("c_puct", "c_visit", "c_scale"):
+            if not 0 <= getattr(self, name) < np.inf:
+                raise ValueError(f"{name} must be at least 0 and finite, not {getattr(self, name)}")
+        choices = {
+            "root": ("puct", "gumbel"),
+            "backup": ("mean", "max"),
+            "reward": ("terminal", "sparse"),
+            "actions": ("legal", "blank"),
+        }
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise ValueError(
+                    f"{name} must be {allowed[0]!r} or {allowed[1]!r}, not {getattr(self, name)!r}"
+                )
+
+
+class Scoring(NamedTuple):
+    """How edges are chosen and what they are worth; the numbers are those of `SearchConfig`."""
+
+    gumbel: bool  # whether the root, and so the whole tree, follows Gumbel MuZero
+    takes_best: bool  # an edge is worth the best value below it, not the mean
+    simulations: int
+    c_puct: float
+    unvisited_bonus: float
+    considered: int
+    c_visit: float
+    c_scale: float
+    keeps_trees: bool  # keep the subtree of a board one move below the last root
+    keeps_proofs: bool  # keep what was proven of a board that holds all of the last root's digits
+
+
+class Settings(NamedTuple):
+    """What the kernels know of a geometry and a `SearchConfig`; handed to them as plain tuples."""
+
+    sizes: Sizes
+    tables: UnitTables
+    rules: Rules
+    scoring: Scoring
+
+
+def settings_of(geometry: Geometry, config: SearchConfig) -> tuple[Any, ...]:
+    """Return the `Settings` of a search as plain tuples, see `sudoku_gym.kernels.layout`."""
+    rules = Rules(
+        reward=TERMINAL if config.reward == "terminal" else SPARSE,
+        any_digit=config.actions == "blank",
+        end_at_dead_end=config.end_at_dead_end,
+    )
+    scoring = Scoring(
+        gumbel=config.root == "gumbel",
+        takes_best=config.backup == "max",
+        simulations=config.simulations,
+        c_puct=config.c_puct,
+        unvisited_bonus=config.unvisited_bonus,
+        considered=config.considered,
+        c_visit=config.c_visit,
+        c_scale=config.c_scale,
+        keeps_trees=config.reuse and config.root == "puct",
+        keeps_proofs=config.reuse and config.proofs,
+    )
+    return tuple(map(tuple, (sizes_of(geometry), unit_tables(geometry), rules, scoring)))
+
+
+@njit(cache=True, inline="always")
+def borrowed_settings(settings):
+    """Return plain tuples as `Settings`, without counts of references, see `borrowed`."""
+    sizes, tables, rules, scoring = settings
+    return Settings(Sizes(*sizes), borrowed_tables(tables), Rules(*rules), Scoring(*scoring))
