@@ -1,6 +1,6 @@
 """The agents that have a row in the leaderboard, and their kinds."""
 
-ROWS = {
+AGENT_KINDS = {
     "q-table": "learned",
     "dqn": "learned",
     "gflownet": "learned",

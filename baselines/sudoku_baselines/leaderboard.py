@@ -1,6 +1,6 @@
 """The baselines that have a row in the leaderboard, and their kinds."""
 
-ROWS = {
+BASELINE_KINDS = {
     "masked-random": "floor",
     "naked-singles": "floor",
     "hidden-singles": "floor",

@@ -128,7 +128,7 @@ class Game:
 def html_of(game: Game) -> str:
     """Draw a game; whatever a policy or a visitor named is escaped."""
     moment, file = game.moment, BytesIO()
-    Image.fromarray(moment.drawn(PIXELS)).save(file, "PNG")
+    Image.fromarray(moment.render(PIXELS)).save(file, "PNG")
     source = f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
     parts = [
         f"<h3>{escape(game.name)}</h3>",

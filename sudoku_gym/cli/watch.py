@@ -58,7 +58,7 @@ class Watch:
         game = Episode(env, policy, self.seed, options, self.heat)
         if self.out:
             Path(self.out).parent.mkdir(parents=True, exist_ok=True)
-            save_film((moment.picture for moment in game.play()), self.out, self.fps)
+            save_film((moment.render() for moment in game.play()), self.out, self.fps)
         elif sys.stdout.isatty():
             self._animate(game)
         else:

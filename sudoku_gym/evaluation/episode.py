@@ -19,45 +19,29 @@ from sudoku_gym.policies import Policy
 
 @dataclass(frozen=True)
 class Moment:
-    """A board of an episode, and the move that led to it.
-
-    Attributes:
-        board: int8 `[N, N]`.
-        givens: bool `[N, N]`.
-        geometry: the shape of the board.
-        last: row and column of the last move, None before the first one.
-        heat: float `[N**3]`, how likely the policy is to place each digit; None for no colour.
-        caption: the move in words, empty before the first one.
-    """
+    """A board of an episode, and the move that led to it."""
 
     board: NDArray[np.int8]
+    """`[N, N]`."""
     givens: NDArray[np.bool_]
+    """`[N, N]`."""
     geometry: Geometry
     last: tuple[int, int] | None
+    """Row and column of the last move; None before the first one."""
     heat: NDArray[np.floating[Any]] | None
+    """`[N**3]`, the policy's probability of each placement; None for no colours."""
     caption: str
+    """The move in words, empty before the first one."""
 
     @property
     def text(self) -> str:
         """The board for the terminal."""
         return to_ansi(self.board, self.givens, self.geometry, last=self.last)
 
-    @property
-    def picture(self) -> NDArray[np.uint8]:
-        """The board with its candidates: uint8 `[H, W, 3]`."""
-        return self.drawn()
-
-    def drawn(self, size: int | None = None) -> NDArray[np.uint8]:
-        """Draw the board with its candidates, `size` pixels wide: uint8 `[H, W, 3]`."""
-        return draw(
-            self.board,
-            self.givens,
-            self.geometry,
-            last=self.last,
-            show_candidates=True,
-            heat=self.heat,
-            size=size,
-        )
+    def render(self, width: int | None = None) -> NDArray[np.uint8]:
+        """Draw the board with its candidates, `width` pixels wide: uint8 `[H, W, 3]`."""
+        cells = (self.board, self.givens, self.geometry)
+        return draw(*cells, last=self.last, show_candidates=True, heat=self.heat, size=width)
 
 
 class Episode:
@@ -68,8 +52,8 @@ class Episode:
         policy: who plays.
         seed: of the draw of the puzzle and of the policy.
         options: of the environment's reset.
-        heat: whether to colour candidates by the chance that the policy gives them, which it tells
-            in a method `probabilities(boards, action_masks) -> [B, A]`.
+        heat: whether to colour candidates by the policy's probabilities, from its method
+            `probabilities(boards, action_masks) -> [B, A]`.
 
     Attributes:
         is_solved: whether the last game played ended with a solved board.
@@ -84,13 +68,12 @@ class Episode:
     ) -> None:
         self._env, self._policy = env, policy
         self._seed, self._options = seed, options
-        self._probabilities = getattr(policy, "probabilities", None)
+        self._probabilities = getattr(policy, "probabilities", None) if heat else None
         if heat and self._probabilities is None:
             raise ValueError(
                 f"{type(policy).__name__} tells no probabilities: do without the heat, or give it "
                 "a method probabilities(boards, action_masks) -> [B, A]"
             )
-        self._shows_heat = heat
         self.is_solved = False
         self.result = "no game yet"
 
@@ -121,7 +104,7 @@ class Episode:
 
     def _heat(self, shown: NDArray[np.int8]) -> NDArray[np.floating[Any]] | None:
         masks = self._env.action_masks()[None]
-        if not self._shows_heat or self._probabilities is None or not masks.any():
+        if self._probabilities is None or not masks.any():
             return None
         heat: NDArray[np.floating[Any]] = np.asarray(self._probabilities(shown[None].copy(), masks))
         return heat[0, : self._env.geometry.num_placements]

@@ -1,7 +1,7 @@
-"""Play puzzles with policies and say how well they did.
+"""Play puzzles with policies and measure how well they do.
 
-Every policy meets the same rules, the same puzzles in the same order, and the same number of
-steps, so that the rows of a comparison differ in nothing but the policy.
+Every policy plays under the same rules, the same puzzles in the same order, and the same number of
+steps.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,24 +30,21 @@ RESAMPLES = 1000
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """How a policy did on M puzzles.
-
-    Attributes:
-        solved: bool `[M]`, True where the game ended with a valid completion of the puzzle.
-        constraint_fraction: the share of satisfied units of the last boards, averaged.
-        illegal: how many games were lost by an illegal answer.
-        seconds: wall time the policy took in all, with its resets and the compiling of its first
-            call, without the rules.
-        orbits: int32 `[M]`, the orbit of each puzzle, -1 where unknown.
-        seed: as given to `evaluate`; the resampling of orbits starts from it too.
-    """
+    """How a policy did on M puzzles."""
 
     solved: NDArray[np.bool_]
+    """`[M]`, True where the game ended with a valid completion of the puzzle."""
     constraint_fraction: float
+    """Share of satisfied units of the last boards, averaged."""
     illegal: int
+    """Games lost by an illegal action."""
     seconds: float
+    """Wall time of the policy, its resets and the compiling of its first call included, the rules
+    of the games not."""
     orbits: NDArray[np.int32]
+    """`[M]`, -1 where unknown."""
     seed: int
+    """As given to `evaluate`; the resampling of orbits uses it too."""
 
     @property
     def completion_rate(self) -> float:
@@ -58,6 +55,10 @@ class Evaluation:
     def interval(self) -> tuple[float, float]:
         """The Wilson 95 % interval of the completion rate, as if puzzles were independent."""
         return wilson_interval(int(self.solved.sum()), len(self.solved))
+
+    @cached_property
+    def _knows_orbits(self) -> bool:
+        return bool((self.orbits != UNKNOWN).all())
 
     @property
     def orbits_solved(self) -> tuple[int, int] | None:
@@ -70,12 +71,10 @@ class Evaluation:
 
     @cached_property
     def orbit_interval(self) -> tuple[float, float] | None:
-        """A 95 % interval of the completion rate found by drawing whole orbits with replacement.
+        """Bootstrap 95 % interval of the completion rate, over whole orbits; None where unknown.
 
-        Puzzles of one orbit are the same puzzle in disguise, and an equivariant policy solves them
-        together or not at all; where a few orbits hold many puzzles, as at 4x4, this interval is
-        honest and Wilson's is not. It is a point where all orbits fare alike. None where orbits
-        are unknown.
+        The puzzles of an orbit are equivalent, and an equivariant policy solves all or none of
+        them. Where few orbits hold many puzzles, as at 4x4, the Wilson interval is too narrow.
         """
         if not self._knows_orbits:
             return None
@@ -105,10 +104,6 @@ class Evaluation:
             "seed": self.seed,
         }
 
-    @property
-    def _knows_orbits(self) -> bool:
-        return bool((self.orbits != UNKNOWN).all())
-
     def __str__(self) -> str:
         low, high = self.interval
         text = (
@@ -136,8 +131,8 @@ def evaluate(
 ) -> Evaluation:
     """Let a policy play each puzzle once.
 
-    A puzzle counts as solved by any valid completion that keeps its givens. An illegal answer
-    loses its game there and then, and is counted.
+    A puzzle counts as solved by any valid completion that keeps its givens. An illegal action ends
+    its game, which is lost.
 
     Args:
         policy: who plays.
@@ -152,22 +147,25 @@ def evaluate(
         on_progress: called after each move with the share of all blanks that are filled or no
             longer matter, 0 to 1.
 
-    Returns:
-        The figures.
-
     Raises:
-        ValueError: if there is no puzzle, a puzzle breaks the rules, or the policy's answer has
+        ValueError: if there is no puzzle, a puzzle breaks the rules, or the policy's actions have
             the wrong shape or type.
     """
     boards, geometry, orbits = _unpack(puzzles, geometry)
     if batch_size < 1:
         raise ValueError(f"batch_size must be at least 1, not {batch_size}")
+    source = GivenPuzzles(geometry)
+    options = EnvOptions(source, actions=actions, erase=erase, max_episode_steps=max_steps)
     starts = range(0, len(boards), batch_size)
     games = []
-    for i, rng in zip(starts, np.random.default_rng(seed).spawn(len(starts)), strict=True):
-        part = slice(i, i + batch_size)
-        told = _part_of(on_progress, boards, part)
-        games.append(_play(policy, boards[part], geometry, rng, actions, erase, max_steps, told))
+    for start, rng in zip(starts, np.random.default_rng(seed).spawn(len(starts)), strict=True):
+        batch = boards[start : start + batch_size]
+
+        def report(share: float, start: int = start, count: int = len(batch)) -> None:
+            if on_progress is not None:
+                on_progress((start + count * share) / len(boards))
+
+        games.append(_play(policy, batch, geometry, options, rng, report if on_progress else None))
     final = np.concatenate([game.boards for game in games])
     lost = np.concatenate([game.lost for game in games])
     kept = ((boards == 0) | (boards == final)).all((1, 2))
@@ -220,7 +218,7 @@ def percent(share: float) -> str:
 @dataclass(frozen=True)
 class _Games:
     boards: NDArray[np.int8]  # [B, N, N], as they ended
-    lost: NDArray[np.bool_]  # [B], by an illegal answer
+    lost: NDArray[np.bool_]  # [B], by an illegal action
     seconds: float
 
 
@@ -228,16 +226,13 @@ def _play(
     policy: Policy,
     puzzles: NDArray[np.int8],
     geometry: Geometry,
+    options: EnvOptions,
     rng: np.random.Generator,
-    actions: Literal["legal", "blank"],
-    erase: bool,
-    max_steps: int | None,
-    told: _Told | None,
+    report: Callable[[float], None] | None,
 ) -> _Games:
     """Play one batch to its end, under the rules of the environments."""
     count = len(puzzles)
-    source = GivenPuzzles(geometry)
-    options = EnvOptions(source, actions=actions, erase=erase, max_episode_steps=max_steps)
+    blanks = max(int(np.count_nonzero(puzzles == 0)), 1)
     games = BoardBatch(count, options)
     games.begin(ResetOptions(np.ones(count, np.bool_), puzzles))
     masks = games.masks().view(np.bool_)
@@ -249,42 +244,23 @@ def _play(
     while running.any():
         masks[~running] = False
         start = perf_counter()
-        answer = policy.act(games.boards.copy(), masks.copy())
+        chosen = policy.act(games.boards.copy(), masks.copy())
         seconds += perf_counter() - start
-        choices = _checked(answer, count)
-        in_range = (choices >= 0) & (choices < games.num_actions)
-        legal = in_range & masks[np.arange(count), np.where(in_range, choices, 0)]
+        actions = _check_actions(chosen, count)
+        in_range = (actions >= 0) & (actions < games.num_actions)
+        legal = in_range & masks[np.arange(count), np.where(in_range, actions, 0)]
         lost |= running & ~legal
         running &= legal
-        games.play(choices, running)
+        games.play(actions, running)
         running &= games.running
         masks = games.masks().view(np.bool_)
-        if told is not None:
-            told(running, games.boards)
+        if report is not None:
+            report(1 - int(np.count_nonzero(games.boards[running] == 0)) / blanks)
     return _Games(games.boards.copy(), lost, seconds)
 
 
-_Told: TypeAlias = Callable[[NDArray[np.bool_], NDArray[np.int8]], None]
-
-
-def _part_of(
-    on_progress: Callable[[float], None] | None, boards: NDArray[np.int8], part: slice
-) -> _Told | None:
-    """Return what tells how far all games are, while the batch `boards[part]` is played."""
-    if on_progress is None:
-        return None
-    count = len(boards[part])
-    at_first = max(int(np.count_nonzero(boards[part] == 0)), 1)
-
-    def told(running: NDArray[np.bool_], now: NDArray[np.int8]) -> None:
-        blanks = int(np.count_nonzero(now[running] == 0))
-        on_progress((part.start + count * (1 - blanks / at_first)) / len(boards))
-
-    return told
-
-
-def _checked(answer: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    actions = np.asarray(answer)
+def _check_actions(chosen: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    actions = np.asarray(chosen)
     if actions.shape != (count,) or not np.issubdtype(actions.dtype, np.integer):
         raise ValueError(
             f"act must return one whole number a game, int64 [{count}], "

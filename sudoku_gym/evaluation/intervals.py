@@ -1,4 +1,4 @@
-"""Intervals for measured shares, so that every figure says how sure it is."""
+"""Confidence intervals of measured shares."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from statistics import NormalDist
 def wilson_interval(successes: int, count: int, confidence: float = 0.95) -> tuple[float, float]:
     """Return the Wilson score interval of a share.
 
-    Unlike the textbook's normal interval it stays within [0, 1] and says something useful at
-    shares of 0 and 1, which is where solvers live.
+    Unlike the normal interval it stays within [0, 1] and has a width at shares of 0 and 1.
 
     Args:
         successes: how many of the trials succeeded.
         count: the number of trials; with none the interval is (0, 1).
-        confidence: the chance that such an interval covers the true share, in (0, 1).
+        confidence: probability that such an interval covers the true share, in (0, 1).
 
     Returns:
         (low, high).
