@@ -1,7 +1,6 @@
 """Plain backtracking: blank cells in reading order, digits in ascending order, no look-ahead.
 
-Paper: Panchal, "Sudoku solving AI agents", Algorithm 1. The paper stops its search after a time; a
-limit on nodes does the same and is repeatable on any machine.
+Paper: Panchal, "Sudoku solving AI agents", Algorithm 1, which limits the time of a search.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -13,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from sudoku_baselines.classical.tree_search import (
-    ASSIGNMENTS,
+    ASSIGNMENT_COUNT,
     DEPTH,
-    NODES,
-    NONE,
-    SOLVED,
-    UNDECIDED,
+    FOUND,
+    LIMIT_REACHED,
+    NO_SOLUTION,
+    NODE_COUNT,
     TreeSearch,
 )
 from sudoku_gym.compiler.jit import njit
@@ -42,12 +41,12 @@ def _search_all(grids, outcomes, counts, node_limit, resume, tables, space):
 def _search(grid, blanks, cell_units, used, counts, node_limit):
     """Fill the cells `blanks` of a grid in place; return the outcome.
 
-    A cell beyond the present depth is 0. One that holds a digit at the present depth was come back
-    to: its digit goes, and the next one is tried.
+    Cells beyond the present depth are 0. Where the cell at the present depth holds a digit, the
+    search has backtracked to it: the next digit is tried.
     """
     size = int(np.sqrt(len(grid)))
-    nodes, depth = counts[NODES], counts[DEPTH]
-    outcome = SOLVED
+    nodes, depth = counts[NODE_COUNT], counts[DEPTH]
+    outcome = FOUND
     while depth < len(blanks):  # lines 1-3: the grid is complete once every blank is filled
         cell = blanks[depth]  # line 4
         own_units = cell_units[cell]
@@ -58,23 +57,23 @@ def _search(grid, blanks, cell_units, used, counts, node_limit):
             grid[cell] = 0
             depth -= 1
             if depth < 0:
-                outcome, depth = NONE, 0  # line 14
+                outcome, depth = NO_SOLUTION, 0  # line 14
                 break
             continue
         if nodes == node_limit:
-            outcome = UNDECIDED
+            outcome = LIMIT_REACHED
             break
         nodes += 1
         grid[cell] = digit  # line 7
         _take(used, own_units, digit)
         depth += 1
-    counts[NODES], counts[DEPTH], counts[ASSIGNMENTS] = nodes, depth, nodes
+    counts[NODE_COUNT], counts[DEPTH], counts[ASSIGNMENT_COUNT] = nodes, depth, nodes
     return outcome
 
 
 @njit(cache=True)
 def _next_digit(used, own_units, digit, size):
-    """Return the smallest digit above `digit` that abides by the constraints (lines 5-6)."""
+    """Return the smallest digit above `digit` that no unit of the cell holds (lines 5-6)."""
     taken = np.uint32(0)
     for unit in own_units:
         taken |= used[unit]
@@ -98,10 +97,7 @@ def _free(used, own_units, digit):
 
 
 class Backtracking(TreeSearch):
-    """Algorithm 1 as a solver; every digit it tries is an assignment.
-
-    The arguments and attributes are those of `TreeSearch`.
-    """
+    """Algorithm 1 as a solver; every digit it tries is an assignment. See `TreeSearch`."""
 
     _kernel = staticmethod(_search_all)
 

@@ -1,23 +1,12 @@
 """Algorithm X with dancing links: Sudoku as an exact cover, over any unit table.
 
-*Items* must each be covered once, by *options*. For Sudoku an item is a blank cell, or a digit that
-a unit still lacks; an option is a candidate, which covers its cell and its digit in each unit of
-the cell. (Panchal and the older literature say columns and rows.) Only what the givens leave open
-is linked.
+*Items* (columns in the older literature) are blank cells, and digits that a unit still lacks; each
+must be covered once, by *options* (rows): a candidate covers its cell and its digit in each unit.
 
 The links are index arrays. Nodes 1 to I are the heads of the items, in a circular list through
 node 0; each head starts the circular list of its options, up and down. The nodes of one option
-stand side by side between two *spacers*. A spacer's `up` is the first node of the option before
-it and its `down` the last node of the option behind it, so that walking on from any node comes
-round to it again.
-
-Which open item is branched on next, is the item rule:
-
-- `"failures"`: one with the fewest options; among these the one that ran out of options most often
-  so far. This is our addition: the search comes back to where it failed, which matters from 16x16
-  up and costs nothing below. (It is the idea of dom/wdeg, with the weights as tie-breaker only.)
-- `"fewest"`: the first one with the fewest options, Knuth's rule.
-- `"first"`: the first one, which is Algorithm X without any rule.
+stand side by side between two *spacers*: a spacer's `up` is the first node of the option before
+it, its `down` the last node of the option behind it.
 
 Papers: Panchal, "Sudoku solving AI agents", Algorithm 2; Knuth, "Dancing links" (2000), and The Art
 of Computer Programming 7.2.2.1, Algorithm X, for the layout; Boussemart et al., "Boosting
@@ -34,12 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_baselines.classical.tree_search import (
-    ASSIGNMENTS,
+    ASSIGNMENT_COUNT,
     DEPTH,
-    NODES,
-    NONE,
-    SOLVED,
-    UNDECIDED,
+    FOUND,
+    LIMIT_REACHED,
+    NO_SOLUTION,
+    NODE_COUNT,
     TreeSearch,
 )
 from sudoku_gym.compiler.jit import njit
@@ -137,7 +126,7 @@ def _choose_option(links, node):
 
 
 @njit(cache=True)
-def _put_back_option(links, node):
+def _undo_option(links, node):
     """Undo `_choose_option`, in the opposite order."""
     _, _, _, down, top, _, _ = links
     other = node - _ONE
@@ -168,35 +157,34 @@ def _choose_item(links, failures, rule):
 def _search(links, chosen, failures, rule, counts, node_limit):
     """Cover all items; return the outcome.
 
-    `chosen[:depth]` holds a node of each option in use. `chosen[depth]` is the node to be tried
-    next; where it is the head of its item, all options of the item were tried. It is up to the
-    caller to choose the first item, of which there must be one.
+    `chosen[:depth]` holds a node of each option in use, `chosen[depth]` the node to be tried next:
+    the head of its item once all options of the item were tried. The caller chooses the first item.
     """
     _, right, _, down, top, _, _ = links
-    nodes, depth = counts[NODES], counts[DEPTH]
+    nodes, depth = counts[NODE_COUNT], counts[DEPTH]
     while True:
         node = chosen[depth]
         if node == top[node]:
             failures[node] += 1
             _uncover(links, node)
             if depth == 0:
-                outcome = NONE  # line 18
+                outcome = NO_SOLUTION  # line 18
                 break
             depth -= 1
-            _put_back_option(links, chosen[depth])  # line 16
+            _undo_option(links, chosen[depth])  # line 16
             chosen[depth] = down[chosen[depth]]
             continue
         if nodes == node_limit:
-            outcome = UNDECIDED
+            outcome = LIMIT_REACHED
             break
         nodes += 1
         _choose_option(links, node)  # line 12
         depth += 1
         if right[0] == 0:  # line 13
-            outcome = SOLVED
+            outcome = FOUND
             break
         chosen[depth] = _choose_item(links, failures, rule)  # lines 10-11
-    counts[NODES], counts[DEPTH], counts[ASSIGNMENTS] = nodes, depth, nodes
+    counts[NODE_COUNT], counts[DEPTH], counts[ASSIGNMENT_COUNT] = nodes, depth, nodes
     return outcome
 
 
@@ -253,11 +241,11 @@ def _search_all(grids, outcomes, counts, node_limit, resume, tables, space):
             failures[:] = 0
             _link_board(links, grids[b], tables, work)
             if right[0] == 0:  # line 7
-                outcomes[b] = SOLVED
+                outcomes[b] = FOUND
                 continue
             chosen[0] = _choose_item(links, failures, rule)
         outcomes[b] = _search(links, chosen, failures, rule, counts[b], node_limit)
-        if outcomes[b] == SOLVED:
+        if outcomes[b] == FOUND:
             for node in chosen[: counts[b, DEPTH]]:
                 grids[b, names[node] // size] = names[node] % size + 1
 
@@ -266,9 +254,12 @@ class DancingLinks(TreeSearch):
     """Algorithm 2 as a solver; every option it tries is an assignment.
 
     Args:
-        node_limit: see `TreeSearch`.
-        time_limit: see `TreeSearch`.
-        item_rule: `"failures"`, `"fewest"` or `"first"`: which item is branched on next.
+        node_limit, time_limit: as of `TreeSearch`.
+        item_rule: which open item is branched on next. `"first"`: the first one, Algorithm X
+            without any rule; `"fewest"`: the first one with the fewest options, Knuth's rule;
+            `"failures"`, ours: of those with the fewest options the one that ran out of options
+            most often so far (dom/wdeg with the weights as tie-breaker), which matters from 16x16
+            up.
 
     Raises:
         ValueError: if a limit is too small or the rule is unknown.
@@ -283,7 +274,8 @@ class DancingLinks(TreeSearch):
         item_rule: ItemRule = "failures",
     ) -> None:
         super().__init__(node_limit, time_limit)
-        self._rule = _rule_number(item_rule)
+        if item_rule not in ITEM_RULES:
+            raise ValueError(f"item_rule {item_rule!r} is unknown: use one of {ITEM_RULES}")
         self.item_rule: ItemRule = item_rule
 
     def _prepare(self, geometry: Geometry) -> tuple[Any, Any]:
@@ -292,18 +284,10 @@ class DancingLinks(TreeSearch):
         used = np.zeros(len(geometry.units) + 1, np.uint32)
         work = (used, np.zeros(items, np.uint32), np.zeros(per_option, np.uint32))
         links = _new_links(items, geometry.num_placements, per_option)
-        chosen, failures = (
-            np.zeros(geometry.num_cells + 1, np.uint32),
-            np.zeros(items + 1, np.int64),
-        )
-        tables = (geometry.units, geometry.cell_units, self._rule)
+        chosen = np.zeros(geometry.num_cells + 1, np.uint32)
+        failures = np.zeros(items + 1, np.int64)
+        tables = (geometry.units, geometry.cell_units, ITEM_RULES.index(self.item_rule))
         return tables, (links, chosen, failures, work)
-
-
-def _rule_number(item_rule: ItemRule) -> int:
-    if item_rule not in ITEM_RULES:
-        raise ValueError(f"item_rule {item_rule!r} is unknown: use one of {ITEM_RULES}")
-    return ITEM_RULES.index(item_rule)
 
 
 def _new_links(items: int, options: int, per_option: int) -> tuple[NDArray[np.uint32], ...]:

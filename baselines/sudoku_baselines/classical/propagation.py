@@ -1,17 +1,11 @@
 """Constraint propagation and search: the digits still possible in each cell, kept arc-consistent.
 
 A cell left with one digit takes it away from its peers, until nothing changes; then a cell is
-chosen and its digits are tried in ascending order. Which cell, is the heuristic:
-
-- `"degree"`: one with the fewest digits left (minimum remaining values); among these the one with
-  the most peers that are open too. This is the paper's best form.
-- `"mrv"`: the first one with the fewest digits left.
-- `"first"`: the first open cell in reading order; what propagation does alone.
-
-Hidden singles are not looked for, as in the paper.
+chosen and its digits are tried in ascending order. Hidden singles are not looked for, as in the
+paper.
 
 Paper: Panchal, "Sudoku solving AI agents", Algorithm 3. Its pseudo-code sorts the *values* by
-degree; its text defines the degree heuristic for *variables*, as is usual, and so do we.
+degree; its text defines the degree heuristic for *variables*, as is usual and as done here.
 """
 
 # mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
@@ -23,12 +17,12 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from sudoku_baselines.classical.tree_search import (
-    ASSIGNMENTS,
+    ASSIGNMENT_COUNT,
     DEPTH,
-    NODES,
-    NONE,
-    SOLVED,
-    UNDECIDED,
+    FOUND,
+    LIMIT_REACHED,
+    NO_SOLUTION,
+    NODE_COUNT,
     TreeSearch,
 )
 from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
@@ -43,12 +37,12 @@ _ONE = np.uint32(1)
 
 @njit(cache=True)
 def _propagate(domain, queue, tail, peers):
-    """Eliminate from peers what the queued cells hold; return the cells settled, or -1.
+    """Eliminate from peers what the queued cells hold; return the length of the queue, or -1.
 
     Args:
         domain: uint32 `[N**2]`, a bit for each digit left in a cell.
         queue: `queue[:tail]` holds the cells that have one digit left since the last call.
-        tail: see there.
+        tail: cells in the queue.
         peers: the geometry's.
     """
     head = 0
@@ -71,7 +65,7 @@ def _propagate(domain, queue, tail, peers):
 
 @njit(cache=True)
 def _set_up(grid, domain, queue, peers):
-    """Give a cell its given, or all digits (lines 1-10); return the cells found out, or -1."""
+    """Give cells their given, or all digits (lines 1-10); return the cells decided, or -1."""
     domain[:] = (_ONE << np.uint32(np.sqrt(len(grid)))) - _ONE
     givens = 0
     for cell in range(len(grid)):
@@ -79,13 +73,13 @@ def _set_up(grid, domain, queue, peers):
             domain[cell] = _ONE << np.uint32(grid[cell] - 1)
             queue[givens] = cell
             givens += 1
-    settled = _propagate(domain, queue, givens, peers)
-    return -1 if settled < 0 else settled - givens
+    decided = _propagate(domain, queue, givens, peers)
+    return -1 if decided < 0 else decided - givens
 
 
 @njit(cache=True)
 def _select(domain, peers, heuristic):
-    """Return the open cell whose digits are tried next (lines 11-16), or -1 if all are settled."""
+    """Return the open cell whose digits are tried next (lines 11-16), or -1 if there is none."""
     best, fewest, degree = -1, np.uint32(99), 0
     for cell in range(len(domain)):
         left = popcount(domain[cell])
@@ -117,17 +111,17 @@ def _search(space, peers, heuristic, counts, node_limit):
     whose digits are being tried there, `untried[depth]` has a bit for each that is left.
     """
     domains, cells, untried, queue = space
-    nodes, depth, assignments = counts[NODES], counts[DEPTH], counts[ASSIGNMENTS]
-    outcome = SOLVED
+    nodes, depth, assignments = counts[NODE_COUNT], counts[DEPTH], counts[ASSIGNMENT_COUNT]
+    outcome = FOUND
     while cells[depth] >= 0:
         if untried[depth] == 0:  # every digit leads to a contradiction: backtrack
             if depth == 0:
-                outcome = NONE  # line 17
+                outcome = NO_SOLUTION  # line 17
                 break
             depth -= 1
             continue
         if nodes == node_limit:
-            outcome = UNDECIDED
+            outcome = LIMIT_REACHED
             break
         nodes += 1
         bit = untried[depth] & ~(untried[depth] - _ONE)
@@ -136,16 +130,16 @@ def _search(space, peers, heuristic, counts, node_limit):
         domain[:] = domains[depth]
         domain[cells[depth]] = bit
         queue[0] = cells[depth]
-        settled = _propagate(domain, queue, 1, peers)
-        if settled > 0:
-            assignments += settled
+        decided = _propagate(domain, queue, 1, peers)
+        if decided > 0:
+            assignments += decided
             depth += 1
             cells[depth] = _select(domain, peers, heuristic)
             if cells[depth] >= 0:
                 untried[depth] = domain[cells[depth]]
         else:
             assignments += 1
-    counts[NODES], counts[DEPTH], counts[ASSIGNMENTS] = nodes, depth, assignments
+    counts[NODE_COUNT], counts[DEPTH], counts[ASSIGNMENT_COUNT] = nodes, depth, assignments
     return outcome
 
 
@@ -155,16 +149,16 @@ def _search_all(grids, outcomes, counts, node_limit, resume, tables, space):
     domains, cells, untried, queue = space
     for b in range(len(grids)):
         if not resume:
-            counts[b, ASSIGNMENTS] = _set_up(grids[b], domains[0], queue, peers)
-            if counts[b, ASSIGNMENTS] < 0:
-                counts[b, ASSIGNMENTS] = 0
-                outcomes[b] = NONE
+            counts[b, ASSIGNMENT_COUNT] = _set_up(grids[b], domains[0], queue, peers)
+            if counts[b, ASSIGNMENT_COUNT] < 0:
+                counts[b, ASSIGNMENT_COUNT] = 0
+                outcomes[b] = NO_SOLUTION
                 continue
             cells[0] = _select(domains[0], peers, heuristic)
             if cells[0] >= 0:
                 untried[0] = domains[0, cells[0]]
         outcomes[b] = _search(space, peers, heuristic, counts[b], node_limit)
-        if outcomes[b] == SOLVED:
+        if outcomes[b] == FOUND:
             domain = domains[counts[b, DEPTH]]
             for cell in range(len(domain)):
                 grids[b, cell] = lowest_bit(domain[cell]) + 1
@@ -174,9 +168,10 @@ class Propagation(TreeSearch):
     """Algorithm 3 as a solver; assignments are digits tried and cells left with one digit.
 
     Args:
-        node_limit: see `TreeSearch`.
-        time_limit: see `TreeSearch`.
-        heuristic: `"degree"`, `"mrv"` or `"first"`: which cell the search goes on with.
+        node_limit, time_limit: as of `TreeSearch`.
+        heuristic: which cell is branched on. `"degree"`: one with the fewest digits left; among
+            these the one with the most open peers, the paper's best form. `"mrv"`: the first one
+            with the fewest digits left. `"first"`: the first open cell in reading order.
 
     Raises:
         ValueError: if a limit is too small or the heuristic is unknown.

@@ -1,4 +1,4 @@
-"""Two further rows beside the paper's three algorithms: the suite's own solver, and SAT."""
+"""Two further solvers beside the paper's three algorithms: `sudoku_gym.solver`, and SAT."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_baselines.classical.tree_search import STATUSES
+from sudoku_baselines.classical.tree_search import STATUSES, CountingSolver
 from sudoku_gym import board, solver
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.solver import sat
@@ -16,22 +16,15 @@ if TYPE_CHECKING:
     from pysat.solvers import Solver as SatSolver
 
 
-class SuiteSolver:
-    """`sudoku_gym.solver.solve` as a baseline: bit masks, naked and hidden singles, search.
+class SuiteSolver(CountingSolver):
+    """`sudoku_gym.solver.solve` as a baseline; `nodes` are 0 where singles were enough.
 
     Args:
         node_limit: candidates to try on one puzzle before it is left undecided.
-
-    Attributes:
-        node_limit: as given.
-        status: `[B]`, `"solved"`, `"none"` or `"undecided"` for each puzzle of the last batch.
-        nodes: int64 `[B]`, the candidates tried; 0 where singles were enough.
     """
 
     def __init__(self, node_limit: int = solver.NODE_LIMIT) -> None:
         self.node_limit = node_limit
-        self.status: NDArray[np.str_] = np.zeros(0, "U9")
-        self.nodes: NDArray[np.int64] = np.zeros(0, np.int64)
 
     def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
         """Complete each puzzle; int8 `[B, N, N]`, all zeros where there is no answer."""
@@ -41,24 +34,16 @@ class SuiteSolver:
         return result.solutions
 
 
-class Sat:
+class Sat(CountingSolver):
     """python-sat: one incremental solver for the rules, the givens of a puzzle as assumptions.
 
-    What it learns on one puzzle follows from the rules and serves the next, so its counts and
-    times depend on the order of the puzzles.
+    Nodes are its decisions, backtracks its conflicts, assignments the literals set. Clauses that it
+    learns on one puzzle serve the next, so counts and times depend on the order of the puzzles.
 
     Args:
         conflict_limit: conflicts after which a puzzle is left undecided, noticed when the solver
             next restarts; None for no limit.
         name: which solver of python-sat, e.g. `"glucose4"`, `"cadical153"` (knows no limit).
-
-    Attributes:
-        conflict_limit: as given.
-        name: as given.
-        status: `[B]`, `"solved"`, `"none"` or `"undecided"` for each puzzle of the last batch.
-        nodes: int64 `[B]`, the decisions.
-        backtracks: int64 `[B]`, the conflicts.
-        assignments: int64 `[B]`, the literals set by decisions and by propagation.
 
     Raises:
         ModuleNotFoundError: if python-sat is not installed.
@@ -66,16 +51,12 @@ class Sat:
     """
 
     def __init__(self, conflict_limit: int | None = None, name: str = "glucose4") -> None:
-        import pysat.solvers  # noqa: F401  # so that a missing package shows here, not in a game
+        import pysat.solvers  # noqa: F401  # a missing package is an error here
 
         if conflict_limit is not None and conflict_limit < 1:
             raise ValueError(f"conflict_limit must be at least 1, or None, not {conflict_limit}")
         self.conflict_limit = conflict_limit
         self.name = name
-        self.status: NDArray[np.str_] = np.zeros(0, "U9")
-        self.nodes: NDArray[np.int64] = np.zeros(0, np.int64)
-        self.backtracks: NDArray[np.int64] = np.zeros(0, np.int64)
-        self.assignments: NDArray[np.int64] = np.zeros(0, np.int64)
         self._solvers: dict[Geometry, SatSolver] = {}
 
     def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:

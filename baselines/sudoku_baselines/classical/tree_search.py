@@ -1,7 +1,7 @@
-"""What the three algorithms share: limits, counts, and the answer 'undecided'.
+"""The base of the depth-first solvers: limits, counts and statuses.
 
-All are depth-first searches. A *node* is one digit that the search tried; a *backtrack* is a node
-that it took back; an *assignment* is a digit that came to stand in a cell, tried or forced.
+A *node* is one digit that the search tried; a *backtrack* is a node that it took back; an
+*assignment* is a digit that was put into a cell, tried or forced.
 """
 
 from __future__ import annotations
@@ -17,33 +17,40 @@ from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 
 STATUSES = ("solved", "none", "undecided")
-SOLVED, NONE, UNDECIDED = range(3)
-NODES, DEPTH, ASSIGNMENTS = range(3)  # the columns of a kernel's counts
+FOUND, NO_SOLUTION, LIMIT_REACHED = range(3)  # the same as numbers
+NODE_COUNT, DEPTH, ASSIGNMENT_COUNT = range(3)  # the columns of a kernel's counts
 
-_FIRST_SLICE = 1000  # nodes between two looks at the clock, to begin with
-_LOOK_EVERY = 0.02  # seconds between two looks, about
+_FIRST_SLICE = 1000  # nodes before the clock is read for the first time
+_CLOCK_INTERVAL = 0.02  # seconds between two readings, about
 
 _log = logging.getLogger(__name__)
 
 
-class TreeSearch:
-    """A depth-first search as a solver; the algorithms are its subclasses.
+class CountingSolver:
+    """A solver that keeps the statuses and counts of its last batch.
 
-    A puzzle whose search reaches a limit is left undecided: its answer is all zeros, a warning is
-    logged, and `status` tells it from a puzzle without a solution. A limit on nodes gives the same
-    answer on any machine, a limit on time does not.
+    Attributes:
+        status: str `[B]`, one of `STATUSES` for each puzzle.
+        nodes: int64 `[B]`, digits tried.
+        backtracks: int64 `[B]`, how many of these were taken back.
+        assignments: int64 `[B]`, digits put into cells, tried or forced.
+    """
+
+    status: NDArray[np.str_] = np.zeros(0, "U9")
+    nodes: NDArray[np.int64] = np.zeros(0, np.int64)
+    backtracks: NDArray[np.int64] = np.zeros(0, np.int64)
+    assignments: NDArray[np.int64] = np.zeros(0, np.int64)
+
+
+class TreeSearch(CountingSolver):
+    """A depth-first search as a solver; its subclasses are the algorithms.
+
+    A puzzle whose search reaches a limit is left undecided: its answer is all zeros, and a warning
+    is logged. A limit on nodes gives the same answer on any machine, a limit on time does not.
 
     Args:
         node_limit: how many digits may be tried on one puzzle, at least 1.
         time_limit: how many seconds one puzzle may take, above 0; None for no such limit.
-
-    Attributes:
-        node_limit: as given.
-        time_limit: as given.
-        status: `[B]`, one of `STATUSES` for each puzzle of the last batch.
-        nodes: int64 `[B]`, how many digits the search tried.
-        backtracks: int64 `[B]`, how many of these it took back.
-        assignments: int64 `[B]`, how many digits came to stand in a cell, tried or forced.
 
     Raises:
         ValueError: if a limit is too small.
@@ -59,13 +66,9 @@ class TreeSearch:
             raise ValueError(f"time_limit must be above 0 seconds, or None, not {time_limit}")
         self.node_limit = node_limit
         self.time_limit = time_limit
-        self.status: NDArray[np.str_] = np.zeros(0, "U9")
-        self.nodes: NDArray[np.int64] = np.zeros(0, np.int64)
-        self.backtracks: NDArray[np.int64] = np.zeros(0, np.int64)
-        self.assignments: NDArray[np.int64] = np.zeros(0, np.int64)
 
     def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
-        """Complete each puzzle with the first solution that the search meets.
+        """Complete each puzzle with the first solution found.
 
         Args:
             puzzles: int8 `[B, N, N]`.
@@ -76,19 +79,19 @@ class TreeSearch:
         """
         boards = board.as_boards(puzzles, geometry)
         grids = boards.reshape(len(boards), geometry.num_cells).copy()
-        outcomes = np.full(len(grids), NONE)
+        outcomes = np.full(len(grids), NO_SOLUTION)
         counts = np.zeros((len(grids), 3), np.int64)
         rows = np.flatnonzero(~board.conflicts(boards, geometry).any((1, 2)))
         grids[rows], outcomes[rows], counts[rows] = self._search_all(grids[rows], geometry)
         self.status = np.array(STATUSES)[outcomes]
-        self.nodes, self.assignments = counts[:, NODES], counts[:, ASSIGNMENTS]
+        self.nodes, self.assignments = counts[:, NODE_COUNT], counts[:, ASSIGNMENT_COUNT]
         self.backtracks = self.nodes - counts[:, DEPTH]
-        grids[outcomes != SOLVED] = 0
-        self._warn(int(np.count_nonzero(outcomes == UNDECIDED)), len(grids))
+        grids[outcomes != FOUND] = 0
+        self._warn(int(np.count_nonzero(outcomes == LIMIT_REACHED)), len(grids))
         return grids.reshape(boards.shape)
 
     def _prepare(self, geometry: Geometry) -> tuple[Any, Any]:
-        """Return what the kernel reads (tables) and what it writes (space)."""
+        """Return the tables and the work space of the kernel."""
         raise NotImplementedError
 
     @staticmethod
@@ -101,14 +104,14 @@ class TreeSearch:
         tables: Any,
         space: Any,
     ) -> None:
-        """Search boards that keep the rules, one after the other, in place.
+        """Search boards without conflicts, one after the other, in place.
 
         Args:
-            grids: int8 `[B, N**2]`, completed where the outcome is SOLVED.
+            grids: int8 `[B, N**2]`, completed where the outcome is FOUND.
             outcomes: int64 `[B]`, written.
             counts: int64 `[B, 3]`, zeros; written.
             node_limit: stop a search here.
-            resume: go on with the search that is still in `space`; B is 1 then.
+            resume: continue the search that `space` holds; B is 1 then.
             tables: from `_prepare`.
             space: from `_prepare`.
         """
@@ -117,7 +120,7 @@ class TreeSearch:
     def _search_all(
         self, grids: NDArray[np.int8], geometry: Geometry
     ) -> tuple[NDArray[np.int8], NDArray[np.int64], NDArray[np.int64]]:
-        outcomes = np.full(len(grids), UNDECIDED)
+        outcomes = np.full(len(grids), LIMIT_REACHED)
         counts = np.zeros((len(grids), 3), np.int64)
         tables, space = self._prepare(geometry)
         if self.time_limit is None:
@@ -139,16 +142,16 @@ class TreeSearch:
         tables: Any,
         space: Any,
     ) -> None:
-        """Search one board in slices; compiled code can't read a clock, so Python does between."""
+        """Search one board in slices; compiled code can't read the clock."""
         start = now = perf_counter()
         step = _FIRST_SLICE
-        while now - start < time_limit and counts[0, NODES] < self.node_limit:
-            stop = min(int(counts[0, NODES]) + step, self.node_limit)
+        while now - start < time_limit and counts[0, NODE_COUNT] < self.node_limit:
+            stop = min(int(counts[0, NODE_COUNT]) + step, self.node_limit)
             self._kernel(grid, outcome, counts, stop, now > start, tables, space)
-            if outcome[0] != UNDECIDED:
+            if outcome[0] != LIMIT_REACHED:
                 return
             slice_started, now = now, perf_counter()
-            if now - slice_started < _LOOK_EVERY:
+            if now - slice_started < _CLOCK_INTERVAL:
                 step *= 2
 
     def _warn(self, undecided: int, total: int) -> None:

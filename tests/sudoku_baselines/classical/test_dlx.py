@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sudoku_baselines.classical import dlx
 from sudoku_baselines.classical.dlx import ITEM_RULES, DancingLinks
-from sudoku_baselines.classical.tree_search import DEPTH, SOLVED
+from sudoku_baselines.classical.tree_search import DEPTH, FOUND
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry, sudoku_x
 from sudoku_gym.puzzles import generator, load
@@ -25,7 +25,7 @@ def first_cover(options, num_items, item_rule="failures"):
     chosen, failures = np.zeros(num_items + 1, np.uint32), np.zeros(num_items + 1, np.int64)
     counts, rule = np.zeros(3, np.int64), ITEM_RULES.index(item_rule)
     chosen[0] = dlx._choose_item(links, failures, rule)
-    if dlx._search(links, chosen, failures, rule, counts, 10**6) != SOLVED:
+    if dlx._search(links, chosen, failures, rule, counts, 10**6) != FOUND:
         return None
     return sorted(links[-1][chosen[: counts[DEPTH]]].tolist())
 

@@ -19,7 +19,7 @@ GEOMETRY = Geometry.standard(9)
 def test_looking_at_the_clock_changes_nothing(algorithm, monkeypatch):
     puzzles = load("named").puzzles
     monkeypatch.setattr(tree_search, "_FIRST_SLICE", 7)
-    monkeypatch.setattr(tree_search, "_LOOK_EVERY", 1e-5)
+    monkeypatch.setattr(tree_search, "_CLOCK_INTERVAL", 1e-5)
     in_one_go, in_slices = algorithm(), algorithm(time_limit=1e6)
     assert (in_one_go.solve(puzzles, GEOMETRY) == in_slices.solve(puzzles, GEOMETRY)).all()
     assert set(in_slices.status) == {"solved"}
