@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from results import Results, Row, command_of, in_ms, share_of, table
 from sudoku_baselines.belief_propagation.messages import MAX_EXACT
-from sudoku_baselines.belief_propagation.sinkhorn_solver import Sinkhorn
 from sudoku_baselines.belief_propagation.solver import (
     BeliefPropagation,
+    Sinkhorn,
     bp_sinkhorn,
     fractional_bp,
     max_product,
@@ -202,7 +202,7 @@ def contradictions(config: Config, chosen: PuzzleSet, puzzle_list: str, results:
         key = {"part": "contradictions", "puzzles": puzzle_list, "method": name}
         key["count"] = len(spoilt)
         if results.lacks(key):
-            solver = BeliefPropagation(maker.settings, iterations=config.iterations, check_every=0)
+            solver = BeliefPropagation(maker.config, iterations=config.iterations, check_every=0)
             solver.solve(spoilt, chosen.geometry)
             noticed = solver.status == "contradiction"
             early = int((noticed & (solver.iterations <= EARLY)).sum())

@@ -1,18 +1,16 @@
-"""Message passing on one board: beliefs, the messages of units and digits, and their order.
+"""Updates of belief propagation on one board: messages of units and digits to cells, and beliefs.
 
-Everything is kept as logarithms, where a floor keeps products of messages from underflowing. What
-is impossible is no small number but a cleared entry of `support`: a digit leaves a cell as soon as
-a constraint's message to it is exactly zero, and never comes back.
-
-Shapes: support bool `[C, N]`, choices int64 `[C]` (digits left in each cell), log_prior and
-log_beliefs float64 `[C, N]`, beliefs float64 `[C, N]`, log_messages float64 `[U * N + 1, N]` from
-the i-th cell of unit u at `u * N + i` (the last row stays 0), log_odds float64 `[C, N]` (what the
-placement factor of digit x says of cell c).
+Beliefs and messages are logarithms, with a lower bound that keeps their products from underflowing.
+Exact zeros are kept apart: a digit leaves the `support` of a cell as soon as a factor's message to
+it is zero, and never comes back.
 """
 
 # mypy: disable-error-code="no-untyped-def"
 
 from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +21,7 @@ from sudoku_baselines.belief_propagation.messages import (
     exact_messages,
     polynomial_messages,
 )
-from sudoku_baselines.belief_propagation.placements import placement_messages
+from sudoku_baselines.belief_propagation.placements import placement_graph, placement_messages
 from sudoku_gym import board
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
@@ -31,14 +29,73 @@ from sudoku_gym.geometry import Geometry
 IMPOSSIBLE = -1e300
 
 
-def edge_table(geometry: Geometry) -> NDArray[np.int32]:
-    """Return where the messages to each cell stand: int32 `[C, K]`, padded with U * N."""
+class FactorTables(NamedTuple):
+    """The factors of a geometry.
+
+    Attributes:
+        units: int32 `[U, N]`, as of the geometry; so are `cell_units` and `peers`.
+        edges: int32 `[C, K]`, the rows of `BeliefState.log_messages` to each cell, padded with U N.
+        graph: int32 `[E, 3]`, `placement_graph`, or `[0, 3]` for none.
+    """
+
+    units: NDArray[np.int32]
+    cell_units: NDArray[np.int32]
+    peers: NDArray[np.int32]
+    edges: NDArray[np.int32]
+    graph: NDArray[np.int32]
+
+
+class NumericConfig(NamedTuple):
+    """A `BeliefPropagationConfig` as numbers, for kernels."""
+
+    rule: int
+    iterations: int
+    weight: float
+    placement_weight: float
+    damping: float
+    residual: bool
+    sinkhorn_every: int
+    sinkhorn_rounds: int
+    check_every: int
+    check: int
+    decimate_after: int
+    decimate_every: int
+    min_log_message: float
+
+
+class BeliefState(NamedTuple):
+    """What is known of a board's C cells.
+
+    Attributes:
+        support: bool `[C, N]`, digits that are still possible.
+        choices: int64 `[C]`, how many these are.
+        log_prior: float64 `[C, N]`.
+        log_messages: float64 `[U N + 1, N]`, from unit u to its i-th cell in row u N + i; the last
+            row stays 0.
+        log_odds: float64 `[C, N]`, the message of the placement factor of each digit to each cell.
+        log_beliefs: float64 `[C, N]`.
+        beliefs: float64 `[C, N]`.
+    """
+
+    support: NDArray[np.bool_]
+    choices: NDArray[np.int64]
+    log_prior: NDArray[np.float64]
+    log_messages: NDArray[np.float64]
+    log_odds: NDArray[np.float64]
+    log_beliefs: NDArray[np.float64]
+    beliefs: NDArray[np.float64]
+
+
+@cache
+def factor_tables(geometry: Geometry, with_placements: bool) -> FactorTables:
+    """Return the tables of a geometry; without placement factors if they are not wanted."""
     edges = np.full(geometry.cell_units.shape, geometry.units.size, np.int32)
     filled = np.zeros(geometry.num_cells, np.int64)
     for edge, cell in enumerate(geometry.units.ravel().tolist()):
         edges[cell, filled[cell]] = edge
         filled[cell] += 1
-    return edges
+    graph = placement_graph(geometry) if with_placements else np.empty((0, 3), np.int32)
+    return FactorTables(geometry.units, geometry.cell_units, geometry.peers, edges, graph)
 
 
 def initial_support(boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.bool_]:
@@ -49,64 +106,56 @@ def initial_support(boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.
     return support | is_digit
 
 
-def log_floor(size: int) -> float:
+def min_log_message(size: int) -> float:
     """Return the lowest log message: 1e-15, or higher where a product of N of them would vanish."""
     return max(-15 * np.log(10), -280 * np.log(10) / size)
 
 
 @njit(cache=True)
-def update_unit(u, units, support, choices, log_beliefs, log_messages, rule, damping, floor, work):
-    """Renew the messages of unit u to its cells; return False if it finds a contradiction.
+def update_unit(unit, state, tables, config, work):
+    """Renew the messages of a unit to its cells; return False if it finds a contradiction.
 
-    Cells whose digit is known take no part but for taking their digit from the others.
+    Decided cells only take their digit from the others.
     """
     counts, forward, backward, incoming, outgoing = work
-    places, digits = _open_part(units[u], support, choices)
-    if len(places) != len(digits):
+    positions, digits = _open_part(tables.units[unit], state)
+    if len(positions) != len(digits):
         return False
-    is_possible = _write_incoming(
-        units[u], u * units.shape[1], places, digits, support, log_beliefs, log_messages, floor,
-        incoming,
-    )  # fmt: skip
-    if not is_possible:
+    if not _write_incoming(unit, positions, digits, state, tables, config, incoming):
         return False
-    if rule == POLYNOMIAL:
-        polynomial_messages(incoming, len(places), outgoing)
+    if config.rule == POLYNOMIAL:
+        polynomial_messages(incoming, len(positions), outgoing)
     else:
-        is_max = rule == MAX_PRODUCT
-        exact_messages(incoming, len(places), is_max, counts, forward, backward, outgoing)
-    return _write_outgoing(
-        units[u], u * units.shape[1], places, digits, support, choices, log_messages, damping,
-        floor, outgoing,
-    )  # fmt: skip
+        is_max = config.rule == MAX_PRODUCT
+        exact_messages(incoming, len(positions), is_max, counts, forward, backward, outgoing)
+    return _write_outgoing(unit, positions, digits, state, tables, config, outgoing)
 
 
 @njit(cache=True)
-def _open_part(unit, support, choices):
-    """Return the places in the unit of undecided cells, and the digits that decided ones leave.
+def _open_part(cells, state):
+    """Return the positions of undecided cells in a unit, and the digits that decided ones leave.
 
     There are as many of the one as of the other unless two decided cells hold the same digit.
     """
-    size = len(unit)
-    places = np.empty(size, np.int64)
+    size = len(cells)
+    positions = np.empty(size, np.int64)
     is_free = np.ones(size, np.bool_)
     count = 0
-    for place, cell in enumerate(unit):
-        if choices[cell] > 1:
-            places[count] = place
+    for position, cell in enumerate(cells):
+        if state.choices[cell] > 1:
+            positions[count] = position
             count += 1
         else:
-            is_free[np.argmax(support[cell])] = False
-    return places[:count], np.flatnonzero(is_free)
+            is_free[np.argmax(state.support[cell])] = False
+    return positions[:count], np.flatnonzero(is_free)
 
 
 @njit(cache=True)
-def _write_incoming(
-    unit, first_edge, places, digits, support, log_beliefs, log_messages, floor, incoming
-):
-    """Write what each open cell hears from elsewhere (eq. 3); return False if one has no digit."""
-    for i, place in enumerate(places):
-        cell, edge = unit[place], first_edge + place
+def _write_incoming(unit, positions, digits, state, tables, config, incoming):
+    """Write the messages of open cells to the unit (eq. 3); return False if one has no digit."""
+    support, log_beliefs, log_messages = state.support, state.log_beliefs, state.log_messages
+    for i, position in enumerate(positions):
+        cell, edge = tables.units[unit, position], unit * tables.units.shape[1] + position
         highest = IMPOSSIBLE
         for j, digit in enumerate(digits):
             incoming[i, j] = 0.0
@@ -118,7 +167,7 @@ def _write_incoming(
         total = 0.0
         for j, digit in enumerate(digits):
             if support[cell, digit]:
-                incoming[i, j] = np.exp(max(incoming[i, j] - highest, floor))
+                incoming[i, j] = np.exp(max(incoming[i, j] - highest, config.min_log_message))
                 total += incoming[i, j]
         for j in range(len(digits)):
             incoming[i, j] /= total
@@ -126,12 +175,12 @@ def _write_incoming(
 
 
 @njit(cache=True)
-def _write_outgoing(
-    unit, first_edge, places, digits, support, choices, log_messages, damping, floor, outgoing
-):
-    """Keep the messages, highest 0, and clear what they rule out; return False if that is all."""
-    for i, place in enumerate(places):
-        cell, edge = unit[place], first_edge + place
+def _write_outgoing(unit, positions, digits, state, tables, config, outgoing):
+    """Store the messages, highest 0, and drop digits of message zero; return False if all are."""
+    support, choices, log_messages = state.support, state.choices, state.log_messages
+    damping = config.damping
+    for i, position in enumerate(positions):
+        cell, edge = tables.units[unit, position], unit * tables.units.shape[1] + position
         highest = 0.0
         for j, digit in enumerate(digits):
             if support[cell, digit]:
@@ -141,7 +190,7 @@ def _write_outgoing(
         left = 0
         for j, digit in enumerate(digits):
             if support[cell, digit] and outgoing[i, j] > 0:
-                message = max(np.log(outgoing[i, j] / highest), floor)
+                message = max(np.log(outgoing[i, j] / highest), config.min_log_message)
                 kept = damping * log_messages[edge, digit]
                 log_messages[edge, digit] = kept + (1 - damping) * message
                 left += 1
@@ -165,24 +214,24 @@ def _keep_only(row, digits):
 
 
 @njit(cache=True)
-def update_belief(
-    cell, support, log_prior, edges, weight, log_messages, odds_weight, log_odds, log_beliefs,
-    beliefs,
-):  # fmt: skip
+def update_belief(cell, state, tables, config):
     """Combine prior and messages to the belief of one cell (eq. 2); return how much it changed.
 
-    Weights other than 1 make it a fractional belief: each factor counts as a part of one, since
-    what factors say on a graph with many short loops is partly the same thing.
+    Weights other than 1 make it a fractional belief: on a graph with many short loops the messages
+    of different factors carry partly the same evidence.
     """
+    support, log_messages, log_beliefs = state.support, state.log_messages, state.log_beliefs
+    beliefs = state.beliefs
     size = support.shape[1]
     highest = IMPOSSIBLE
     for digit in range(size):
         if support[cell, digit]:
             combined = 0.0
-            for edge in edges[cell]:
+            for edge in tables.edges[cell]:
                 combined += log_messages[edge, digit]
-            combined *= weight
-            combined += log_prior[cell, digit] + odds_weight * log_odds[cell, digit]
+            combined *= config.weight
+            odds = config.placement_weight * state.log_odds[cell, digit]
+            combined += state.log_prior[cell, digit] + odds
             log_beliefs[cell, digit] = combined
             highest = max(highest, combined)
     total = 0.0
@@ -202,13 +251,13 @@ def update_belief(
 
 
 @njit(cache=True)
-def update_placements(
-    digit, graph, first_edges, support, choices, log_beliefs, log_odds, damping, floor, work
-):  # fmt: skip
-    """Renew what the placement factor of a digit says; return False if it has no placement left."""
+def update_placements(digit, graph, first_edges, state, config, work):
+    """Renew the messages of a digit's placement factor; return False if no placement is left."""
     forward, backward, weights, messages, scales = work
+    support, choices, log_odds = state.support, state.choices, state.log_odds
+    damping, bound = config.damping, 2 * config.min_log_message
     size = support.shape[1]
-    _write_odds(digit, support, choices, log_beliefs, log_odds, floor, weights, scales)
+    _write_odds(digit, state, config, weights, scales)
     start = placement_messages(
         graph[digit], first_edges[digit], weights, forward, backward, messages
     )
@@ -232,17 +281,17 @@ def update_placements(
             support[cell, digit] = True
             choices[cell] = 1
         else:
-            odds = min(
-                max(np.log(messages[cell] / elsewhere) - np.log(scales[cell // size]), 2 * floor),
-                -2 * floor,
-            )
+            odds = np.log(messages[cell] / elsewhere) - np.log(scales[cell // size])
+            odds = min(max(odds, bound), -bound)
             log_odds[cell, digit] = damping * log_odds[cell, digit] + (1 - damping) * odds
     return True
 
 
 @njit(cache=True)
-def _write_odds(digit, support, choices, log_beliefs, log_odds, floor, weights, scales):
-    """Write the odds that each cell holds `digit`, as the other factors see it; rows' highest 1."""
+def _write_odds(digit, state, config, weights, scales):
+    """Write the odds of `digit` in each cell without its placement factor; each row's highest 1."""
+    support, choices, log_beliefs = state.support, state.choices, state.log_beliefs
+    least = config.min_log_message
     size = support.shape[1]
     for row in range(0, len(support), size):
         highest, known = 0.0, False
@@ -257,9 +306,9 @@ def _write_odds(digit, support, choices, log_beliefs, log_odds, floor, weights, 
                     for rival in range(size):
                         if rival != digit and support[cell, rival]:
                             other += np.exp(log_beliefs[cell, rival])
-                    log_weight = log_beliefs[cell, digit] - log_odds[cell, digit]
+                    log_weight = log_beliefs[cell, digit] - state.log_odds[cell, digit]
                     log_weight -= np.log(max(other, 1e-300))
-                    weights[cell] = np.exp(min(max(log_weight, floor), -floor))
+                    weights[cell] = np.exp(min(max(log_weight, least), -least))
                 highest = max(highest, weights[cell])
         scales[row // size] = highest
         for cell in range(row, row + size):
@@ -267,4 +316,4 @@ def _write_odds(digit, support, choices, log_beliefs, log_odds, floor, weights, 
                 if known and choices[cell] > 1:
                     weights[cell] = 0.0
                 else:
-                    weights[cell] = max(weights[cell] / highest, np.exp(floor))
+                    weights[cell] = max(weights[cell] / highest, np.exp(least))

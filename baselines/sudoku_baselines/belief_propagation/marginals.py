@@ -1,4 +1,4 @@
-"""Marginals as policies: fill the surest cell first, with its best digit or a drawn one."""
+"""Marginals as policies: fill the cell of highest belief, with its best digit or a drawn one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Marginals:
     """The beliefs of a message-passing solver as a predictor of whole boards.
 
     Args:
-        solver: run anew on every board it is asked about; `check_every` is not used.
+        solver: runs from the start on every board, without checks.
     """
 
     def __init__(self, solver: BeliefPropagation) -> None:
@@ -31,13 +31,10 @@ class Marginals:
 
 
 class StochasticMarginals:
-    """Plays the surest blank cell with a digit drawn from its marginal.
+    """Plays the blank cell of highest belief with a digit drawn from its marginal.
 
     Args:
         solver: whose beliefs are drawn from.
-
-    Attributes:
-        solver: as given.
     """
 
     def __init__(self, solver: BeliefPropagation) -> None:
@@ -63,12 +60,12 @@ class StochasticMarginals:
         beliefs = self.solver.marginals(boards, self._geometry).reshape(-1, cells, size)
         rows = np.arange(len(boards))
         beliefs = np.where(legal, beliefs, 0.0)
-        surest = beliefs.max(2).argmax(1)
-        heights = beliefs[rows, surest].cumsum(1)  # [B, N]
-        draws = self._rng.random(len(boards)) * heights[:, -1]
-        digits = (heights <= draws[:, None]).sum(1)
-        possible = heights[:, -1] > 0
-        return np.where(possible, surest * size + digits, action_masks.argmax(1))
+        best_cells = beliefs.max(2).argmax(1)
+        cumulative = beliefs[rows, best_cells].cumsum(1)  # [B, N]
+        draws = self._rng.random(len(boards)) * cumulative[:, -1]
+        digits = (cumulative <= draws[:, None]).sum(1)
+        possible = cumulative[:, -1] > 0
+        return np.where(possible, best_cells * size + digits, action_masks.argmax(1))
 
 
 def surest_marginal(iterations: int = 40, **changes: Any) -> PredictorPolicy:
@@ -77,5 +74,5 @@ def surest_marginal(iterations: int = 40, **changes: Any) -> PredictorPolicy:
 
 
 def drawn_marginal(iterations: int = 40, **changes: Any) -> StochasticMarginals:
-    """Make the policy that draws the digit of the surest cell from its marginal."""
+    """Make the policy that draws the digit of the cell of highest belief."""
     return StochasticMarginals(fractional_bp(iterations=iterations, **changes))

@@ -1,12 +1,8 @@
 """Messages of one all-different constraint: sum-product, max-product, and the polynomial one.
 
 Paper: Khan, Jabbari, Jabbari and Ghanbarinejad, "Solving Sudoku using probabilistic graphical
-models". Their exact messages cost N! terms; here a dynamic programme over sets of digits gives the
-same numbers in O(N 2^N) for a whole constraint.
-
-Numbers stay in plain floating point. Zeros are exact: a message is zero only where no assignment
-is left. Everything else is kept above a floor relative to the largest entry of its cell, so that
-products neither underflow nor grow.
+models". Their exact messages cost N! terms; dynamic programming over sets of digits gives the same
+numbers in O(N 2^N) for a whole constraint. A message is zero only where no assignment is left.
 """
 
 # mypy: disable-error-code="no-untyped-def"

@@ -1,4 +1,4 @@
-"""One run of belief propagation: in which order messages go, and when it is over.
+"""One run of belief propagation or of Sinkhorn balancing on each board: schedule and stopping.
 
 Flooding renews every message once an iteration, as Khan et al. do. The residual schedule spends as
 many unit updates an iteration, each on the unit whose cells have changed the most since its last.
@@ -8,91 +8,41 @@ many unit updates an iteration, each on the unit whose cells have changed the mo
 
 from __future__ import annotations
 
-from functools import cache
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from sudoku_baselines.belief_propagation.engine import (
-    edge_table,
+    BeliefState,
     update_belief,
     update_placements,
     update_unit,
 )
 from sudoku_baselines.belief_propagation.messages import POLYNOMIAL, popcounts
-from sudoku_baselines.belief_propagation.placements import placement_graph
 from sudoku_baselines.belief_propagation.sinkhorn import balance_board
-from sudoku_baselines.belief_propagation.solution_check import read_grid
+from sudoku_baselines.belief_propagation.solution_check import decode_grid
 from sudoku_gym.compiler.jit import njit
-from sudoku_gym.geometry import Geometry
 
-SOLVED, CONTRADICTION, UNSOLVED = 0, 1, 2
-SOLUTION_CHECK, COVER_CHECK, ARG_MAX = 0, 1, 2
+OUTCOMES = ("solved", "contradiction", "unsolved")
+VALID, CONTRADICTION, UNSOLVED = range(3)  # the same as numbers
+CHECKS = ("solution-check", "cover-check", "arg-max")
+SOLUTION_CHECK, COVER_CHECK, ARG_MAX = range(3)
 SINKHORN_TOLERANCE = 1e-3
 
 
-class Tables(NamedTuple):
-    """What a geometry gives: units, cell_units and peers as there, and two more.
-
-    Attributes:
-        edges: int32 `[C, K]`, `engine.edge_table`.
-        graph: int32 `[E, 3]`, `placements.placement_graph`, or `[0, 3]` for none.
-    """
-
-    units: NDArray[np.int32]
-    cell_units: NDArray[np.int32]
-    peers: NDArray[np.int32]
-    edges: NDArray[np.int32]
-    graph: NDArray[np.int32]
-
-
-class Plan(NamedTuple):
-    """The numbers a run goes by; `BeliefPropagation` says what they mean."""
-
-    rule: int
-    iterations: int
-    weight: float
-    placement_weight: float
-    damping: float
-    residual: bool
-    sinkhorn_every: int
-    sinkhorn_sweeps: int
-    check_every: int
-    check: int
-    decimate_after: int
-    decimate_every: int
-    floor: float
-
-
-@cache
-def tables_of(geometry: Geometry, with_placements: bool) -> Tables:
-    """Return the tables of a geometry; without placement factors if they are not wanted."""
-    empty = np.empty((0, 3), np.int32)
-    return Tables(
-        geometry.units,
-        geometry.cell_units,
-        geometry.peers,
-        edge_table(geometry),
-        placement_graph(geometry) if with_placements else empty,
-    )
-
-
 @njit(cache=True)
-def run_batch(supports, tables, plan, grids, beliefs, statuses, iterations):
-    """Run on each board; all outputs are overwritten.
+def propagate_batch(supports, tables, config, grids, beliefs, outcomes, iterations):
+    """Run belief propagation on each board; all outputs are overwritten.
 
     Args:
         supports: bool `[B, C, N]`, spent as work space.
-        tables: `Tables`.
-        plan: `Plan`.
-        grids: int8 `[B, C]`, the solution where the status is SOLVED, else the last one read.
+        tables: `FactorTables`.
+        config: `NumericConfig`.
+        grids: int8 `[B, C]`, the solution where the outcome is VALID, else the last one tried.
         beliefs: float64 `[B, C, N]`, as they were at the end.
-        statuses: int64 `[B]`.
+        outcomes: int64 `[B]`.
         iterations: int64 `[B]`, those made.
     """
     size = tables.units.shape[1]
-    exact = plan.rule != POLYNOMIAL
+    exact = config.rule != POLYNOMIAL
     sets = 1 << size if exact else 1
     counts = popcounts(size if exact else 0)
     square = (size, size)
@@ -110,98 +60,85 @@ def run_batch(supports, tables, plan, grids, beliefs, statuses, iterations):
     for b in range(len(supports)):
         for digit in range(size):
             graph[digit] = tables.graph
-        statuses[b], iterations[b] = _run(
-            supports[b], tables, plan, grids[b], beliefs[b], graph, unit_work, digit_work
+        state = BeliefState(
+            supports[b],
+            np.zeros(cells, np.int64),
+            np.zeros((cells, size)),
+            np.zeros((tables.units.size + 1, size)),
+            np.zeros((cells, size)),
+            np.zeros((cells, size)),
+            beliefs[b],
+        )
+        outcomes[b], iterations[b] = _propagate(
+            state, tables, config, grids[b], graph, unit_work, digit_work
         )
 
 
 @njit(cache=True)
-def _run(support, tables, plan, grid, beliefs, graph, unit_work, digit_work):
-    """Run on one board; return its status and the iterations made."""
-    cells, size = support.shape
-    choices = np.zeros(cells, np.int64)
-    log_prior = np.zeros((cells, size))
-    log_odds = np.zeros((cells, size))
-    log_beliefs = np.zeros((cells, size))
-    log_messages = np.zeros((tables.units.size + 1, size))
+def _propagate(state, tables, config, grid, graph, unit_work, digit_work):
+    """Run on one board; return the outcome and the iterations made."""
+    cells, size = state.support.shape
     first_edges = np.zeros(size, np.int64)
     residuals = np.ones(len(tables.units) + 1)
     for cell in range(cells):
-        choices[cell] = np.count_nonzero(support[cell])
-        if choices[cell] == 0:
+        state.choices[cell] = np.count_nonzero(state.support[cell])
+        if state.choices[cell] == 0:
             return CONTRADICTION, 0
-    state = (support, choices, log_prior, log_messages, log_odds, log_beliefs, beliefs)
-    _update_all_beliefs(state, tables, plan)
-    for iteration in range(1, plan.iterations + 1):
-        if plan.residual:
-            consistent = _residual_pass(state, tables, plan, residuals, unit_work)
+    _update_all_beliefs(state, tables, config)
+    for iteration in range(1, config.iterations + 1):
+        if config.residual:
+            consistent = _residual_pass(state, tables, config, residuals, unit_work)
         else:
-            consistent = _flood(state, tables, plan, unit_work)
+            consistent = _flood(state, tables, config, unit_work)
         if consistent and len(graph[0]) > 0:
             for digit in range(size):
                 consistent = consistent and update_placements(
-                    digit, graph, first_edges, support, choices, log_beliefs, log_odds,
-                    plan.damping, plan.floor, digit_work,
-                )  # fmt: skip
+                    digit, graph, first_edges, state, config, digit_work
+                )
         if not consistent:
             return CONTRADICTION, iteration
-        _update_all_beliefs(state, tables, plan)
-        if plan.sinkhorn_every and iteration % plan.sinkhorn_every == 0:
-            _balance(state, tables, plan)
-        if np.max(choices) == 1:
-            solved = _read_best(beliefs, tables.units, grid)
-            return SOLVED if solved else CONTRADICTION, iteration
-        if plan.check_every and iteration % plan.check_every == 0:
-            if _read(beliefs, tables, plan.check, grid):
-                return SOLVED, iteration
-        since = iteration - plan.decimate_after
-        if plan.decimate_every and since >= 0 and since % plan.decimate_every == 0:
-            _fix_surest(state)
+        _update_all_beliefs(state, tables, config)
+        if config.sinkhorn_every and iteration % config.sinkhorn_every == 0:
+            _balance(state, tables, config)
+        if np.max(state.choices) == 1:
+            solved = _decode_best(state.beliefs, tables.units, grid)
+            return VALID if solved else CONTRADICTION, iteration
+        if config.check_every and iteration % config.check_every == 0:
+            if _decode(state.beliefs, tables, config.check, grid):
+                return VALID, iteration
+        since = iteration - config.decimate_after
+        if config.decimate_every and since >= 0 and since % config.decimate_every == 0:
+            _decimate(state)
             residuals[:] = 1.0
-    return UNSOLVED, plan.iterations
+    return UNSOLVED, config.iterations
 
 
 @njit(cache=True)
-def _update_all_beliefs(state, tables, plan):
-    support, _, log_prior, log_messages, log_odds, log_beliefs, beliefs = state
-    for cell in range(len(support)):
-        update_belief(
-            cell, support, log_prior, tables.edges, plan.weight, log_messages,
-            plan.placement_weight, log_odds, log_beliefs, beliefs,
-        )  # fmt: skip
+def _update_all_beliefs(state, tables, config):
+    for cell in range(len(state.support)):
+        update_belief(cell, state, tables, config)
 
 
 @njit(cache=True)
-def _flood(state, tables, plan, work):
+def _flood(state, tables, config, work):
     """Renew the messages of all units from the same beliefs; return False at a contradiction."""
-    support, choices, _, log_messages, _, log_beliefs, _ = state
     for unit in range(len(tables.units)):
-        if not update_unit(
-            unit, tables.units, support, choices, log_beliefs, log_messages, plan.rule,
-            plan.damping, plan.floor, work,
-        ):  # fmt: skip
+        if not update_unit(unit, state, tables, config, work):
             return False
     return True
 
 
 @njit(cache=True)
-def _residual_pass(state, tables, plan, residuals, work):
+def _residual_pass(state, tables, config, residuals, work):
     """Renew U times the unit whose beliefs have moved the most; the last residual is padding."""
-    support, choices, log_prior, log_messages, log_odds, log_beliefs, beliefs = state
     for _ in range(len(tables.units)):
         unit = np.argmax(residuals[:-1])
         if residuals[unit] == 0.0:
             return True
-        if not update_unit(
-            unit, tables.units, support, choices, log_beliefs, log_messages, plan.rule,
-            plan.damping, plan.floor, work,
-        ):  # fmt: skip
+        if not update_unit(unit, state, tables, config, work):
             return False
         for cell in tables.units[unit]:
-            change = update_belief(
-                cell, support, log_prior, tables.edges, plan.weight, log_messages,
-                plan.placement_weight, log_odds, log_beliefs, beliefs,
-            )  # fmt: skip
+            change = update_belief(cell, state, tables, config)
             for other in tables.cell_units[cell]:
                 residuals[other] = max(residuals[other], change)
         residuals[unit] = 0.0
@@ -209,30 +146,27 @@ def _residual_pass(state, tables, plan, residuals, work):
 
 
 @njit(cache=True)
-def _balance(state, tables, plan):
+def _balance(state, tables, config):
     """Balance the beliefs; from now on they are the prior of their cells."""
-    support, _, log_prior, _, _, _, beliefs = state
-    balance_board(beliefs, tables.units, SINKHORN_TOLERANCE, plan.sinkhorn_sweeps)
+    support, log_prior, beliefs = state.support, state.log_prior, state.beliefs
+    balance_board(beliefs, tables.units, SINKHORN_TOLERANCE, config.sinkhorn_rounds)
     for cell in range(len(support)):
         for digit in range(support.shape[1]):
             if support[cell, digit]:
-                beliefs[cell, digit] = max(beliefs[cell, digit], np.exp(plan.floor))
+                beliefs[cell, digit] = max(beliefs[cell, digit], np.exp(config.min_log_message))
                 log_prior[cell, digit] = np.log(beliefs[cell, digit])
 
 
 @njit(cache=True)
-def _read(beliefs, tables, check, grid):
-    """Read a grid off the beliefs; return True if it satisfies every unit."""
+def _decode(beliefs, tables, check, grid):
+    """Derive a grid from the beliefs; return True if it satisfies every unit."""
     if check == ARG_MAX:
-        return _read_best(beliefs, tables.units, grid)
-    count_cells = check == COVER_CHECK
-    return read_grid(
-        beliefs.copy(), tables.units, tables.cell_units, tables.peers, count_cells, grid
-    )
+        return _decode_best(beliefs, tables.units, grid)
+    return decode_grid(beliefs.copy(), tables, check == COVER_CHECK, grid)
 
 
 @njit(cache=True)
-def _read_best(beliefs, units, grid):
+def _decode_best(beliefs, units, grid):
     """Give each cell its most likely digit; return True if that satisfies every unit."""
     for cell in range(len(grid)):
         grid[cell] = np.argmax(beliefs[cell]) + 1
@@ -247,9 +181,9 @@ def _read_best(beliefs, units, grid):
 
 
 @njit(cache=True)
-def _fix_surest(state):
+def _decimate(state):
     """Give the undecided cell of highest belief its digit, for good."""
-    support, choices, _, _, _, _, beliefs = state
+    support, choices, beliefs = state.support, state.choices, state.beliefs
     best_cell, highest = -1, 0.0
     for cell in range(len(support)):
         if choices[cell] > 1 and np.max(beliefs[cell]) > highest:
@@ -260,3 +194,35 @@ def _fix_surest(state):
     choices[best_cell] = 1
     beliefs[best_cell] = 0.0
     beliefs[best_cell, digit] = 1.0
+
+
+@njit(cache=True)
+def sinkhorn_batch(supports, tables, limit, grids, outcomes, iterations):
+    """Balance each board in rounds, with the solution check after each; as `propagate_batch`."""
+    for b in range(len(supports)):
+        beliefs = supports[b].astype(np.float64)
+        for cell in range(len(beliefs)):
+            beliefs[cell] /= max(np.count_nonzero(supports[b, cell]), 1)
+        outcomes[b], iterations[b] = UNSOLVED, limit
+        for iteration in range(1, limit + 1):
+            balance_board(beliefs, tables.units, 0.0, 1)
+            if not _is_possible(beliefs, tables.units):
+                outcomes[b], iterations[b] = CONTRADICTION, iteration
+                break
+            if _decode(beliefs, tables, SOLUTION_CHECK, grids[b]):
+                outcomes[b], iterations[b] = VALID, iteration
+                break
+
+
+@njit(cache=True)
+def _is_possible(beliefs, units):
+    """Return whether each cell, and each digit in each unit, has some probability left."""
+    for unit in units:
+        totals = np.zeros(len(unit))
+        for cell in unit:
+            totals += beliefs[cell]
+            if np.max(beliefs[cell]) == 0.0:
+                return False
+        if np.min(totals) == 0.0:
+            return False
+    return True

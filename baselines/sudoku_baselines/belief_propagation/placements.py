@@ -1,12 +1,11 @@
-"""Placement factors: one digit on the whole board, all its places weighed at once.
+"""Placement factors: one factor for each digit, over all its cells on the whole board.
 
-An addition of ours to Khan et al. The constraints of a board see one unit at a time; a placement
-factor sees one digit: every way to put it N times so that each unit holds it once (46,656 ways on
-an empty 9x9 board). Its messages are exact, and so are their zeros, which is all that can be known
-of a digit alone: locked candidates, X-wings and every larger fish.
+An addition of ours to Khan et al., whose factors are single units. A placement factor sums over
+every way to put its digit N times so that each unit holds it once (46,656 ways on an empty 9x9
+board). Its zeros are exact: they include locked candidates, X-wings and every larger fish.
 
-The ways are the paths of a layered graph. A layer is a row, a node is what the rows so far have
-used (the columns, boxes and other units that reach on below), an edge is a cell of the next row.
+The ways are the paths of a layered graph: a layer is a row, a node the set of other units used so
+far that reach on below, an edge a cell of the next row.
 """
 
 # mypy: disable-error-code="no-untyped-def"

@@ -1,8 +1,8 @@
 """Sinkhorn balancing: scale a matrix until its rows and columns sum to 1.
 
-Paper: Khan et al., section 4. On a board every constraint is a matrix of cells and digits; they
-are balanced one after the other, round after round, since the cells of one are those of others
-(Moon and Gunther, "Multiple constraint satisfaction by belief propagation", 2006).
+Paper: Khan et al., section 4. On a board every unit is a matrix of cells and digits; they are
+balanced one after the other, round after round, since they share cells (Moon and Gunther, "Multiple
+constraint satisfaction by belief propagation", 2006).
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -15,17 +15,10 @@ from sudoku_gym.compiler.jit import njit
 
 
 @njit(cache=True)
-def sweep(beliefs, cells):
+def _sweep(beliefs, cells):
     """Scale the columns, then the rows, of the matrix `beliefs[cells]` in place.
 
-    Sums that are zero are left alone: there is nothing to scale.
-
-    Args:
-        beliefs: float64 `[C, N]`.
-        cells: int `[N]`, the rows of `beliefs` that make up the matrix.
-
-    Returns:
-        The squared Frobenius norm of the change.
+    Sums of zero are left alone. Returns the squared Frobenius norm of the change.
     """
     size = len(cells)
     scale = np.zeros(size)
@@ -48,22 +41,22 @@ def sweep(beliefs, cells):
 
 
 @njit(cache=True)
-def balance_board(beliefs, units, tolerance, max_sweeps):
-    """Balance the constraints of a board in turn, in place, until a round changes little.
+def balance_board(beliefs, units, tolerance, max_rounds):
+    """Balance the units of a board in turn, in place, until a round changes little.
 
     Args:
         beliefs: float64 `[C, N]`.
         units: int32 `[U, N]`.
-        tolerance: of the stopping rule, on the whole board's change in one round.
-        max_sweeps: rounds over all constraints at most.
+        tolerance: the last round is the first that changes the board by less (Frobenius norm).
+        max_rounds: rounds over all units at most.
 
     Returns:
         The rounds made.
     """
-    for rounds in range(max_sweeps):
+    for rounds in range(max_rounds):
         change = 0.0
         for unit in range(len(units)):
-            change += sweep(beliefs, units[unit])
+            change += _sweep(beliefs, units[unit])
         if np.sqrt(change) < tolerance:
             return rounds + 1
-    return max_sweeps
+    return max_rounds

@@ -1,4 +1,4 @@
-"""The solution check: read a grid off beliefs, the surest placement first.
+"""The solution check: a grid from beliefs, the most probable placement first.
 
 Paper: Khan et al., section 5. Counting cells among the constraints is an addition of ours.
 """
@@ -13,39 +13,37 @@ from sudoku_gym.compiler.jit import njit
 
 
 @njit(cache=True)
-def read_grid(beliefs, units, cell_units, peers, count_cells, grid):
+def decode_grid(beliefs, tables, count_cells, grid):
     """Fill a grid greedily; return True if it satisfies every unit.
 
-    The relative probability of a placement is its probability divided by the sum of the
-    probabilities of its digit over a constraint; of a cell's constraints the one counts in which
-    it is highest. The placement with the highest goes in, the digit leaves all cells that share a
-    constraint with it, and the probability that such a cell loses is divided equally among the
-    digits it has left. A cell with no digit left ends the check.
+    The relative probability of a placement is its probability divided by that of its digit in a
+    whole unit, in the unit where this is highest. The placement with the highest is made, its digit
+    is removed from all peers, and what a peer loses is divided equally among its other digits. The
+    check fails if a peer has none.
 
     Args:
         beliefs: float64 `[C, N]`, rows sum to 1; spent as work space.
-        units: int32 `[U, N]`.
-        cell_units: int32 `[C, K]`, padded with U.
-        peers: int32 `[C, P]`, padded with the cell itself.
+        tables: with `units`, `cell_units` and `peers` of the geometry.
         count_cells: True to count a cell as one more constraint, in which its digits sum to 1.
         grid: int8 `[C]`, overwritten.
 
     Returns:
         Whether the grid was filled; it is then valid, since peers never share a digit.
     """
+    units, cell_units, peers = tables.units, tables.cell_units, tables.peers
     size = units.shape[1]
-    # The surest cell of each digit in each unit, kept until a belief in the unit changes.
+    # The most likely cell of each digit in each unit, kept until a belief in the unit changes.
     highest = np.zeros((len(units), size))
     where = np.zeros((len(units), size), np.int64)
     stale = np.ones(len(units) + 1, np.bool_)  # the last stands for the padding of cell_units
-    sureness = np.zeros(len(beliefs))  # the highest probability in each blank cell
+    cell_maxima = np.zeros(len(beliefs))  # the highest probability in each blank cell
     grid[:] = 0
     if not _fill_known(beliefs, peers, grid):
         return False
     blanks = np.flatnonzero(grid == 0)
     if count_cells:
         for blank in blanks:
-            sureness[blank] = np.max(beliefs[blank])
+            cell_maxima[blank] = np.max(beliefs[blank])
     for _ in range(len(blanks)):
         for unit in range(len(units)):
             if stale[unit]:
@@ -55,21 +53,21 @@ def read_grid(beliefs, units, cell_units, peers, count_cells, grid):
         if highest.ravel()[best] == 0.0:
             return False
         cell, digit = where.ravel()[best], best % size
-        surest = np.argmax(sureness)
-        if sureness[surest] > highest.ravel()[best]:
-            cell, digit = surest, np.argmax(beliefs[surest])
+        likeliest = np.argmax(cell_maxima)
+        if cell_maxima[likeliest] > highest.ravel()[best]:
+            cell, digit = likeliest, np.argmax(beliefs[likeliest])
         grid[cell] = digit + 1
-        sureness[cell] = 0.0
+        cell_maxima[cell] = 0.0
         for unit in cell_units[cell]:
             stale[unit] = True
         for peer in peers[cell]:
             if grid[peer] == 0 and beliefs[peer, digit] > 0:
                 for unit in cell_units[peer]:
                     stale[unit] = True
-                if not _take_away(beliefs[peer], digit):
+                if not _remove_digit(beliefs[peer], digit):
                     return False
                 if count_cells:
-                    sureness[peer] = np.max(beliefs[peer])
+                    cell_maxima[peer] = np.max(beliefs[peer])
     return True
 
 
@@ -77,8 +75,7 @@ def read_grid(beliefs, units, cell_units, peers, count_cells, grid):
 def _fill_known(beliefs, peers, grid):
     """Fill the cells with one possible digit; return False if two of them exclude each other.
 
-    Their relative probability is 1 as soon as their digit has left their peers, so they are the
-    first to go in whatever the other beliefs are.
+    Their relative probability is 1, so they come first whatever the other beliefs are.
     """
     for cell in range(len(grid)):
         if np.count_nonzero(beliefs[cell]) == 1:
@@ -86,7 +83,7 @@ def _fill_known(beliefs, peers, grid):
             grid[cell] = digit + 1
             for peer in peers[cell]:
                 if peer != cell and beliefs[peer, digit] > 0:
-                    if not _take_away(beliefs[peer], digit):
+                    if not _remove_digit(beliefs[peer], digit):
                         return False
     return True
 
@@ -106,7 +103,7 @@ def _rank(beliefs, unit, grid, highest, where):
 
 
 @njit(cache=True)
-def _take_away(belief, digit):
+def _remove_digit(belief, digit):
     """Move the probability of `digit` to the cell's other digits; return False if it has none."""
     left = np.count_nonzero(belief) - 1
     if left == 0:

@@ -1,4 +1,4 @@
-"""Belief propagation and Sinkhorn balancing as solvers, and their marginals as predictors.
+"""Belief propagation and Sinkhorn balancing as solvers.
 
 Paper: Khan, Jabbari, Jabbari and Ghanbarinejad, "Solving Sudoku using probabilistic graphical
 models". The rules, Sinkhorn balancing and the solution check are the paper's; damping, the residual
@@ -13,29 +13,40 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_baselines.belief_propagation import engine, messages, passing
+from sudoku_baselines.belief_propagation import messages
+from sudoku_baselines.belief_propagation.engine import (
+    NumericConfig,
+    factor_tables,
+    initial_support,
+    min_log_message,
+)
+from sudoku_baselines.belief_propagation.passing import (
+    CHECKS,
+    OUTCOMES,
+    VALID,
+    propagate_batch,
+    sinkhorn_batch,
+)
 from sudoku_gym import board, plugins
 from sudoku_gym.geometry import Geometry
 
-STATUSES = ("solved", "contradiction", "unsolved")  # by their numbers in `passing`
-CHECKS = ("solution-check", "cover-check", "arg-max")  # the same
 CHUNK = 256  # boards a call: bounds the memory that their beliefs take
 
 
 @dataclass(frozen=True)
-class Settings:
+class BeliefPropagationConfig:
     """How messages are passed.
 
     Attributes:
-        rule: the message of a constraint, one of `messages.RULES`.
+        rule: the messages of a unit, one of `messages.RULES`.
         iterations: the most to make on one puzzle.
         sinkhorn_every: iterations between two balancings of the beliefs, which then are the
             priors of their cells; 0 for none.
-        sinkhorn_rounds: rounds over the constraints at most in one balancing.
-        check: how a grid is read off the beliefs: the paper's solution check; the same with each
-            cell as one more constraint (`"cover-check"`); or the likeliest digit of each cell.
-        check_every: iterations between two readings; the run ends with the first valid grid. 0
-            leaves it to hard zeros and decimation to decide every cell.
+        sinkhorn_rounds: rounds over the units at most in one balancing.
+        check: how a grid is derived from the beliefs: the paper's solution check; the same with
+            each cell as one more constraint (`"cover-check"`); or the likeliest digit of each cell.
+        check_every: iterations between two checks; the run ends with the first valid grid. With 0
+            only zero messages and decimation decide cells.
         damping: the share of its old value that each message keeps, in logarithms, in [0, 1).
         schedule: `"flooding"` renews all messages from the same beliefs; `"residual"` those of
             the unit whose beliefs have changed the most, as many units an iteration.
@@ -81,9 +92,9 @@ class Settings:
             if getattr(self, name) not in known:
                 raise ValueError(f"no {name} is called {getattr(self, name)!r}: use {known}")
 
-    def plan(self, size: int) -> passing.Plan:
-        """Return the settings as numbers, for boards of N digits."""
-        return passing.Plan(
+    def as_numbers(self, size: int) -> NumericConfig:
+        """Return what kernels need, for boards of N digits."""
+        return NumericConfig(
             messages.rule_number(self.rule, size),
             self.iterations,
             float(self.weight),
@@ -96,32 +107,46 @@ class Settings:
             CHECKS.index(self.check),
             self.decimate_after,
             self.decimate_every,
-            engine.log_floor(size),
+            min_log_message(size),
         )
 
 
-class BeliefPropagation:
-    """Message passing as a solver: a puzzle is solved by the first valid grid that is read.
-
-    A run that decides every cell wrongly, or leaves a cell or a unit without a digit, ends as a
-    contradiction (theorem 3.8). Without decimation that proves the puzzle to have no solution,
-    as far as the floor of the messages goes: only exact zeros count.
-
-    Args:
-        settings: of type `Settings`; None for sum-product as in the paper.
-        **changes: fields of `Settings` by name, in place of those in `settings`.
+class IterativeSolver:
+    """A solver that keeps the statuses and iterations of its last batch.
 
     Attributes:
-        settings: as given.
-        status: `[B]`, one of `STATUSES` for each puzzle of the last batch.
+        status: str `[B]`, one of `passing.OUTCOMES` for each puzzle.
         iterations: int64 `[B]`, how many were made.
     """
 
-    def __init__(self, settings: Settings | None = None, **changes: Any) -> None:
-        changes = plugins.checked_options(Settings, "belief propagation", changes, {})
-        self.settings = replace(settings or Settings(), **changes)
-        self.status: NDArray[np.str_] = np.zeros(0, "U13")
-        self.iterations: NDArray[np.int64] = np.zeros(0, np.int64)
+    status: NDArray[np.str_] = np.zeros(0, "U13")
+    iterations: NDArray[np.int64] = np.zeros(0, np.int64)
+
+    def _solutions(
+        self, grids: NDArray[np.int8], outcomes: NDArray[np.int64], geometry: Geometry
+    ) -> NDArray[np.int8]:
+        """Keep the statuses; return the boards, all zeros where no valid grid was found."""
+        self.status = np.array(OUTCOMES)[outcomes]
+        grids[outcomes != VALID] = 0
+        return grids.reshape(-1, geometry.size, geometry.size)
+
+
+class BeliefPropagation(IterativeSolver):
+    """Message passing as a solver: the first valid grid derived from the beliefs is the answer.
+
+    A run that decides every cell wrongly, or leaves a cell or a unit without a digit, ends as a
+    contradiction (theorem 3.8). Without decimation that proves the puzzle to have no solution, up
+    to numerical underflow: only exact zeros count.
+
+    Args:
+        config: how messages are passed; None for sum-product as in the paper.
+        **changes: fields of `BeliefPropagationConfig`, in place of those in `config`.
+    """
+
+    def __init__(self, config: BeliefPropagationConfig | None = None, **changes: Any) -> None:
+        kind = BeliefPropagationConfig
+        changes = plugins.checked_options(kind, "belief propagation", changes, {})
+        self.config = replace(config or kind(), **changes)
 
     def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
         """Run on each puzzle.
@@ -131,17 +156,17 @@ class BeliefPropagation:
             geometry: the shape of the boards.
 
         Returns:
-            int8 `[B, N, N]`, all zeros where no valid grid was read.
+            int8 `[B, N, N]`, all zeros where no valid grid was found.
 
         Raises:
             ValueError: if the boards don't fit the geometry, or an exact rule is asked for more
                 cells than it can take.
         """
-        grids, _ = self._run(puzzles, geometry, self.settings.plan(geometry.size))
+        grids, _ = self._run(puzzles, geometry, self.config.as_numbers(geometry.size))
         return grids
 
     def marginals(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.float64]:
-        """Return the beliefs after all iterations, no grid being read on the way.
+        """Return the beliefs after all iterations, without checks on the way.
 
         Args:
             puzzles: int8 `[B, N, N]`.
@@ -151,15 +176,15 @@ class BeliefPropagation:
             float64 `[B, N, N, N]`, the last axis digit - 1, sums to 1; as they were at the end
             where the run met a contradiction.
         """
-        plan = self.settings.plan(geometry.size)._replace(check_every=0)
-        _, beliefs = self._run(puzzles, geometry, plan)
+        config = self.config.as_numbers(geometry.size)._replace(check_every=0)
+        _, beliefs = self._run(puzzles, geometry, config)
         return beliefs
 
     def _run(
-        self, puzzles: NDArray[np.int8], geometry: Geometry, plan: passing.Plan
+        self, puzzles: NDArray[np.int8], geometry: Geometry, config: NumericConfig
     ) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
         boards = board.as_boards(puzzles, geometry)
-        tables = passing.tables_of(geometry, plan.placement_weight > 0)
+        tables = factor_tables(geometry, config.placement_weight > 0)
         count, cells, size = len(boards), geometry.num_cells, geometry.size
         grids = np.zeros((count, cells), np.int8)
         beliefs = np.zeros((count, cells, size))
@@ -167,42 +192,66 @@ class BeliefPropagation:
         self.iterations = np.zeros(count, np.int64)
         for start in range(0, count, CHUNK):
             part = slice(start, start + CHUNK)
-            passing.run_batch(
-                engine.initial_support(boards[part], geometry),
-                tables,
-                plan,
-                grids[part],
-                beliefs[part],
-                outcomes[part],
-                self.iterations[part],
-            )
-        self.status = np.array(STATUSES)[outcomes]
-        grids[outcomes != passing.SOLVED] = 0
-        return grids.reshape(boards.shape), beliefs.reshape(count, size, size, size)
+            support = initial_support(boards[part], geometry)
+            outputs = (grids[part], beliefs[part], outcomes[part], self.iterations[part])
+            propagate_batch(support, tables, config, *outputs)
+        grids = self._solutions(grids, outcomes, geometry)
+        return grids, beliefs.reshape(count, size, size, size)
+
+
+class Sinkhorn(IterativeSolver):
+    """Sinkhorn balancing alone, after Moon and Gunther (2006): no messages are passed.
+
+    All units are balanced in turn, with the solution check after every round. A contradiction is a
+    cell, or a digit of a unit, without any probability.
+
+    Args:
+        iterations: rounds at most, at least 1.
+
+    Raises:
+        ValueError: if `iterations` is below 1.
+    """
+
+    def __init__(self, iterations: int = 200) -> None:
+        if iterations < 1:
+            raise ValueError(f"iterations must be at least 1, not {iterations}")
+        self.iteration_limit = iterations
+
+    def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
+        """Balance each puzzle; see `BeliefPropagation.solve`."""
+        boards = board.as_boards(puzzles, geometry)
+        grids = np.zeros((len(boards), geometry.num_cells), np.int8)
+        outcomes = np.zeros(len(boards), np.int64)
+        self.iterations = np.zeros(len(boards), np.int64)
+        support, tables = initial_support(boards, geometry), factor_tables(geometry, False)
+        sinkhorn_batch(support, tables, self.iteration_limit, grids, outcomes, self.iterations)
+        return self._solutions(grids, outcomes, geometry)
 
 
 def sum_product(**changes: Any) -> BeliefPropagation:
     """Make the solver with exact sum-product messages; the paper's settings otherwise."""
-    return BeliefPropagation(Settings(), **changes)
+    return BeliefPropagation(**changes)
 
 
 def max_product(**changes: Any) -> BeliefPropagation:
     """Make the solver with exact max-product messages."""
-    return BeliefPropagation(Settings(rule="max-product"), **changes)
+    return BeliefPropagation(BeliefPropagationConfig(rule="max-product"), **changes)
 
 
 def bp_sinkhorn(**changes: Any) -> BeliefPropagation:
     """Make the paper's own solver: eq. 5, and Sinkhorn balancing every second iteration."""
-    settings = Settings(rule="polynomial", sinkhorn_every=2, check_every=2)
-    return BeliefPropagation(settings, **changes)
+    config = BeliefPropagationConfig(rule="polynomial", sinkhorn_every=2, check_every=2)
+    return BeliefPropagation(config, **changes)
 
 
 def fractional_bp(**changes: Any) -> BeliefPropagation:
-    """Make the best solver here: exact messages of units and digits, each counted as a part.
+    """Make the best solver here: exact messages of units and digits, with fractional weights.
 
-    With weight 1 for every factor, beliefs count the same evidence once for each short loop it
-    comes back on, and grow sure of wrong digits. Weights below 1 and the residual schedule end
-    that; placement factors see what units can't.
+    With weight 1 for every factor, beliefs count the same evidence once for each short loop and
+    become certain of wrong digits; weights below 1 and the residual schedule prevent that.
+    Placement factors add deductions that no unit alone can make.
     """
-    settings = Settings(schedule="residual", damping=0.2, weight=0.45, placement_weight=0.1)
-    return BeliefPropagation(settings, **changes)
+    config = BeliefPropagationConfig(
+        schedule="residual", damping=0.2, weight=0.45, placement_weight=0.1
+    )
+    return BeliefPropagation(config, **changes)

@@ -3,8 +3,9 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from sudoku_baselines.belief_propagation import passing
-from sudoku_baselines.belief_propagation.solver import STATUSES, Settings
+from sudoku_baselines.belief_propagation.engine import FactorTables
+from sudoku_baselines.belief_propagation.passing import OUTCOMES, propagate_batch
+from sudoku_baselines.belief_propagation.solver import BeliefPropagationConfig
 
 # Three constraints in a row, each sharing one cell with the next: a tree.
 TREE = np.array([[0, 1, 2, 3], [3, 4, 5, 6], [6, 7, 8, 9]], np.int32)
@@ -22,7 +23,7 @@ def tree_tables():
         edges[cell, : len(units)] = units * SIZE + places
         others = np.setdiff1d(TREE[units], [cell])
         peers[cell, : len(others)] = others
-    return passing.Tables(TREE, cell_units, peers, edges, np.empty((0, 3), np.int32))
+    return FactorTables(TREE, cell_units, peers, edges, np.empty((0, 3), np.int32))
 
 
 def exact_marginals(support, combine):
@@ -44,9 +45,10 @@ def run(support, **changes):
     supports = support[None].copy()
     beliefs = np.zeros((1, CELLS, SIZE))
     grids, outcome = np.zeros((1, CELLS), np.int8), np.zeros(1, np.int64)
-    plan = Settings(iterations=80, check_every=0, **changes).plan(SIZE)
-    passing.run_batch(supports, tree_tables(), plan, grids, beliefs, outcome, np.zeros(1, np.int64))
-    return beliefs[0], STATUSES[outcome[0]]
+    config = BeliefPropagationConfig(iterations=80, check_every=0, **changes).as_numbers(SIZE)
+    made = np.zeros(1, np.int64)
+    propagate_batch(supports, tree_tables(), config, grids, beliefs, outcome, made)
+    return beliefs[0], OUTCOMES[outcome[0]]
 
 
 def random_support(seed):

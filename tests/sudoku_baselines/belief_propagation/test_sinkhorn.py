@@ -4,16 +4,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudoku_baselines.belief_propagation.sinkhorn import balance_board
-from sudoku_baselines.belief_propagation.sinkhorn_solver import Sinkhorn
+from sudoku_baselines.belief_propagation.solver import Sinkhorn
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
 
 
-def balance(matrix, max_sweeps=10_000):
-    """A matrix is a board with one constraint; also returns how far its sums are from 1."""
-    balanced, unit = matrix.copy(), np.arange(len(matrix))[None]
-    sweeps = balance_board(balanced, unit, 1e-8, max_sweeps)
-    return balanced, np.abs([balanced.sum(0) - 1, balanced.sum(1) - 1]).max(), sweeps
+def balance(matrix, max_rounds=10_000):
+    """Balance one matrix; return it, how far its lines are from summing to 1, and the rounds."""
+    balanced = np.array(matrix)
+    rounds = balance_board(balanced, np.arange(len(matrix))[None], 1e-8, max_rounds)
+    sums = np.concatenate([balanced.sum(0), balanced.sum(1)])
+    return balanced, np.abs(sums - 1).max(), rounds
 
 
 @settings(deadline=None, max_examples=40)
@@ -25,10 +26,10 @@ def test_a_matrix_with_total_support_becomes_doubly_stochastic(seed, size):
     for _ in range(3):
         matrix[np.arange(size), rng.permutation(size)] += rng.random() + 0.1
     matrix *= rng.random((size, size)) + 0.1
-    balanced, residual, sweeps = balance(matrix)
+    balanced, residual, rounds = balance(matrix)
     np.testing.assert_allclose(balanced.sum(0), 1, atol=1e-6)
     np.testing.assert_allclose(balanced.sum(1), 1, atol=1e-6)
-    assert residual <= 1e-6 and sweeps >= 1
+    assert residual <= 1e-6 and rounds >= 1
     assert ((balanced > 0) == (matrix > 0)).all()
 
 
@@ -46,12 +47,14 @@ def test_the_residual_says_that_no_permutation_fits():
     assert residual > 0.5
 
 
-def test_the_last_sweep_is_the_first_to_change_little_or_the_last_allowed():
+def test_the_last_round_is_the_first_to_change_little_or_the_last_allowed():
     matrix = np.array([[1.0, 2], [3, 4]])
     assert balance(matrix)[2] > 3 and balance(np.eye(2))[2] == 1
-    rough, residual, few = balance(matrix, max_sweeps=2)
-    assert few == 2 and residual > 1e-6
-    assert (balance(rough, max_sweeps=1)[0] == balance(matrix, max_sweeps=3)[0]).all()
+    rough, residual, rounds = balance(matrix, max_rounds=2)
+    assert rounds == 2 and residual > 1e-6
+    once, _, _ = balance(rough, max_rounds=1)
+    two_and_one, _, _ = balance(matrix, max_rounds=3)
+    assert (once == two_and_one).all()
 
 
 def test_a_board_is_balanced_in_all_its_units_at_once():

@@ -5,7 +5,7 @@ import pytest
 
 from sudoku_baselines.belief_propagation.marginals import drawn_marginal, surest_marginal
 from sudoku_baselines.belief_propagation.solver import (
-    Settings,
+    BeliefPropagationConfig,
     bp_sinkhorn,
     fractional_bp,
     max_product,
@@ -25,7 +25,7 @@ def solved_by(solver, puzzle_set):
     solved = (grids == puzzle_set.solutions).all((1, 2))
     assert ((solver.status == "solved") == solved).all()
     assert (grids[~solved] == 0).all()
-    assert (solver.iterations <= solver.settings.iterations).all()
+    assert (solver.iterations <= solver.config.iterations).all()
     return solved
 
 
@@ -154,7 +154,7 @@ def test_drawn_digits_follow_the_marginals():
 )
 def test_wrong_settings_are_named(changes, message):
     with pytest.raises(ValueError, match=message):
-        Settings(**changes)
+        BeliefPropagationConfig(**changes)
 
 
 def test_exact_rules_say_where_they_stop():
