@@ -17,16 +17,14 @@ from typing import Any
 
 import tyro
 
-from sudoku_gym.cli.app import App
 from sudoku_gym.cli.comparison import Compare, Evaluate
 from sudoku_gym.cli.generate import Generate
 from sudoku_gym.cli.info import Info
+from sudoku_gym.cli.launch import App, Plot, Train
 from sudoku_gym.cli.leaderboard import Leaderboard
 from sudoku_gym.cli.play import Play
-from sudoku_gym.cli.plot import Plot
 from sudoku_gym.cli.solve import Solve
-from sudoku_gym.cli.terminal import plain, print_anything
-from sudoku_gym.cli.train import Train
+from sudoku_gym.cli.terminal import plain, replace_unprintable
 from sudoku_gym.cli.watch import Watch
 from sudoku_gym.plugins import import_from
 from sudoku_gym.plugins.usage_errors import short_usage_errors
@@ -60,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         solution, say), 2 for bad input, of which one line on standard error tells.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    print_anything()
+    replace_unprintable()
     try:
         if arguments in (["--version"], ["-V"]):
             print(f"{PROGRAM} {version(PROGRAM)}")

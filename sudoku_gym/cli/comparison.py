@@ -10,16 +10,16 @@ from typing import Literal
 import numpy as np
 from tyro.conf import Positional
 
-from sudoku_gym.cli.inputs import (
+from sudoku_gym.cli.puzzle_arguments import (
     BankOrFile,
     Board,
     Split,
-    board_called,
+    geometry_named,
     parse_blanks,
     read_puzzles,
 )
-from sudoku_gym.cli.terminal import console, progress, results_table
-from sudoku_gym.evaluation import Evaluation, evaluate, to_markdown
+from sudoku_gym.cli.terminal import console, progress, table
+from sudoku_gym.evaluation import Evaluation, evaluate, tabulate, to_markdown
 from sudoku_gym.plugins import default_policies
 from sudoku_gym.policies import Policy, load_policy
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
@@ -56,7 +56,7 @@ class _Match:
 
     def chosen(self) -> PuzzleSet:
         """Return the puzzles to play."""
-        whole = read_puzzles(self.puzzles, self.split, board_called(self.board))
+        whole = read_puzzles(self.puzzles, self.split, geometry_named(self.board))
         count = len(whole) if self.count is None else self.count
         if count < 1:
             raise ValueError(f"count must be at least 1, not {count}")
@@ -93,7 +93,7 @@ class _Match:
         elif self.format == "markdown":
             print(f"{title}\n\n{to_markdown(results)}")
         else:
-            console().print(results_table(results, title))
+            console().print(table(*tabulate(results), title))
 
     def _title(self, puzzles: PuzzleSet) -> str:
         """Name the puzzles, and say what the figure is worth.

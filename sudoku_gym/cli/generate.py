@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from sudoku_gym import board
-from sudoku_gym.cli.inputs import Board, board_called
+from sudoku_gym.cli.puzzle_arguments import Board, geometry_named
 from sudoku_gym.cli.terminal import progress
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles import files, generator
@@ -58,7 +58,7 @@ class Generate:
                 "--hard makes minimal puzzles that need search: leave --givens, --pattern and "
                 "--difficulty out"
             )
-        geometry = board_called(self.board or "9x9")
+        geometry = geometry_named(self.board or "9x9")
         assert geometry is not None
         rng = np.random.default_rng(self.seed)
         made = self._graded(geometry, rng) if self.difficulty else self._any(geometry, rng)

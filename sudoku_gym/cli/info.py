@@ -85,7 +85,7 @@ def _extras() -> list[str]:
 
 
 def _kernels() -> str:
-    """Say how much of the ground floor is compiled, and where that is kept."""
+    """Say how many kernels are compiled, and where the machine code is kept."""
     done, count, folder = compiled()
     return f"{done} of {count} functions compiled, kept below {folder or 'no folder'}"
 

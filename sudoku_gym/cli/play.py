@@ -10,7 +10,7 @@ from tyro.conf import Positional
 
 from sudoku_gym import board, solver
 from sudoku_gym.board import SYMBOLS
-from sudoku_gym.cli.inputs import BankFileOrPuzzle, Board, Split, environment
+from sudoku_gym.cli.puzzle_arguments import BankFileOrPuzzle, Board, Split, environment
 from sudoku_gym.envs.batch import EnvState
 from sudoku_gym.envs.rendering import to_ansi
 from sudoku_gym.envs.sudoku import SudokuEnv
@@ -92,13 +92,13 @@ class _Game:
 
     def _put(self, cell: int, digit: int) -> str:
         size, before = self.geometry.size, (self.env.get_state(), self.board)
-        place = board.cell_name(cell, size)
+        where = board.cell_name(cell, size)
         if self.givens.flat[cell]:
-            return f"The digit at {place} is a given."
+            return f"The digit at {where} is a given."
         if self.board.flat[cell]:
             self.board = self.env.step(self.geometry.num_placements + cell)[0]
         elif digit == 0:
-            return f"The cell at {place} is blank already."
+            return f"The cell at {where} is blank already."
         if digit:
             self.board, _, _, _, info = self.env.step(cell * size + digit - 1)
             if info["illegal_action"]:

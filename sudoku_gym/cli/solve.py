@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tyro.conf import Positional
 
 from sudoku_gym import board, solver
-from sudoku_gym.cli.inputs import Board, board_called, read_boards
+from sudoku_gym.cli.puzzle_arguments import Board, geometry_named, read_boards
 from sudoku_gym.geometry import Geometry, geometry_for
 
 
@@ -31,7 +31,7 @@ class Solve:
         """Solve and print."""
         if not 0 <= self.node_limit < 2**63:
             raise ValueError(f"--node-limit must be 0 to 2^63 - 1, not {self.node_limit}")
-        wanted = board_called(self.board)
+        wanted = geometry_named(self.board)
         boards = read_boards(self.puzzle, wanted)
         geometry = geometry_for(boards.shape[1], wanted)
         result = solver.search(boards, 2, geometry, node_limit=self.node_limit)

@@ -1,4 +1,4 @@
-"""How results look in the terminal, and what is shown while they are waited for.
+"""Tables, texts and progress bars in the terminal.
 
 What a user wrote (names, paths) is never read as markup: rich gets it as `Text`.
 """
@@ -6,9 +6,10 @@ What a user wrote (names, paths) is never read as markup: rich gets it as `Text`
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
+from typing import TypeAlias
 
 from rich.console import Console
 from rich.progress import (
@@ -22,12 +23,10 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from sudoku_gym.evaluation import Evaluation, tabulate
-
-Told = Callable[[float], None]  # is called with the share that is done, 0 to 1
+OnProgress: TypeAlias = Callable[[float], None]  # takes the share that is done, 0 to 1
 
 
-def print_anything() -> None:
+def replace_unprintable() -> None:
     """Let standard output show a ? for what its encoding lacks, in place of an error."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
@@ -44,12 +43,6 @@ def console() -> Console:
     return screen if screen.is_terminal else Console(highlight=False, width=200)
 
 
-def results_table(results: Mapping[str, Evaluation], title: str) -> Table:
-    """Lay out a comparison, one row a policy."""
-    heads, rows = tabulate(results)
-    return table(heads, rows, title)
-
-
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Table:
     """Lay out text cells; the first column is a name, the others are figures."""
     shown = Text(plain(title), "bold") if title else None
@@ -62,17 +55,12 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") 
 
 
 @contextmanager
-def progress(names: Sequence[str]) -> Iterator[Callable[[str], Told]]:
-    """Show on standard error how far each of several tasks is, while it runs.
-
-    Where standard error is no terminal nothing is shown; at the end the line is gone.
-
-    Args:
-        names: of the tasks, in their order.
+def progress(names: Sequence[str]) -> Iterator[Callable[[str], OnProgress]]:
+    """Show how far each of several tasks is on standard error, if that is a terminal.
 
     Yields:
-        A function to call with a name at the start of its task; it returns the function to call
-        with the share that is done.
+        A function to call with a task's name when it starts; it returns the function to call with
+        the share that is done.
     """
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda name: lambda share: None
@@ -87,7 +75,7 @@ def progress(names: Sequence[str]) -> Iterator[Callable[[str], Told]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task("", total=1.0, visible=False)
 
-        def start(name: str) -> Told:
+        def start(name: str) -> OnProgress:
             number = f" ({names.index(name) + 1} of {len(names)})" if len(names) > 1 else ""
             shown.reset(task, description=f"{plain(name)}{number}", visible=True)
             return lambda share: shown.update(task, completed=share)

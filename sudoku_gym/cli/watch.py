@@ -9,7 +9,7 @@ from time import sleep
 
 from tyro.conf import Positional
 
-from sudoku_gym.cli.inputs import BankFileOrPuzzle, Board, Split, environment
+from sudoku_gym.cli.puzzle_arguments import BankFileOrPuzzle, Board, Split, environment
 from sudoku_gym.envs.films import save_film
 from sudoku_gym.evaluation.episode import Episode
 from sudoku_gym.plugins import default_policies

@@ -1,4 +1,4 @@
-"""What several commands read: puzzles from text, files and banks, boards, ranges of blanks."""
+"""Arguments that several commands take: puzzles, boards, splits, ranges of blanks."""
 
 from __future__ import annotations
 
@@ -80,8 +80,7 @@ def read_puzzles(name: str, split: Split | None, geometry: Geometry | None) -> P
     Args:
         name: of one of these.
         split: part of a bank; None takes the test split if the bank has one.
-        geometry: of the boards; None takes a bank's or a set's own, and the standard one for the
-            size of a file's.
+        geometry: that the boards must have; a file's default is the standard one for its size.
 
     Raises:
         ValueError: if there is no such thing, or its boards are others.
@@ -114,18 +113,12 @@ def environment(
 ) -> tuple[SudokuEnv, dict[str, NDArray[np.int8]]]:
     """Make the environment to watch or play a puzzle in, and the options of its reset.
 
-    Args:
-        puzzle: a bank, a file, or a puzzle row by row.
-        board_name: as `board_called` takes it.
-        split: part of a bank; None takes the test split if the bank has one.
-        blanks: as `parse_blanks` takes it; for banks and files.
-        erase: whether cells may be cleared.
-        max_steps: moves after which the episode ends.
+    The arguments are those of `read_puzzles`, `geometry_named`, `parse_blanks` and `SudokuEnv`.
 
     Raises:
         ValueError: if an argument does not read.
     """
-    geometry = board_called(board_name)
+    geometry = geometry_named(board_name)
     if puzzle not in banks.NAMES and not puzzle.endswith(files.SUFFIXES):
         if blanks:
             raise ValueError(f"a puzzle has its own blanks: leave --blanks {blanks} out")
@@ -153,11 +146,10 @@ def parse_blanks(text: str) -> Blanks:
         raise ValueError(f"blanks {text!r}: write a number such as 40, or a range, 30-40") from None
 
 
-def board_called(name: str) -> Geometry | None:
+def geometry_named(name: str) -> Geometry | None:
     """Return the geometry of a name such as `9x9` or `x9x9`, or of `module:attribute`.
 
-    Returns:
-        None if the name is empty.
+    An empty name gives None.
 
     Raises:
         ValueError: if there is none.

@@ -1,0 +1,83 @@
+"""`sudoku-gym train`, `plot` and `app`: commands that hand over to another package or a server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, UseAppendAction, arg
+
+from sudoku_gym import plugins
+
+
+@dataclass(frozen=True)
+class Train:
+    """Train an agent: `sudoku-gym train calphazero --help` shows a trainer's own options."""
+
+    trainer: Positional[str] = ""
+    """Name of the trainer; leave it out for the list of those installed."""
+    arguments: Positional[tuple[str, ...]] = ()
+    """Passed on to the trainer as they are."""
+
+    def run(self) -> int:
+        """Find the trainer and run its main function on the arguments."""
+        trainers = plugins.available(plugins.TRAINERS)
+        if not self.trainer:
+            print("Trainers:", ", ".join(trainers) or "none is installed")
+            return 0
+        if self.trainer not in trainers:
+            raise ValueError(f"no trainer {self.trainer!r}: use {plugins.listing(trainers)}")
+        main = plugins.load(plugins.TRAINERS, self.trainer)
+        with plugins.naming_the_extra(f"train {self.trainer}"):
+            return int(main(list(self.arguments)) or 0)
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Draw the curves of runs that TensorBoard shows; several seeds as mean and band."""
+
+    runs: Positional[tuple[Path, ...]]
+    """Folders of runs, or folders with several runs below them."""
+    out: Path = Path("curves.png")
+    """The PNG to write."""
+    compare: bool = False
+    """Draw a line for each folder; else all runs are seeds of one."""
+
+    def run(self) -> int:
+        """Draw."""
+        with plugins.naming_the_extra("plot"):
+            plugins.load(plugins.PLOTTERS, "curves")(self.runs, self.out, compare=self.compare)
+        print(f"Wrote {self.out}")
+        return 0
+
+
+@dataclass(frozen=True)
+class App:
+    """Show a page on which policies play side by side, move by move."""
+
+    policy: Annotated[
+        UseAppendAction[tuple[str, ...]],
+        arg(
+            help="Offer this one too: an installed policy with options, module:attribute, or the "
+            "folder of a checkpoint. Visitors choose among what is installed and these, and can't "
+            "name others. May be given several times."
+        ),
+    ] = ()
+    trust: bool = False
+    """Let the folder of a checkpoint name any code as its agent, and run it."""
+    host: str = "127.0.0.1"
+    """Address to listen at; 0.0.0.0 shows the page to everyone who reaches this machine."""
+    port: int = 7860
+    """Port to listen at; 0 takes a free one."""
+
+    def run(self) -> int:
+        """Serve until interrupted."""
+        if not 0 <= self.port < 2**16:
+            raise ValueError(f"port={self.port}: use 0 to {2**16 - 1}")
+        with plugins.naming_the_extra("sudoku-gym app"):
+            from sudoku_gym.app.page import serve
+        from sudoku_gym.app.choices import OfferedPolicies
+
+        serve(OfferedPolicies(self.policy, self.trust), self.host, self.port)
+        return 0
