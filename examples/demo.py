@@ -26,7 +26,7 @@ from sudoku_curricula.curves import COMPLETION_RATE, CurveWriter
 from sudoku_curricula.plots import plot_runs
 from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym import compare, evaluate, load_policy, puzzles
-from sudoku_gym.envs.films import save_gif
+from sudoku_gym.envs.films import save_film
 from sudoku_gym.evaluation import to_markdown
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.difficulty import GRADES
@@ -101,7 +101,7 @@ def main(argv=None):
     film = config.run / "9x9.gif"
     solved = minimal["trained, greedy"].solved & ~minimal["hidden-singles"].solved
     fits = solved & (test.grades == GRADES.index("search"))
-    save_gif(frames(trained, test.puzzles[fits.argmax()]), film)
+    save_film(frames(trained, test.puzzles[fits.argmax()]), film)
 
     seconds, processor = time.perf_counter() - start[0], time.process_time() - start[1]
     figures = {

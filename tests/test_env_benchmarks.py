@@ -9,7 +9,7 @@ import env_agreement
 import env_throughput
 import first_step
 import floors
-from sudoku_gym.envs.listing import spaces_table
+from environments_table import spaces_table
 
 ROOT = Path(__file__).parent.parent
 
@@ -80,7 +80,7 @@ def test_floors_are_written_and_not_played_twice(tmp_path, monkeypatch):
 
 def test_the_table_of_spaces_is_up_to_date():
     text = (ROOT / "docs" / "environments.md").read_text()
-    assert spaces_table() in text, "paste what python -m sudoku_gym.envs.listing prints"
+    assert spaces_table() in text, "paste what python benchmarks/environments_table.py prints"
 
 
 def test_every_wrapper_is_described():

@@ -19,7 +19,6 @@ RULES = {
         NUMERIC | {"sudoku_gym"},
         {
             "envs/rendering": {"PIL"},
-            "envs/marks": {"PIL"},
             "envs/films": {"PIL", "moviepy"},
             "envs/window": {"pygame"},
             "cli": {"tyro", "rich", "PIL"},

@@ -1,28 +1,30 @@
 """Pictures and texts of a board.
 
-Four things are told apart twice, by colour and by form, so that colour-blind eyes see them too:
-givens (black, bold, on grey), placements (blue), the last move (on yellow, framed) and conflicts
-(vermilion, with a corner). A blank cell without a candidate, a dead end, holds a small cross;
-others may show their candidates, coloured by how likely a policy is to place each.
+Colour and form both mark givens (black, bold, on grey), placements (blue), the last move (on
+yellow, framed) and conflicts (vermilion, with a corner); a cross marks a dead end. Other blank
+cells may show their candidates, coloured by a policy's probabilities.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from functools import cache
+from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageFont
 
 from sudoku_gym.board import SYMBOLS, candidates, conflicts
-from sudoku_gym.envs.marks import draw_marks, font, marks_side
 from sudoku_gym.geometry import Geometry, geometry_for
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart, and tints of it.
 _PAPER, _GIVEN, _SHADE, _GIVEN_SHADE = "#ffffff", "#ececec", "#dcebf5", "#c5d7e3"
 _LAST, _LAST_FRAME, _CLASH = "#fdf0b8", "#e69f00", "#fbdccb"
-_INK, _BLUE, _VERMILION, _THIN = "#1b1b1b", "#0072b2", "#c84b00", "#b4b4b4"
+_INK, _BLUE, _VERMILION, _THIN, _MARK = "#1b1b1b", "#0072b2", "#c84b00", "#b4b4b4", "#8a8a8a"
+_HEAT = ((255, 255, 255), (240, 170, 90), (130, 40, 90))  # dark is likely, also in shades of grey
+_READABLE = 8  # pixels; smaller digits become dots
 
 _RESET, _BOLD, _REVERSE = "\x1b[0m", "\x1b[1m", "\x1b[7m"
 _ANSI_BLUE, _ANSI_CLASH = "\x1b[34m", "\x1b[4;31m"
@@ -88,22 +90,22 @@ def draw(
     if heat is not None:
         heat = _scaled(heat, digits)
         if size is None:
-            cell = max(cell, 10 * marks_side(digits))
+            cell = max(cell, 10 * _marks_side(digits))
     if cell < 8:
         raise ValueError(f"size={size}: a {geometry.name} board needs at least {8 * digits + 8}")
     margin = max(4, cell // 10)
     side = (digits * cell + 2 * margin + 1) // 2 * 2
     image = Image.new("RGB", (side, side), _PAPER)
     canvas = ImageDraw.Draw(image)
-    kinds = _Kinds(board, givens, geometry)
+    styles = _CellStyles(board, givens, geometry)
     for row, column in np.ndindex(board.shape):
         left, top = margin + column * cell, margin + row * cell
         frame = (left, top, left + cell - 1, top + cell - 1)
-        canvas.rectangle(frame, fill=kinds.paper(row, column, (row, column) == last))
-        _draw_content(canvas, kinds, row, column, frame)
+        canvas.rectangle(frame, fill=styles.paper(row, column, (row, column) == last))
+        _draw_content(canvas, styles, row, column, frame)
         if (show_candidates or heat is not None) and board[row, column] == 0:
             warmth = None if heat is None else heat[row, column]
-            draw_marks(canvas, kinds.candidates[row, column], warmth, frame)
+            _draw_marks(canvas, styles.candidates[row, column], warmth, frame)
     _draw_lines(canvas, geometry.regions, cell, margin)
     if last is not None:
         _frame_last(canvas, last, cell, margin)
@@ -118,8 +120,8 @@ def _scaled(heat: NDArray[np.floating], size: int) -> NDArray[np.floating]:
     return heat.reshape(size, size, size) / (largest if largest > 0 else 1)
 
 
-class _Kinds:
-    """What there is to see in each cell of a board."""
+class _CellStyles:
+    """The colours of each cell of a board."""
 
     def __init__(
         self, board: NDArray[np.int8], givens: NDArray[np.bool_] | None, geometry: Geometry
@@ -153,7 +155,7 @@ class _Kinds:
 
 def _draw_content(
     canvas: ImageDraw.ImageDraw,
-    kinds: _Kinds,
+    styles: _CellStyles,
     row: int,
     column: int,
     frame: tuple[int, int, int, int],
@@ -162,25 +164,75 @@ def _draw_content(
     left, top, right, bottom = frame
     cell = right - left + 1
     middle = ((left + right) / 2, (top + bottom) / 2)
-    digit = int(kinds.board[row, column])
+    digit = int(styles.board[row, column])
     if digit > 0:
-        bold = cell // 40 if kinds.givens[row, column] else 0
+        bold = cell // 40 if styles.givens[row, column] else 0
         canvas.text(
             middle,
             SYMBOLS[digit],
-            kinds.ink(row, column),
-            font(cell * 5 // 8),
+            styles.ink(row, column),
+            _font(cell * 5 // 8),
             anchor="mm",
             stroke_width=bold,
         )
-    elif kinds.dead[row, column]:
+    elif styles.dead[row, column]:
         arm, width = cell // 8, max(1, cell // 24)
         x, y = int(middle[0]), int(middle[1])
         canvas.line((x - arm, y - arm, x + arm, y + arm), _VERMILION, width)
         canvas.line((x - arm, y + arm, x + arm, y - arm), _VERMILION, width)
-    if kinds.clashes[row, column]:
+    if styles.clashes[row, column]:
         corner = cell // 4
         canvas.polygon([(right - corner, top), (right, top), (right, top + corner)], _VERMILION)
+
+
+@cache
+def _font(pixels: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    """Return the font for digits of a height."""
+    return ImageFont.load_default(size=pixels)
+
+
+def _marks_side(size: int) -> int:
+    """Return how many marks stand side by side in a cell of an N x N board."""
+    return isqrt(size - 1) + 1
+
+
+def _draw_marks(
+    canvas: ImageDraw.ImageDraw,
+    allowed: NDArray[np.bool_],
+    heat: NDArray[np.floating] | None,
+    frame: tuple[int, int, int, int],
+) -> None:
+    """Draw a blank cell's candidates, bool `[N]`, coloured by `heat [N]` in [0, 1] or not."""
+    left, top, right, bottom = frame
+    side = _marks_side(len(allowed))
+    step_x, step_y = (right - left - 3) / side, (bottom - top - 3) / side
+    for index in np.flatnonzero(allowed).tolist():
+        row, column = divmod(index, side)
+        x, y = left + 2 + (column + 0.5) * step_x, top + 2 + (row + 0.5) * step_y
+        ink = _MARK
+        if heat is not None:
+            paper = _heat_color(float(heat[index]))
+            box = (x - step_x / 2, y - step_y / 2, x + step_x / 2 - 1, y + step_y / 2 - 1)
+            canvas.rectangle(box, fill=paper)
+            ink = "#ffffff" if sum(paper) < 330 else "#4a4a4a"
+        pixels = int(min(step_x, step_y) * 0.85)
+        if pixels >= _READABLE:
+            canvas.text((x, y), SYMBOLS[index + 1], ink, _font(pixels), anchor="mm")
+        elif heat is None:
+            more = max(1, int(min(step_x, step_y) / 3) - 1)
+            corner_x, corner_y = int(x - more / 2), int(y - more / 2)
+            canvas.rectangle((corner_x, corner_y, corner_x + more, corner_y + more), fill=ink)
+
+
+def _heat_color(share: float) -> tuple[int, int, int]:
+    """Return the colour of a value in [0, 1]."""
+    position = min(max(share, 0.0), 1.0) * (len(_HEAT) - 1)
+    index = min(int(position), len(_HEAT) - 2)
+    mix = position - index
+    red, green, blue = (
+        round(a + (b - a) * mix) for a, b in zip(_HEAT[index], _HEAT[index + 1], strict=True)
+    )
+    return red, green, blue
 
 
 def _draw_lines(
@@ -234,7 +286,7 @@ def to_ansi(
     geometry = geometry_for(len(board), geometry)
     if color is None:
         color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    kinds = _Kinds(board, givens, geometry)
+    styles = _CellStyles(board, givens, geometry)
     regions = geometry.regions
     is_wide = (regions[:, 1:] != regions[:, :-1]).any(0)  # between which columns a line is drawn
     lines = []
@@ -247,7 +299,7 @@ def to_ansi(
                 parts = regions[row, column - 1] != regions[row, column]
                 line += " | " if parts else "   " if is_wide[column - 1] else " "
             symbol = SYMBOLS[board[row, column]]
-            line += _styled(symbol, kinds, row, column, last) if color else symbol
+            line += _styled(symbol, styles, row, column, last) if color else symbol
         lines.append(" " + line)
     return "\n".join(lines)
 
@@ -269,10 +321,12 @@ def _rule(above: NDArray[np.int32], below: NDArray[np.int32], is_wide: NDArray[n
     return (line + dash[-1]).rstrip()
 
 
-def _styled(symbol: str, kinds: _Kinds, row: int, column: int, last: tuple[int, int] | None) -> str:
+def _styled(
+    symbol: str, styles: _CellStyles, row: int, column: int, last: tuple[int, int] | None
+) -> str:
     style = _REVERSE if (row, column) == last else ""
-    if kinds.clashes[row, column]:
+    if styles.clashes[row, column]:
         style += _ANSI_CLASH
-    elif kinds.board[row, column] > 0:
-        style += _BOLD if kinds.givens[row, column] else _ANSI_BLUE
+    elif styles.board[row, column] > 0:
+        style += _BOLD if styles.givens[row, column] else _ANSI_BLUE
     return f"{style}{symbol}{_RESET}" if style else symbol

@@ -212,16 +212,16 @@ def test_render_without_a_mode_warns():
 def test_films(tmp_path):
     frames = [rendering.draw(PUZZLE), rendering.draw(PUZZLE, last=(0, 0))]
     path = tmp_path / "film.gif"
-    films.save_gif(frames, path, fps=5)
+    films.save_film(frames, path, fps=5)
     with Image.open(path) as film:
         assert film.n_frames == 2
         assert film.size == (len(frames[0]), len(frames[0]))
         assert film.info["duration"] == 200
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(ValueError, match="no frame"):
-        films.save_gif([], path)
+        films.save_film([], path)
     with pytest.raises(ValueError, match="fps=0"):
-        films.save_gif(frames, path, fps=0)
+        films.save_film(frames, path, fps=0)
 
 
 @pytest.mark.filterwarnings("default::DeprecationWarning")  # moviepy's own

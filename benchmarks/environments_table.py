@@ -1,6 +1,6 @@
-"""The table of the environments and their actions, read off the environments themselves.
+"""The table of the environments and their actions in `docs/environments.md`, as Markdown.
 
-python -m sudoku_gym.envs.listing
+python benchmarks/environments_table.py
 """
 
 from __future__ import annotations
@@ -10,13 +10,7 @@ import gymnasium as gym
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.registration import ENVIRONMENTS
 
-_HEADS = (
-    "id",
-    "board",
-    "units",
-    "action space",
-    "with `erase`",
-)
+_HEADS = ("id", "board", "units", "action space", "with `erase`")
 
 
 def spaces_table() -> str:
