@@ -167,14 +167,8 @@ def _draw_content(
     digit = int(styles.board[row, column])
     if digit > 0:
         bold = cell // 40 if styles.givens[row, column] else 0
-        canvas.text(
-            middle,
-            SYMBOLS[digit],
-            styles.ink(row, column),
-            _font(cell * 5 // 8),
-            anchor="mm",
-            stroke_width=bold,
-        )
+        ink, font = styles.ink(row, column), _font(cell * 5 // 8)
+        canvas.text(middle, SYMBOLS[digit], ink, font, anchor="mm", stroke_width=bold)
     elif styles.dead[row, column]:
         arm, width = cell // 8, max(1, cell // 24)
         x, y = int(middle[0]), int(middle[1])
@@ -187,12 +181,11 @@ def _draw_content(
 
 @cache
 def _font(pixels: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """Return the font for digits of a height."""
     return ImageFont.load_default(size=pixels)
 
 
 def _marks_side(size: int) -> int:
-    """Return how many marks stand side by side in a cell of an N x N board."""
+    """Return how many candidates stand side by side in a cell of an N x N board."""
     return isqrt(size - 1) + 1
 
 
@@ -226,11 +219,8 @@ def _draw_marks(
 
 def _heat_color(share: float) -> tuple[int, int, int]:
     """Return the colour of a value in [0, 1]."""
-    position = min(max(share, 0.0), 1.0) * (len(_HEAT) - 1)
-    index = min(int(position), len(_HEAT) - 2)
-    mix = position - index
     red, green, blue = (
-        round(a + (b - a) * mix) for a, b in zip(_HEAT[index], _HEAT[index + 1], strict=True)
+        round(float(np.interp(2 * share, range(3), shades))) for shades in zip(*_HEAT, strict=True)
     )
     return red, green, blue
 
