@@ -1,4 +1,4 @@
-"""Imports point down only: each package imports what its floor may, wherever the import stands."""
+"""Imports point down only: each package imports what it may, wherever the import stands."""
 
 import ast
 import re
@@ -53,9 +53,9 @@ RULES = {
         },
     ),
 }
-# The rooms of each package, a folder or a file each: none imports a later one of its package, and
-# no file stands outside of them.
-ROOMS = {
+# The subpackages of each package, a folder or a file each: none imports a later one of its package,
+# and no file lies outside of them.
+SUBPACKAGES = {
     "sudoku_gym": (
         "compiler",
         "storage",
@@ -99,7 +99,7 @@ ROOMS = {
     ),
     "baselines/sudoku_baselines": ("classical", "belief_propagation", "neural", "leaderboard"),
 }
-# The ground floor's rooms are folders, but for these.
+# The subpackages of sudoku_gym are folders, but for these.
 FILES = {"registration", "testing", "__main__"}
 
 
@@ -138,31 +138,39 @@ def test_packages_import_only_what_they_may(folder):
     assert not wrong
 
 
-def room_of(path, folder):
+def subpackage_of(path, folder):
     """Return the folder or file of a package that a file lies in."""
     return path.removeprefix(f"{folder}/").split("/")[0].removesuffix(".py")
 
 
-@pytest.mark.parametrize("folder", ROOMS)
-def test_every_file_lies_in_a_room(folder):
-    rooms = {room_of(path, folder) for path, _ in sources(folder)} - {"__init__"}
-    assert rooms == set(ROOMS[folder])
+@pytest.mark.parametrize("folder", SUBPACKAGES)
+def test_every_file_lies_in_a_subpackage(folder):
+    found = {subpackage_of(path, folder) for path, _ in sources(folder)} - {"__init__"}
+    assert found == set(SUBPACKAGES[folder])
 
 
-def test_the_ground_floor_has_no_loose_file():
+@pytest.mark.parametrize("folder", SUBPACKAGES)
+def test_the_manual_lists_the_folders_in_this_order(folder):
+    page = (ROOT / "docs/design.md").read_text()
+    listed = re.findall(r"`(\w+)/`", page.partition("Inside a package")[2])
+    folders = [name for name in SUBPACKAGES[folder] if (ROOT / folder / name).is_dir()]
+    assert [name for name in listed if name in folders] == folders
+
+
+def test_sudoku_gym_has_no_loose_file():
     loose = {file.stem for file in (ROOT / "sudoku_gym").glob("*.py")}
     assert loose == FILES | {"__init__"}
 
 
-@pytest.mark.parametrize("folder", ROOMS)
-def test_rooms_import_no_later_one(folder):
-    rooms, package = ROOMS[folder], folder.split("/")[-1]
+@pytest.mark.parametrize("folder", SUBPACKAGES)
+def test_subpackages_import_no_later_one(folder):
+    order, package = SUBPACKAGES[folder], folder.split("/")[-1]
     wrong = []
     for path, modules in sources(folder):
-        room = room_of(path, folder)
-        if room == "__init__":  # a package's own names come from all of its rooms
+        here = subpackage_of(path, folder)
+        if here == "__init__":  # a package's own names come from all of its subpackages
             continue
-        later = tuple(f"{package}.{name}" for name in rooms[rooms.index(room) + 1 :])
+        later = tuple(f"{package}.{name}" for name in order[order.index(here) + 1 :])
         wrong += [
             f"{path}: {module}"
             for module in modules
@@ -215,9 +223,9 @@ def test_the_walk_finds_imports_wherever_they_stand():
     assert imported_modules(source) == {"torch.nn", "ray.rllib", "ray.rllib.x"}
 
 
-def test_importing_the_ground_floor_stays_light():
+def test_importing_sudoku_gym_stays_light():
     heavy = "torch ray stable_baselines3 PIL tyro rich igraph matplotlib tensorboard"
-    rooms = "sudoku_agents sudoku_curricula sudoku_learning sudoku_baselines"
-    code = f"import sys, sudoku_gym; print(*set('{heavy} {rooms}'.split()) & set(sys.modules))"
+    ours = "sudoku_agents sudoku_curricula sudoku_learning sudoku_baselines"
+    code = f"import sys, sudoku_gym; print(*set('{heavy} {ours}'.split()) & set(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (loaded.returncode, loaded.stdout.strip()) == (0, ""), loaded.stderr
