@@ -37,7 +37,7 @@ from sudoku_baselines.belief_propagation.solver import (
 from sudoku_gym import board, puzzles
 from sudoku_gym.evaluation.games import percent
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.puzzles.files import read
+from sudoku_gym.puzzles.files import read_puzzle_set
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.storage.atomic import atomic_write
 
@@ -144,7 +144,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def choose_puzzles(config: Config) -> PuzzleSet:
     if config.puzzles is not None:
-        return read(config.puzzles)
+        return read_puzzle_set(config.puzzles)
     held_out = puzzles.load(f"{config.size}x{config.size}", "test")
     return held_out[held_out.minimal]
 

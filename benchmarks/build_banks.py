@@ -66,7 +66,7 @@ def build(name: str, recipe: Recipe) -> tuple[PuzzleSet, NDArray[np.int8], NDArr
         The puzzles, one an orbit; the split of each, int8 `[M]`; the key of each orbit, uint64.
     """
     rng = np.random.default_rng(recipe.seed)
-    made = generate(recipe.count, banks.geometry_of(name), rng, node_limit=recipe.node_limit)
+    made = generate(recipe.count, banks.named_geometry(name), rng, node_limit=recipe.node_limit)
     if recipe.steps:
         made = harden(made, rng, steps=recipe.steps)
     by_solution = made.geometry.size >= banks.SPLIT_BY_SOLUTION
@@ -127,7 +127,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         if len(wrong):
             raise SystemExit(f"{name}: the SAT solver disagrees about puzzles {wrong[:10]}")
         path = DATA / f"{name}.npz"
-        banks.write(path, bank, splits, keys)
+        banks.write_bank(path, bank, splits, keys)
         _write_checksums()
         print(f"{name}: {summary(bank, splits)}, {path.stat().st_size:,} bytes, ", end="")
         print(f"{perf_counter() - start:.0f} s", flush=True)

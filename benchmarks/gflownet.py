@@ -39,7 +39,7 @@ from sudoku_agents.gflownet.trajectories import Trajectories, roll_out
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.geometry import Geometry, symmetry
-from sudoku_gym.puzzles.complete4x4 import grids
+from sudoku_gym.puzzles.complete4x4 import solution_grids
 from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_learning.networks import BodyConfig, FactorGraphConfig, MLPConfig
 from sudoku_learning.training import Progress, Random
@@ -272,7 +272,7 @@ def empty_draws(config: Config, order: Order) -> Iterator[Row]:
     boards = partly_blank(empty=0.8)
     ideal = readings(2 / 3, config.draws)
     graph = StateGraph(EMPTY, FOUR, order, symmetric=order == "any")
-    ends = symmetry.canonical_form(grids(), FOUR) if order == "any" else grids()
+    ends = symmetry.canonical_form(solution_grids(), FOUR) if order == "any" else solution_grids()
     truth = np.array([(ends == end).all((1, 2)).mean() for end in graph.ends()])
     chances = [-np.log(level.found.num_allowed[level.parents]) for level in graph.levels]
     yield {
@@ -325,7 +325,7 @@ def readings(share: float, draws: int) -> NDArray[np.float64]:
 def partly_blank(empty: float = 0.2) -> NDArray[np.int8]:
     """Return 5,000 boards with 4 to 15 blanks, and with a chance of `empty` 16."""
     rng = np.random.default_rng(0)
-    boards = grids()[rng.integers(288, size=5000)].copy()
+    boards = solution_grids()[rng.integers(288, size=5000)].copy()
     blanks = np.where(rng.random(5000) < empty, 16, rng.integers(4, 16, size=5000))
     hidden = rng.random((5000, 16)).argsort(1) < blanks[:, None]
     boards[hidden.reshape(-1, 4, 4)] = 0
@@ -340,7 +340,7 @@ def by_chance(order: Order, draws: int) -> Trajectories:
 
 def drawn_from(drawn: Trajectories, ideal: float) -> Row:
     """Count the solutions among draws; `times ideal` is the total variation beside ideal draws."""
-    keys = grids().reshape(288, 16)
+    keys = solution_grids().reshape(288, 16)
     ends = drawn.ends[drawn.solved].reshape(-1, 16)
     which = {key.tobytes(): number for number, key in enumerate(keys)}
     counts = np.bincount([which[end.tobytes()] for end in ends], minlength=288)

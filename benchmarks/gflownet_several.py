@@ -26,7 +26,7 @@ from sudoku_agents.gflownet.exact import StateGraph, total_variation
 from sudoku_agents.gflownet.matching import log_z_ahead
 from sudoku_gym import board, solver
 from sudoku_gym.geometry import symmetry
-from sudoku_gym.puzzles.complete4x4 import grids
+from sudoku_gym.puzzles.complete4x4 import solution_grids
 from sudoku_learning.networks import FactorGraphConfig
 
 ORDER = "constrained"
@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> list[Row]:
 def several_boards() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     """Return 4x4 boards with 2 to 50 solutions, some to train on and 100 of other orbits."""
     rng = np.random.default_rng(0)
-    boards = grids()[rng.integers(288, size=6000)].copy()
+    boards = solution_grids()[rng.integers(288, size=6000)].copy()
     hidden = rng.random((6000, 16)).argsort(1) < rng.integers(9, 14, size=(6000, 1))
     boards[hidden.reshape(-1, 4, 4)] = 0
     counts = solver.count_solutions(boards, 51)

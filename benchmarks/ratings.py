@@ -60,7 +60,7 @@ def chosen(config: Config) -> Iterator[tuple[str, PuzzleSet]]:
     for name in config.banks:
         yield f"`{name}`", puzzles.load(name)
     for path in config.lists:
-        yield path.name, files.read(path)
+        yield path.name, files.read_puzzle_set(path)
 
 
 def row(title: str, puzzle_set: PuzzleSet, config: Config) -> Row:

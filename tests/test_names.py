@@ -18,13 +18,10 @@ SHARED = {
 # Names that still are to be renamed: shorten this list.
 PENDING = set(
     """
-    Actions Answer BLANKS BOARDS_AT_ONCE Batch Boards CONSTRAINT_FRACTION Config Games HEADS HeldOut
-    LEVEL LossConfig Losses MaskedQNetwork NODES NUM_COUNTS Network Order PARTS PLACEMENT_LOSS
-    PRETRAINED Plan Player Propagation READ REWARDS Replay Rules SOLVED STATUSES STEPS SURE Sample
-    Sampler SearchResult Settings State Task Thinking UNDECIDED UNKNOWN UpdatesConfig
-    constraint_fraction descend follow geometry_of grids in_words is_solved legal_placements
-    loss_of make_network one_hot play_games read read_config remove run_rounds satisfied_units
-    search split update write
+    Answer BLANKS Batch Config Games HEADS HeldOut LossConfig Losses MaskedQNetwork NODES
+    Network Order PARTS PLACEMENT_LOSS PRETRAINED Player READ Replay SOLVED STATUSES Sample
+    Sampler State Task Thinking UNDECIDED UpdatesConfig follow in_words legal_placements loss_of
+    make_network one_hot play_games read read_config run_rounds split update write
     """.split()
 )
 

@@ -1,15 +1,50 @@
-"""Random legal actions for a whole batch at once."""
+"""Actions of whole batches: which placements are legal, and random draws among them."""
 
 # mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 import numpy as np
+from gymnasium import spaces
 from numpy.typing import NDArray
 
-from sudoku_gym.compiler.intrinsics import borrowed, nonzero_bits, popcount
+from sudoku_gym.board.checks import candidates
+from sudoku_gym.compiler.intrinsics import nonzero_bits, popcount, uncounted
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.compiler.random_stream import new_stream, next_below
+from sudoku_gym.geometry import Geometry, geometry_for
+
+Actions = Literal["legal", "blank"]
+"""Whether candidates alone may be placed, or any digit into any blank cell."""
+
+
+def legal_placements(
+    boards: NDArray[np.int8], geometry: Geometry, actions: Actions
+) -> NDArray[np.bool_]:
+    """Return which placements an environment with such `actions` allows: bool `[B, N**3]`."""
+    if actions == "blank":
+        return np.repeat(boards.reshape(len(boards), -1) == 0, geometry.size, axis=1)
+    return candidates(boards, geometry).reshape(len(boards), -1)
+
+
+def geometry_of_actions(action_space: spaces.Space[Any], geometry: Geometry | None) -> Geometry:
+    """Return the geometry of an environment's placements; None takes the standard boxes.
+
+    Raises:
+        ValueError: if the actions are not the placements of such a board, e.g. with erasures.
+    """
+    if not isinstance(action_space, spaces.Discrete):
+        raise ValueError(f"a board's actions are Discrete, not {action_space}")
+    count = int(action_space.n)
+    size = round(count ** (1 / 3))
+    if size**3 != count or (geometry is not None and geometry.size != size):
+        wanted = "N**3" if geometry is None else f"{geometry.size}**3"
+        raise ValueError(
+            f"{count} actions: need {wanted}, the placements of a board (no erase=True)"
+        )
+    return geometry_for(size, geometry)
 
 
 def sample_actions(
@@ -40,7 +75,7 @@ def sample_actions(
 @njit(cache=True)
 def _sample(masks, stream, actions):
     """Draw one of the legal actions of each row; leave the actions of rows that have none."""
-    masks, stream = borrowed(masks), borrowed(stream)
+    masks, stream = uncounted(masks), uncounted(stream)
     whole, rest = divmod(masks.shape[1], 64)
     legal = np.zeros(whole + (rest > 0), np.uint64)  # one bit an action
     ends = np.zeros(len(legal), np.int64)  # how many are legal up to the end of each word

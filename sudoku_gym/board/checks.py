@@ -69,7 +69,7 @@ def satisfied_units(boards: ArrayLike, geometry: Geometry | None = None) -> NDAr
     """Return the units that hold all N digits: bool `[B, U]`, in the order of `geometry.units`."""
     boards = as_boards(boards, geometry)
     geometry = geometry_for(boards.shape[1], geometry)
-    return rules.satisfied_units(_flat(boards), geometry.units)
+    return rules.satisfied_unit_flags(_flat(boards), geometry.units)
 
 
 def constraint_fraction(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.float32]:

@@ -66,7 +66,7 @@ class Generate:
             with progress(["harden"]) as start:
                 made = harden(made, rng, steps=self.steps, on_progress=start("harden"))
         if self.out:
-            files.write(self.out, made)
+            files.write_puzzle_set(self.out, made)
             print(f"{self.out}: {len(made)} puzzles with {_span(made)} givens")
         else:
             for puzzle in made.puzzles:

@@ -90,7 +90,7 @@ def read_puzzles(name: str, split: Split | None, geometry: Geometry | None) -> P
     elif split not in (None, "all"):
         raise ValueError(f"a file has no splits: leave --split {split} out")
     elif name.endswith(files.SUFFIXES):
-        return files.read(name, geometry)
+        return files.read_puzzle_set(name, geometry)
     elif ":" in name:
         attribute = plugins.load_attribute(name)
         found = attribute() if callable(attribute) else attribute
@@ -155,7 +155,7 @@ def geometry_named(name: str) -> Geometry | None:
         ValueError: if there is none.
     """
     if ":" not in name:
-        return banks.geometry_of(name) if name else None
+        return banks.named_geometry(name) if name else None
     found = plugins.load_attribute(name)
     if not isinstance(found, Geometry):
         raise ValueError(f"{name!r} is a {type(found).__name__}, no Geometry")

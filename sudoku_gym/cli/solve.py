@@ -34,7 +34,7 @@ class Solve:
         wanted = geometry_named(self.board)
         boards = read_boards(self.puzzle, wanted)
         geometry = geometry_for(boards.shape[1], wanted)
-        result = solver.search(boards, 2, geometry, node_limit=self.node_limit)
+        result = solver.find_solutions(boards, 2, geometry, node_limit=self.node_limit)
         as_grid = self.format == "grid" or (self.format == "auto" and len(boards) == 1)
         for puzzle, solution, found, decided in zip(
             boards, result.solutions, result.found, result.decided, strict=True

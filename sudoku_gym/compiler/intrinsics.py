@@ -20,7 +20,7 @@ _BITS = ir.VectorType(ir.IntType(1), 64)
 
 
 @intrinsic
-def borrowed(_typing, arrays):
+def uncounted(_typing, arrays):
     """Return the same array, or tuple of arrays, without counts of references.
 
     The caller must hold the originals.
@@ -46,8 +46,8 @@ def borrowed(_typing, arrays):
 
 
 @intrinsic
-def borrowed_rows(_typing, array, count):
-    """Return a C-contiguous array as `[count, -1]`, `borrowed`; `count` must divide its size.
+def uncounted_rows(_typing, array, count):
+    """Return a C-contiguous array as `[count, -1]`, `uncounted`; `count` must divide its size.
 
     `array.reshape(count, -1)` does the same, but takes numba half a second to compile.
     """

@@ -22,7 +22,7 @@ from sudoku_gym.envs.resets import ResetOptions
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import group_of
 from sudoku_gym.kernels import layout
-from sudoku_gym.kernels.endings import Rules
+from sudoku_gym.kernels.endings import GameRules
 from sudoku_gym.puzzles.sources import BankSource, Blanks, PuzzleSource, blanks_cdf
 
 
@@ -49,10 +49,10 @@ class BoardBatch:
     Attributes:
         source: where the puzzles come from.
         geometry: the shape of the boards.
-        rows, candidates, counts: see `layout.State`; `counts` has the columns of `episodes` too.
+        rows, candidates, counts: see `layout.BoardState`; `counts` has `episodes`'s columns too.
         state: the last three as a plain tuple, which numba takes faster than a named one.
-        sizes, tables, rules: `layout.Sizes`, `layout.UnitTables` and `endings.Rules`, as plain
-            tuples.
+        sizes, tables, rules: `layout.BoardSizes`, `layout.UnitTables`, `endings.GameRules`,
+            as plain tuples.
         drawing: (bank, cdf, augment, group), see `sudoku_gym.puzzles.sources.draw_puzzles`.
         streams: uint64 `[B, 2]`, the random streams that puzzles are drawn from.
         observation_space, action_space: of one board.
@@ -114,7 +114,7 @@ class BoardBatch:
         rules = self._options.rules(self.geometry.size)
         self._set_rules(rules._replace(max_steps=self.max_steps))
 
-    def _set_rules(self, rules: Rules) -> None:
+    def _set_rules(self, rules: GameRules) -> None:
         self._rules, self.rules = rules, tuple(rules)
 
     @property

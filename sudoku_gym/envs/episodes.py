@@ -13,7 +13,7 @@ import numpy as np
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.kernels.endings import DENSE, HIDDEN_SINGLES, end_value, is_over
 from sudoku_gym.kernels.layout import BLANKS, NUM_COUNTS, SATISFIED
-from sudoku_gym.kernels.positions import (
+from sudoku_gym.kernels.moves import (
     erase,
     is_candidate,
     may_erase,
@@ -22,7 +22,7 @@ from sudoku_gym.kernels.positions import (
     set_up,
 )
 
-# further columns of `State.counts`
+# further columns of `BoardState.counts`
 START_BLANKS, STEPS_DONE, PHASE, LAST_CELL, NUM_EPISODE_COUNTS = range(NUM_COUNTS, NUM_COUNTS + 5)
 RUNNING, TERMINATED, TRUNCATED, RENEWED, UNUSED = range(5)  # RENEWED: ignores the next action
 
@@ -114,9 +114,9 @@ def step_board(state, b, action, sizes, tables, rules):
         state: of the batch.
         b: which board.
         action: 0 to A - 1.
-        sizes: see `layout.Sizes`.
+        sizes: see `layout.BoardSizes`.
         tables: see `layout.UnitTables`.
-        rules: see `endings.Rules`.
+        rules: see `endings.GameRules`.
 
     Returns:
         The reward (0 where it is CUSTOM) and whether the action was illegal.

@@ -13,13 +13,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.compiler.intrinsics import borrowed, borrowed_rows
+from sudoku_gym.compiler.intrinsics import uncounted, uncounted_rows
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.envs.episodes import PHASE, START_BLANKS, TERMINATED, UNUSED
-from sudoku_gym.kernels.endings import constraint_fraction, is_solved
-from sudoku_gym.kernels.layout import BLANKS, STUCK, Sizes, borrowed_state
+from sudoku_gym.kernels.endings import state_constraint_fraction, state_is_solved
+from sudoku_gym.kernels.layout import BLANKS, STUCK, BoardSizes, uncounted_state
 from sudoku_gym.kernels.masks import write_mask
-from sudoku_gym.kernels.positions import copy_row, fill_row
+from sudoku_gym.kernels.moves import copy_row, fill_row
 
 # rows of the arrays that the kernels write, see `info_arrays`
 TERMINATIONS, TRUNCATIONS, DEAD_END, ILLEGAL_ACTION, IS_SUCCESS, NUM_FLAGS = range(6)
@@ -53,7 +53,7 @@ def name_info(
         "dead_end": dead_end,
         "illegal_action": illegal_action,
         "is_success": is_success,
-        "constraint_fraction": constraint_fraction,
+        "constraint_fraction": state_constraint_fraction,
     }
 
 
@@ -123,8 +123,8 @@ def info_of(counts, b, illegal, num_units):
         counts[b, START_BLANKS],
         counts[b, STUCK] > 0,
         illegal,
-        is_solved(counts, b, num_units),
-        constraint_fraction(counts, b, num_units),
+        state_is_solved(counts, b, num_units),
+        state_constraint_fraction(counts, b, num_units),
     )
 
 
@@ -139,10 +139,10 @@ def write_info(counts, b, illegal, num_units, arrays):
 
 
 @njit(cache=True, inline="always")
-def borrowed_arrays(arrays):
+def uncounted_arrays(arrays):
     """Return the same arrays without counts of references; the caller must hold the originals."""
     flags, integers, floats = arrays
-    return borrowed(flags), borrowed(integers), borrowed(floats)
+    return uncounted(flags), uncounted(integers), uncounted(floats)
 
 
 @njit(cache=True, inline="always")
@@ -166,8 +166,8 @@ def _write_mask(state, b, any_digit, sizes, masks):
 @njit(cache=True)
 def write_chosen(state, chosen, sizes, any_digit, observations, masks, arrays):
     """Write what the boards with `chosen [B]` are like after a reset; leave the others' output."""
-    state, sizes, arrays = borrowed_state(state), Sizes(*sizes), borrowed_arrays(arrays)
-    masks, boards = borrowed(masks), borrowed_rows(observations, len(chosen))
+    state, sizes, arrays = uncounted_state(state), BoardSizes(*sizes), uncounted_arrays(arrays)
+    masks, boards = uncounted(masks), uncounted_rows(observations, len(chosen))
     for b in range(np.uint64(len(chosen))):
         if chosen[b]:
             write_info(state.counts, b, False, sizes.num_units, arrays)
@@ -177,6 +177,6 @@ def write_chosen(state, chosen, sizes, any_digit, observations, masks, arrays):
 @njit(cache=True)
 def write_masks(state, sizes, any_digit, masks):
     """Write the action mask of every board into int8 `masks [B, A]`; zero after its end."""
-    state, sizes, masks = borrowed_state(state), Sizes(*sizes), borrowed(masks)
+    state, sizes, masks = uncounted_state(state), BoardSizes(*sizes), uncounted(masks)
     for b in range(np.uint64(len(masks))):
         _write_mask(state, b, any_digit, sizes, masks)

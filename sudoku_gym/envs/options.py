@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.board.placements import Actions
+from sudoku_gym.board.actions import Actions
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.endings import (
     CUSTOM,
@@ -18,9 +18,9 @@ from sudoku_gym.kernels.endings import (
     NAKED_SINGLES,
     SPARSE,
     TERMINAL,
-    Rules,
+    GameRules,
 )
-from sudoku_gym.puzzles.banks import geometry_of
+from sudoku_gym.puzzles.banks import named_geometry
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource, resolve_source
 
 
@@ -150,7 +150,7 @@ class EnvOptions:
         Raises:
             ValueError: if the source is unknown, or its boards have another geometry than `board`.
         """
-        wanted = geometry_of(self.board) if isinstance(self.board, str) else self.board
+        wanted = named_geometry(self.board) if isinstance(self.board, str) else self.board
         source = resolve_source(self.source, self.split, wanted)
         if wanted is not None and source.geometry != wanted:
             raise ValueError(
@@ -160,11 +160,11 @@ class EnvOptions:
             )
         return source
 
-    def rules(self, size: int) -> Rules:
+    def rules(self, size: int) -> GameRules:
         """Return the same rules as the kernels take them, for N digits."""
         kind = CUSTOM if callable(self.reward) else _REWARDS[self.reward]
         limit = self.max_episode_steps or (8 if self.erase else 2) * size**2
-        return Rules(
+        return GameRules(
             reward=kind,
             any_digit=self.actions == "blank",
             can_erase=True if self.erase else None,

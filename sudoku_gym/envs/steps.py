@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.compiler.intrinsics import borrowed, borrowed_rows
+from sudoku_gym.compiler.intrinsics import uncounted, uncounted_rows
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.envs.episodes import (
     PHASE,
@@ -28,23 +28,23 @@ from sudoku_gym.envs.infos import (
     REWARD_ROW,
     TERMINATIONS,
     TRUNCATIONS,
-    borrowed_arrays,
     info_of,
+    uncounted_arrays,
     write_board,
     write_info,
 )
 from sudoku_gym.geometry.symmetry import draw_symmetry
-from sudoku_gym.kernels.endings import Rules
-from sudoku_gym.kernels.layout import Sizes, borrowed_state, borrowed_tables
-from sudoku_gym.kernels.positions import copy_row
-from sudoku_gym.puzzles.sources import borrowed_drawing, choose_puzzle, write_puzzle
+from sudoku_gym.kernels.endings import GameRules
+from sudoku_gym.kernels.layout import BoardSizes, uncounted_state, uncounted_tables
+from sudoku_gym.kernels.moves import copy_row
+from sudoku_gym.puzzles.sources import choose_puzzle, copy_puzzle, uncounted_drawing
 
 Scratch: TypeAlias = tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]
 Part: TypeAlias = tuple[int, int, NDArray[np.bool_], Scratch]
 
 
-def new_scratch(sizes: Sizes) -> Scratch:
-    """Return what `set_up` and what `write_puzzle` overwrite, for one thread."""
+def new_scratch(sizes: BoardSizes) -> Scratch:
+    """Return what `set_up` and what `copy_puzzle` overwrite, for one thread."""
     size = sizes.size
     return (
         (np.empty(sizes.num_cells, np.int32), np.empty(sizes.num_units + 1, np.uint64)),
@@ -56,9 +56,9 @@ def new_scratch(sizes: Sizes) -> Scratch:
 def draw_boards(state, first, chosen, phase, sizes, tables, drawn):
     """Begin an episode on every board `first + i` with `chosen[i]`.
 
-    The caller holds all arrays, so that they can be `borrowed`.
+    The caller holds all arrays, so that they can be `uncounted`.
     """
-    state, sizes, tables = borrowed_state(state), Sizes(*sizes), borrowed_tables(tables)
+    state, sizes, tables = uncounted_state(state), BoardSizes(*sizes), uncounted_tables(tables)
     drawn = _borrowed_drawn(drawn)
     for i in range(np.uint64(len(chosen))):
         if chosen[i]:
@@ -73,16 +73,16 @@ def _draw_board(state, b, phase, sizes, tables, drawn):
     rows = state.rows
     stream, solutions = streams[b], rows[:, sizes.num_cells :]  # where `set_up` puts the givens
     index, wanted = choose_puzzle(stream, bank, cdf)
-    write_puzzle(stream, bank, index, wanted, augment, group, for_puzzle, rows, solutions, b)
+    copy_puzzle(stream, bank, index, wanted, augment, group, for_puzzle, rows, solutions, b)
     start_episode(state, b, phase, sizes, tables, for_board)
 
 
 @njit(cache=True, inline="always")
 def _borrowed_drawn(drawn):
     streams, drawing, ((order, used), (lines, columns, digits)) = drawn
-    for_board = borrowed(order), borrowed(used)
-    for_puzzle = borrowed(lines), borrowed(columns), borrowed(digits)
-    return borrowed(streams), borrowed_drawing(drawing), (for_board, for_puzzle)
+    for_board = uncounted(order), uncounted(used)
+    for_puzzle = uncounted(lines), uncounted(columns), uncounted(digits)
+    return uncounted(streams), uncounted_drawing(drawing), (for_board, for_puzzle)
 
 
 @njit(cache=True)
@@ -93,10 +93,10 @@ def load_boards(state, chosen, phase, sizes, tables, drawn, puzzles):
     symmetry drawn from the board's own stream.
     """
     streams, (augment, group), scratch = drawn
-    state, sizes, tables = borrowed_state(state), Sizes(*sizes), borrowed_tables(tables)
+    state, sizes, tables = uncounted_state(state), BoardSizes(*sizes), uncounted_tables(tables)
     rows, size = state.rows, sizes.size
     (order, used), (lines, columns, digits) = scratch
-    for_board = borrowed(order), borrowed(used)
+    for_board = uncounted(order), uncounted(used)
     for b in range(np.uint64(len(chosen))):
         if chosen[b]:
             copy_row(puzzles, b, sizes.num_cells, rows, b)
@@ -117,13 +117,13 @@ def step_one(state, action, sizes, tables, rules, observation, mask):
         reward, terminated, truncated, and the info in the order of `name_info`; a reward of NaN
         says that the action is none of this board, or the episode over.
     """
-    state, sizes, tables = borrowed_state(state), Sizes(*sizes), borrowed_tables(tables)
-    rules, counts = Rules(*rules), state.counts
+    state, sizes, tables = uncounted_state(state), BoardSizes(*sizes), uncounted_tables(tables)
+    rules, counts = GameRules(*rules), state.counts
     reward, illegal = np.nan, False
     b = np.uint64(0)  # a constant would have functions compiled for it alone
     if counts[0, PHASE] == RUNNING and 0 <= action < sizes.num_actions:
         reward, illegal = step_board(state, b, action, sizes, tables, rules)
-    boards, masks = borrowed_rows(observation, 1), borrowed_rows(mask, 1)
+    boards, masks = uncounted_rows(observation, 1), uncounted_rows(mask, 1)
     write_board(state, b, rules.any_digit, sizes, boards, masks)
     return (
         reward,
@@ -149,7 +149,7 @@ def first_refused(counts, actions, may_renew, num_actions):
     return -1
 
 
-def new_part(first: int, last: int, sizes: Sizes) -> Part:
+def new_part(first: int, last: int, sizes: BoardSizes) -> Part:
     """Return which boards a thread steps, `last` not included, and what is overwritten for it."""
     return first, last, np.empty(last - first, np.bool_), new_scratch(sizes)
 
@@ -163,7 +163,8 @@ def step_boards(part, state, streams, actions, game, drawing, outputs):
         state: of the batch.
         streams: uint64 `[B, 2]`.
         actions: int64 `[B]`.
-        game: (sizes, tables, rules), see `layout.Sizes`, `layout.UnitTables`, `endings.Rules`.
+        game: (sizes, tables, rules), of `layout.BoardSizes`, `layout.UnitTables` and
+            `endings.GameRules`.
         drawing: (bank, cdf, augment, group), see `sudoku_gym.puzzles.sources.draw_puzzles`.
         outputs: (observations int8 `[B, N, N]`, masks int8 `[B, A]` or `[B, 0]`,
             `infos.info_arrays(B)`), all written.
@@ -177,10 +178,10 @@ def step_boards(part, state, streams, actions, game, drawing, outputs):
     renewed = np.int64(RENEWED)  # a constant would have functions compiled for it alone
     drawn = (streams, drawing, scratch)
     draw_boards(state, first, over, renewed, sizes, tables, drawn)
-    state, sizes, tables = borrowed_state(state), Sizes(*sizes), borrowed_tables(tables)
-    rules, counts, actions = Rules(*rules), state.counts, borrowed(actions)
-    boards, masks = borrowed_rows(observations, len(counts)), borrowed(masks)
-    arrays = borrowed_arrays(arrays)
+    state, sizes, tables = uncounted_state(state), BoardSizes(*sizes), uncounted_tables(tables)
+    rules, counts, actions = GameRules(*rules), state.counts, uncounted(actions)
+    boards, masks = uncounted_rows(observations, len(counts)), uncounted(masks)
+    arrays = uncounted_arrays(arrays)
     flags, _, floats = arrays
     for b in range(np.uint64(first), np.uint64(last)):
         reward, illegal = 0.0, False
@@ -201,8 +202,8 @@ def step_chosen(state, actions, chosen, sizes, tables, rules):
 
     Every chosen board must be running, and its action one of 0 to A - 1.
     """
-    state, sizes, tables = borrowed_state(state), Sizes(*sizes), borrowed_tables(tables)
-    rules = Rules(*rules)
+    state, sizes, tables = uncounted_state(state), BoardSizes(*sizes), uncounted_tables(tables)
+    rules = GameRules(*rules)
     for b in range(np.uint64(len(chosen))):
         if chosen[b]:
             step_board(state, b, actions[b], sizes, tables, rules)

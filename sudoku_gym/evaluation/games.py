@@ -22,7 +22,7 @@ from sudoku_gym.envs.resets import ResetOptions
 from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.policies import Policy
-from sudoku_gym.puzzles.puzzle_set import UNKNOWN, PuzzleSet
+from sudoku_gym.puzzles.puzzle_set import NOT_KNOWN, PuzzleSet
 from sudoku_gym.puzzles.sources import GivenPuzzles
 
 RESAMPLES = 1000
@@ -58,7 +58,7 @@ class Evaluation:
 
     @cached_property
     def _knows_orbits(self) -> bool:
-        return bool((self.orbits != UNKNOWN).all())
+        return bool((self.orbits != NOT_KNOWN).all())
 
     @property
     def orbits_solved(self) -> tuple[int, int] | None:
@@ -278,7 +278,7 @@ def _unpack(
     else:
         boards = board.as_boards(puzzles)
         geometry = geometry_for(boards.shape[1], geometry)
-        orbits = np.full(len(boards), UNKNOWN, np.int32)
+        orbits = np.full(len(boards), NOT_KNOWN, np.int32)
     if not len(boards):
         raise ValueError("no puzzle to play: give at least one")
     wrong = np.flatnonzero(board.conflicts(boards, geometry).any((1, 2)))

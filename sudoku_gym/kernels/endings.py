@@ -13,7 +13,7 @@ TERMINAL, DENSE, SPARSE, CUSTOM = range(4)  # the kinds of reward
 NAKED_SINGLES, HIDDEN_SINGLES = range(2)  # what is filled in for the agent
 
 
-class Rules(NamedTuple):
+class GameRules(NamedTuple):
     """How a game is played, beyond the geometry of its board.
 
     Where None leaves a feature out, its code is not even compiled.
@@ -38,13 +38,13 @@ class Rules(NamedTuple):
 
 
 @inlined
-def is_solved(counts, b, num_units):
+def state_is_solved(counts, b, num_units):
     """Return whether every unit of board b holds every digit."""
     return counts[b, SATISFIED] == num_units
 
 
 @inlined
-def constraint_fraction(counts, b, num_units):
+def state_constraint_fraction(counts, b, num_units):
     """Return the share of units of board b that hold every digit (cAlphaZero, equation 4)."""
     return counts[b, SATISFIED] / num_units
 
@@ -53,7 +53,7 @@ def constraint_fraction(counts, b, num_units):
 def is_over(counts, b, num_units, rules):
     """Return whether no move is left on board b, or it is solved, or a dead end that counts."""
     if rules.can_erase is not None:
-        over = is_solved(counts, b, num_units)
+        over = state_is_solved(counts, b, num_units)
     else:
         over = counts[b, BLANKS if rules.any_digit else CANDIDATES] == 0
     return over | (rules.end_at_dead_end and counts[b, STUCK] > 0)
@@ -63,5 +63,5 @@ def is_over(counts, b, num_units, rules):
 def end_value(counts, b, num_units, reward):
     """Return the reward for the way a game ended: 0 where only moves are rewarded."""
     if reward == TERMINAL:
-        return constraint_fraction(counts, b, num_units)
-    return 1.0 if reward == SPARSE and is_solved(counts, b, num_units) else 0.0
+        return state_constraint_fraction(counts, b, num_units)
+    return 1.0 if reward == SPARSE and state_is_solved(counts, b, num_units) else 0.0

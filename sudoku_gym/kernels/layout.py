@@ -1,11 +1,11 @@
 """How many boards lie in memory, and what the kernels know of a geometry.
 
-A board's state is one row of each of three arrays, see `State`. Signed indices, slices and
+A board's state is one row of each of three arrays, see `BoardState`. Signed indices, slices and
 references cost the kernels more than what they compute; three habits follow:
 
 - Every slice, and every array handed to a function that is not inlined, has its references counted
   by atomic operations, which take longer than a placement. So kernels take whole arrays with an
-  index b, callers pass `borrowed` arrays, and small functions are inlined.
+  index b, callers pass `uncounted` arrays, and small functions are inlined.
 - Signed indices are wrapped if negative, which costs instructions and keeps the compiler from
   moving many bytes at once. So indices are uint64.
 - Signed divisions are rounded down as Python does it, and checked. So what a division would find
@@ -22,17 +22,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.compiler.intrinsics import borrowed
+from sudoku_gym.compiler.intrinsics import uncounted
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
 
-# columns of `State.counts`; STUCK: blank cells without a candidate
+# columns of `BoardState.counts`; STUCK: blank cells without a candidate
 BLANKS, CANDIDATES, STUCK, SATISFIED, NUM_COUNTS = range(5)
 
 
-class State(NamedTuple):
+class BoardState(NamedTuple):
     """The state of B boards, of which board b has row b of each array.
 
     Attributes:
@@ -51,7 +51,7 @@ class State(NamedTuple):
     counts: NDArray[np.int64]
 
 
-class Sizes(NamedTuple):
+class BoardSizes(NamedTuple):
     """The numbers that the kernels know of a geometry.
 
     Attributes:
@@ -96,11 +96,11 @@ class UnitTables(NamedTuple):
     first_bits: NDArray[np.uint64]
 
 
-def sizes_of(geometry: Geometry, erase: bool = False) -> Sizes:
+def sizes_of(geometry: Geometry, erase: bool = False) -> BoardSizes:
     """Return the numbers of a geometry; `erase` says whether cells can be cleared."""
     size, num_units, a_word = geometry.size, len(geometry.units), 64 // geometry.size
     distinct_at = 2 * geometry.num_cells
-    return Sizes(
+    return BoardSizes(
         size=size,
         num_cells=geometry.num_cells,
         num_actions=geometry.num_placements + erase * geometry.num_cells,
@@ -136,7 +136,9 @@ def num_words(geometry: Geometry) -> int:
     return -(-geometry.num_cells // (64 // geometry.size))
 
 
-def new_state(count: int, geometry: Geometry, counted: bool, num_counts: int = NUM_COUNTS) -> State:
+def new_state(
+    count: int, geometry: Geometry, counted: bool, num_counts: int = NUM_COUNTS
+) -> BoardState:
     """Return the state of so many boards, to be set up.
 
     Args:
@@ -147,7 +149,7 @@ def new_state(count: int, geometry: Geometry, counted: bool, num_counts: int = N
     """
     sizes = sizes_of(geometry)
     width = sizes.seen_at + counted * (sizes.num_units + 1) * sizes.size
-    return State(
+    return BoardState(
         np.zeros((count, width), np.int8),
         np.zeros((count, num_words(geometry)), np.uint64),
         np.zeros((count, num_counts), np.int64),
@@ -155,20 +157,20 @@ def new_state(count: int, geometry: Geometry, counted: bool, num_counts: int = N
 
 
 @njit(cache=True, inline="always")
-def borrowed_state(state):
-    """Return a `State` without counts of references; the caller must hold the original."""
+def uncounted_state(state):
+    """Return a `BoardState` without counts of references; the caller must hold the original."""
     rows, candidates, counts = state
-    return State(borrowed(rows), borrowed(candidates), borrowed(counts))
+    return BoardState(uncounted(rows), uncounted(candidates), uncounted(counts))
 
 
 @njit(cache=True, inline="always")
-def borrowed_tables(tables):
+def uncounted_tables(tables):
     """Return `UnitTables` without counts of references; the caller must hold the originals."""
     cell_units, peers, units, peer_bits, first_bits = tables
     return UnitTables(
-        borrowed(cell_units),
-        borrowed(peers),
-        borrowed(units),
-        borrowed(peer_bits),
-        borrowed(first_bits),
+        uncounted(cell_units),
+        uncounted(peers),
+        uncounted(units),
+        uncounted(peer_bits),
+        uncounted(first_bits),
     )

@@ -11,7 +11,7 @@ import numpy as np
 
 from sudoku_gym.compiler.intrinsics import spread_bits
 from sudoku_gym.compiler.jit import inlined, njit
-from sudoku_gym.kernels.positions import all_digits, may_erase
+from sudoku_gym.kernels.moves import all_digits, may_erase
 
 
 @njit(cache=True, inline="always")

@@ -63,7 +63,7 @@ def conflicting_cells(boards, units):
 
 
 @njit(cache=True)
-def satisfied_units(boards, units):
+def satisfied_unit_flags(boards, units):
     """Return which units hold all N digits: bool `[B, U]`."""
     full = np.uint32((1 << units.shape[1]) - 1)
     satisfied = np.zeros((len(boards), len(units)), np.bool_)

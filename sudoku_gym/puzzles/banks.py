@@ -75,7 +75,7 @@ def orbits_of(name: str) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np
     return (whole.solutions if by_solution else whole.puzzles)[first], splits[first], keys
 
 
-def geometry_of(name: str) -> Geometry:
+def named_geometry(name: str) -> Geometry:
     """Return the geometry called `9x9`, `9`, `12x12`, or as a bank, such as `x9x9`.
 
     Raises:
@@ -111,7 +111,7 @@ def _bank(name: str) -> _Bank:
         return _Bank(whole, splits[whole.orbits], no_keys)
     if name == "named":
         return _Bank(named.boards(), np.empty(0, np.int8), no_keys)
-    geometry = geometry_of(name)
+    geometry = named_geometry(name)
     file = resources.files("sudoku_gym.puzzles") / "data" / f"{name}.npz"
     with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
         solutions = stored["solutions"].reshape(-1, geometry.size, geometry.size)
@@ -122,7 +122,7 @@ def _bank(name: str) -> _Bank:
         return _Bank(whole, stored["splits"], stored["keys"])
 
 
-def write(
+def write_bank(
     path: Path, puzzle_set: PuzzleSet, splits: NDArray[np.int8], keys: NDArray[np.uint64]
 ) -> None:
     """Write a bank's file atomically.

@@ -35,7 +35,7 @@ SPLIT_LETTERS = {"train": "t", "validation": "v", "test": "x"}
 
 
 @cache
-def grids() -> NDArray[np.int8]:
+def solution_grids() -> NDArray[np.int8]:
     """Return all 288 completed grids, int8 `[288, 4, 4]`, in the order of their digits."""
     rows = np.array(list(permutations(range(1, 5))), np.int8)
     pairs = np.array([(a, b) for a, b in product(rows, rows) if not (a == b).any()])
@@ -51,7 +51,7 @@ def patterns() -> NDArray[np.int64]:
     The first 12 grids are those whose first row reads 1234. Which masks are well posed depends on
     the pattern alone, so the census looks at 12 grids only.
     """
-    flat = grids().reshape(-1, 16)
+    flat = solution_grids().reshape(-1, 16)
     names = np.argsort(flat[:, :4], axis=1) + 1
     keys = np.take_along_axis(names, flat - 1, axis=1) @ 5 ** _CELLS[::-1]
     return _read_only(np.searchsorted(keys[:12], keys))
@@ -63,7 +63,7 @@ def ill_posed() -> NDArray[np.bool_]:
 
     Entry (p, m) is True if another grid agrees with grid p on every cell of mask m (bit = cell).
     """
-    flat = grids().reshape(-1, 16)
+    flat = solution_grids().reshape(-1, 16)
     agreements = (flat[:12, None] == flat[None]) @ (1 << _CELLS)
     ill = np.zeros((12, 1 << 16), np.bool_)
     other = ~np.eye(12, len(flat), dtype=np.bool_)
@@ -91,7 +91,7 @@ def minimal_puzzles() -> PuzzleSet:
     found = _masked(grid, mask)
     return PuzzleSet(
         _read_only(found),
-        _read_only(grids()[grid]),
+        _read_only(solution_grids()[grid]),
         GEOMETRY,
         "4x4",
         grades=_read_only(np.zeros(len(found), np.int8)),  # naked singles solve every one of them
@@ -103,7 +103,7 @@ def minimal_puzzles() -> PuzzleSet:
 def _masked(grid: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.int8]:
     """Return the grids with the cells of the masks as givens, int8 `[M, 4, 4]`."""
     givens = (mask[:, None] >> _CELLS).astype(np.int8) & np.int8(1)
-    return grids()[grid] * givens.reshape(-1, 4, 4)
+    return solution_grids()[grid] * givens.reshape(-1, 4, 4)
 
 
 def split_of_orbits() -> NDArray[np.str_]:

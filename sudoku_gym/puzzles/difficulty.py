@@ -19,7 +19,7 @@ from sudoku_gym import board
 from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry, geometry_for
-from sudoku_gym.solver.exact_cover import INNER
+from sudoku_gym.solver.cover_bits import INNER
 
 GRADES = ("naked singles", "hidden singles", "locked candidates", "pairs", "search")
 """The grades by number: grade 2 is `GRADES[2]`, puzzles that need locked candidates."""

@@ -25,7 +25,7 @@ from sudoku_gym import board, solver
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.puzzles import npz
 from sudoku_gym.puzzles.difficulty import GRADES
-from sudoku_gym.puzzles.puzzle_set import UNKNOWN, PuzzleSet
+from sudoku_gym.puzzles.puzzle_set import NOT_KNOWN, PuzzleSet
 from sudoku_gym.storage.atomic import atomic_write
 
 SUFFIXES = (".txt", ".csv", ".npz")
@@ -61,7 +61,7 @@ class _Part(NamedTuple):
         return _Part(self.geometry, self.lines[index], self.puzzles[index], self.solutions[index])
 
 
-def read(
+def read_puzzle_set(
     path: str | Path,
     geometry: Geometry | None = None,
     *,
@@ -86,7 +86,7 @@ def read(
             (with `"raise"`) at the first bad row, with its line number.
         FileNotFoundError: if there is no such file.
     """
-    parts = list(stream(path, geometry, on_bad_row=on_bad_row, check=check))
+    parts = list(stream_puzzle_sets(path, geometry, on_bad_row=on_bad_row, check=check))
     if not parts:
         raise ValueError(f"{path}: no puzzle found; give one a line, 0 or . for a blank")
     return PuzzleSet(
@@ -97,7 +97,7 @@ def read(
     )
 
 
-def stream(
+def stream_puzzle_sets(
     path: str | Path,
     geometry: Geometry | None = None,
     *,
@@ -105,7 +105,7 @@ def stream(
     check: bool = True,
     chunk: int = 10_000,
 ) -> Iterator[PuzzleSet]:
-    """Read a file in parts of at most `chunk` puzzles; see `read` for the rest."""
+    """Read a file in parts of at most `chunk` puzzles; see `read_puzzle_set` for the rest."""
     path = Path(path)
     if path.suffix not in SUFFIXES:
         raise ValueError(f"{path}: a list of puzzles ends in {', '.join(SUFFIXES)}")
@@ -122,8 +122,8 @@ def stream(
         warnings.warn(f"{len(skipped)} rows skipped, for example {skipped[0]}", stacklevel=2)
 
 
-def write(path: str | Path, puzzle_set: PuzzleSet) -> None:
-    """Write a file that `read` understands, atomically.
+def write_puzzle_set(path: str | Path, puzzle_set: PuzzleSet) -> None:
+    """Write a file that `read_puzzle_set` understands, atomically.
 
     `.txt` holds the puzzles alone, `.csv` puzzle, solution and grade, `.npz` all arrays but the
     orbits, which mean nothing outside their bank.
@@ -158,7 +158,7 @@ def open_text(path: Path, newline: str | None = None) -> TextIO:
 
 
 def check_target(path: str | Path) -> None:
-    """Check that `write` could write a file, before there is anything to write.
+    """Check that `write_puzzle_set` could write a file, before there is anything to write.
 
     Raises:
         ValueError: if the path ends in no suffix of ours, is a folder, or lies in none.
@@ -181,7 +181,7 @@ def _lines(puzzle_set: PuzzleSet, with_solutions: bool) -> Iterator[str]:
     yield "puzzle,solution,grade\n"
     rows = zip(puzzle_set.puzzles, puzzle_set.solutions, puzzle_set.grades, strict=True)
     for puzzle, solution, grade in rows:
-        name = "" if grade == UNKNOWN else GRADES[grade]
+        name = "" if grade == NOT_KNOWN else GRADES[grade]
         yield f"{board.to_line(puzzle)},{board.to_line(solution)},{name}\n"
 
 
@@ -305,7 +305,7 @@ def _digits(texts: list[str], geometry: Geometry) -> NDArray[np.int8]:
 def _npz_parts(
     path: Path, geometry: Geometry | None, chunk: int, complain: _Complain
 ) -> Iterator[_Part]:
-    with npz.Boards(path, _PUZZLE_HEADERS, _SOLUTION_HEADERS) as boards:
+    with npz.BoardReader(path, _PUZZLE_HEADERS, _SOLUTION_HEADERS) as boards:
         try:
             geometry = geometry_for(boards.size, geometry)
         except ValueError as error:
@@ -335,7 +335,7 @@ def _proven(part: _Part, complain: _Complain, check: bool, hint: str) -> _Part:
         complain(int(part.lines[index]), f"the stored solution {problem}")
     good = ~wrong
     to_solve = np.flatnonzero(good & (check | ~stored))
-    result = solver.search(puzzles[to_solve], 2, geometry)
+    result = solver.find_solutions(puzzles[to_solve], 2, geometry)
     unique = result.decided & (result.found == 1)
     for index, found, decided in zip(
         to_solve[~unique], result.found[~unique], result.decided[~unique], strict=True

@@ -20,15 +20,15 @@ from sudoku_gym.compiler.random_stream import new_stream, next_below
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.difficulty import grade
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.solver.depth_first import descend, explore, retreat
-from sudoku_gym.solver.exact_cover import (
+from sudoku_gym.solver.cover_bits import (
     INNER,
     candidate_of,
     cover_tables,
-    forget,
     load_board,
     new_space,
+    reset_weights,
 )
+from sudoku_gym.solver.depth_first import explore, rule_out_candidate, try_candidate
 
 Pattern = Literal["none", "rotation", "horizontal", "vertical", "diagonal"]
 
@@ -144,13 +144,13 @@ def _generate(stream, groups, givens, node_limit, tables, puzzles, solutions, mi
 @njit(**INNER)
 def _fill(stream, space, grid, nothing, tables):
     """Search for a random solved grid; return False if the node limit came first."""
-    stack, settled = space[0], space[1]
+    stack, num_filled = space[0], space[1]
     for cell in range(len(grid)):
         grid[cell] = 0
     depth = 0
     state = load_board(space, grid, nothing, grid, tables)
     for _ in range(_FILL_NODES):
-        if state >= 0 and settled[depth] == len(grid):
+        if state >= 0 and num_filled[depth] == len(grid):
             return True
         if state >= 0:
             item = _random_item(stream, stack[depth])
@@ -158,13 +158,13 @@ def _fill(stream, space, grid, nothing, tables):
             for _ in range(next_below(stream, popcount(rest))):
                 rest &= rest - np.uint32(1)
             cell, digit = candidate_of(item, lowest_bit(rest), tables)
-            state = descend(space, depth, cell, digit, grid, tables)
+            state = try_candidate(space, depth, cell, digit, grid, tables)
             depth += 1
         elif depth == 0:
             return False
         else:
             depth -= 1
-            state = retreat(space, depth, grid, tables)
+            state = rule_out_candidate(space, depth, grid, tables)
     return False
 
 
@@ -201,7 +201,7 @@ def dig(space, order, chunk, givens, node_limit, tables, puzzle, solution, scrat
     Returns:
         Whether each group had its turn, and none can be taken out of what is left.
     """
-    forget(space)
+    reset_weights(space)
     left = 0
     for cell in range(len(puzzle)):
         left += puzzle[cell] != 0

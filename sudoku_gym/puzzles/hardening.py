@@ -24,7 +24,7 @@ from sudoku_gym.puzzles.difficulty import grade
 from sudoku_gym.puzzles.generator import dig, rivals
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.rating import count_guesses, new_symmetry
-from sudoku_gym.solver.exact_cover import INNER, cover_tables, forget, new_space
+from sudoku_gym.solver.cover_bits import INNER, cover_tables, new_space, reset_weights
 
 _SEARCHES = 15  # of which the median counts
 _BEHIND = 3  # searches of a new puzzle that say 'easier' more than 'harder', and it is dropped
@@ -161,7 +161,7 @@ def _exchange(stream, space, removed, order, node_limit, tables, puzzle, solutio
         return 0
     for i in range(removed):
         puzzle[order[i, 0]] = 0
-    forget(space)
+    reset_weights(space)
     for i in range(removed):
         while True:
             found = rivals(space, order[i : i + 1], node_limit, tables, puzzle, solution, scratch)

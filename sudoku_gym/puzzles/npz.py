@@ -23,7 +23,7 @@ from sudoku_gym.geometry import MAX_SIZE
 _READ_WHOLE = 256 * 2**20  # bytes; an array stored column by column has no rows to read one by one
 
 
-class Boards:
+class BoardReader:
     """The boards of one or two arrays of a file, read from its start to its end.
 
     Args:
@@ -71,7 +71,7 @@ class Boards:
             self._files.close()
         return taken[0], taken[1] if len(taken) == 2 else np.zeros_like(taken[0])
 
-    def __enter__(self) -> Boards:
+    def __enter__(self) -> BoardReader:
         """Return itself."""
         return self
 

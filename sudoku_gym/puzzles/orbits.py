@@ -85,7 +85,7 @@ def find_in_splits(puzzle: ArrayLike, name: str) -> str | None:
         ModuleNotFoundError: if the geometry has many symmetries and igraph is not installed.
     """
     representatives, splits, keys = banks.orbits_of(name)
-    geometry = banks.geometry_of(name)
+    geometry = banks.named_geometry(name)
     boards = board.as_boards(np.asarray(puzzle)[None], geometry)
     if geometry.size >= banks.SPLIT_BY_SOLUTION:
         boards, status = solver.solve(boards, geometry, return_status=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 
-UNKNOWN = -1
+NOT_KNOWN = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +49,8 @@ class PuzzleSet:
                 f"{self.geometry.name}, not {list(self.puzzles.shape)} and "
                 f"{list(self.solutions.shape)}"
             )
-        self._complete("grades", UNKNOWN)
-        self._complete("orbits", UNKNOWN)
+        self._complete("grades", NOT_KNOWN)
+        self._complete("orbits", NOT_KNOWN)
         self._complete("minimal", False)
 
     def _complete(self, name: str, value: int) -> None:

@@ -20,8 +20,8 @@ from sudoku_gym.compiler.random_stream import COUNTER, new_stream
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.geometry.symmetry import draw_symmetry, group_of
 from sudoku_gym.solver.answers import NODE_LIMIT
+from sudoku_gym.solver.cover_bits import INNER, cover_tables, load_board, new_space, reset_weights
 from sudoku_gym.solver.depth_first import explore
-from sudoku_gym.solver.exact_cover import INNER, cover_tables, forget, load_board, new_space
 
 
 def rate(
@@ -108,7 +108,7 @@ def count_guesses(stream, space, group, symmetry, node_limit, tables, puzzle, sc
             down, across = rows[row], columns[column]
             image = across * size + down if transpose else down * size + across
             moved[image] = digits[puzzle[row * size + column]]
-    forget(space)
+    reset_weights(space)
     if load_board(space, moved, nothing, work, tables) < 0:
         return 0
     return explore(space, 2, node_limit, work, first, tables)[1]

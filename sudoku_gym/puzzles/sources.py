@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym import plugins
-from sudoku_gym.compiler.intrinsics import borrowed, prefetch
+from sudoku_gym.compiler.intrinsics import prefetch, uncounted
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.compiler.random_stream import new_stream, next_below, next_unit
 from sudoku_gym.geometry import Geometry
@@ -199,21 +199,26 @@ def draw_puzzles(stream, bank, cdf, augment, group, puzzles, solutions):
         np.empty(size, np.int32),
         np.empty(size + 1, np.int8),
     )
-    scratch = borrowed(rows), borrowed(columns), borrowed(digits)
-    bank, cdf, augment, group = borrowed_drawing((bank, cdf, augment, group))
-    stream, boards, solved = borrowed(stream), borrowed(puzzles), borrowed(solutions)
+    scratch = uncounted(rows), uncounted(columns), uncounted(digits)
+    bank, cdf, augment, group = uncounted_drawing((bank, cdf, augment, group))
+    stream, boards, solved = uncounted(stream), uncounted(puzzles), uncounted(solutions)
     for b in range(np.uint64(len(boards))):
         index, wanted = choose_puzzle(stream, bank, cdf)
-        write_puzzle(stream, bank, index, wanted, augment, group, scratch, boards, solved, b)
+        copy_puzzle(stream, bank, index, wanted, augment, group, scratch, boards, solved, b)
 
 
 @njit(cache=True, inline="always")
-def borrowed_drawing(drawing):
-    """Return (bank, cdf, augment, group) without counts of references, see `borrowed`."""
+def uncounted_drawing(drawing):
+    """Return (bank, cdf, augment, group) without counts of references, see `uncounted`."""
     (puzzles, solutions, enough_blanks), cdf, augment, group = drawing
     row_block, column_block, can_transpose, listed = group
-    bank = borrowed(puzzles), borrowed(solutions), borrowed(enough_blanks)
-    return bank, borrowed(cdf), augment, (row_block, column_block, can_transpose, borrowed(listed))
+    bank = uncounted(puzzles), uncounted(solutions), uncounted(enough_blanks)
+    return (
+        bank,
+        uncounted(cdf),
+        augment,
+        (row_block, column_block, can_transpose, uncounted(listed)),
+    )
 
 
 @njit(cache=True, inline="always")
@@ -242,7 +247,7 @@ def _first_above(cdf, chance):
 
 
 @inlined
-def write_puzzle(stream, bank, index, wanted, augment, group, scratch, boards, solved, b):
+def copy_puzzle(stream, bank, index, wanted, augment, group, scratch, boards, solved, b):
     """Write puzzle `index` into `boards[b]` and `solved[b]`, int8 `[B, >= N**2]`.
 
     `scratch`, (int32 `[N]`, int32 `[N]`, int8 `[N + 1]`), is overwritten.
@@ -318,7 +323,7 @@ def _named_source(name: str, split: str, geometry: Geometry | None) -> PuzzleSou
     if name in banks.NAMES:
         return BankSource(banks.load(name, split))
     if Path(name).suffix in files.SUFFIXES:
-        return BankSource(files.read(name, geometry))
+        return BankSource(files.read_puzzle_set(name, geometry))
     if ":" not in name:
         raise ValueError(
             f"no source of puzzles is called {name!r}: use one of {', '.join(banks.NAMES)}, a file "

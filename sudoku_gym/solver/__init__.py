@@ -2,10 +2,10 @@
 
 from sudoku_gym.solver.answers import (
     NODE_LIMIT,
-    SearchResult,
+    FoundSolutions,
     count_solutions,
-    search,
+    find_solutions,
     solve,
 )
 
-__all__ = ["NODE_LIMIT", "SearchResult", "count_solutions", "search", "solve"]
+__all__ = ["NODE_LIMIT", "FoundSolutions", "count_solutions", "find_solutions", "solve"]

@@ -15,15 +15,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry, geometry_for
+from sudoku_gym.solver.cover_bits import cover_tables
 from sudoku_gym.solver.depth_first import search_boards
-from sudoku_gym.solver.exact_cover import cover_tables
 
 NODE_LIMIT = 1_000_000
 """How many nodes a search visits for one board before it says 'undecided'."""
 
 
 @dataclass(frozen=True)
-class SearchResult:
+class FoundSolutions:
     """What a search found out about B boards.
 
     Attributes:
@@ -39,14 +39,14 @@ class SearchResult:
     nodes: NDArray[np.int64]
 
 
-def search(
+def find_solutions(
     boards: ArrayLike,
     limit: int = 2,
     geometry: Geometry | None = None,
     *,
     node_limit: int = NODE_LIMIT,
     threads: int = 1,
-) -> SearchResult:
+) -> FoundSolutions:
     """Search each board for up to `limit` solutions and say what the search took.
 
     Args:
@@ -83,7 +83,7 @@ def search(
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(run, [slice(i, i + step) for i in range(0, len(flat), step)]))
     decided = found >= 0
-    return SearchResult(
+    return FoundSolutions(
         solutions.reshape(boards.shape), np.where(decided, found, -1 - found), decided, nodes
     )
 
@@ -134,7 +134,7 @@ def solve(
     Raises:
         ValueError: if the boards have a wrong shape or digit. Never for 'no solution'.
     """
-    result = search(boards, 1, geometry, node_limit=node_limit, threads=threads)
+    result = find_solutions(boards, 1, geometry, node_limit=node_limit, threads=threads)
     if not return_status:
         return result.solutions
     status = np.where(result.found > 0, "solved", np.where(result.decided, "none", "undecided"))
@@ -164,5 +164,5 @@ def count_solutions(
     Raises:
         ValueError: if the boards have a wrong shape or digit. Never for 'no solution'.
     """
-    result = search(boards, limit, geometry, node_limit=node_limit, threads=threads)
+    result = find_solutions(boards, limit, geometry, node_limit=node_limit, threads=threads)
     return np.where(result.decided, result.found, -1)

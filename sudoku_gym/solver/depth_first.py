@@ -16,18 +16,18 @@ import numpy as np
 
 from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
 from sudoku_gym.compiler.jit import njit
-from sudoku_gym.solver.exact_cover import (
+from sudoku_gym.solver.cover_bits import (
     BLOCK,
     DIGIT,
     FAILED,
     INNER,
     SHIFT,
     candidate_of,
-    forget,
     load_board,
     new_space,
-    remove,
-    settle,
+    propagate,
+    remove_candidate,
+    reset_weights,
 )
 
 UNDECIDED = -1
@@ -37,7 +37,7 @@ _SHORT, _LONG = 100, 1_000  # tries before the first restart, and where restarts
 
 @njit(**INNER)
 def _score(mask, weight):
-    """Rate an item for branching: its weight, halved for each bit; -1 if it is settled.
+    """Rate an item for branching: its weight, halved for each bit; -1 if it is covered.
 
     Weights are positive floats read as int32: these compare as the floats do, and taking 1 from
     the exponent halves. So a score costs no division, and a block of them no branch.
@@ -70,30 +70,30 @@ def _choose(items, weights):
 
 
 @njit(**INNER)
-def descend(space, depth, cell, digit, work, tables):
+def try_candidate(space, depth, cell, digit, work, tables):
     """Try a candidate in a copy of node `depth`, one deeper.
 
     Returns:
         A negative number, `-1 - item`, if an item has no candidate left.
     """
-    stack, settled, tried, queue, _, _ = space
+    stack, num_filled, tried, queue, _, _ = space
     tried[depth] = cell << SHIFT | digit
     for item in range(stack.shape[1]):
         stack[depth + 1, item] = stack[depth, item]
     queue[0] = tried[depth]
-    more = settle(stack[depth + 1], queue, 1, work, tables)
-    settled[depth + 1] = settled[depth] + more
+    more = propagate(stack[depth + 1], queue, 1, work, tables)
+    num_filled[depth + 1] = num_filled[depth] + more
     return more
 
 
 @njit(**INNER)
-def retreat(space, depth, work, tables):
-    """Rule out for good what was tried at node `depth`; returns what `descend` returns."""
-    stack, settled, tried, queue, _, _ = space
+def rule_out_candidate(space, depth, work, tables):
+    """Rule out for good what was tried at node `depth`; returns what `try_candidate` returns."""
+    stack, num_filled, tried, queue, _, _ = space
     cell, digit = tried[depth] >> SHIFT, tried[depth] & DIGIT
-    tail = remove(stack[depth], queue, 0, cell, digit, tables)
-    more = tail if tail < 0 else settle(stack[depth], queue, tail, work, tables)
-    settled[depth] += more
+    tail = remove_candidate(stack[depth], queue, 0, cell, digit, tables)
+    more = tail if tail < 0 else propagate(stack[depth], queue, tail, work, tables)
+    num_filled[depth] += more
     return more
 
 
@@ -109,14 +109,14 @@ def explore(space, limit, node_limit, work, first, tables):
         space: `new_space(tables)`, with a root. Its weights are used and added to.
         limit: stop at this many solutions.
         node_limit: stop after this many tried candidates.
-        work: int8 `[N**2]`, the digits settled so far.
+        work: int8 `[N**2]`, the digits filled in so far.
         first: int8 `[N**2]`, the first solution is written here.
         tables: `cover_tables(geometry)`.
 
     Returns:
         Solutions found, or `-1 - found` if the node limit ended the search; candidates tried.
     """
-    stack, settled, _, _, _, weights = space
+    stack, num_filled, _, _, _, weights = space
     ratings = weights.view(np.int32)
     cells = len(tables.first_item)
     found, nodes, depth = 0, 0, 0
@@ -125,7 +125,7 @@ def explore(space, limit, node_limit, work, first, tables):
     while True:
         if state < 0:
             weights[-1 - state] += np.float32(1)
-        elif settled[depth] == cells:
+        elif num_filled[depth] == cells:
             if found == 0:
                 for cell in range(cells):
                     first[cell] = work[cell]
@@ -135,7 +135,7 @@ def explore(space, limit, node_limit, work, first, tables):
             if depth == 0 or found >= limit:
                 return found, nodes
             depth -= 1
-            state = retreat(space, depth, work, tables)
+            state = rule_out_candidate(space, depth, work, tables)
             continue
         if found == 0 and nodes >= restart:
             depth = 0
@@ -146,7 +146,7 @@ def explore(space, limit, node_limit, work, first, tables):
         nodes += 1
         item = _choose(stack[depth], ratings)
         cell, digit = candidate_of(item, lowest_bit(stack[depth, item]), tables)
-        state = descend(space, depth, cell, digit, work, tables)
+        state = try_candidate(space, depth, cell, digit, work, tables)
         depth += 1
 
 
@@ -168,5 +168,5 @@ def search_boards(boards, limit, node_limit, tables, solutions, counts, nodes):
     for b in range(len(boards)):
         counts[b], nodes[b] = 0, 0
         if load_board(space, boards[b], nothing, work, tables) >= 0:
-            forget(space)
+            reset_weights(space)
             counts[b], nodes[b] = explore(space, limit, node_limit, work, solutions[b], tables)

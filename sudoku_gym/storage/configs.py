@@ -90,7 +90,7 @@ def from_json(data: Any, expected: type[T] | tuple[type[Any], ...] | None = None
     return made
 
 
-def decode(hint: Any, data: Any, where: str) -> Any:
+def decode_json(hint: Any, data: Any, where: str) -> Any:
     """Make what a type hint says of the content of a JSON file.
 
     Args:
@@ -115,13 +115,13 @@ def decode(hint: Any, data: Any, where: str) -> Any:
             raise ValueError(f"{where} must be an object, not {_shortened(data)}")
         return _construct(hint, data, where)
     if kind is list and isinstance(data, list):
-        return [decode(parts[0], each, f"{where} {i}") for i, each in enumerate(data)]
+        return [decode_json(parts[0], each, f"{where} {i}") for i, each in enumerate(data)]
     if kind is dict and isinstance(data, dict):
-        return {key: decode(parts[1], each, f"{where}, {key}") for key, each in data.items()}
+        return {key: decode_json(parts[1], each, f"{where}, {key}") for key, each in data.items()}
     if kind is tuple and isinstance(data, list):
         wanted = [parts[0]] * len(data) if parts[1] is Ellipsis else parts
         if len(wanted) == len(data):
-            return tuple(decode(*pair, where) for pair in zip(wanted, data, strict=True))
+            return tuple(decode_json(*pair, where) for pair in zip(wanted, data, strict=True))
     if kind is Literal and any(data == part and type(data) is type(part) for part in parts):
         return data
     if hint is float and fits(data, float) and abs(data) < _LARGEST:  # nor is it NaN
@@ -141,10 +141,10 @@ def _decode_union(parts: tuple[Any, ...], data: Any, where: str) -> Any:
         return _decode_tagged(tuple(others), data, where)
     for part in others[:-1]:
         try:
-            return decode(part, data, where)
+            return decode_json(part, data, where)
         except ValueError:
             continue
-    return decode(others[-1], data, where)
+    return decode_json(others[-1], data, where)
 
 
 def _decode_tagged(expected: tuple[type[Any], ...], data: Any, where: str) -> Any:
@@ -163,7 +163,7 @@ def _construct(of: type[T], data: Mapping[str, Any], where: str) -> T:
     for name, field in known.items():
         if name not in data and field.default is field.default_factory is MISSING:
             raise ValueError(f"{where} lacks {name!r}")
-    values = {name: decode(hints[name], data[name], f"{where}, {name}") for name in data}
+    values = {name: decode_json(hints[name], data[name], f"{where}, {name}") for name in data}
     try:
         return of(**values)
     except (TypeError, ValueError) as error:

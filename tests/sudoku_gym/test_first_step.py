@@ -16,7 +16,7 @@ import json
 import gymnasium as gym
 import sudoku_gym
 from sudoku_gym.envs import episodes, steps
-from sudoku_gym.kernels import positions
+from sudoku_gym.kernels import moves
 
 env = gym.make("Sudoku4x4-v0")
 _, info = env.reset(seed=0)
@@ -25,8 +25,8 @@ envs = gym.make_vec("Sudoku4x4-v0", num_envs=2)
 _, infos = envs.reset(seed=0)
 envs.step(infos["action_mask"].argmax(1))
 asked = [steps.step_one, steps.step_boards, steps.draw_boards]
-shared = [positions.place, episodes._play]
-needless = [episodes._erase, episodes._fill_singles, positions.erase, steps.load_boards]
+shared = [moves.place, episodes._play]
+needless = [episodes._erase, episodes._fill_singles, moves.erase, steps.load_boards]
 print(json.dumps([[len(f.signatures) for f in group] for group in (asked, shared, needless)]))
 """
 

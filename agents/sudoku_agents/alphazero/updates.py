@@ -13,7 +13,7 @@ from torch import Tensor
 from sudoku_agents.alphazero.config import LossConfig
 from sudoku_agents.alphazero.losses import losses
 from sudoku_agents.alphazero.replay import Positions
-from sudoku_gym.board.placements import Actions, legal_placements
+from sudoku_gym.board.actions import Actions, legal_placements
 from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_learning.networks import Network
 from sudoku_learning.training import Optimiser

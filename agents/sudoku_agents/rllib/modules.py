@@ -24,7 +24,7 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 from ray.rllib.utils.schedules.scheduler import Scheduler
 from torch import Tensor, nn
 
-from sudoku_gym.board.placements import geometry_of
+from sudoku_gym.board.actions import geometry_of_actions
 from sudoku_learning.networks import (
     FactorGraphConfig,
     HeadConfig,
@@ -50,7 +50,7 @@ class _Masked(TorchRLModule, TargetNetworkAPI, InferenceOnlyAPI):
             ValueError: if the actions are not the placements of such a board.
         """
         assert isinstance(self.model_config, dict) and self.action_space is not None
-        geometry = geometry_of(self.action_space, self.model_config.get("geometry"))
+        geometry = geometry_of_actions(self.action_space, self.model_config.get("geometry"))
         body = self.model_config.get("network") or FactorGraphConfig()
         self.network = Network(body, self.heads(self.model_config), geometry)
         self._geometry = geometry

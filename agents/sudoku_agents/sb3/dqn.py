@@ -19,8 +19,7 @@ from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
 from torch import Tensor
 
 from sudoku_agents.sb3.observations import check_observations, decode, legal_placements
-from sudoku_gym.board.actions import sample_actions
-from sudoku_gym.board.placements import geometry_of
+from sudoku_gym.board.actions import geometry_of_actions, sample_actions
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import ILLEGAL_LOGIT, BodyConfig, FactorGraphConfig, Network, QConfig
 
@@ -83,7 +82,7 @@ class MaskedDQNPolicy(DQNPolicy):
         **kwargs: Any,
     ) -> None:
         # The constructor above makes the networks, which need these.
-        self.geometry = geometry_of(action_space, geometry)
+        self.geometry = geometry_of_actions(action_space, geometry)
         check_observations(observation_space, self.geometry.size)
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)
 

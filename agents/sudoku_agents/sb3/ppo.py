@@ -13,7 +13,7 @@ from stable_baselines3.common.type_aliases import Schedule
 from torch import Tensor
 
 from sudoku_agents.sb3.observations import check_observations, decode, legal_placements
-from sudoku_gym.board.placements import geometry_of
+from sudoku_gym.board.actions import geometry_of_actions
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import (
     BodyConfig,
@@ -55,7 +55,7 @@ class ExactCoverPolicy(MaskableActorCriticPolicy):
         **kwargs: Any,
     ) -> None:
         # The constructor above calls _build, which needs these.
-        self.geometry = geometry_of(action_space, geometry)
+        self.geometry = geometry_of_actions(action_space, geometry)
         self.network_config = network or FactorGraphConfig()
         self.value_config = value or ValueConfig()
         check_observations(observation_space, self.geometry.size)

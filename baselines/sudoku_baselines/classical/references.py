@@ -28,7 +28,7 @@ class SuiteSolver(CountingSolver):
 
     def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
         """Complete each puzzle; int8 `[B, N, N]`, all zeros where there is no answer."""
-        result = solver.search(puzzles, 1, geometry, node_limit=self.node_limit)
+        result = solver.find_solutions(puzzles, 1, geometry, node_limit=self.node_limit)
         outcomes = np.where(result.found > 0, 0, np.where(result.decided, 1, 2))
         self.status, self.nodes = np.array(STATUSES)[outcomes], result.nodes
         return result.solutions

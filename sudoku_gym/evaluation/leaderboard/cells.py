@@ -17,7 +17,7 @@ from sudoku_gym.evaluation.leaderboard.fixed_sets import FixedSet
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy, load_policy
-from sudoku_gym.puzzles.puzzle_set import UNKNOWN, PuzzleSet
+from sudoku_gym.puzzles.puzzle_set import NOT_KNOWN, PuzzleSet
 
 BATCH_CELLS = 2048  # of the boards that are played in lock step: 25 of 9x9, 3 of 25x25
 TIMED_PUZZLES = 10
@@ -160,7 +160,7 @@ def _orbits(puzzles: PuzzleSet, outcomes: str) -> tuple[int, int] | None:
     """Return the orbits solved whole and all orbits, where an orbit holds several puzzles."""
     orbits = puzzles.orbits[: len(outcomes)]
     total = len(np.unique(orbits))
-    if 2 * total > len(orbits) or (orbits == UNKNOWN).any():
+    if 2 * total > len(orbits) or (orbits == NOT_KNOWN).any():
         return None
     unsolved = np.unique(orbits[np.array(list(outcomes)) == "0"])
     return total - len(unsolved), total

@@ -102,7 +102,7 @@ def checksum(puzzles: PuzzleSet) -> str:
 
 @cache
 def _choose(fixed: FixedSet, seed: int) -> PuzzleSet:
-    found = files.read(fixed.bank) if fixed.is_file else banks.load(fixed.bank, "test")
+    found = files.read_puzzle_set(fixed.bank) if fixed.is_file else banks.load(fixed.bank, "test")
     if fixed.grade:
         found = found[found.grades == GRADES.index(fixed.grade)]
     found = found[found.blanks >= fixed.blanks]

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.evaluation.leaderboard.fixed_sets import FILE
 from sudoku_gym.storage.atomic import write_text
-from sudoku_gym.storage.configs import decode
+from sudoku_gym.storage.configs import decode_json
 from sudoku_gym.storage.reading import read_json
 
 FORMAT = "sudoku-gym leaderboard"
@@ -197,7 +197,7 @@ def read_leaderboard(path: Path) -> LeaderboardResults:
         data = read_json(path, _LONGEST)
         if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
             raise ValueError(f'it has no "format": "{FORMAT}"')
-        return decode(LeaderboardResults, data, "the leaderboard")
+        return decode_json(LeaderboardResults, data, "the leaderboard")
     except FileNotFoundError:
         raise
     except OSError as error:

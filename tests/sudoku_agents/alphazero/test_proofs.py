@@ -5,7 +5,7 @@ import pytest
 
 from sudoku_agents.alphazero.search import BatchedSearch, SearchConfig, tree_search
 from sudoku_gym import board, puzzles, sample_actions, solver
-from sudoku_gym.board.placements import legal_placements
+from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
 

@@ -17,8 +17,7 @@ from sudoku_agents.q_learning.deep.targets import (
 )
 from sudoku_agents.q_learning.deep.updates import follow, loss_of
 from sudoku_gym import board, puzzles, solver
-from sudoku_gym.board.actions import sample_actions
-from sudoku_gym.board.placements import legal_placements
+from sudoku_gym.board.actions import legal_placements, sample_actions
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_learning.networks import FactorGraphConfig, seeded

@@ -48,7 +48,7 @@ def knowing(solution, logit=9.0):
 def test_it_agrees_with_the_exact_solver_whatever_the_ratings(seed, limit, threshold, filled):
     boards = random_boards(FOUR, 30, seed, filled)
     found = retry_search(boards, FOUR, at_random(seed), RetryConfig(threshold=threshold), limit)
-    exact = solver.search(boards, limit, FOUR)
+    exact = solver.find_solutions(boards, limit, FOUR)
     assert found.decided.all()
     np.testing.assert_array_equal(found.found, exact.found)
     solved = found.found > 0
@@ -61,7 +61,7 @@ def test_it_agrees_with_the_exact_solver_whatever_the_ratings(seed, limit, thres
 def test_other_boards(geometry):
     boards = random_boards(geometry, 60, seed=1, filled=0.3)
     found = retry_search(boards, geometry, at_random(1), RetryConfig(), 2)
-    exact = solver.search(boards, 2, geometry)
+    exact = solver.find_solutions(boards, 2, geometry)
     np.testing.assert_array_equal(found.found[found.decided], exact.found[found.decided])
     assert found.decided.mean() > 0.9
     assert len(set(exact.found.tolist())) > 1  # some have solutions, some have none

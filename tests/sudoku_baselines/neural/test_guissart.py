@@ -25,7 +25,7 @@ from sudoku_baselines.neural.guissart.trying import Trials, backtrack, best_plac
 from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_gym.policies import PredictorPolicy
-from sudoku_gym.puzzles.banks import geometry_of
+from sudoku_gym.puzzles.banks import named_geometry
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_learning.networks import seeded
 from sudoku_learning.training import Training
@@ -45,7 +45,7 @@ def moved(marks, moves):
 
 @pytest.mark.parametrize("bank", GEOMETRIES)
 def test_features_are_the_same_after_every_symmetry(bank):
-    geometry, rng = geometry_of(bank), np.random.default_rng(0)
+    geometry, rng = named_geometry(bank), np.random.default_rng(0)
     table = feature_table(geometry)
     marks, moves = some_marks(geometry, 6, rng), symmetry.sample(geometry, 6, rng)
     before = features(torch.from_numpy(marks), table).numpy()
@@ -60,7 +60,7 @@ def test_features_are_the_same_after_every_symmetry(bank):
 
 @pytest.mark.parametrize("bank", GEOMETRIES)
 def test_answers_move_with_the_board(bank):
-    geometry, rng = geometry_of(bank), np.random.default_rng(1)
+    geometry, rng = named_geometry(bank), np.random.default_rng(1)
     network = seeded(0, lambda: SymmetricNetwork(geometry, 8))
     marks, moves = some_marks(geometry, 6, rng), symmetry.sample(geometry, 6, rng)
     before, after = network.answer(marks), network.answer(moved(marks, moves))

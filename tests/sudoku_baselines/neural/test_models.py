@@ -21,7 +21,7 @@ from sudoku_curricula.curves import COMPLETION_RATE, read_curves
 from sudoku_gym import evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import PredictorPolicy
-from sudoku_gym.puzzles.banks import geometry_of
+from sudoku_gym.puzzles.banks import named_geometry
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import chunks, seeded
 from sudoku_learning.training import RayConfig, Training
@@ -135,7 +135,7 @@ def test_memory_is_where_it_stopped():
 
 def test_relations_follow_the_unit_table():
     """Digits that share no unit do not reach each other in one step."""
-    geometry = geometry_of("x9x9")
+    geometry = named_geometry("x9x9")
     model = seeded(0, lambda: RelationalConfig(16, 1, 1).build(geometry)).eval()
     board = np.zeros((1, 9, 9), np.int8)
     changed = board.copy()

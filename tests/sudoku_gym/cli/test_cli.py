@@ -205,7 +205,7 @@ def test_generate_prints_puzzles_with_one_solution(run):
 @pytest.mark.parametrize("name", ["9x9", *banks.VARIANTS])
 def test_generate_takes_the_name_of_a_bank(run, name):
     code, out, _ = run("generate", "--board", name, "--seed", "1")
-    geometry = banks.geometry_of(name)
+    geometry = banks.named_geometry(name)
     assert code == 0
     assert solver.count_solutions(board.parse_many([out], geometry), 2, geometry).tolist() == [1]
 

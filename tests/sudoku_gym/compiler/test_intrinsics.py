@@ -36,7 +36,7 @@ def spread_and_gather(word, array, row, column):
 
 @njit
 def sums_and_fill(array, others):
-    first, (second, third) = intrinsics.borrowed(array), intrinsics.borrowed(others)
+    first, (second, third) = intrinsics.uncounted(array), intrinsics.uncounted(others)
     sums = first.sum(), second.sum(), third.sum()
     first[0], third[1] = 7, 0.5
     return sums
@@ -50,7 +50,7 @@ def test_borrowed_arrays_and_tuples_are_the_same_arrays():
 
 @njit
 def fill_as_rows(array, count):
-    rows = intrinsics.borrowed_rows(array, count)
+    rows = intrinsics.uncounted_rows(array, count)
     for i in range(rows.shape[0]):
         for j in range(rows.shape[1]):
             rows[i, j] = 100 * i + j

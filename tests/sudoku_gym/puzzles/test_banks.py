@@ -19,7 +19,7 @@ WITH_SPLITS = ["4x4", *STORED]
 @pytest.mark.parametrize("name", puzzles.NAMES)
 def test_every_puzzle_has_its_one_solution(name):
     whole = puzzles.load(name)
-    assert whole.geometry == banks.geometry_of(name)
+    assert whole.geometry == banks.named_geometry(name)
     some = whole if whole.geometry.size <= 9 else whole[:10]
     some.check()
     assert (grade(some.puzzles, some.geometry) == some.grades).all()
@@ -212,10 +212,10 @@ def test_orbits_are_split_by_key_where_they_are_many():
 
 @pytest.mark.parametrize("name", ["12x12", "12", "9", "named", *banks.VARIANTS])
 def test_boards_have_names(name):
-    assert banks.geometry_of(name).size == (12 if name.startswith("12") else 9)
+    assert banks.named_geometry(name).size == (12 if name.startswith("12") else 9)
 
 
 @pytest.mark.parametrize("name", ["", "x", "9x", "x9", "9x8", "-9", "9x9x9", "09x9", "5", "26x26"])
 def test_other_names_are_refused(name):
     with pytest.raises(ValueError, match=r"no board is called|no standard board"):
-        banks.geometry_of(name)
+        banks.named_geometry(name)

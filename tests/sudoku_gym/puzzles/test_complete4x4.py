@@ -25,7 +25,7 @@ WELL_POSED = {
 
 
 def test_every_grid_once():
-    grids = complete4x4.grids()
+    grids = complete4x4.solution_grids()
     assert grids.shape == (288, 4, 4)
     assert board.is_solved(grids).all()
     lines = [board.to_line(grid) for grid in grids]
@@ -44,7 +44,7 @@ def test_the_solver_agrees_on_random_masks():
     rng = np.random.default_rng(0)
     grid, mask = rng.integers(0, 288, 3_000), rng.integers(0, 1 << 16, 3_000)
     givens = (mask[:, None] >> np.arange(16)) & 1
-    boards = complete4x4.grids()[grid] * givens.reshape(-1, 4, 4).astype(np.int8)
+    boards = complete4x4.solution_grids()[grid] * givens.reshape(-1, 4, 4).astype(np.int8)
     ill = complete4x4.ill_posed()[complete4x4.patterns()[grid], mask]
     assert 0 < ill.sum() < len(ill)
     assert ((solver.count_solutions(boards) == 2) == ill).all()

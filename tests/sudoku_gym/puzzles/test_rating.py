@@ -7,7 +7,6 @@ from sudoku_gym.puzzles import named
 from sudoku_gym.puzzles.difficulty import grade
 from sudoku_gym.puzzles.generator import generate
 from sudoku_gym.puzzles.rating import rate
-from sudoku_gym.solver.answers import search
 
 NINE = Geometry.standard(9)
 ESCARGOT = named.boards().puzzles[named.TITLES.index("AI Escargot")][None]
@@ -28,7 +27,7 @@ def test_a_rating_is_the_median_of_searches(geometry):
     ratings = rate(made.puzzles, rng(1), geometry, symmetries=15)
     for puzzle, rating in zip(made.puzzles, ratings, strict=True):
         moved = moves.apply(np.repeat(puzzle[None], 15, axis=0))
-        assert rating == np.median(search(moved, 2, geometry).nodes)
+        assert rating == np.median(solver.find_solutions(moved, 2, geometry).nodes)
 
 
 def test_the_generator_decides_everything_and_no_neighbour_anything():
@@ -64,7 +63,7 @@ def test_named_boards():
 
 def test_a_search_ends_at_the_node_limit():
     assert rate(ESCARGOT, rng(), node_limit=10).tolist() == [10]
-    assert solver.search(ESCARGOT, node_limit=10).decided.tolist() == [False]
+    assert solver.find_solutions(ESCARGOT, node_limit=10).decided.tolist() == [False]
 
 
 def test_no_boards():

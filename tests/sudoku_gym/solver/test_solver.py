@@ -91,7 +91,7 @@ def test_solutions_keep_the_givens(which, share, seed):
 
 def test_a_hard_board():
     cells = board.parse(HARD)[None]
-    result = solver.search(cells)
+    result = solver.find_solutions(cells)
     assert result.found.tolist() == [1]
     assert result.nodes[0] > 0
     assert board.is_solved(result.solutions)[0]
@@ -122,7 +122,7 @@ def test_full_and_empty_boards():
 
 @pytest.mark.parametrize("seed", range(8))
 def test_an_empty_jigsaw_is_no_trap(seed):
-    result = solver.search(np.zeros((1, 9, 9), int), 3, jigsaw(9, seed), node_limit=20_000)
+    result = solver.find_solutions(np.zeros((1, 9, 9), int), 3, jigsaw(9, seed), node_limit=20_000)
     assert result.found[0] == 3
 
 
@@ -132,7 +132,7 @@ def test_node_limit_leaves_it_undecided():
     assert status.tolist() == ["undecided"]
     assert not solved.any()
     assert solver.count_solutions(cells, node_limit=1).tolist() == [-1]
-    result = solver.search(np.zeros((1, 9, 9), int), limit=10**6, node_limit=500)
+    result = solver.find_solutions(np.zeros((1, 9, 9), int), limit=10**6, node_limit=500)
     assert not result.decided[0]
     assert result.found[0] > 0
     assert board.is_solved(result.solutions)[0]
@@ -141,7 +141,7 @@ def test_node_limit_leaves_it_undecided():
 def test_threads_change_nothing():
     grids = GRIDS[3].repeat(20, 0)
     boards = grids * (np.random.default_rng(3).random(grids.shape) < 0.35).astype(np.int8)
-    one, three = solver.search(boards, 4), solver.search(boards, 4, threads=3)
+    one, three = solver.find_solutions(boards, 4), solver.find_solutions(boards, 4, threads=3)
     assert (one.solutions == three.solutions).all()
     assert (one.found == three.found).all()
     assert (one.nodes == three.nodes).all()
@@ -158,7 +158,7 @@ def test_boards_need_not_be_int8_and_are_left_alone():
 )
 def test_wrong_limits(wrong):
     with pytest.raises(ValueError, match="limit and threads must be at least 1"):
-        solver.search(np.zeros((1, 4, 4), int), **wrong)
+        solver.find_solutions(np.zeros((1, 4, 4), int), **wrong)
 
 
 def test_wrong_boards():

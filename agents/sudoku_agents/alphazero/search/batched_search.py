@@ -24,7 +24,7 @@ from sudoku_agents.alphazero.search.roots import (
 )
 from sudoku_agents.alphazero.search.simulation import backward, expand, simulate
 from sudoku_agents.alphazero.search.tree import new_trees
-from sudoku_gym.board.placements import legal_placements
+from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
 
 Evaluator = Callable[

@@ -7,11 +7,17 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from sudoku_gym.board.placements import Actions
+from sudoku_gym.board.actions import Actions
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.endings import SPARSE, TERMINAL, Rules
-from sudoku_gym.kernels.layout import Sizes, UnitTables, borrowed_tables, sizes_of, unit_tables
+from sudoku_gym.kernels.endings import SPARSE, TERMINAL, GameRules
+from sudoku_gym.kernels.layout import (
+    BoardSizes,
+    UnitTables,
+    sizes_of,
+    uncounted_tables,
+    unit_tables,
+)
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
 
@@ -91,15 +97,15 @@ class Scoring(NamedTuple):
 class Settings(NamedTuple):
     """What the kernels know of a geometry and a `SearchConfig`; handed to them as plain tuples."""
 
-    sizes: Sizes
+    sizes: BoardSizes
     tables: UnitTables
-    rules: Rules
+    rules: GameRules
     scoring: Scoring
 
 
 def settings_of(geometry: Geometry, config: SearchConfig) -> tuple[Any, ...]:
     """Return the `Settings` of a search as plain tuples, see `sudoku_gym.kernels.layout`."""
-    rules = Rules(
+    rules = GameRules(
         reward=TERMINAL if config.reward == "terminal" else SPARSE,
         any_digit=config.actions == "blank",
         end_at_dead_end=config.end_at_dead_end,
@@ -120,7 +126,9 @@ def settings_of(geometry: Geometry, config: SearchConfig) -> tuple[Any, ...]:
 
 
 @njit(cache=True, inline="always")
-def borrowed_settings(settings):
-    """Return plain tuples as `Settings`, without counts of references, see `borrowed`."""
+def uncounted_settings(settings):
+    """Return plain tuples as `Settings`, without counts of references, see `uncounted`."""
     sizes, tables, rules, scoring = settings
-    return Settings(Sizes(*sizes), borrowed_tables(tables), Rules(*rules), Scoring(*scoring))
+    return Settings(
+        BoardSizes(*sizes), uncounted_tables(tables), GameRules(*rules), Scoring(*scoring)
+    )

@@ -14,7 +14,7 @@ import numpy as np
 
 from sudoku_gym.compiler.intrinsics import popcount
 from sudoku_gym.compiler.jit import inlined
-from sudoku_gym.kernels.positions import candidates_of, copy_row, place_of
+from sudoku_gym.kernels.moves import candidates_of, copy_row, word_and_bit
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
 
@@ -80,7 +80,7 @@ def propagate_refuted(trees, game, depth, sizes, tables, is_sparse):
             return
         b = game * nodes + node
         cell, digit = divmod(trees.children_actions[game, edge], sizes.size)
-        word, first = place_of(cell, tables)
+        word, first = word_and_bit(cell, tables)
         trees.node_unrefuted[b, word] &= ~(np.uint64(1) << (first + np.uint64(digit)))
         if not _was_last(trees, b, cell, digit, sizes, tables):
             return

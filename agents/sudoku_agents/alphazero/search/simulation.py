@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudoku_agents.alphazero.search.config import borrowed_settings
+from sudoku_agents.alphazero.search.config import uncounted_settings
 from sudoku_agents.alphazero.search.gumbel import select_gumbel_root
 from sudoku_agents.alphazero.search.proofs import (
     inherit_refuted,
@@ -21,15 +21,15 @@ from sudoku_agents.alphazero.search.selection import best_value, select_gumbel, 
 from sudoku_agents.alphazero.search.tree import (
     EDGES,
     add_node,
-    borrowed_trees,
     sort_next_unvisited,
+    uncounted_trees,
     visit_edge,
 )
-from sudoku_gym.compiler.intrinsics import borrowed, lowest_bit
+from sudoku_gym.compiler.intrinsics import lowest_bit, uncounted
 from sudoku_gym.compiler.jit import inlined, njit
-from sudoku_gym.kernels.endings import SPARSE, end_value, is_over, is_solved
+from sudoku_gym.kernels.endings import SPARSE, end_value, is_over, state_is_solved
 from sudoku_gym.kernels.masks import write_mask
-from sudoku_gym.kernels.positions import copy_position, copy_row, place
+from sudoku_gym.kernels.moves import copy_position, copy_row, place
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
 
@@ -49,13 +49,13 @@ def simulate(trees, settings, leaf_boards, leaf_masks):
         leaves int32 `[G]`, values float32 `[G]` (where they are known), is_open bool `[G]`:
         whether the leaf must be evaluated.
     """
-    trees, settings = borrowed_trees(trees), borrowed_settings(settings)
+    trees, settings = uncounted_trees(trees), uncounted_settings(settings)
     sizes, is_sparse = settings.sizes, settings.rules.reward == SPARSE
     games, nodes = trees.node_exact_values.shape
     leaves = np.zeros(games, np.int32)
     values = np.zeros(games, np.float32)
     is_open = np.zeros(games, np.bool_)
-    boards, masks = borrowed(leaf_boards), borrowed(leaf_masks)
+    boards, masks = uncounted(leaf_boards), uncounted(leaf_masks)
     for game in range(games):
         trees.path_length[game] = 0
         if trees.root_simulations_left[game] == 0:
@@ -115,7 +115,7 @@ def _set_up_node(trees, settings, game, parent, node, edge, depth):
     if is_over(state.counts, b, sizes.num_units, rules):
         value = end_value(state.counts, b, sizes.num_units, rules.reward)
         trees.node_exact_values[game, node] = value
-    if is_solved(state.counts, b, sizes.num_units):
+    if state_is_solved(state.counts, b, sizes.num_units):
         mark_won(trees, game, b, depth, sizes.num_cells)
     elif len(trees.node_unrefuted) > 0:
         inherit_refuted(trees, b, above)
@@ -143,7 +143,7 @@ def expand(trees, settings, games, nodes, priors, values, masks):
         values: float32 `[n]`.
         masks: bool `[n, N**3]`.
     """
-    trees, settings = borrowed_trees(trees), borrowed_settings(settings)
+    trees, settings = uncounted_trees(trees), uncounted_settings(settings)
     sizes, state = settings.sizes, trees.node_states
     placements_a_word = sizes.cells_a_word * sizes.size
     for i in range(len(games)):
@@ -187,7 +187,7 @@ def _blank_cells(rows, b, k, sizes):
 @njit(cache=True)
 def backward(trees, settings, values):
     """Add the value of each game's leaf, float32 `[G]`, to every edge of its path."""
-    trees, settings = borrowed_trees(trees), borrowed_settings(settings)
+    trees, settings = uncounted_trees(trees), uncounted_settings(settings)
     for game in range(len(values)):
         value = values[game]
         for step in range(trees.path_length[game] - 1, -1, -1):

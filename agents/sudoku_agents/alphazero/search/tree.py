@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from sudoku_agents.alphazero.search.config import SearchConfig
 from sudoku_agents.alphazero.search.proofs import UNDECIDED
-from sudoku_gym.compiler.intrinsics import borrowed
+from sudoku_gym.compiler.intrinsics import uncounted
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.layout import State, new_state
+from sudoku_gym.kernels.layout import BoardState, new_state
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
 
@@ -32,9 +32,9 @@ class Trees(NamedTuple):
     """
 
     node_states: tuple[NDArray[np.int8], NDArray[np.uint64], NDArray[np.int64]]
-    """the positions, a `State`; node m of game g has row `g * M + m`"""
+    """the positions, a `BoardState`; node m of game g has row `g * M + m`"""
     node_unrefuted: NDArray[np.uint64]
-    """`[G * M, K]`, the candidates that are not refuted, in the layout of `State.candidates`;
+    """`[G * M, K]`, the candidates that are not refuted, in the layout of `BoardState.candidates`;
     without proofs there are no rows"""
     node_first_edge: NDArray[np.int32]
     """`[G, M]`"""
@@ -119,9 +119,9 @@ def new_trees(games: int, geometry: Geometry, config: SearchConfig, max_legal: i
 
 
 @njit(cache=True, inline="always")
-def borrowed_trees(trees):
+def uncounted_trees(trees):
     """Return `Trees` without counts of references; the caller must hold the originals."""
-    return Trees(State(*borrowed(trees[0])), *borrowed(trees[1:]))
+    return Trees(BoardState(*uncounted(trees[0])), *uncounted(trees[1:]))
 
 
 @inlined

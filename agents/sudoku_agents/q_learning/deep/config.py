@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from sudoku_curricula.schedules import SuccessRateConfig
-from sudoku_gym.board.placements import Actions
+from sudoku_gym.board.actions import Actions
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.training import CurriculumConfig, TrainingConfig

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sudoku_agents.q_learning.deep.config import DQNConfig
 from sudoku_agents.q_learning.deep.replay import Batch
 from sudoku_agents.q_learning.deep.targets import Targets
-from sudoku_gym.board.placements import legal_placements
+from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks.factor_graph import RecurrentState
 

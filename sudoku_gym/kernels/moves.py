@@ -17,7 +17,7 @@ from sudoku_gym.kernels.layout import BLANKS, CANDIDATES, SATISFIED, STUCK
 
 
 @inlined
-def place_of(cell, tables):
+def word_and_bit(cell, tables):
     """Return in which word the candidates of a cell are, and from which bit on."""
     first = tables.first_bits[np.uint64(cell)]
     return first >> np.uint64(6), first & np.uint64(63)
@@ -26,7 +26,7 @@ def place_of(cell, tables):
 @inlined
 def candidates_of(candidates, b, cell, sizes, tables):
     """Return the candidates of a cell, a set of digits."""
-    word, first = place_of(cell, tables)
+    word, first = word_and_bit(cell, tables)
     return (candidates[b, word] >> first) & all_digits(sizes)
 
 
@@ -111,7 +111,7 @@ def _close_peers(state, b, num_givens, sizes, tables, order):
         shift = np.uint64(digit - 1)
         for k in range(np.uint64(candidates.shape[1])):
             candidates[row, k] &= ~(peer_bits[given, k] << shift)
-        word, first = place_of(given, tables)
+        word, first = word_and_bit(given, tables)
         candidates[row, word] &= ~(all_digits(sizes) << first)
         for j in range(np.uint64(cell_units.shape[1])):
             unit = np.int64(cell_units[given, j])
@@ -201,7 +201,7 @@ def place(state, b, cell, digit, sizes, tables):
         candidates[row, k] = left
         number += popcount(left)
         num_open += _open_cells(left, sizes)
-    word, first = place_of(cell, tables)
+    word, first = word_and_bit(cell, tables)
     own = candidates[row, word] & (all_digits(sizes) << first)
     candidates[row, word] ^= own
     satisfied = 0
@@ -257,14 +257,14 @@ def _return_candidate(state, row, cell, digit, sizes, tables):
     for k in range(np.uint64(cell_units.shape[1])):  # padding is a unit that has seen nothing
         if rows[row, np.uint64(at + cell_units[cell, k] * sizes.size)] > 0:
             return
-    word, first = place_of(cell, tables)
+    word, first = word_and_bit(cell, tables)
     candidates[row, word] |= np.uint64(1) << (first + np.uint64(digit - 1))
 
 
 @inlined
 def is_candidate(state, b, cell, digit, tables):
     """Return whether `digit` is a candidate of the blank `cell`."""
-    word, first = place_of(cell, tables)
+    word, first = word_and_bit(cell, tables)
     return (state.candidates[b, word] >> (first + np.uint64(digit - 1))) & np.uint64(1) != 0
 
 

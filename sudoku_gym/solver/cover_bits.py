@@ -3,7 +3,7 @@
 Sudoku is an exact cover. Its items are the cells (each takes one digit) and the digits of each
 unit (each takes one place); a candidate (cell, digit) lies in one item of the first kind and one
 per unit of the cell. A search node is one flat array of items: a cell's item has a bit for each
-digit left, a unit's digit has a bit for each place left, and an item that is settled is 0. Taking
+digit left, a unit's digit has a bit for each place left, and an item that is covered is 0. Taking
 a candidate away clears one bit in each of its items, and an item with one bit left is a naked or
 a hidden single at once, so nothing is ever scanned for singles and nothing is allocated.
 
@@ -71,7 +71,7 @@ def cover_tables(geometry: Geometry) -> CoverTables:
 
 @njit(**INNER)
 def _place(items, queue, tail, cell, digit, tables):
-    """Settle a candidate that is still open and push new singles.
+    """Place a candidate that is still open and push new singles.
 
     Returns:
         The new tail of the queue, or `-1 - item` of the item that was left without a bit.
@@ -101,14 +101,14 @@ def _place(items, queue, tail, cell, digit, tables):
         while rest:
             peer = cell_of[first - cells + lowest_bit(rest)]
             rest &= rest - _ONE
-            tail = remove(items, queue, tail, peer, digit, tables)
+            tail = remove_candidate(items, queue, tail, peer, digit, tables)
             if tail < 0:
                 return tail
     return tail
 
 
 @njit(**INNER)
-def remove(items, queue, tail, cell, digit, tables):
+def remove_candidate(items, queue, tail, cell, digit, tables):
     """Take an open candidate away and push new singles; returns what `_place` returns."""
     cell_of, first_item, place_bit = tables.cell_of, tables.first_item, tables.place_bit
     cells = np.uint32(len(first_item))
@@ -134,7 +134,7 @@ def remove(items, queue, tail, cell, digit, tables):
 
 
 @njit(**INNER)
-def settle(items, queue, tail, work, tables):
+def propagate(items, queue, tail, work, tables):
     """Place the queued candidates and all singles that follow; return how many, or `-1 - item`."""
     head = 0
     placed = 0
@@ -155,8 +155,8 @@ def new_space(tables):
     """Allocate what a search needs, once for all boards.
 
     Returns:
-        stack uint32 `[N**2 + 1, I]`, one node a row; settled int64, the cells settled in each node;
-        tried uint32, the candidate tried in each node; queue uint32, candidates to settle; used
+        stack uint32 `[N**2 + 1, I]`, one node a row; num_filled int64, cells filled in each node;
+        tried uint32, the candidate tried in each node; queue uint32, candidates to place; used
         uint32 `[U + 1]`, the digits that each unit was given; weights float32 `[I]`, how often
         each item made a branch fail, plus 1.
     """
@@ -174,7 +174,7 @@ def new_space(tables):
 
 
 @njit(**INNER)
-def forget(space):
+def reset_weights(space):
     """Set the weights of a search to 1: what made branches fail so far counts no more."""
     weights = space[-1]
     for item in range(len(weights)):
@@ -189,20 +189,20 @@ def load_board(space, board, banned, work, tables):
         space: `new_space(tables)`.
         board: int8 `[N**2]`.
         banned: int8 `[N**2]`, a digit that each cell must not take, 0 for none.
-        work: int8 `[N**2]`, written: the givens and what singles settle.
+        work: int8 `[N**2]`, written: the givens and what singles fill in.
         tables: `cover_tables(geometry)`.
 
     Returns:
-        The number of cells settled, or a negative number if the givens cannot be completed.
+        The number of cells filled, or a negative number if the givens cannot be completed.
     """
-    stack, settled, _, queue, used, _ = space
+    stack, num_filled, _, queue, used, _ = space
     placed = _mark_givens(board, used, work, tables)
     if placed < 0 or not _open_items(stack[0], used, board, banned, tables):
         return FAILED
     tail = _push_singles(stack[0], queue, used, tables)
-    more = tail if tail < 0 else settle(stack[0], queue, tail, work, tables)
-    settled[0] = placed + more if more >= 0 else FAILED
-    return settled[0]
+    more = tail if tail < 0 else propagate(stack[0], queue, tail, work, tables)
+    num_filled[0] = placed + more if more >= 0 else FAILED
+    return num_filled[0]
 
 
 @njit(**INNER)

@@ -5,7 +5,7 @@ import pytest
 from numba import njit
 
 from sudoku_gym import board, geometry
-from sudoku_gym.kernels import layout, masks, positions
+from sudoku_gym.kernels import layout, masks, moves
 
 GEOMETRIES = [
     geometry.latin_square(2),  # masks of fewer than 64 bytes
@@ -21,17 +21,17 @@ GEOMETRIES = [
 
 @njit
 def set_up(state, sizes, tables, scratch):
-    positions.set_up(state, 0, sizes, tables, scratch)
+    moves.set_up(state, 0, sizes, tables, scratch)
 
 
 @njit
 def place(state, cell, digit, sizes, tables):
-    positions.place(state, 0, cell, digit, sizes, tables)
+    moves.place(state, 0, cell, digit, sizes, tables)
 
 
 @njit
 def erase(state, cell, sizes, tables):
-    positions.erase(state, 0, cell, sizes, tables)
+    moves.erase(state, 0, cell, sizes, tables)
 
 
 @njit
