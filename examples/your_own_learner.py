@@ -36,7 +36,7 @@ class Reinforce:
         self.envs = training.training_envs(config.env, config.games, reward="sparse")
         parts = networks.FactorGraphConfig(rounds=8), networks.POLICY_AND_VALUE, self.envs.geometry
         self.network = networks.seeded(config.seed, lambda: networks.Network(*parts))
-        self.optimiser = training.Optimiser(self.network, learning_rate=3e-3)
+        self.optimiser = training.Optimiser(self.network, training.OptimiserConfig(3e-3))
         self.state, self.restore = self.optimiser.state, self.optimiser.restore
         self.start = self.close = lambda: None  # no actors
         self.policy = lambda: networks.NetworkPolicy(self.network)

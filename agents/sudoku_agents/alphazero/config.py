@@ -9,7 +9,7 @@ from typing import ClassVar
 from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import AttentionConfig, FactorGraphConfig, MLPConfig
-from sudoku_learning.training import TrainingConfig
+from sudoku_learning.training import OptimiserConfig, TrainingConfig
 from sudoku_learning.training.config import NetworkConfig
 
 registered("alphazero/search")(SearchConfig)
@@ -17,8 +17,8 @@ registered("alphazero/search")(SearchConfig)
 
 @registered("alphazero/loss")
 @dataclass(frozen=True)
-class LossConfig:
-    """Weights of the loss, equation 5 of cAlphaZero, and of its optimiser."""
+class AlphaZeroLossConfig:
+    """Weights of the loss, equation 5 of cAlphaZero."""
 
     value_weight: float = 1.0
     """lambda; the paper has 100, for a constraint fraction, which varies little"""
@@ -28,22 +28,13 @@ class LossConfig:
     """take policy and entropy over all N**3 placements, so that the network has to learn which
     cells are blank, as the paper's does (its uniform loss of 4.1 is log 64); else over those that
     may be played. What may not be played is masked at play either way"""
-    learning_rate: float = 3e-3
-    """of Adam"""
-    max_gradient_norm: float = 1.0
-    """gradients longer than this are shortened to it"""
-    batch_size: int = 256
-    """positions an update"""
     passes: float = 2.0
     """how often a new position is trained on, on average, in the iteration that played it"""
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size must be at least 1, not {self.batch_size}")
-        for name in ("learning_rate", "max_gradient_norm", "passes"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
+        if not self.passes > 0:
+            raise ValueError(f"passes must be positive, not {self.passes}")
 
 
 @registered("calphazero")
@@ -72,8 +63,12 @@ class AlphaZeroConfig(TrainingConfig):
         default_factory=lambda: SearchConfig(simulations=64, reward="sparse")
     )
     """the tree search of self-play"""
-    loss: LossConfig = field(default_factory=LossConfig)
+    loss: AlphaZeroLossConfig = field(default_factory=AlphaZeroLossConfig)
     """the loss"""
+    optimiser: OptimiserConfig = field(
+        default_factory=lambda: OptimiserConfig(3e-3, batch_size=256)
+    )
+    """Adam; a batch of positions"""
     network: NetworkConfig = field(default_factory=FactorGraphConfig)
     """the body of the network"""
 

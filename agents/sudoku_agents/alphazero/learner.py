@@ -11,9 +11,9 @@ from functools import partial
 
 from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.policy import AlphaZeroPolicy
-from sudoku_agents.alphazero.replay import Replay
-from sudoku_agents.alphazero.self_play import Games, Player
-from sudoku_agents.alphazero.updates import Losses, update
+from sudoku_agents.alphazero.replay import PositionReplay
+from sudoku_agents.alphazero.self_play import SelfPlayer, SelfPlayGames
+from sudoku_agents.alphazero.updates import AlphaZeroLosses, update_network
 from sudoku_curricula import curves
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
@@ -50,10 +50,9 @@ class AlphaZeroLearner:
         self._geometry = held_out_source(config.env).geometry
         make = partial(Network, config.network, POLICY_AND_VALUE, self._geometry)
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
-        loss = config.loss
-        self.optimiser = Optimiser(self.network, loss.learning_rate, loss.max_gradient_norm)
-        self.replay = Replay(config.replay_iterations)
-        self.sampler = make_sampler(partial(Player, config), config.ray)
+        self.optimiser = Optimiser(self.network, config.optimiser)
+        self.replay = PositionReplay(config.replay_iterations)
+        self.sampler = make_sampler(partial(SelfPlayer, config), config.ray)
 
     def start(self) -> None:
         """Start the actors, if there are to be any."""
@@ -67,18 +66,17 @@ class AlphaZeroLearner:
         """Play games with so many blanks, and update the network."""
         config = self.config
         tasks = split(config.games, blanks, config.ray, random.numpy)
-        games = Games.concatenate(self.sampler.sample(self.network.state_dict(), tasks))
+        games = SelfPlayGames.concatenate(self.sampler.sample(self.network.state_dict(), tasks))
         self.replay.add(games.positions)
-        means = update(
+        self.optimiser.schedule(progress.share)
+        means = update_network(
             self.network,
             self.optimiser,
             self.replay.all(),
             len(games.positions),
             self._geometry,
-            config.loss,
+            config,
             random.numpy,
-            config.augment,
-            config.search.actions,
         )
         return Report(
             steps=int(games.lengths.sum()),
@@ -110,7 +108,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return train_from_the_command_line(AlphaZeroConfig, AlphaZeroLearner, "calphazero", argv)
 
 
-def _curves_of(games: Games, means: Losses) -> dict[str, float]:
+def _curves_of(games: SelfPlayGames, means: AlphaZeroLosses) -> dict[str, float]:
     return {
         curves.POLICY_ACCURACY: means.accuracy,
         curves.EPISODIC_RETURN: float(games.returns.mean()),

@@ -44,7 +44,7 @@ class Positions:
         )
 
 
-class Replay:
+class PositionReplay:
     """Keeps the positions of the latest iterations.
 
     Args:

@@ -21,7 +21,7 @@ from sudoku_learning.training.sampling import Task
 
 
 @dataclass(frozen=True)
-class Games:
+class SelfPlayGames:
     """G games of self-play.
 
     Attributes:
@@ -39,7 +39,7 @@ class Games:
     lengths: NDArray[np.int64]
 
     @classmethod
-    def concatenate(cls, parts: Sequence[Games]) -> Games:
+    def concatenate(cls, parts: Sequence[SelfPlayGames]) -> SelfPlayGames:
         """Return the games of all parts, one after the other; there is at least one part."""
         return cls(
             Positions.concatenate([part.positions for part in parts]),
@@ -50,7 +50,7 @@ class Games:
         )
 
 
-class Player:
+class SelfPlayer:
     """Plays tasks with a network of its own; a `sudoku_learning.training.sampling.Worker`.
 
     Args:
@@ -63,7 +63,7 @@ class Player:
             config.network, POLICY_AND_VALUE, held_out_source(config.env).geometry
         ).eval()
 
-    def sample(self, weights: Mapping[str, Tensor], task: Task) -> Games:
+    def sample(self, weights: Mapping[str, Tensor], task: Task) -> SelfPlayGames:
         """Play a task's games in lock step with these weights."""
         config = self._config
         self._network.load_state_dict(dict(weights))
@@ -76,15 +76,15 @@ class Player:
         )
         envs.set_blanks(task.blanks)
         evaluate = evaluator(self._network, envs.geometry)
-        return play_games(envs, evaluate, config, np.random.default_rng(task.seed))
+        return self_play(envs, evaluate, config, np.random.default_rng(task.seed))
 
 
-def play_games(
+def self_play(
     envs: SudokuVectorEnv,
     evaluate: Evaluator,
     config: AlphaZeroConfig,
     rng: np.random.Generator,
-) -> Games:
+) -> SelfPlayGames:
     """Play one game on each board of `envs`.
 
     Args:
@@ -125,7 +125,7 @@ def play_games(
         SparsePolicies.concatenate([policies for _, _, policies in moves]),
         np.concatenate([returns[games] for games, _, _ in moves]),
     )
-    return Games(positions, levels, solved, returns, lengths)
+    return SelfPlayGames(positions, levels, solved, returns, lengths)
 
 
 def choose_moves(

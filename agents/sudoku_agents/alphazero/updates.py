@@ -10,17 +10,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sudoku_agents.alphazero.config import LossConfig
-from sudoku_agents.alphazero.losses import losses
+from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.replay import Positions
-from sudoku_gym.board.actions import Actions, legal_placements
+from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_learning.networks import Network
 from sudoku_learning.training import Optimiser
 
 
 @dataclass(frozen=True)
-class Losses:
+class AlphaZeroLosses:
     """Means over an iteration's updates.
 
     Attributes:
@@ -39,17 +38,15 @@ class Losses:
     positions: int
 
 
-def update(
+def update_network(
     network: Network,
     optimiser: Optimiser,
     positions: Positions,
     num_new: int,
     geometry: Geometry,
-    config: LossConfig,
+    config: AlphaZeroConfig,
     rng: np.random.Generator,
-    augment: bool = True,
-    actions: Actions = "legal",
-) -> Losses:
+) -> AlphaZeroLosses:
     """Update the network on batches drawn with replacement; the loss counts at every round.
 
     Args:
@@ -58,25 +55,24 @@ def update(
         positions: the replay.
         num_new: how many positions the latest self-play added; sets the number of updates.
         geometry: the boards' units.
-        config: weights of the loss, batch size, passes.
+        config: the loss, the batch size, symmetries, and which placements the games allow.
         rng: draws the batches and the symmetries.
-        augment: move each position by a random symmetry.
-        actions: which placements the games allow.
 
     Returns:
         Means over the updates.
     """
+    weights, batch_size = config.loss, config.optimiser.batch_size
     network.train()
-    updates = ceil(config.passes * num_new / config.batch_size)
+    updates = ceil(weights.passes * num_new / batch_size)
     sums = np.zeros(4)
     for _ in range(updates):
-        batch = positions[rng.integers(len(positions), size=config.batch_size)]
+        batch = positions[rng.integers(len(positions), size=batch_size)]
         boards, policies = batch.boards, batch.policies.dense(geometry.num_placements)
-        if augment:
+        if config.augment:
             moved_by = symmetry.sample(geometry, len(batch), rng)
             boards, policies = moved_by.apply(boards), moved_by.apply_to_policy(policies)
-        masks = legal_placements(boards, geometry, actions)
-        masks |= config.every_action
+        masks = legal_placements(boards, geometry, config.search.actions)
+        masks |= weights.every_action
         found = network.forward_all_rounds(
             torch.from_numpy(boards), torch.from_numpy(masks), geometry
         )
@@ -86,13 +82,39 @@ def update(
             torch.from_numpy(policies),
             torch.from_numpy(batch.returns),
         )
-        loss = config.value_weight * value_loss + policy_loss - config.entropy_weight * entropy
+        loss = weights.value_weight * value_loss + policy_loss - weights.entropy_weight * entropy
         optimiser.step(loss)
         accuracy = _first_choice_agrees(found["policy"][-1], policies)
         sums += [policy_loss.item(), value_loss.item(), entropy.item(), accuracy]
     network.eval()
     policy_mean, value_mean, entropy_mean, accuracy = (sums / updates).tolist()
-    return Losses(policy_mean, value_mean, entropy_mean, accuracy, updates * config.batch_size)
+    return AlphaZeroLosses(policy_mean, value_mean, entropy_mean, accuracy, updates * batch_size)
+
+
+def losses(
+    logits: Tensor, values: Tensor, search_policy: Tensor, returns: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    r"""Return the three terms of the loss.
+
+    $$\ell = \lambda (r - v_s)^2 - p_s^\top \log \pi_s + \xi\, \pi_s^\top \log \pi_s$$
+
+    Source: cAlphaZero (Agarwal et al.), equation 5; the caller weighs and adds.
+
+    Args:
+        logits: float32 `[..., B, A]`, of pi_s; far below the others where illegal.
+        values: float32 `[..., B]`, v_s.
+        search_policy: float32 `[B, A]`, p_s.
+        returns: float32 `[B]`, r.
+
+    Returns:
+        The squared error, the cross entropy, and the entropy of pi_s, averaged over the batch and
+        over any axes before it, such as the rounds of a recurrent body.
+    """
+    log_policy = torch.log_softmax(logits, -1)
+    value_loss = (returns - values).square().mean()
+    policy_loss = -(search_policy * log_policy).sum(-1).mean()
+    entropy = -(log_policy.exp() * log_policy).sum(-1).mean()
+    return value_loss, policy_loss, entropy
 
 
 def _first_choice_agrees(logits: Tensor, policies: NDArray[np.float32]) -> float:

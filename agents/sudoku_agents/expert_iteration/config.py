@@ -10,8 +10,8 @@ from sudoku_agents.retry_search import RetryConfig
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import FactorGraphConfig
-from sudoku_learning.recurrent import UpdatesConfig
-from sudoku_learning.training import CurriculumConfig, TrainingConfig
+from sudoku_learning.recurrent import RecurrentConfig
+from sudoku_learning.training import CurriculumConfig, OptimiserConfig, TrainingConfig
 from sudoku_learning.training.environments import check_env
 
 
@@ -25,7 +25,8 @@ class ExpertIterationConfig(TrainingConfig):
         *TrainingConfig.fixed,
         "envs",
         "network",
-        "updates",
+        "optimiser",
+        "recurrent",
         "weights",
     )
 
@@ -52,8 +53,6 @@ class ExpertIterationConfig(TrainingConfig):
     """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
     evaluate_every: int = 5
     """iterations between two rounds of held-out games"""
-    revealed: float = 0.3
-    """share of the trained boards that get some more cells of the solution at first"""
     search: RetryConfig = field(default_factory=lambda: RetryConfig(evaluations=300))
     """the search that labels"""
     search_rounds: int | None = 32
@@ -63,7 +62,11 @@ class ExpertIterationConfig(TrainingConfig):
     """in play, all placements with a logit above this are made, the best first, before the network
     is asked again: each time that it is asked about a hard board it may be misled. None asks it
     before every move"""
-    updates: UpdatesConfig = field(default_factory=UpdatesConfig)
+    optimiser: OptimiserConfig = field(
+        default_factory=lambda: OptimiserConfig(4e-3, batch_size=48, constant_share=0.4)
+    )
+    """Adam; a batch of boards of 81 cells, more of smaller ones, fewer of larger ones"""
+    recurrent: RecurrentConfig = field(default_factory=RecurrentConfig)
     """how the network is updated"""
     weights: Path | None = None
     """folder of a checkpoint or a run of a network of the same form, whose weights this one begins
@@ -83,7 +86,7 @@ class ExpertIterationConfig(TrainingConfig):
         for name in ("games", "pool", "search_rounds"):
             if getattr(self, name) is not None and getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("join_at", "as_stored", "revealed"):
+        for name in ("join_at", "as_stored"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must lie in [0, 1], not {getattr(self, name)}")
         if self.env not in self.envs or len(set(self.envs)) < len(self.envs):

@@ -59,7 +59,7 @@ class Labels:
 NO_LABELS = Labels(np.zeros((0, 0, 0), np.int8), np.zeros((0, 0, 0), np.int8), 0, 0)
 
 
-class Labeller:
+class SearchWorker:
     """Searches with a network of its own; a `sudoku_learning.training.sampling.Worker`.
 
     Args:
@@ -88,7 +88,7 @@ class Labeller:
         )
 
 
-class Pool:
+class LabelPool:
     """The labelled puzzles of one environment.
 
     Args:

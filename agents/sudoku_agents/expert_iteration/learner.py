@@ -17,9 +17,9 @@ from sudoku_agents.alphazero.policy import AlphaZeroPolicy
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.expert_iteration.labels import (
     NO_LABELS,
-    Labeller,
+    LabelPool,
     Labels,
-    Pool,
+    SearchWorker,
 )
 from sudoku_curricula import curves
 from sudoku_gym.geometry import Geometry
@@ -27,7 +27,13 @@ from sudoku_gym.puzzles.sources import Blanks
 from sudoku_gym.storage.reading import check_structure
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.networks.network import seeded
-from sudoku_learning.recurrent import Losses, Stream, Thinking, update
+from sudoku_learning.recurrent import (
+    PLACEMENT_LOSS,
+    SOLVED_SHARE,
+    LabelledBatch,
+    draw_batches,
+    run_updates,
+)
 from sudoku_learning.training import (
     Optimiser,
     Progress,
@@ -44,8 +50,6 @@ from sudoku_learning.training.sampling import split
 
 SEARCHED = "curriculum/searched"  # share of the latest environment's puzzles that it solved
 EVALUATIONS = "curriculum/evaluations"  # of the network, a puzzle searched
-READ = "curriculum/read"  # share of trained boards read right as a whole after a segment
-PLACEMENT_LOSS = "losses/placement_loss"
 
 
 class ExpertIterationLearner:
@@ -68,14 +72,13 @@ class ExpertIterationLearner:
     def __init__(self, config: ExpertIterationConfig, random: Random) -> None:
         self.config = config
         self._envs = config.envs
-        self._pools = {env: Pool(training_source(env).geometry) for env in self._envs}
+        self._pools = {env: LabelPool(training_source(env).geometry) for env in self._envs}
         make = partial(Network, config.network, POLICY_AND_VALUE, self._pools[config.env].geometry)
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
         if config.weights is not None:
             load_weights_of(config.weights, self.network)
-        updates = config.updates
-        self.optimiser = Optimiser(self.network, updates.learning_rate, updates.max_gradient_norm)
-        self.sampler = make_sampler(partial(Labeller, config), config.ray)
+        self.optimiser = Optimiser(self.network, config.optimiser)
+        self.sampler = make_sampler(partial(SearchWorker, config), config.ray)
         self._joined = self._envs[:1]
 
     def start(self) -> None:
@@ -91,20 +94,23 @@ class ExpertIterationLearner:
         labels = self._label(blanks, random.numpy)
         for env, part in labels.items():
             self._pools[env].add(part)
-        streams = [
-            Stream(self._pools[env].geometry, self._boards(env, random.numpy), share)
+        shares = {
+            env: share
             for env, share in zip(self._joined, self.config.shares, strict=False)
             if len(self._pools[env])
-        ]
-        if not streams:
+        }
+        if not shares:
             raise ValueError(
                 f"the search solved no puzzle of {self._joined[0]}: begin with smaller boards, or "
                 "give it more evaluations"
             )
-        self.optimiser.learning_rate = self.config.updates.learning_rate_at(progress.share)
-        means = update(self.network, self.optimiser, streams, self.config.updates, random.numpy)
+        self.optimiser.schedule(progress.share)
+        count, rng = self.config.recurrent.updates, random.numpy
+        own = [self._batch(env, rng) for env in shares]
+        batches = draw_batches(own, count, rng, list(shares.values()))
+        means = run_updates(self.network, self.optimiser, batches)
         latest = labels.get(self._joined[-1], NO_LABELS)
-        report = self._report(means, latest)
+        report = self._report(sum(map(len, batches)), means, latest)
         if latest.solved >= self.config.join_at * latest.tried:
             self._joined = self._envs[: len(self._joined) + 1]
         return report
@@ -129,36 +135,36 @@ class ExpertIterationLearner:
         joined = state.numbers["joined"]
         if not 1 <= joined <= len(self._envs):
             raise ValueError(f"{STATE}: {joined} environments joined, of {len(self._envs)}")
-        wanted = {f"{env}.{kind}" for env in self._envs[:joined] for kind in Pool.KINDS}
+        wanted = {f"{env}.{kind}" for env in self._envs[:joined] for kind in LabelPool.KINDS}
         if state.arrays.keys() != wanted:
             raise ValueError(f"{REPLAY}: it must hold {', '.join(sorted(wanted))}")
         self.optimiser.restore(state)
         self._joined = self._envs[:joined]
         for env in self._joined:
-            kept = {kind: state.arrays[f"{env}.{kind}"] for kind in Pool.KINDS}
+            kept = {kind: state.arrays[f"{env}.{kind}"] for kind in LabelPool.KINDS}
             self._pools[env].restore(kept, env)
 
-    def _report(self, means: Losses, latest: Labels) -> Report:
+    def _report(self, steps: int, means: dict[str, float], latest: Labels) -> Report:
         known = sum(len(pool) for pool in self._pools.values())
         points = {
-            curves.POLICY_LOSS: means.policy,
-            curves.VALUE_LOSS: means.value,
+            curves.POLICY_LOSS: means["policy"],
+            curves.VALUE_LOSS: means["value"],
             curves.LEARNING_RATE: self.optimiser.learning_rate,
-            PLACEMENT_LOSS: means.placements,
-            READ: means.read,
+            PLACEMENT_LOSS: means["placements"],
+            SOLVED_SHARE: means["solved"],
         }
         columns = {"sizes": str(len(self._joined)), "known": f"{known:,}"}
         if latest.tried:
             points[SEARCHED] = latest.solved / latest.tried
             points[EVALUATIONS] = latest.evaluations / latest.tried
         return Report(
-            steps=means.boards,
+            steps=steps,
             curves=points,
             columns={
                 **columns,
                 "searched": f"{points[SEARCHED]:.1%}" if latest.tried else "",
-                "loss": f"{means.placements:.3f}",
-                "read": f"{means.read:.1%}",
+                "loss": f"{means['placements']:.3f}",
+                "solved": f"{means['solved']:.1%}",
             },
             metrics={"searched": (latest.solved, latest.tried)},
         )
@@ -178,11 +184,10 @@ class ExpertIterationLearner:
             labels[env] = Labels.concatenate(found)
         return labels
 
-    def _boards(self, env: str, rng: np.random.Generator) -> Thinking:
-        pool, updates = self._pools[env], self.config.updates
-        count = _scaled(updates.boards, pool.geometry)
-        revealed = self.config.revealed
-        return Thinking(pool, count, updates.segments, updates.linger, revealed, rng)
+    def _batch(self, env: str, rng: np.random.Generator) -> LabelledBatch:
+        pool, config = self._pools[env], self.config
+        count = _scaled(config.optimiser.batch_size, pool.geometry)
+        return LabelledBatch(self.network, pool, config.recurrent, count, rng)
 
 
 def _scaled(boards: int, geometry: Geometry) -> int:

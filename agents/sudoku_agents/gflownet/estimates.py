@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from sudoku_agents.gflownet import losses
-from sudoku_agents.gflownet.config import Kind, LossConfig, RewardConfig
+from sudoku_agents.gflownet.config import BalanceConfig, Kind, RewardConfig
 from sudoku_agents.gflownet.flows import Answers, FlowNetwork, distinct, log_shares
 from sudoku_agents.gflownet.orders import Choices, Order, choices
 from sudoku_agents.gflownet.rewards import log_candidates, log_rewards
@@ -111,7 +111,7 @@ def _ask(
     return Answers(*(torch.cat(both, 1)[:, back] for both in zip(*said, strict=True)))
 
 
-def loss_of(estimates: Estimates, config: LossConfig, groups: Tensor) -> Tensor:
+def balance_loss(estimates: Estimates, config: BalanceConfig, groups: Tensor) -> Tensor:
     """Return the loss that a configuration asks for.
 
     Args:

@@ -11,15 +11,21 @@ import torch
 
 from sudoku_agents.gflownet.agent import GFlowNetPolicy
 from sudoku_agents.gflownet.config import GFlowNetConfig
-from sudoku_agents.gflownet.estimates import Estimates, estimate, loss_of
+from sudoku_agents.gflownet.estimates import Estimates, balance_loss, estimate
 from sudoku_agents.gflownet.flows import FlowNetwork
-from sudoku_agents.gflownet.replay import Replay
-from sudoku_agents.gflownet.sampler import Sampler
+from sudoku_agents.gflownet.replay import SolutionReplay
+from sudoku_agents.gflownet.sampler import TrajectoryWorker
 from sudoku_agents.gflownet.trajectories import Trajectories, lead_to
 from sudoku_curricula import curves
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
 from sudoku_learning.networks.network import seeded
-from sudoku_learning.recurrent import Stream, Thinking, update
+from sudoku_learning.recurrent import (
+    PLACEMENT_LOSS,
+    SOLVED_SHARE,
+    LabelledBatch,
+    draw_batches,
+    run_updates,
+)
 from sudoku_learning.training import (
     Optimiser,
     Progress,
@@ -36,9 +42,7 @@ from sudoku_learning.training.sampling import split
 BALANCE_LOSS = "losses/balance_loss"  # whichever is minimised
 LOG_Z = "losses/log_z"  # of the puzzles drawn, by the network
 BALANCE = (BALANCE_LOSS, LOG_Z)
-PLACEMENT_LOSS = "losses/placement_loss"
-READ = "curriculum/read"  # share of trained boards read right as a whole after a segment
-LIKELIHOOD = (PLACEMENT_LOSS, READ)
+LIKELIHOOD = (PLACEMENT_LOSS, SOLVED_SHARE)
 SAMPLED = "curriculum/sampled"  # share of trajectories that ended at a solution
 
 
@@ -68,11 +72,9 @@ class GFlowNetLearner:
         if config.weights is not None:
             load_weights_of(config.weights, self.network)
         self._balances = config.loss.kind != "maximum-likelihood"
-        self._rates = config.loss if self._balances else config.thinking
-        rate, norm = self._rates.learning_rate, self._rates.max_gradient_norm
-        self.optimiser = Optimiser(self.network, rate, norm)
-        self.replay = Replay(self._geometry, config.replay)
-        self.sampler = make_sampler(partial(Sampler, config, source), config.ray)
+        self.optimiser = Optimiser(self.network, config.optimiser)
+        self.replay = SolutionReplay(self._geometry, config.replay)
+        self.sampler = make_sampler(partial(TrajectoryWorker, config, source), config.ray)
 
     def start(self) -> None:
         """Start the actors, if there are to be any."""
@@ -85,8 +87,8 @@ class GFlowNetLearner:
     def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
         """Draw trajectories from puzzles with so many blanks and update the network, in turns."""
         config = self.config
-        balances, rate = self._balances, self._rates.learning_rate_at(progress.share)
-        self.optimiser.learning_rate = rate
+        balances = self._balances
+        self.optimiser.schedule(progress.share)
         steps = solved = played = 0
         losses = []
         for _ in range(config.updates):
@@ -97,7 +99,7 @@ class GFlowNetLearner:
             steps += int(drawn.lengths.sum())
             solved += int(drawn.solved.sum())
             played += len(drawn)
-        means = np.mean(losses, axis=0) if balances else self._think(random.numpy)
+        means = np.mean(losses, axis=0) if balances else self._fit_solutions(random.numpy)
         found = dict(zip(BALANCE if balances else LIKELIHOOD, map(float, means), strict=True))
         return Report(
             steps=steps,
@@ -105,7 +107,7 @@ class GFlowNetLearner:
                 **found,
                 SAMPLED: solved / played,
                 curves.EPISODIC_LENGTH: steps / played,
-                curves.LEARNING_RATE: rate,
+                curves.LEARNING_RATE: self.optimiser.learning_rate,
             },
             columns={
                 **{_column(name): f"{value:.3f}" for name, value in found.items()},
@@ -150,13 +152,13 @@ class GFlowNetLearner:
         groups = torch.arange(len(trained)) // repeats
         self.network.train()
         estimates = self._estimate(trained)
-        loss = loss_of(estimates, config.loss, groups)
+        loss = balance_loss(estimates, config.loss, groups)
         self.optimiser.step(loss)
         self.network.eval()
         log_z = estimates.log_z(config.loss.kind)[-1, : len(drawn)].detach().mean()
         return loss.item(), log_z.item()
 
-    def _think(self, rng: np.random.Generator) -> tuple[float, float]:
+    def _fit_solutions(self, rng: np.random.Generator) -> tuple[float, float]:
         """Make what leads to the solutions found earlier likely.
 
         Source: the forward Kullback-Leibler divergence of Malkin et al., "GFlowNets and variational
@@ -164,28 +166,21 @@ class GFlowNetLearner:
         wants the marginals of each board, which the binary cross entropy of each placement teaches.
 
         Returns:
-            The loss, and the share of the boards that were read right as a whole.
+            The loss, and the share of the boards that were solved as a whole.
 
         Raises:
             ValueError: if no solution was found yet.
         """
-        config = self.config.thinking
         if not len(self.replay):
             raise ValueError(
                 f"no trajectory has ended at a solution of {self.config.env} yet: begin with fewer "
                 "blanks (curriculum:success-rate --curriculum.start 10)"
             )
-        boards = Thinking(
-            self.replay,
-            config.boards,
-            config.segments,
-            config.linger,
-            self.config.revealed,
-            rng,
-        )
-        streams = [Stream(self._geometry, boards, 1.0)]
-        means = update(self.network, self.optimiser, streams, config, rng)
-        return means.placements, means.read
+        config, count = self.config.recurrent, self.config.optimiser.batch_size
+        batch = LabelledBatch(self.network, self.replay, config, count, rng)
+        batches = draw_batches([batch], config.updates, rng)
+        means = run_updates(self.network, self.optimiser, batches)
+        return means["placements"], means["solved"]
 
     def _estimate(self, trajectories: Trajectories) -> Estimates:
         config = self.config
@@ -195,7 +190,7 @@ class GFlowNetLearner:
 
 
 def _column(curve: str) -> str:
-    return {LOG_Z: "log Z", READ: "read"}.get(curve, "loss")
+    return {LOG_Z: "log Z", SOLVED_SHARE: "solved"}.get(curve, "loss")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -14,7 +14,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_learning.training.checkpoint import REPLAY
 
 
-class Replay:
+class SolutionReplay:
     """Keeps puzzles with the solutions that trajectories ended at, the latest of them.
 
     Args:

@@ -21,7 +21,7 @@ from sudoku_learning.training.sampling import Task
 # mypy: disable-error-code="no-untyped-def"
 
 
-class Sampler:
+class TrajectoryWorker:
     """Plays tasks with a network of its own; a `sudoku_learning.training.sampling.Worker`.
 
     Args:

@@ -22,7 +22,7 @@ from sudoku_baselines.neural.model import Answer, Model
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks.mlp import one_hot
-from sudoku_learning.training import train_from_the_command_line
+from sudoku_learning.training import OptimiserConfig, train_from_the_command_line
 
 
 @registered("neural/cnn")
@@ -65,8 +65,10 @@ class ConvolutionsTraining(SupervisedConfig):
     """move each board by a random symmetry"""
     validation_games: int = 128
     """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
-    constant_share: float = 0.4
-    """share of the iterations before the learning rate begins to fall"""
+    optimiser: OptimiserConfig = field(
+        default_factory=lambda: OptimiserConfig(1e-3, 32, constant_share=0.4)
+    )
+    """Adam"""
     mode: Literal["one-shot", "surest"] = "surest"
     """how held-out games are played: all blanks at once, or the surest cell first"""
     model: ConvolutionsConfig = field(default_factory=ConvolutionsConfig)

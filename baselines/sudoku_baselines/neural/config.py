@@ -9,7 +9,7 @@ from sudoku_baselines.neural.model import ModelConfig
 from sudoku_baselines.neural.puzzles import PuzzlesConfig
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym.puzzles.sources import BankSource, PuzzleSource
-from sudoku_learning.training import CurriculumConfig, TrainingConfig
+from sudoku_learning.training import CurriculumConfig, OptimiserConfig, TrainingConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,14 +39,12 @@ class SupervisedConfig(LabelledConfig):
 
     fixed: ClassVar[tuple[str, ...]] = (
         *LabelledConfig.fixed,
-        *("model", "boards", "updates", "cells", "as_stored", "revealed", "augment", "segments"),
-        *("linger", "learning_rate", "constant_share", "max_gradient_norm"),
+        *("model", "updates", "cells", "as_stored", "revealed", "augment", "segments"),
+        *("stay_probability", "optimiser"),
     )
 
     model: ModelConfig
     """the network"""
-    boards: int = 32
-    """boards an update"""
     updates: int | None = None
     """updates an iteration; None passes over all training puzzles once: an epoch"""
     cells: Literal["blanks", "all"] = "blanks"
@@ -60,15 +58,11 @@ class SupervisedConfig(LabelledConfig):
     augment: bool = False
     """move each board by a random symmetry"""
     segments: int = 1
-    """updates that a board stays for; a model that keeps a memory goes on from it each time"""
-    linger: float = 0.5
-    """chance that a board which is read right stays for another segment"""
-    learning_rate: float = 1e-3
-    """of Adam, until `constant_share` of the iterations are done; from there it falls to 0"""
-    constant_share: float = 1.0
-    """share of the iterations before the learning rate begins to fall"""
-    max_gradient_norm: float = 1.0
-    """gradients longer than this are shortened to it"""
+    """updates that a board stays for; a recurrent model goes on from its last state each time"""
+    stay_probability: float = 0.5
+    """chance that a solved board stays for another segment"""
+    optimiser: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(1e-3, 32))
+    """Adam"""
     mode: Literal["one-shot", "surest"] = "one-shot"
     """how held-out games are played: all blanks at once, or the surest cell first"""
     curriculum: CurriculumConfig = field(default_factory=ConstantConfig)
@@ -77,16 +71,13 @@ class SupervisedConfig(LabelledConfig):
     def __post_init__(self) -> None:
         """Check the values."""
         super().__post_init__()
-        for name in ("boards", "updates", "segments"):
+        for name in ("updates", "segments"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} must be at least 1, not {value}")
-        for name in ("as_stored", "revealed", "linger", "constant_share"):
+        for name in ("as_stored", "revealed", "stay_probability"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must lie in [0, 1], not {getattr(self, name)}")
-        for name in ("learning_rate", "max_gradient_norm"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
         if self.cells not in ("blanks", "all"):
             raise ValueError(f"cells must be 'blanks' or 'all', not {self.cells!r}")
         if self.mode not in ("one-shot", "surest"):

@@ -18,12 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_baselines.neural.config import LabelledConfig
-from sudoku_baselines.neural.learner import READ
 from sudoku_curricula import curves
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import (
@@ -34,10 +32,18 @@ from sudoku_learning.networks import (
     evaluate_boards,
 )
 from sudoku_learning.networks.network import seeded
-from sudoku_learning.recurrent import Stream, Thinking, UpdatesConfig, update
+from sudoku_learning.recurrent import (
+    PLACEMENT_LOSS,
+    SOLVED_SHARE,
+    LabelledBatch,
+    RecurrentConfig,
+    draw_batches,
+    run_updates,
+)
 from sudoku_learning.training import (
     CurriculumConfig,
     Optimiser,
+    OptimiserConfig,
     Progress,
     Random,
     Report,
@@ -47,7 +53,6 @@ from sudoku_learning.training import (
 from sudoku_learning.training.environments import check_env
 
 HEADS = {"policy": PolicyConfig()}
-PLACEMENT_LOSS = "losses/placement_loss"
 
 
 @registered("neural/exact-cover-training")
@@ -57,7 +62,7 @@ class ExactCoverTraining(LabelledConfig):
 
     fixed: ClassVar[tuple[str, ...]] = (
         *LabelledConfig.fixed,
-        *("also", "network", "updates", "revealed"),
+        *("also", "network", "optimiser", "recurrent"),
     )
 
     env: str = "Sudoku9x9-v0"
@@ -73,12 +78,14 @@ class ExactCoverTraining(LabelledConfig):
     """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
     evaluate_every: int = 5
     """iterations between two rounds of held-out games"""
-    revealed: float = 0.3
-    """share of the trained boards that get some more cells of the solution at first"""
     threshold: float | None = 5.0
     """in play, all placements with a logit above this are made, the best first, before the network
     is asked again; None asks it before every move"""
-    updates: UpdatesConfig = field(default_factory=lambda: UpdatesConfig(segments=16))
+    optimiser: OptimiserConfig = field(
+        default_factory=lambda: OptimiserConfig(4e-3, batch_size=48, constant_share=0.4)
+    )
+    """Adam"""
+    recurrent: RecurrentConfig = field(default_factory=RecurrentConfig)
     """how the network is updated"""
     network: FactorGraphConfig = field(
         default_factory=lambda: FactorGraphConfig(
@@ -92,8 +99,6 @@ class ExactCoverTraining(LabelledConfig):
     def __post_init__(self) -> None:
         """Check the values."""
         super().__post_init__()
-        if not 0 <= self.revealed <= 1:
-            raise ValueError(f"revealed must lie in [0, 1], not {self.revealed}")
         for env in self.also:
             check_env(env)
 
@@ -122,8 +127,7 @@ class ExactCoverLearner:
         self.pools = [config.puzzles.divide(env).train for env in envs]
         make = partial(config.build, self.pools[0].geometry)
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
-        updates = config.updates
-        self.optimiser = Optimiser(self.network, updates.learning_rate, updates.max_gradient_norm)
+        self.optimiser = Optimiser(self.network, config.optimiser)
 
     def start(self) -> None:
         """Do nothing: everything is here."""
@@ -132,27 +136,23 @@ class ExactCoverLearner:
         """Do nothing: nothing was taken."""
 
     def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
-        """Update the network on boards that it goes on thinking about."""
-        updates = self.config.updates
-        rate = updates.learning_rate_at(progress.share)
-        self.optimiser.learning_rate = rate
-        streams = [self._stream(pool, random.numpy) for pool in self.pools]
-        means = update(self.network, self.optimiser, streams, updates, random.numpy)
+        """Update the network on boards of each environment alike."""
+        config, rng = self.config, random.numpy
+        self.optimiser.schedule(progress.share)
+        size = config.optimiser.batch_size
+        own = [LabelledBatch(self.network, p, config.recurrent, size, rng) for p in self.pools]
+        batches = draw_batches(own, config.recurrent.updates, rng)
+        means = run_updates(self.network, self.optimiser, batches)
         return Report(
-            steps=means.boards,
+            steps=sum(map(len, batches)),
             curves={
-                PLACEMENT_LOSS: means.placements,
-                curves.POLICY_LOSS: means.policy,
-                curves.LEARNING_RATE: rate,
-                READ: means.read,
+                PLACEMENT_LOSS: means["placements"],
+                curves.POLICY_LOSS: means["policy"],
+                curves.LEARNING_RATE: self.optimiser.learning_rate,
+                SOLVED_SHARE: means["solved"],
             },
-            columns={"loss": f"{means.placements:.3f}", "read": f"{means.read:.1%}"},
+            columns={"loss": f"{means['placements']:.3f}", "solved": f"{means['solved']:.1%}"},
         )
-
-    def _stream(self, pool: PuzzleSet, rng: np.random.Generator) -> Stream:
-        updates, revealed = self.config.updates, self.config.revealed
-        thinking = Thinking(pool, updates.boards, updates.segments, updates.linger, revealed, rng)
-        return Stream(pool.geometry, thinking, 1.0)
 
     def policy(self) -> NetworkPolicy:
         """Return the policy that plays the surest placements first."""

@@ -7,20 +7,70 @@ from functools import partial
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.drawing import Drawing
-from sudoku_baselines.neural.model import ModelPredictor, cell_loss
+from sudoku_baselines.neural.model import Model, ModelPredictor, cell_loss
 from sudoku_curricula import curves
 from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.networks.network import seeded
+from sudoku_learning.recurrent import SOLVED_SHARE, RecurrentBatch, Segment, run_updates
 from sudoku_learning.training import Optimiser, Progress, Random, Report, State
-from sudoku_learning.training.optimiser import falling_rate
 
 CELL_LOSS = "losses/cell_loss"  # cross entropy of the cells that count, nats
-READ = "curriculum/read"  # share of the trained boards whose cells are all read right
+
+
+class ModelBatch(RecurrentBatch):
+    """Boards that a model is trained on.
+
+    Args:
+        model: the network under training.
+        drawing: draws boards with their solutions.
+        config: batch size, segments, and the cells whose digits count.
+        rng: draws which solved boards stay.
+    """
+
+    def __init__(
+        self, model: Model, drawing: Drawing, config: SupervisedConfig, rng: np.random.Generator
+    ) -> None:
+        count = config.optimiser.batch_size
+        stay_probability = config.stay_probability if config.segments > 1 else None
+        super().__init__(count, config.segments, stay_probability, rng)
+        self._model = model
+        self._drawing = drawing
+        self._all_cells = config.cells == "all"
+        self._boards, self._solutions = drawing.draw(count)
+
+    def run_segment(self) -> Segment:
+        """Run the model; the figures are the loss and the share of solved boards."""
+        boards, solutions = torch.from_numpy(self._boards), torch.from_numpy(self._solutions)
+        answer = self._model(boards, self._stacked_states())
+        counts = (boards == 0) | self._all_cells
+        loss = cell_loss(answer.log_probabilities, solutions, counts)
+        outputs = answer.log_probabilities[-1].detach()
+        digits = outputs.argmax(2) + 1
+        is_solved = ((digits == solutions.flatten(1)) | ~counts.flatten(1)).all(1).numpy()
+        states = [None] * len(self) if answer.memory is None else answer.memory
+        figures = {"loss": loss.item(), "solved": float(is_solved.mean())}
+        return Segment(loss, outputs.numpy(), is_solved, states, figures)
+
+    def replace(
+        self,
+        rows: NDArray[np.int64],
+        outputs: NDArray[np.float32],
+        is_solved: NDArray[np.bool_],
+    ) -> None:
+        """Draw new boards."""
+        self._boards[rows], self._solutions[rows] = self._drawing.draw(len(rows))
+
+    def _stacked_states(self) -> Tensor | None:
+        first = self._model.first_memory(1)
+        if first is None:
+            return None
+        return torch.stack([first[0] if state is None else state for state in self.states])
 
 
 class SupervisedLearner:
@@ -41,7 +91,7 @@ class SupervisedLearner:
         self._train = config.puzzles.divide(config.env).train
         make = partial(config.model.build, self._train.geometry)
         self.model = seeded(int(random.numpy.integers(2**32)), make).eval()
-        self.optimiser = Optimiser(self.model, config.learning_rate, config.max_gradient_norm)
+        self.optimiser = Optimiser(self.model, config.optimiser)
 
     def start(self) -> None:
         """Do nothing: everything is here."""
@@ -52,16 +102,20 @@ class SupervisedLearner:
     def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
         """Update the model on boards of the training puzzles."""
         assert isinstance(blanks, Mapping)
-        config = self.config
-        rate = config.learning_rate * falling_rate(progress.share, config.constant_share)
-        self.optimiser.learning_rate = rate
-        drawing = Drawing(self._train, config, {int(n): w for n, w in blanks.items()}, random.numpy)
-        updates = config.updates or -(-len(self._train) // config.boards)
-        loss, read = self._update(drawing, updates, random.numpy)
+        config, rng = self.config, random.numpy
+        self.optimiser.schedule(progress.share)
+        drawing = Drawing(self._train, config, {int(n): w for n, w in blanks.items()}, rng)
+        batch = ModelBatch(self.model, drawing, config, rng)
+        updates = config.updates or -(-len(self._train) // len(batch))
+        means = run_updates(self.model, self.optimiser, [batch] * updates)
         return Report(
-            steps=updates * config.boards,
-            curves={CELL_LOSS: loss, READ: read, curves.LEARNING_RATE: rate},
-            columns={"loss": f"{loss:.3f}", "read": f"{read:.1%}"},
+            steps=updates * len(batch),
+            curves={
+                CELL_LOSS: means["loss"],
+                SOLVED_SHARE: means["solved"],
+                curves.LEARNING_RATE: self.optimiser.learning_rate,
+            },
+            columns={"loss": f"{means['loss']:.3f}", "solved": f"{means['solved']:.1%}"},
         )
 
     def policy(self) -> PredictorPolicy:
@@ -75,44 +129,3 @@ class SupervisedLearner:
     def restore(self, state: State) -> None:
         """Continue from a state of an equal learner."""
         self.optimiser.restore(state)
-
-    def _update(
-        self, drawing: Drawing, updates: int, rng: np.random.Generator
-    ) -> tuple[float, float]:
-        """Do the updates; return the mean loss, and the share of boards read right."""
-        config, count = self.config, self.config.boards
-        boards, solutions = drawing.draw(count)
-        memory = self.model.first_memory(count)
-        age = np.zeros(count, np.int64)
-        losses = read = 0.0
-        self.model.train()
-        for _ in range(updates):
-            answer = self.model(torch.from_numpy(boards), memory)
-            wanted = torch.from_numpy(solutions)
-            counts = torch.from_numpy((boards == 0) | (config.cells == "all"))
-            loss = cell_loss(answer.log_probabilities, wanted, counts)
-            self.optimiser.step(loss)
-            is_read = _is_read(answer.log_probabilities, wanted, counts).numpy()
-            losses += loss.item()
-            read += is_read.mean()
-            age += 1
-            is_done = age >= config.segments
-            if config.segments > 1:
-                is_done |= is_read & (rng.random(count) >= config.linger)
-            rows = np.flatnonzero(is_done)
-            if not len(rows):
-                memory = answer.memory
-                continue
-            boards[rows], solutions[rows] = drawing.draw(len(rows))
-            age[rows] = 0
-            memory = answer.memory
-            if memory is not None:
-                memory[rows] = self.model.first_memory(len(rows))
-        self.model.eval()
-        return losses / updates, read / updates
-
-
-def _is_read(log_probabilities: Tensor, solutions: Tensor, counts: Tensor) -> Tensor:
-    """Return the boards whose likeliest digits are all right in the last round, bool `[B]`."""
-    digits = log_probabilities[-1].argmax(2) + 1
-    return ((digits == solutions.flatten(1)) | ~counts.flatten(1)).all(1)

@@ -24,7 +24,7 @@ from sudoku_baselines.neural.model import Answer, Model
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import AttentionBlock
-from sudoku_learning.training import train_from_the_command_line
+from sudoku_learning.training import OptimiserConfig, train_from_the_command_line
 
 
 @registered("neural/recurrent-transformer")
@@ -65,10 +65,8 @@ class RecurrentTransformerTraining(SupervisedConfig):
     """folder for checkpoints and curves"""
     iterations: int = 15
     """most iterations; an iteration is an epoch, unless `updates` says otherwise"""
-    boards: int = 16
-    """boards an update"""
-    learning_rate: float = 6e-4
-    """of Adam, until `constant_share` of the iterations are done; from there it falls to 0"""
+    optimiser: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(6e-4, 16))
+    """Adam"""
     model: RecurrentTransformerConfig = field(default_factory=RecurrentTransformerConfig)
     """the network"""
 

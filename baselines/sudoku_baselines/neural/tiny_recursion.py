@@ -27,7 +27,7 @@ from sudoku_baselines.neural.learner import SupervisedLearner
 from sudoku_baselines.neural.model import Answer, Model
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
-from sudoku_learning.training import train_from_the_command_line
+from sudoku_learning.training import OptimiserConfig, train_from_the_command_line
 
 
 @registered("neural/tiny-recursion")
@@ -66,8 +66,6 @@ class TinyRecursionTraining(SupervisedConfig):
     """id of the environment; training draws from its training puzzles only"""
     run: Path = Path("runs/tiny-recursion")
     """folder for checkpoints and curves"""
-    boards: int = 64
-    """boards an update"""
     updates: int | None = 200
     """updates an iteration; None passes over all training puzzles once: an epoch"""
     cells: Literal["blanks", "all"] = "all"
@@ -78,12 +76,14 @@ class TinyRecursionTraining(SupervisedConfig):
     """move each board by a random symmetry"""
     segments: int = 16
     """updates that a board stays for, each from where the last one stopped"""
-    linger: float = 0.1
-    """chance that a board which is read right stays for another segment"""
+    stay_probability: float = 0.1
+    """chance that a solved board stays for another segment"""
     validation_games: int = 128
     """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
-    constant_share: float = 0.4
-    """share of the iterations before the learning rate begins to fall"""
+    optimiser: OptimiserConfig = field(
+        default_factory=lambda: OptimiserConfig(1e-3, 64, constant_share=0.4)
+    )
+    """Adam"""
     model: TinyRecursionConfig = field(default_factory=TinyRecursionConfig)
     """the network"""
 

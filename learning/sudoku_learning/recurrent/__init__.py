@@ -1,10 +1,26 @@
-"""How a recurrent network learns to think for longer than it is trained at once.
+"""Training of recurrent networks by truncated backpropagation through time.
 
-`boards` has the boards under training with what the network remembers of them, `updates` the
-updates of the network and their losses. Where the labels come from is the caller's business.
+`batch` has the one update of all trainers, `labelled` the batches of puzzles with solutions.
 """
 
-from sudoku_learning.recurrent.boards import Labelled, Thinking
-from sudoku_learning.recurrent.updates import Losses, Stream, UpdatesConfig, update
+from sudoku_learning.recurrent.batch import RecurrentBatch, Segment, run_updates
+from sudoku_learning.recurrent.labelled import (
+    PLACEMENT_LOSS,
+    SOLVED_SHARE,
+    LabelledBatch,
+    LabelledPuzzles,
+    RecurrentConfig,
+    draw_batches,
+)
 
-__all__ = ["Labelled", "Losses", "Stream", "Thinking", "UpdatesConfig", "update"]
+__all__ = [
+    "PLACEMENT_LOSS",
+    "SOLVED_SHARE",
+    "LabelledBatch",
+    "LabelledPuzzles",
+    "RecurrentBatch",
+    "RecurrentConfig",
+    "Segment",
+    "draw_batches",
+    "run_updates",
+]

@@ -6,7 +6,7 @@ from sudoku_learning.training.environments import training_envs
 from sudoku_learning.training.held_out import HeldOut
 from sudoku_learning.training.learner import Learner, Progress, Random, Report, State
 from sudoku_learning.training.loop import Iteration, Training
-from sudoku_learning.training.optimiser import Optimiser
+from sudoku_learning.training.optimiser import Optimiser, OptimiserConfig
 from sudoku_learning.training.run_folder import free_folder
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Iteration",
     "Learner",
     "Optimiser",
+    "OptimiserConfig",
     "Progress",
     "Random",
     "RayConfig",

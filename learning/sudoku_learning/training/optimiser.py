@@ -3,13 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
+from sudoku_gym.storage.configs import registered
 from sudoku_learning.training.checkpoint import OPTIMISER
 from sudoku_learning.training.learner import State
 from sudoku_learning.training.weights import check_tensors, load_weights
+
+
+@registered("optimiser")
+@dataclass(frozen=True)
+class OptimiserConfig:
+    """Adam on batches, with clipped gradients and a learning rate that may fall."""
+
+    learning_rate: float = 3e-3
+    """of Adam, until `constant_share` of the iterations are done; from there it falls to 0"""
+    batch_size: int = 64
+    """boards an update"""
+    max_gradient_norm: float = 1.0
+    """gradients longer than this are shortened to it"""
+    constant_share: float = 1.0
+    """share of the iterations before the learning rate begins to fall; 1 keeps it"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if self.batch_size < 1:
+            raise ValueError(f"batch_size must be at least 1, not {self.batch_size}")
+        for name in ("learning_rate", "max_gradient_norm"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
+        if not 0 <= self.constant_share <= 1:
+            raise ValueError(f"constant_share must lie in [0, 1], not {self.constant_share}")
+
+    def learning_rate_at(self, share: float) -> float:
+        """Return the learning rate when a share of the run is done: in the end 2 % of the first."""
+        if share <= self.constant_share:
+            return self.learning_rate
+        return self.learning_rate * max((1 - share) / (1 - self.constant_share), 0.02)
 
 
 class Optimiser:
@@ -17,35 +50,32 @@ class Optimiser:
 
     Args:
         network: whose parameters it moves.
-        learning_rate: of Adam.
-        max_gradient_norm: gradients longer than this are shortened to it.
+        config: learning rate and clipping.
 
     Attributes:
         adam: torch's optimiser.
     """
 
-    def __init__(
-        self, network: nn.Module, learning_rate: float, max_gradient_norm: float = 1.0
-    ) -> None:
-        self.adam = torch.optim.Adam(network.parameters(), learning_rate)
+    def __init__(self, network: nn.Module, config: OptimiserConfig) -> None:
+        self.adam = torch.optim.Adam(network.parameters(), config.learning_rate)
         self._network = network
-        self._max_norm = max_gradient_norm
+        self._config = config
 
     @property
     def learning_rate(self) -> float:
-        """The learning rate of the next steps; a learner may change it."""
+        """The learning rate of the next steps."""
         return float(self.adam.param_groups[0]["lr"])
 
-    @learning_rate.setter
-    def learning_rate(self, rate: float) -> None:
+    def schedule(self, share: float) -> None:
+        """Set the learning rate to that of a run of which a share is done."""
         for group in self.adam.param_groups:
-            group["lr"] = rate
+            group["lr"] = self._config.learning_rate_at(share)
 
     def step(self, loss: Tensor) -> None:
         """Move the parameters against the gradient of a loss, a tensor of one number."""
         self.adam.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self._network.parameters(), self._max_norm)
+        nn.utils.clip_grad_norm_(self._network.parameters(), self._config.max_gradient_norm)
         self.adam.step()
 
     def state(self) -> State:
@@ -61,18 +91,6 @@ class Optimiser:
         """
         load_weights(self._network, state.weights)
         restore_optimiser(self.adam, state.tensors)
-
-
-def falling_rate(done: float, constant_share: float) -> float:
-    """Return the share of its learning rate that a run has left: 1 at first, then evenly to 0.02.
-
-    Args:
-        done: share of the run that is over.
-        constant_share: share of the run before the rate begins to fall; 1 keeps it.
-    """
-    if done <= constant_share:
-        return 1.0
-    return max((1 - done) / (1 - constant_share), 0.02)
 
 
 def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:

@@ -10,7 +10,7 @@ from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym.board.actions import Actions
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import FactorGraphConfig
-from sudoku_learning.training import CurriculumConfig, TrainingConfig
+from sudoku_learning.training import CurriculumConfig, OptimiserConfig, TrainingConfig
 from sudoku_learning.training.config import NetworkConfig
 from sudoku_learning.training.environments import check_env
 
@@ -25,14 +25,14 @@ class TargetsConfig:
     discount: float = 1.0
     """gamma"""
     double: bool = True
-    """let the network under training choose the placement whose value the target network tells"""
+    """let the network under training choose the placement whose value the target network gives"""
     backup: Literal["max", "constraint"] = "constraint"
     """the value of a board: `max`, that of its best placement; `constraint`, that of the best one
     in the constraint where the best one is worst, which is the same at the true values and lower
     at wrong ones"""
     hindsight: bool = True
-    """where a game was solved, tell every placement of its boards: the one board it ended with says
-    which are right"""
+    """where a game was solved, every placement of its boards has a target: the one board it ended
+    with says which are right"""
     polyak: float = 0.02
     """share of the network that goes into the target network at each update"""
 
@@ -74,40 +74,28 @@ class ReplayConfig:
 
 @registered("dqn/updates")
 @dataclass(frozen=True)
-class UpdatesConfig:
+class DQNUpdatesConfig:
     """The updates of an iteration."""
 
-    batch_size: int = 64
-    """moves an update"""
     passes: float = 1.0
     """how often a new move is trained on, on average, in the iteration that played it"""
     move_weight: float = 0.1
     """weight of the loss of a single move beside that of all placements of a solved game's board,
     whose losses are summed and divided by 100"""
     segments: int = 8
-    """how often the network may go on thinking about a board, so many rounds each time, before
-    another takes its place"""
-    linger: float = 0.5
-    """chance that a board whose values are right is thought about for another segment"""
-    learning_rate: float = 4e-3
-    """of Adam, until `constant_share` of the iterations are done; from there it falls to 0"""
-    constant_share: float = 0.5
-    """share of the iterations before the learning rate begins to fall"""
-    max_gradient_norm: float = 1.0
-    """gradients longer than this are shortened to it"""
+    """updates that a board stays for at most, each from the recurrent state of the last one"""
+    stay_probability: float = 0.5
+    """chance that a board whose values are right stays for another segment"""
 
     def __post_init__(self) -> None:
         """Check the values."""
-        for name in ("batch_size", "segments"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if not 0 <= self.linger <= 1:
-            raise ValueError(f"linger must lie in [0, 1], not {self.linger}")
-        for name in ("passes", "move_weight", "learning_rate", "max_gradient_norm"):
+        if self.segments < 1:
+            raise ValueError(f"segments must be at least 1, not {self.segments}")
+        if not 0 <= self.stay_probability <= 1:
+            raise ValueError(f"stay_probability must lie in [0, 1], not {self.stay_probability}")
+        for name in ("passes", "move_weight"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
-        if not 0 <= self.constant_share < 1:
-            raise ValueError(f"constant_share must lie in [0, 1), not {self.constant_share}")
 
 
 @registered("dqn")
@@ -136,16 +124,20 @@ class DQNConfig(TrainingConfig):
     end_at_dead_end: bool = True
     """end a game at the first dead end"""
     values: Literal["solvable", "plain"] = "solvable"
-    """`solvable`: a value is the chance that the board can still be solved, and the network tells
-    its logit; `plain`: the network tells the value"""
+    """`solvable`: a value is the chance that the board can still be solved, and the network gives
+    its logit; `plain`: the network gives the value"""
     dueling: bool = False
-    """tell the value of the board and the differences of its placements apart"""
+    """separate the value of the board from the differences of its placements"""
     targets: TargetsConfig = field(default_factory=TargetsConfig)
     """what the values should have been"""
     replay: ReplayConfig = field(default_factory=ReplayConfig)
     """what is trained on"""
-    updates: UpdatesConfig = field(default_factory=UpdatesConfig)
+    updates: DQNUpdatesConfig = field(default_factory=DQNUpdatesConfig)
     """how the network is updated"""
+    optimiser: OptimiserConfig = field(
+        default_factory=lambda: OptimiserConfig(4e-3, constant_share=0.5)
+    )
+    """Adam; a batch of moves"""
     network: NetworkConfig = field(
         default_factory=lambda: FactorGraphConfig(
             test_rounds=64, intersections=True, convergence_margin=1.0

@@ -20,7 +20,7 @@ from sudoku_learning.training.sampling import Task
 
 
 @dataclass(frozen=True)
-class Games:
+class DQNGames:
     """G games.
 
     Attributes:
@@ -36,7 +36,7 @@ class Games:
     lengths: NDArray[np.int64]
 
     @classmethod
-    def concatenate(cls, parts: Sequence[Games]) -> Games:
+    def concatenate(cls, parts: Sequence[DQNGames]) -> DQNGames:
         """Return the games of all parts, one after the other; there is at least one part."""
         return cls(
             Moves.concatenate([part.moves for part in parts]),
@@ -46,7 +46,7 @@ class Games:
         )
 
 
-class Player:
+class DQNPlayer:
     """Plays tasks with a network of its own; a `sudoku_learning.training.sampling.Worker`.
 
     Args:
@@ -61,7 +61,7 @@ class Player:
         if isinstance(body, RecurrentBody) and config.sampling_rounds is not None:
             body.rounds = min(config.sampling_rounds, body.rounds)
 
-    def sample(self, weights: Mapping[str, Tensor], task: Task) -> Games:
+    def sample(self, weights: Mapping[str, Tensor], task: Task) -> DQNGames:
         """Play a task's games in lock step with these weights."""
         config = self._config
         self._policy.network.load_state_dict(dict(weights))
@@ -78,7 +78,7 @@ class Player:
 
 def play_games(
     policy: NetworkPolicy, envs: SudokuVectorEnv, config: DQNConfig, rng: np.random.Generator
-) -> Games:
+) -> DQNGames:
     """Play one game on each of G boards.
 
     Args:
@@ -108,7 +108,7 @@ def play_games(
     paid_in_all = np.array(paid, np.float32)  # [T, G]
     lengths = (np.array(played) >= 0).sum(0)
     moves = moves_of(np.array(history), np.array(played), paid_in_all, lengths, solved, config)
-    return Games(moves, solved, paid_in_all.sum(0), lengths)
+    return DQNGames(moves, solved, paid_in_all.sum(0), lengths)
 
 
 def moves_of(

@@ -14,13 +14,14 @@ from math import ceil
 
 from sudoku_agents.q_learning.deep.agent import HEAD, make_network
 from sudoku_agents.q_learning.deep.config import DQNConfig
-from sudoku_agents.q_learning.deep.games import Games, Player
-from sudoku_agents.q_learning.deep.replay import Replay
-from sudoku_agents.q_learning.deep.updates import Losses, update
+from sudoku_agents.q_learning.deep.games import DQNGames, DQNPlayer
+from sudoku_agents.q_learning.deep.replay import MoveReplay
+from sudoku_agents.q_learning.deep.updates import ReplayBatch
 from sudoku_curricula import curves
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.networks import NetworkPolicy
 from sudoku_learning.networks.network import seeded
+from sudoku_learning.recurrent import run_updates
 from sudoku_learning.training import (
     Optimiser,
     Progress,
@@ -31,7 +32,6 @@ from sudoku_learning.training import (
 )
 from sudoku_learning.training.checkpoint import OPTIMISER
 from sudoku_learning.training.environments import held_out_source
-from sudoku_learning.training.optimiser import falling_rate
 from sudoku_learning.training.samplers import make_sampler
 from sudoku_learning.training.sampling import split
 from sudoku_learning.training.weights import check_tensors
@@ -51,7 +51,7 @@ class DQNLearner:
 
     Attributes:
         network: the network under training.
-        target_network: what values are told by in the targets.
+        target_network: gives the values of later boards in the targets.
         replay: what was played.
         sampler: has the games played.
     """
@@ -65,10 +65,10 @@ class DQNLearner:
         seed = int(random.numpy.integers(2**32))
         self.network = seeded(seed, make).eval()
         self.target_network = seeded(seed, make).train()  # as many rounds as in training
-        updates, kept = config.updates, config.replay
-        self.optimiser = Optimiser(self.network, updates.learning_rate, updates.max_gradient_norm)
-        self.replay = Replay(kept.capacity, self._geometry.size, kept.priority)
-        self.sampler = make_sampler(partial(Player, config), config.ray)
+        kept = config.replay
+        self.optimiser = Optimiser(self.network, config.optimiser)
+        self.replay = MoveReplay(kept.capacity, self._geometry.size, kept.priority)
+        self.sampler = make_sampler(partial(DQNPlayer, config), config.ray)
 
     def start(self) -> None:
         """Start the actors, if there are to be any."""
@@ -82,31 +82,22 @@ class DQNLearner:
         """Play games with so many blanks, and update the network."""
         config, rng = self.config, random.numpy
         tasks = split(config.games, blanks, config.ray, rng)
-        games = Games.concatenate(self.sampler.sample(self.network.state_dict(), tasks))
+        games = DQNGames.concatenate(self.sampler.sample(self.network.state_dict(), tasks))
         self.replay.add(games.moves)
-        rates = config.updates
-        rate = rates.learning_rate * falling_rate(progress.share, rates.constant_share)
-        self.optimiser.learning_rate = rate
+        self.optimiser.schedule(progress.share)
         first, last = config.replay.importance, config.replay.last_importance
         importance = first + (last - first) * progress.share
-        means = update(
-            self.network,
-            self.target_network,
-            self.optimiser,
-            self.replay,
-            ceil(config.updates.passes * len(games.moves) / config.updates.batch_size),
-            importance,
-            self._geometry,
-            config,
-            rng,
-        )
+        networks = self.network, self.target_network
+        batch = ReplayBatch(*networks, self.replay, self._geometry, config, importance, rng)
+        count = ceil(config.updates.passes * len(games.moves) / config.optimiser.batch_size)
+        means = run_updates(self.network, self.optimiser, [batch] * count)
         return Report(
             steps=len(games.moves),
             curves=self._curves_of(games, means),
             columns={
-                "loss": f"{means.loss:.4f}",
-                "error": f"{means.error:.3f}",
-                "told": f"{means.told:.1%}",
+                "loss": f"{means['loss']:.4f}",
+                "error": f"{means['error']:.3f}",
+                "hindsight": f"{means['hindsight']:.1%}",
                 "sampled": f"{games.solved.mean():.1%}",
             },
         )
@@ -135,14 +126,14 @@ class DQNLearner:
         self.target_network.load_state_dict(behind)
         self.replay.restore(state.arrays)
 
-    def _curves_of(self, games: Games, means: Losses) -> dict[str, float]:
+    def _curves_of(self, games: DQNGames, means: dict[str, float]) -> dict[str, float]:
         return {
             curves.EPISODIC_RETURN: float(games.returns.mean()),
             curves.EPISODIC_LENGTH: float(games.lengths.mean()),
             curves.LEARNING_RATE: self.optimiser.learning_rate,
-            Q_LOSS: means.loss,
-            Q_ERROR: means.error,
-            Q_VALUE: means.value,
+            Q_LOSS: means["loss"],
+            Q_ERROR: means["error"],
+            Q_VALUE: means["value"],
         }
 
 

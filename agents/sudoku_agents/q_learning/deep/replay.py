@@ -72,7 +72,7 @@ class Moves:
 
 
 @dataclass(frozen=True)
-class Batch:
+class SampledMoves:
     """B moves that were drawn.
 
     Attributes:
@@ -87,7 +87,7 @@ class Batch:
     weights: NDArray[np.float32]
 
 
-class Replay:
+class MoveReplay:
     """Keeps the latest moves.
 
     Args:
@@ -119,7 +119,7 @@ class Replay:
             most = self._tree.priorities.max() or 1.0
             self._tree.set(index, np.full(len(index), most))
 
-    def sample(self, count: int, importance: float, rng: np.random.Generator) -> Batch:
+    def sample(self, count: int, importance: float, rng: np.random.Generator) -> SampledMoves:
         """Draw moves, with replacement.
 
         Args:
@@ -129,16 +129,16 @@ class Replay:
         """
         if self._tree is None:
             index = rng.integers(self._length, size=count)
-            return Batch(self._moves[index], index, np.ones(count, np.float32))
+            return SampledMoves(self._moves[index], index, np.ones(count, np.float32))
         # One from each of `count` equal parts: such draws differ less.
         chances = (np.arange(count) + rng.random(count)) / count
         index = self._tree.find(chances * self._tree.total)
         priorities = self._tree.priorities[index]
         weights = (priorities.min() / priorities) ** importance
-        return Batch(self._moves[index], index, weights.astype(np.float32))
+        return SampledMoves(self._moves[index], index, weights.astype(np.float32))
 
     def set_errors(self, index: NDArray[np.int64], errors: NDArray[np.float32]) -> None:
-        """Tell how wrong the values of some moves were, which is how soon they come again.
+        """Set how wrong the values of some moves were, which is how soon they come again.
 
         Args:
             index: int64 `[B]`, as in the batch.

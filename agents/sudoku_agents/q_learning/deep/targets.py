@@ -7,7 +7,7 @@ $$y = \sum_{i < n} \gamma^i r_i + \gamma^n V(s_n)$$
 
 **The value of a board.** Deep Q-learning takes the best value of a legal placement,
 $V(s) = \max_a Q(s, a)$; with `double` the network under training names the placement and the target
-network tells its value (van Hasselt, Guez and Silver, "Deep reinforcement learning with double
+network gives its value (van Hasselt, Guez and Silver, "Deep reinforcement learning with double
 Q-learning", 2016). Of a hundred placements of a lost board the best value is often the one that is
 most mistaken. But placements commute. A board can be solved from here exactly if it can be solved
 by filling any one open constraint c first, and so for the true values
@@ -47,12 +47,12 @@ class Targets:
     Attributes:
         values: float32 `[B, N**3]`.
         known: bool `[B, N**3]`, where there is one: the move, or every legal placement.
-        is_told: bool `[B]`, the boards where hindsight tells every placement.
+        all_known: bool `[B]`, the boards where hindsight has a target for every placement.
     """
 
     values: NDArray[np.float32]
     known: NDArray[np.bool_]
-    is_told: NDArray[np.bool_]
+    all_known: NDArray[np.bool_]
 
 
 def targets_of(
@@ -63,7 +63,7 @@ def targets_of(
     Args:
         moves: B of them.
         network: the one under training, which chooses with `double`.
-        target_network: tells the values of the boards that the moves came to.
+        target_network: gives the values of the boards that the moves came to.
         geometry: the boards' units.
         config: how values and targets are meant.
     """
@@ -72,18 +72,18 @@ def targets_of(
     known[np.arange(count), moves.actions] = True
     wanted = moves.returns.copy()
     is_solved = moves.solutions.reshape(count, -1)[:, 0] > 0
-    is_told = is_solved & config.targets.hindsight
-    ahead = np.flatnonzero(~is_told & (moves.discounts > 0))
+    all_known = is_solved & config.targets.hindsight
+    ahead = np.flatnonzero(~all_known & (moves.discounts > 0))
     if len(ahead):
         values = board_values(moves.followers[ahead], network, target_network, geometry, config)
         wanted[ahead] += moves.discounts[ahead] * values
     targets = np.where(known, wanted[:, None], np.float32(0))
-    if is_told.any():
+    if all_known.any():
         digits = np.arange(1, size + 1, dtype=np.int8)
-        is_right = moves.solutions[is_told][..., None] == digits
-        targets[is_told] = is_right.reshape(-1, size**3)
-        known[is_told] = legal_placements(moves.boards[is_told], geometry, config.actions)
-    return Targets(targets, known, is_told)
+        is_right = moves.solutions[all_known][..., None] == digits
+        targets[all_known] = is_right.reshape(-1, size**3)
+        known[all_known] = legal_placements(moves.boards[all_known], geometry, config.actions)
+    return Targets(targets, known, all_known)
 
 
 def board_values(

@@ -25,7 +25,7 @@ STATES = "charts/states"  # boards in the table
 
 
 @dataclass(frozen=True)
-class Games:
+class TabularGames:
     """G games that were learned from.
 
     Attributes:
@@ -121,7 +121,7 @@ def play_and_learn(
     boards: NDArray[np.int8],
     config: QLearningConfig,
     rng: np.random.Generator,
-) -> Games:
+) -> TabularGames:
     r"""Play one game on each board; after each move update the table.
 
     $$Q(s, a) \leftarrow Q(s, a) + \alpha (r + \gamma V(s') - Q(s, a))$$
@@ -166,7 +166,7 @@ def play_and_learn(
         targets = rewards[games] + config.discount * values
         table.learn(rows, moves, targets, config.learning_rate)
         games, rows, moves = following, next_rows, next_moves
-    return Games(solved, returns, lengths)
+    return TabularGames(solved, returns, lengths)
 
 
 def _explore(

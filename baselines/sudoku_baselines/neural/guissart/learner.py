@@ -51,6 +51,7 @@ from sudoku_learning.networks.network import seeded
 from sudoku_learning.training import (
     CurriculumConfig,
     Optimiser,
+    OptimiserConfig,
     Progress,
     Random,
     Report,
@@ -58,7 +59,6 @@ from sudoku_learning.training import (
     train_from_the_command_line,
 )
 from sudoku_learning.training.checkpoint import STATE
-from sudoku_learning.training.optimiser import falling_rate
 
 MARK_LOSS = "losses/mark_loss"  # binary cross entropy of the unknown marks
 CERTAINTY = 10.0  # its weight in what is minimised
@@ -74,8 +74,8 @@ class GuissartTraining(LabelledConfig):
     agent: ClassVar[str] = "guissart"
     fixed: ClassVar[tuple[str, ...]] = (
         *LabelledConfig.fixed,
-        *("grids", "fillers", "epochs", "hidden", "boards", "updates"),
-        *("placements", "trials", "revealed", "learning_rate"),
+        *("grids", "fillers", "epochs", "hidden", "updates"),
+        *("placements", "trials", "revealed", "optimiser"),
     )
 
     env: str = "Sudoku9x9-v0"
@@ -92,8 +92,6 @@ class GuissartTraining(LabelledConfig):
     """iterations of each of them"""
     hidden: int = 16
     """hidden units of a network"""
-    boards: int = 64
-    """boards of a batch"""
     updates: int = 4
     """of a network that fills, at each position of a batch"""
     placements: int = 2048
@@ -103,8 +101,10 @@ class GuissartTraining(LabelledConfig):
     revealed: float = 0.5
     """share of the boards that begin with more cells of the solution, any share of them: where
     filling stops early, nothing else shows what comes later"""
-    learning_rate: float = 2e-2
-    """of Adam; it falls to 0 in the last seven tenths of each network's iterations"""
+    optimiser: OptimiserConfig = field(
+        default_factory=lambda: OptimiserConfig(2e-2, constant_share=0.3)
+    )
+    """Adam; the learning rate falls in each network's iterations"""
     validation_games: int = 256
     """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
     checkpoint_every: int = 1
@@ -116,13 +116,11 @@ class GuissartTraining(LabelledConfig):
         """Check the values."""
         super().__post_init__()
         at_least_one = ("updates", "placements", "trials")
-        for name in ("grids", "fillers", "epochs", "hidden", "boards", *at_least_one):
+        for name in ("grids", "fillers", "epochs", "hidden", *at_least_one):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         if not 0 <= self.revealed <= 1:
             raise ValueError(f"revealed must lie in [0, 1], not {self.revealed}")
-        if not self.learning_rate > 0:
-            raise ValueError(f"learning_rate must be positive, not {self.learning_rate}")
 
     def build(self, geometry: Geometry) -> Networks:
         """Make the networks, with random weights."""
@@ -148,7 +146,7 @@ class GuissartLearner:
         self._geometry = parts.train.geometry
         make = partial(config.build, self._geometry)
         self.networks = seeded(int(random.numpy.integers(2**32)), make).eval()
-        self.optimiser = Optimiser(self.networks, config.learning_rate)
+        self.optimiser = Optimiser(self.networks, config.optimiser)
         self._train = _some(parts.train, config.grids)
         self._validation = _some(parts.validation, config.grids)
         self._begun = 1
@@ -168,7 +166,7 @@ class GuissartLearner:
             which, epoch = config.fillers, progress.iteration - config.fillers * config.epochs
             epochs = max(1, config.iterations - config.fillers * config.epochs)
         self._begun = min(which + 1, config.fillers)
-        self.optimiser.learning_rate = config.learning_rate * falling_rate(epoch / epochs, 0.3)
+        self.optimiser.schedule(epoch / epochs)
         if which < config.fillers:
             loss, positions, filled = self._epoch(which, random.numpy)
             if epoch == epochs - 1:
@@ -206,7 +204,9 @@ class GuissartLearner:
         losses: list[float] = []
         positions = filled = 0
         network = self.networks.first(which + 1)[which]
-        for marks, truth in self._batches(self._train, which, rng, self.config.boards):
+        for marks, truth in self._batches(
+            self._train, which, rng, self.config.optimiser.batch_size
+        ):
             network.forget_thresholds()
             for loss, count in self._follow(which, marks, truth, rng, learning=True):
                 losses.append(loss)
@@ -292,7 +292,9 @@ class GuissartLearner:
         config, losses = self.config, []
         fillers, proposer = self.networks.first(config.fillers), self.networks.proposer
         count = taught = 0
-        for marks, truth in self._batches(self._train, config.fillers, rng, config.boards):
+        for marks, truth in self._batches(
+            self._train, config.fillers, rng, config.optimiser.batch_size
+        ):
             for _ in range(config.trials):
                 going_on = _can_go_on(marks, truth)
                 marks, truth = marks[going_on], truth[going_on]

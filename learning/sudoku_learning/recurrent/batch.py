@@ -1,0 +1,125 @@
+"""A batch of boards under truncated backpropagation through time, whatever the targets are.
+
+An update runs a segment of rounds on every board, from the recurrent state in which the last one
+left it; no gradient goes further back, and every round has a loss (deep supervision). So a network
+learns to run for more rounds than one update has. A board is replaced once the network solves it,
+or after a number of segments.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from sudoku_learning.training import Optimiser
+
+
+class Segment(NamedTuple):
+    """What the rounds of one update returned for B boards.
+
+    Attributes:
+        loss: a tensor of one number.
+        outputs: float32 `[B, ...]`, of the last round.
+        is_solved: bool `[B]`, the boards whose outputs are right as a whole.
+        states: the B recurrent states after the last round, without gradients; None each of a
+            network that keeps none.
+        figures: what is reported, by name.
+    """
+
+    loss: Tensor
+    outputs: NDArray[np.float32]
+    is_solved: NDArray[np.bool_]
+    states: Sequence[Any]
+    figures: dict[str, float]
+
+
+class RecurrentBatch(ABC):
+    """B boards under training with their recurrent states; each is replaced when it is done.
+
+    Args:
+        count: B.
+        segments: updates after which a board is replaced in any case.
+        stay_probability: chance that a solved board stays for another segment; None replaces
+            boards after `segments` updates only.
+        rng: draws which solved boards stay.
+
+    Attributes:
+        states: the recurrent state of each board; None before its first segment.
+    """
+
+    def __init__(
+        self, count: int, segments: int, stay_probability: float | None, rng: np.random.Generator
+    ) -> None:
+        self.states: list[Any] = [None] * count
+        self._segments = segments
+        self._stay_probability = stay_probability
+        self._rng = rng
+        self._segments_done = np.zeros(count, np.int64)
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    @abstractmethod
+    def run_segment(self) -> Segment:
+        """Run the network on all boards, from `states`."""
+
+    @abstractmethod
+    def replace(
+        self,
+        rows: NDArray[np.int64],
+        outputs: NDArray[np.float32],
+        is_solved: NDArray[np.bool_],
+    ) -> None:
+        """Put new boards into some rows; outputs and `is_solved` are those of all B boards."""
+
+    def update(self, optimiser: Optimiser) -> dict[str, float]:
+        """Do one update, replace the boards that are done, and return the figures."""
+        segment = self.run_segment()
+        optimiser.step(segment.loss)
+        self.advance(segment.outputs, segment.is_solved, segment.states)
+        return segment.figures
+
+    def advance(
+        self,
+        outputs: NDArray[np.float32],
+        is_solved: NDArray[np.bool_],
+        states: Sequence[Any],
+    ) -> None:
+        """Keep the states after a segment, and replace the boards that are done; see `Segment`."""
+        self._segments_done += 1
+        is_done = self._segments_done >= self._segments
+        if self._stay_probability is not None:
+            is_done |= is_solved & (self._rng.random(len(self)) >= self._stay_probability)
+        pairs = zip(is_done, states, strict=True)
+        self.states = [None if done else state for done, state in pairs]
+        rows = np.flatnonzero(is_done)
+        self._segments_done[rows] = 0
+        if len(rows):
+            self.replace(rows, outputs, is_solved)
+
+
+def run_updates(
+    network: nn.Module, optimiser: Optimiser, batches: Sequence[RecurrentBatch]
+) -> dict[str, float]:
+    """Update a network once on each of some batches, one after the other.
+
+    Args:
+        network: is in training mode meanwhile.
+        optimiser: of its parameters.
+        batches: at least one; the same one may come many times.
+
+    Returns:
+        The means of the figures.
+    """
+    network.train()
+    sums: dict[str, float] = {}
+    for batch in batches:
+        for name, value in batch.update(optimiser).items():
+            sums[name] = sums.get(name, 0.0) + value
+    network.eval()
+    return {name: total / len(batches) for name, total in sums.items()}

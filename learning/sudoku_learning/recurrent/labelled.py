@@ -1,0 +1,251 @@
+"""Batches of puzzles with their solutions, for networks that give each placement a logit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from sudoku_gym import board
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.storage.configs import registered
+from sudoku_learning.networks import Network
+from sudoku_learning.networks.factor_graph import ExactCoverFeatures
+from sudoku_learning.recurrent.batch import RecurrentBatch, Segment
+
+PLACEMENT_LOSS = "losses/placement_loss"
+SOLVED_SHARE = "curriculum/solved"  # of the trained boards, as a whole after a segment
+
+CORRUPTED = 6  # of so many boards one is corrupted, for the value
+FILL_LOGIT = 3.0  # placements above it are made on an unsolved board that is replaced
+MOST_REVEALED = 30 / 81  # of the cells
+
+
+@registered("recurrent")
+@dataclass(frozen=True)
+class RecurrentConfig:
+    """Training by truncated backpropagation through time on puzzles with solutions."""
+
+    updates: int = 100
+    """updates an iteration"""
+    segments: int = 16
+    """updates that a board stays for at most, each from the recurrent state of the last one"""
+    stay_probability: float = 0.5
+    """chance that a solved board stays for another segment: without it the network never learns to
+    keep a solution"""
+    revealed: float = 0.3
+    """share of the boards that get some more cells of the solution at first"""
+    policy_weight: float = 0.4
+    """weight of the policy's loss beside that of the single placements"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        for name in ("updates", "segments"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("stay_probability", "revealed"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must lie in [0, 1], not {getattr(self, name)}")
+        if self.policy_weight < 0:
+            raise ValueError(f"policy_weight must not be negative, but is {self.policy_weight}")
+
+
+class LabelledPuzzles(Protocol):
+    """Puzzles of one geometry with their solutions, e.g. a `PuzzleSet`."""
+
+    @property
+    def geometry(self) -> Geometry:
+        """The units of the boards."""
+
+    @property
+    def puzzles(self) -> NDArray[np.int8]:
+        """The puzzles, int8 `[M, N, N]`, 0 for a blank."""
+
+    @property
+    def solutions(self) -> NDArray[np.int8]:
+        """Their solutions, int8 `[M, N, N]`."""
+
+
+class LabelledBatch(RecurrentBatch):
+    """Boards drawn from labelled puzzles.
+
+    A board that is replaced unsolved first has its right placements with large logits made, the
+    best one at least, and goes on from there.
+
+    Args:
+        network: with a recurrent body, the head `policy`, and perhaps `value`.
+        puzzles: at least one.
+        config: segments, losses, and how many cells are revealed.
+        count: B.
+        rng: draws boards.
+
+    Attributes:
+        boards: int8 `[B, N, N]`.
+        masks: bool `[B, N**3]`, the legal placements.
+        targets: bool `[B, N**3]`, those of the solution.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        puzzles: LabelledPuzzles,
+        config: RecurrentConfig,
+        count: int,
+        rng: np.random.Generator,
+    ) -> None:
+        super().__init__(count, config.segments, config.stay_probability, rng)
+        self._network = network
+        self._puzzles = puzzles
+        self._config = config
+        size = puzzles.geometry.size
+        self.boards = np.zeros((count, size, size), np.int8)
+        self.masks = np.zeros((count, size**3), np.bool_)
+        self.targets = np.zeros((count, size**3), np.bool_)
+        self._solutions = np.zeros_like(self.boards)
+        self._draw(np.arange(count))
+
+    def run_segment(self) -> Segment:
+        """Run the network; the figures are three losses and the share of solved boards."""
+        network, geometry = self._network, self._puzzles.geometry
+        boards, masks, targets = map(torch.from_numpy, (self.boards, self.masks, self.targets))
+        features = network.body(
+            boards, masks, geometry, all_rounds=True, recurrent_states=self.states
+        )
+        logits: Tensor = network.heads["policy"](features)
+        placements, policy = placement_losses(logits, masks, targets)
+        value = self._value_loss(features) if "value" in network.heads else torch.zeros(())
+        loss = placements + self._config.policy_weight * policy + value
+        last = logits[-1].detach().numpy()
+        is_solved = self.solved(last)
+        figures = {
+            "placements": placements.item(),
+            "policy": policy.item(),
+            "value": value.item(),
+            "solved": float(is_solved.mean()),
+        }
+        return Segment(loss, last, is_solved, features.recurrent_states, figures)
+
+    def solved(self, logits: NDArray[np.float32]) -> NDArray[np.bool_]:
+        """Return the boards whose logits float32 `[B, N**3]` have the signs of the targets."""
+        is_solved: NDArray[np.bool_] = ((logits > 0) == self.targets).all(1, where=self.masks)
+        return is_solved
+
+    def replace(
+        self,
+        rows: NDArray[np.int64],
+        outputs: NDArray[np.float32],
+        is_solved: NDArray[np.bool_],
+    ) -> None:
+        """Make right placements on boards that are not solved, and replace the others."""
+        size = self.boards.shape[1]
+        logits = np.where(self.targets[rows], outputs[rows], -np.inf)
+        least = np.where(is_solved[rows], 0, np.minimum(FILL_LOGIT, logits.max(1)))
+        row, placement = np.nonzero(logits >= least[:, None])
+        cells = self.boards.reshape(len(self), -1)
+        cells[rows[row], placement // size] = placement % size + 1
+        is_full = (cells[rows] > 0).all(1)
+        self._draw(rows[is_full])
+        self._set_targets(rows[~is_full])
+
+    def corrupted(self, count: int) -> NDArray[np.int8]:
+        """Return copies of some boards with one wrong digit, which have no solution.
+
+        Returns:
+            int8 `[count, N, N]`; none, where no board has a wrong placement that is legal.
+        """
+        wrong = self.masks & ~self.targets
+        rows = np.flatnonzero(wrong.any(1))
+        if not len(rows):
+            return self.boards[:0]
+        rows = self._rng.choice(rows, count)
+        placements = (self._rng.random(wrong[rows].shape) * wrong[rows]).argmax(1)
+        boards = self.boards[rows]
+        size = boards.shape[1]
+        boards.reshape(count, -1)[np.arange(count), placements // size] = placements % size + 1
+        return boards
+
+    def _value_loss(self, features: ExactCoverFeatures) -> Tensor:
+        """The squared error of the value, whose target is 1, and 0 for corrupted boards.
+
+        No gradient of it goes back into the body.
+        """
+        head, geometry = self._network.heads["value"], self._puzzles.geometry
+        solvable = (1 - head(_last_round(features))).square().mean()
+        boards = self.corrupted(max(1, len(self) // CORRUPTED))
+        if not len(boards):
+            return solvable
+        masks = board.candidates(boards, geometry).reshape(len(boards), -1)
+        with torch.no_grad():
+            lost = self._network.body(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
+        return (solvable + head(_last_round(lost)).square().mean()) / 2
+
+    def _draw(self, rows: NDArray[np.int64]) -> None:
+        """Put new puzzles into some rows, and reveal cells of some of them."""
+        size, rng = self.boards.shape[1], self._rng
+        drawn = rng.integers(len(self._puzzles.puzzles), size=len(rows))
+        self._solutions[rows] = self._puzzles.solutions[drawn]
+        for row, puzzle in zip(rows, self._puzzles.puzzles[drawn], strict=True):
+            cells = puzzle.ravel().copy()
+            blank = np.flatnonzero(cells == 0)
+            if rng.random() < self._config.revealed:
+                most = min(len(blank) - 1, int(MOST_REVEALED * size**2))
+                shown = rng.choice(blank, int(rng.integers(most + 1)), replace=False)
+                cells[shown] = self._solutions[row].ravel()[shown]
+            self.boards[row] = cells.reshape(size, size)
+        self._set_targets(rows)
+
+    def _set_targets(self, rows: NDArray[np.int64]) -> None:
+        """Compute masks and targets of boards that have changed."""
+        if len(rows):
+            geometry = self._puzzles.geometry
+            self.masks[rows] = board.candidates(self.boards[rows], geometry).reshape(len(rows), -1)
+            digits = np.arange(1, geometry.size + 1, dtype=np.int8)
+            is_digit = self._solutions[rows][..., None] == digits
+            self.targets[rows] = is_digit.reshape(len(rows), -1) & self.masks[rows]
+
+
+def draw_batches(
+    batches: Sequence[LabelledBatch],
+    count: int,
+    rng: np.random.Generator,
+    shares: Sequence[float] | None = None,
+) -> list[LabelledBatch]:
+    """Draw the batch of each of `count` updates, by shares or all alike."""
+    weights = np.ones(len(batches)) if shares is None else np.array(shares)
+    return [batches[drawn] for drawn in rng.choice(len(batches), count, p=weights / weights.sum())]
+
+
+def placement_losses(logits: Tensor, masks: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the two parts of the loss, averaged over rounds and boards.
+
+    Args:
+        logits: float32 `[R, B, N**3]`, far below the others where illegal.
+        masks: bool `[B, N**3]`, the legal placements.
+        targets: bool `[B, N**3]`, those of the solution; at least one a board.
+
+    Returns:
+        The binary cross entropy of the legal placements, summed over a board and divided by 100,
+        and the cross entropy of the policy, minus the log of the softmax mass on the targets.
+    """
+    single = functional.binary_cross_entropy_with_logits(
+        logits, targets.to(logits.dtype).expand_as(logits), reduction="none"
+    )
+    single = (single * masks).sum(-1) / 100
+    mass = torch.logsumexp(logits.masked_fill(~targets, -torch.inf), -1)
+    policy = torch.logsumexp(logits, -1) - mass
+    return single.mean(), policy.mean()
+
+
+def _last_round(features: ExactCoverFeatures) -> ExactCoverFeatures:
+    """Return the features of the last round alone, detached."""
+    return replace(
+        features,
+        placements=features.placements[-1:].detach(),
+        constraints=features.constraints[-1:].detach(),
+    )
