@@ -28,7 +28,7 @@ from sudoku_gym import evaluate, puzzles
 from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_learning.networks import FactorGraphConfig
-from sudoku_learning.recurrent import UpdatesConfig
+from sudoku_learning.recurrent import RecurrentConfig
 from sudoku_learning.training import Training
 
 
@@ -89,7 +89,7 @@ def training_config(config: Config, seed: int, run: Path) -> ExpertIterationConf
         games=64,
         validation_games=64,
         evaluate_every=config.iterations,
-        updates=UpdatesConfig(count=config.updates),
+        recurrent=RecurrentConfig(updates=config.updates),
         network=FactorGraphConfig(
             config.channels, 8, test_rounds=64, intersections=True, convergence_margin=1.0
         ),

@@ -28,7 +28,7 @@ import tyro
 from numpy.typing import NDArray
 
 from results import Row, command_of, keep, share_of, some
-from sudoku_agents.gflownet.config import Balance, GFlowNetConfig, Kind, LossConfig
+from sudoku_agents.gflownet.config import Balance, BalanceConfig, GFlowNetConfig, Kind
 from sudoku_agents.gflownet.estimates import estimate, log_backward
 from sudoku_agents.gflownet.exact import StateGraph, total_variation
 from sudoku_agents.gflownet.flows import FlowNetwork
@@ -42,7 +42,7 @@ from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_gym.puzzles.complete4x4 import solution_grids
 from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_learning.networks import BodyConfig, FactorGraphConfig, MLPConfig
-from sudoku_learning.training import Progress, Random
+from sudoku_learning.training import OptimiserConfig, Progress, Random
 
 Part = Literal["dead", "empty", "any", "rows"]
 
@@ -157,7 +157,8 @@ def settings(kind: Kind, order: Order, body: BodyConfig) -> GFlowNetConfig:
         order=order,
         updates=5,
         replayed=0.0,
-        loss=LossConfig(kind=kind, constant_share=0.4),
+        loss=BalanceConfig(kind=kind),
+        optimiser=OptimiserConfig(3e-3, constant_share=0.4),
         network=body,
         **groups,
     )
@@ -291,7 +292,7 @@ def empty_draws(config: Config, order: Order) -> Iterator[Row]:
         }
     for seed in config.seeds:
         made = settings("trajectory-balance", order, FOR_DRAWS)
-        made = replace(made, replayed=1.0, loss=replace(made.loss, constant_share=0.2))
+        made = replace(made, replayed=1.0, optimiser=OptimiserConfig(3e-3, constant_share=0.2))
         learner, spent, _ = trained(made, config.seconds, seed, Fixed(boards))
         generator = np.random.default_rng(seed)
         empty = EMPTY[None].repeat(config.draws, 0)

@@ -36,13 +36,13 @@ TRAINERS = {  # options, and the parts that follow them
     "expert-iteration": (
         *("--env", "Sudoku6x6-v0", "--envs", "Sudoku4x4-v0", "Sudoku6x6-v0"),
         *("--games", "8", "--validation-games", "8", "--evaluate-every", "1"),
-        *("--updates.count", "6", "--updates.boards", "8", "--search.evaluations", "50"),
+        *("--recurrent.updates", "6", "--optimiser.batch-size", "8", "--search.evaluations", "50"),
         *("--network.channels", "8", "--network.rounds", "4", "--network.test-rounds", "8"),
         *("curriculum:success-rate", "--curriculum.threshold", "0.5"),
     ),
     "dqn": (
         *("--games", "16", "--validation-games", "16", "--replay.capacity", "400"),
-        *("--replay.priority", "0.6", "--updates.batch-size", "16", "--updates.segments", "2"),
+        *("--replay.priority", "0.6", "--optimiser.batch-size", "16", "--updates.segments", "2"),
         *("network:factor-graph", "--network.channels", "8", "--network.rounds", "4"),
         *("curriculum:success-rate", "--curriculum.threshold", "0.5"),
     ),

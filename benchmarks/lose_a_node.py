@@ -21,7 +21,7 @@ from ray.cluster_utils import Cluster
 from results import command_of, keep
 from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.search import SearchConfig
-from sudoku_agents.alphazero.self_play import Games, Player
+from sudoku_agents.alphazero.self_play import SelfPlayer, SelfPlayGames
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig
 from sudoku_learning.training import RayConfig
@@ -47,12 +47,12 @@ def main(argv=None):
     torch.set_num_threads(1)
     torch.manual_seed(seed)
     weights = Network(CONFIG.network, POLICY_AND_VALUE, Geometry.standard(4)).state_dict()
-    wanted = play(LocalSampler(partial(Player, CONFIG)), weights, seed)
+    wanted = play(LocalSampler(partial(SelfPlayer, CONFIG)), weights, seed)
     cluster = Cluster(
         initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
     )
     ray.init(address=cluster.address, log_to_driver=False)
-    sampler = RaySampler(partial(Player, CONFIG), CONFIG.ray)
+    sampler = RaySampler(partial(SelfPlayer, CONFIG), CONFIG.ray)
     try:
         node = cluster.add_node(num_cpus=2)
         sampler.start()
@@ -77,7 +77,7 @@ def main(argv=None):
 def play(sampler, weights, seed):
     """Play an iteration's games."""
     tasks = split(CONFIG.games, BLANKS, CONFIG.ray, np.random.default_rng(seed))
-    return Games.concatenate(sampler.sample(weights, tasks))
+    return SelfPlayGames.concatenate(sampler.sample(weights, tasks))
 
 
 def report(what, sampler, weights, seed, wanted):

@@ -39,8 +39,13 @@ from sudoku_gym import board, evaluate, puzzles
 from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles import difficulty
 from sudoku_gym.puzzles.difficulty import GRADES
+<<<<<<< HEAD
 from sudoku_gym.puzzles.files import read_puzzle_set
 from sudoku_learning.training import Training
+=======
+from sudoku_gym.puzzles.files import read
+from sudoku_learning.training import OptimiserConfig, Training
+>>>>>>> 013a563 (Every trainer has one optimiser configuration and one recurrent batch; shipped configurations, commands and tests follow)
 from supervised_runs import Options, main_of, play, spread, timed_share, train
 
 
@@ -139,9 +144,9 @@ class DistinctPuzzles(Options):
 
 
 THOUGHTS = {
-    "one segment": {"segments": 1, "linger": 0.0},
-    "up to 8 segments": {"segments": 8, "linger": 0.0},
-    "up to 8 segments, boards that are read linger": {"segments": 8, "linger": 0.5},
+    "one segment": {"segments": 1, "stay_probability": 0.0},
+    "up to 8 segments": {"segments": 8, "stay_probability": 0.0},
+    "up to 8 segments, boards that are read linger": {"segments": 8, "stay_probability": 0.5},
 }
 
 
@@ -169,8 +174,8 @@ class LongerThoughts(Options):
             run = self.runs / label
             made = nine("exact-cover", run, self.seed, PuzzlesConfig(distinct=self.distinct))
             body = replace(made.network, channels=self.channels)
-            updates = replace(made.updates, **how)
-            config = replace(made, network=body, updates=updates)
+            recurrent = replace(made.recurrent, **how)
+            config = replace(made, network=body, recurrent=recurrent)
             for_minutes(results, key, config, ExactCoverLearner, self.minutes)
             for bank in self.sets:
                 chosen = spread(puzzles.load(bank, "test"), self.count)
@@ -276,7 +281,7 @@ def nine(name: str, run: Path, seed: int, parts: PuzzlesConfig) -> LabelledConfi
         model=RecurrentTransformerConfig(rounds=32),
         updates=50,
         augment=True,
-        constant_share=0.4,
+        optimiser=OptimiserConfig(6e-4, 16, constant_share=0.4),
     )
 
 

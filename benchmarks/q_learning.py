@@ -27,9 +27,9 @@ from results import Row, command_of, share_of, some, table, told, write
 from sudoku_agents.q_learning.deep import agent
 from sudoku_agents.q_learning.deep.config import (
     DQNConfig,
+    DQNUpdatesConfig,
     ReplayConfig,
     TargetsConfig,
-    UpdatesConfig,
 )
 from sudoku_agents.q_learning.deep.learner import DQNLearner
 from sudoku_agents.q_learning.tabular.config import QLearningConfig
@@ -56,7 +56,7 @@ NO_RULES = DQNConfig(
     reward="dense",
     values="plain",
     targets=TargetsConfig(discount=0.9, backup="max", hindsight=False),
-    updates=UpdatesConfig(segments=1),
+    updates=DQNUpdatesConfig(segments=1),
     network=MLPConfig((512, 512)),
     random_moves=2.0,
 )
@@ -183,7 +183,7 @@ def targets(config: Config) -> Iterator[Row]:
         DQNConfig(
             targets=plain,
             replay=ReplayConfig(priority=0.0),
-            updates=UpdatesConfig(segments=1),
+            updates=DQNUpdatesConfig(segments=1),
             network=body,
         )
     )

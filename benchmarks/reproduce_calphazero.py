@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from results import Row, command_of, share_of, table, write
-from sudoku_agents.alphazero.config import AlphaZeroConfig, LossConfig
+from sudoku_agents.alphazero.config import AlphaZeroConfig, AlphaZeroLossConfig
 from sudoku_agents.alphazero.learner import AlphaZeroLearner
 from sudoku_agents.alphazero.policy import evaluator
 from sudoku_agents.alphazero.search import SearchConfig, tree_search
@@ -54,7 +54,7 @@ from sudoku_learning.networks import (
     PlacementPolicy,
     seeded,
 )
-from sudoku_learning.training import Training
+from sudoku_learning.training import OptimiserConfig, Training
 
 MLP = MLPConfig((1088, 1088, 1088))  # 2,511,169 weights with its heads
 NETWORKS: dict[str, BodyConfig] = {
@@ -163,14 +163,13 @@ def run_config(part: str, config: Config) -> AlphaZeroConfig:
         noise_fraction=0.0,
         replay_iterations=1,
         search=paper_search(config.simulations),
-        loss=LossConfig(
+        loss=AlphaZeroLossConfig(
             value_weight=100.0,
             entropy_weight=0.01,
             every_action=True,
-            learning_rate=rate,
-            batch_size=config.batch_size,
             passes=config.passes,
         ),
+        optimiser=OptimiserConfig(rate, config.batch_size),
         network=NETWORKS.get(part, MLP),
     )
 

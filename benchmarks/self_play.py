@@ -21,7 +21,7 @@ import torch
 from results import command_of, keep
 from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.search import SearchConfig
-from sudoku_agents.alphazero.self_play import Games, Player
+from sudoku_agents.alphazero.self_play import SelfPlayer, SelfPlayGames
 from sudoku_agents.calphazero import loading
 from sudoku_learning.training import RayConfig, checkpoint
 from sudoku_learning.training.actors import RaySampler
@@ -75,7 +75,7 @@ def sampler_of(options, actors):
         search=SearchConfig(simulations=options.simulations, reward="sparse"),
         network=shipped.network,
     )
-    return make_sampler(partial(Player, config), ray_of(options, actors))
+    return make_sampler(partial(SelfPlayer, config), ray_of(options, actors))
 
 
 def ray_of(options, actors):
@@ -86,7 +86,7 @@ def play(sampler, weights, options, seed):
     """Play an iteration's games."""
     rng = np.random.default_rng(seed)
     tasks = split(options.games, options.blanks, ray_of(options, 0), rng)
-    return Games.concatenate(sampler.sample(weights, tasks))
+    return SelfPlayGames.concatenate(sampler.sample(weights, tasks))
 
 
 def measure(samplers, weights, options):

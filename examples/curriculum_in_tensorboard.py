@@ -10,14 +10,14 @@ from pathlib import Path
 
 import torch
 
-from sudoku_agents.alphazero.config import AlphaZeroConfig, LossConfig
+from sudoku_agents.alphazero.config import AlphaZeroConfig, AlphaZeroLossConfig
 from sudoku_agents.alphazero.learner import AlphaZeroLearner
 from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_curricula import ConstantConfig, PaperAlgorithm1Config, SuccessRateConfig
 from sudoku_curricula.curves import BLANKS, COMPLETION_RATE, read_curves
 from sudoku_curricula.plots import plot_runs
 from sudoku_learning.networks import MLPConfig
-from sudoku_learning.training import Training, free_folder
+from sudoku_learning.training import OptimiserConfig, Training, free_folder
 
 CURRICULA = {
     "success-rate": SuccessRateConfig(start=2, stop=12),
@@ -51,7 +51,8 @@ def main(argv=None):
                 curriculum=curriculum,
                 # It sees no structure; on the factor graph no curriculum is needed.
                 network=MLPConfig((512, 512)),
-                loss=LossConfig(learning_rate=1e-3, passes=8),
+                loss=AlphaZeroLossConfig(passes=8),
+                optimiser=OptimiserConfig(1e-3, 256),
                 **small,
             )
             Training(config, AlphaZeroLearner).run()  # writes the curves into the run's folder

@@ -33,8 +33,8 @@ from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.storage.atomic import write_json
 from sudoku_learning.networks import POLICY_AND_VALUE, FactorGraphConfig, Network, seeded
-from sudoku_learning.recurrent import UpdatesConfig
-from sudoku_learning.training import Training, free_folder
+from sudoku_learning.recurrent import RecurrentConfig
+from sudoku_learning.training import OptimiserConfig, Training, free_folder
 
 FLOORS = ("masked-random", "naked-singles", "hidden-singles")
 SEED = 3  # with it the network solves nothing before training
@@ -133,16 +133,19 @@ def configuration(run, smoke):
         curriculum=SuccessRateConfig(
             start=40, stop=55, step=5, threshold=0.8, window=32, min_count=32
         ),
-        updates=UpdatesConfig(count=40, boards=24, constant_share=0.3),
+        optimiser=OptimiserConfig(4e-3, 24, constant_share=0.3),
+        recurrent=RecurrentConfig(updates=40),
         network=FactorGraphConfig(
             16, 16, test_rounds=32, intersections=True, convergence_margin=1.0
         ),
     )
     if not smoke:
         return config
-    few = UpdatesConfig(count=4, boards=4)
+    few = {"iterations": 2, "games": 4, "validation_games": 2}
+    optimiser = replace(config.optimiser, batch_size=4, constant_share=0.4)
+    recurrent = RecurrentConfig(updates=4)
     network = replace(config.network, test_rounds=16)
-    return replace(config, iterations=2, games=4, validation_games=2, updates=few, network=network)
+    return replace(config, optimiser=optimiser, recurrent=recurrent, network=network, **few)
 
 
 def draw_curves(run, floors):

@@ -20,7 +20,7 @@ from sudoku_agents.expert_iteration.learner import ExpertIterationLearner
 from sudoku_curricula.plots import plot_runs
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.evaluation import to_markdown
-from sudoku_learning.recurrent import UpdatesConfig
+from sudoku_learning.recurrent import RecurrentConfig
 from sudoku_learning.training import Training, free_folder
 
 
@@ -42,7 +42,7 @@ def main(argv=None):
         iterations=2 if options.smoke else 8,
         games=16 if options.smoke else 128,
         validation_games=8 if options.smoke else 128,
-        updates=UpdatesConfig(count=4 if options.smoke else 60),
+        recurrent=RecurrentConfig(updates=4 if options.smoke else 60),
     )
     training = Training(config, ExpertIterationLearner)
     untrained = AlphaZeroPolicy(deepcopy(training.learner.network), threshold=config.threshold)

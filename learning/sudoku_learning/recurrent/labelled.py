@@ -16,7 +16,7 @@ from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import Network
-from sudoku_learning.networks.factor_graph import ExactCoverFeatures
+from sudoku_learning.networks.factor_graph import FactorGraphFeatures
 from sudoku_learning.recurrent.batch import RecurrentBatch, Segment
 
 PLACEMENT_LOSS = "losses/placement_loss"
@@ -170,7 +170,7 @@ class LabelledBatch(RecurrentBatch):
         boards.reshape(count, -1)[np.arange(count), placements // size] = placements % size + 1
         return boards
 
-    def _value_loss(self, features: ExactCoverFeatures) -> Tensor:
+    def _value_loss(self, features: FactorGraphFeatures) -> Tensor:
         """The squared error of the value, whose target is 1, and 0 for corrupted boards.
 
         No gradient of it goes back into the body.
@@ -242,7 +242,7 @@ def placement_losses(logits: Tensor, masks: Tensor, targets: Tensor) -> tuple[Te
     return single.mean(), policy.mean()
 
 
-def _last_round(features: ExactCoverFeatures) -> ExactCoverFeatures:
+def _last_round(features: FactorGraphFeatures) -> FactorGraphFeatures:
     """Return the features of the last round alone, detached."""
     return replace(
         features,

@@ -18,7 +18,7 @@ from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.learner import AlphaZeroLearner
 from sudoku_agents.alphazero.replay import Positions
 from sudoku_agents.alphazero.search import SearchConfig
-from sudoku_agents.alphazero.self_play import Games, Player
+from sudoku_agents.alphazero.self_play import SelfPlayer, SelfPlayGames
 from sudoku_agents.alphazero.sparse_policies import SparsePolicies
 from sudoku_curricula.curves import BLANKS, SUCCESS_RATE, read_curves
 from sudoku_curricula.schedules import SuccessRateConfig
@@ -67,7 +67,7 @@ def train(config):
 
 def play(sampler, config, network, blanks, rng):
     tasks = split(config.games, blanks, config.ray, rng)
-    return Games.concatenate(sampler.sample(network.state_dict(), tasks))
+    return SelfPlayGames.concatenate(sampler.sample(network.state_dict(), tasks))
 
 
 @pytest.mark.slow
@@ -75,7 +75,7 @@ def test_actors_play_with_the_latest_weights_what_one_process_plays(ray_cluster,
     from sudoku_learning.training.actors import RaySampler
 
     config = small(tmp_path)
-    make_player = partial(Player, config)
+    make_player = partial(SelfPlayer, config)
     here, there = LocalSampler(make_player), RaySampler(make_player, config.ray)
     games = []
     for seed, blanks in ((1, 9), (2, {9: 0.5, 10: 0.5}), (2, 9)):

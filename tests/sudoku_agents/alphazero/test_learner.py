@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from sudoku_agents.alphazero import policy as players
-from sudoku_agents.alphazero.config import AlphaZeroConfig, LossConfig
+from sudoku_agents.alphazero.config import AlphaZeroConfig, AlphaZeroLossConfig
 from sudoku_agents.alphazero.learner import AlphaZeroLearner, main
 from sudoku_agents.alphazero.search import SearchConfig, tree_search
-from sudoku_agents.alphazero.self_play import play_games
+from sudoku_agents.alphazero.self_play import self_play
 from sudoku_agents.calphazero import loading
 from sudoku_curricula.curves import (
     BLANKS,
@@ -27,7 +27,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig
-from sudoku_learning.training import Training
+from sudoku_learning.training import OptimiserConfig, Training
 
 
 def small(run, **changes):
@@ -60,7 +60,7 @@ def test_self_play_keeps_the_rules(tmp_path, reward, temperature, root):
     envs = gym.make_vec("Sudoku4x4-v0", num_envs=24, blanks=7, reward=reward, end_at_dead_end=True)
     network = Network(PooledConfig(8, 2), POLICY_AND_VALUE, envs.geometry).eval()
     evaluator = players.evaluator(network, envs.geometry)
-    games = play_games(envs, evaluator, config, np.random.default_rng(0))
+    games = self_play(envs, evaluator, config, np.random.default_rng(0))
     positions = games.positions
     masks = board.candidates(positions.boards).reshape(len(positions), -1)
     policies = positions.policies.dense(64)
@@ -240,7 +240,10 @@ def test_the_shipped_network_solves_the_test_orbits_and_9x9_boards():
         ({"noise_fraction": 1.5}, "noise_fraction must lie in"),
         ({"noise_alpha": 0.0}, "noise_alpha must be positive"),
         ({"checkpoint_every": 0}, "checkpoint_every must be at least 1"),
-        ({"loss": LossConfig(every_action=True)}, "every_action needs a body that reads cells"),
+        (
+            {"loss": AlphaZeroLossConfig(every_action=True)},
+            "every_action needs a body that reads cells",
+        ),
     ],
 )
 def test_unusable_configurations_are_refused(wrong, message):
@@ -252,9 +255,9 @@ def test_unusable_configurations_are_refused(wrong, message):
     ("kind", "wrong", "message"),
     [
         (SearchConfig, {"reward": "dense"}, "reward must be 'terminal' or 'sparse'"),
-        (LossConfig, {"batch_size": 0}, "batch_size must be at least 1"),
-        (LossConfig, {"passes": 0.0}, "passes must be positive"),
-        (LossConfig, {"learning_rate": -1.0}, "learning_rate must be positive"),
+        (OptimiserConfig, {"batch_size": 0}, "batch_size must be at least 1"),
+        (AlphaZeroLossConfig, {"passes": 0.0}, "passes must be positive"),
+        (OptimiserConfig, {"learning_rate": -1.0}, "learning_rate must be positive"),
     ],
 )
 def test_unusable_parts_of_a_configuration_are_refused(kind, wrong, message):

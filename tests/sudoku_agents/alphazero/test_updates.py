@@ -4,16 +4,26 @@ import numpy as np
 import pytest
 import torch
 
-from sudoku_agents.alphazero.config import LossConfig
-from sudoku_agents.alphazero.losses import losses
-from sudoku_agents.alphazero.replay import Positions, Replay
+from sudoku_agents.alphazero.config import AlphaZeroConfig, AlphaZeroLossConfig
+from sudoku_agents.alphazero.replay import PositionReplay, Positions
+from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_agents.alphazero.sparse_policies import SparsePolicies
-from sudoku_agents.alphazero.updates import update
+from sudoku_agents.alphazero.updates import losses, update_network
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_learning.networks import POLICY_AND_VALUE, MLPConfig, Network, PooledConfig, seeded
-from sudoku_learning.training import Optimiser
+from sudoku_learning.training import Optimiser, OptimiserConfig
+
+
+def settings(batch_size, augment=True, actions="legal", **loss):
+    return AlphaZeroConfig(
+        augment=augment,
+        search=SearchConfig(actions=actions),
+        network=MLPConfig((64,)),
+        loss=AlphaZeroLossConfig(**loss),
+        optimiser=OptimiserConfig(batch_size=batch_size),
+    )
 
 
 def make(channels, layers):
@@ -61,12 +71,12 @@ def test_updates_teach_the_right_placements(augment):
     with torch.random.fork_rng():
         torch.manual_seed(0)
         network = make(16, 3)
-    optimiser = Optimiser(network, 1e-2)
-    config = LossConfig(batch_size=64, passes=1.0)
-    before = update(network, optimiser, solver_positions(512), 64, geometry, config, rng, augment)
+    optimiser = Optimiser(network, OptimiserConfig(1e-2))
+    config = settings(64, augment=augment, passes=1.0)
+    before = update_network(network, optimiser, solver_positions(512), 64, geometry, config, rng)
     for _ in range(8):
-        after = update(
-            network, optimiser, solver_positions(512), 512, geometry, config, rng, augment
+        after = update_network(
+            network, optimiser, solver_positions(512), 512, geometry, config, rng
         )
     assert after.policy < before.policy - 0.1
     fresh = solver_positions(200, seed=1)
@@ -84,14 +94,14 @@ def test_training_is_the_same_to_the_bit_for_the_same_generators():
         with torch.random.fork_rng():
             torch.manual_seed(3)
             network = make(8, 2)
-        optimiser = Optimiser(network, 1e-2)
-        update(
+        optimiser = Optimiser(network, OptimiserConfig(1e-2))
+        update_network(
             network,
             optimiser,
             solver_positions(128),
             256,
             Geometry.standard(4),
-            LossConfig(batch_size=32),
+            settings(32),
             np.random.default_rng(5),
         )
         return torch.nn.utils.parameters_to_vector(network.parameters())
@@ -104,12 +114,12 @@ def test_the_entropy_term_keeps_the_policy_undecided():
         with torch.random.fork_rng():
             torch.manual_seed(0)
             network = make(8, 2)
-        optimiser = Optimiser(network, 1e-2)
-        config = LossConfig(batch_size=64, entropy_weight=weight)
+        optimiser = Optimiser(network, OptimiserConfig(1e-2))
+        config = settings(64, entropy_weight=weight)
         rng, geometry = np.random.default_rng(0), Geometry.standard(4)
         positions = solver_positions(256, only_singles=True)
         for _ in range(4):
-            last = update(network, optimiser, positions, 512, geometry, config, rng)
+            last = update_network(network, optimiser, positions, 512, geometry, config, rng)
         return last.entropy
 
     assert entropy(10.0) > entropy(0.0) + 0.05
@@ -119,11 +129,11 @@ def test_the_entropy_term_keeps_the_policy_undecided():
 def test_a_loss_over_every_action_starts_at_the_logarithm_of_all_placements(every_action, uniform):
     geometry = Geometry.standard(4)
     network = seeded(0, lambda: Network(MLPConfig((64,)), POLICY_AND_VALUE, geometry))
-    config = LossConfig(batch_size=128, passes=1.0, every_action=every_action)
-    rng, optimiser = np.random.default_rng(0), Optimiser(network, 1e-2)
+    config = settings(128, augment=False, actions="blank", passes=1.0, every_action=every_action)
+    rng, optimiser = np.random.default_rng(0), Optimiser(network, OptimiserConfig(1e-2))
 
     def train(passes):
-        return update(
+        return update_network(
             network,
             optimiser,
             solver_positions(128),
@@ -131,8 +141,6 @@ def test_a_loss_over_every_action_starts_at_the_logarithm_of_all_placements(ever
             geometry,
             config,
             rng,
-            augment=False,
-            actions="blank",
         )
 
     assert abs(train(1).policy - np.log(uniform)) < 0.1
@@ -141,13 +149,13 @@ def test_a_loss_over_every_action_starts_at_the_logarithm_of_all_placements(ever
 
 
 def test_the_replay_forgets_the_oldest_iteration():
-    replay = Replay(iterations=2)
+    replay = PositionReplay(iterations=2)
     for seed in range(3):
         replay.add(solver_positions(4, seed=seed))
     assert len(replay) == 8
     kept = np.concatenate([solver_positions(4, seed=seed).boards for seed in (1, 2)])
     np.testing.assert_array_equal(replay.all().boards, kept)
-    copy = Replay(iterations=2)
+    copy = PositionReplay(iterations=2)
     copy.restore(replay.arrays(), size=4)
     for one in (replay, copy):
         one.add(solver_positions(4, seed=9))

@@ -11,7 +11,6 @@ from sudoku_agents.expert_iteration import labels
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.expert_iteration.learner import (
     EVALUATIONS,
-    READ,
     SEARCHED,
     ExpertIterationLearner,
     main,
@@ -25,8 +24,8 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import SolverPolicy
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import FactorGraphConfig
-from sudoku_learning.recurrent import UpdatesConfig
-from sudoku_learning.training import Training
+from sudoku_learning.recurrent import SOLVED_SHARE, RecurrentConfig
+from sudoku_learning.training import OptimiserConfig, Training
 
 FOUR = Geometry.standard(4)
 NETWORK = FactorGraphConfig(8, 4, test_rounds=16, intersections=True, convergence_margin=1.0)
@@ -43,7 +42,8 @@ def small(run, **changes):
         evaluate_every=1,
         checkpoint_every=1,
         search=RetryConfig(evaluations=60),
-        updates=UpdatesConfig(count=6, boards=8),
+        optimiser=OptimiserConfig(4e-3, 8, constant_share=0.4),
+        recurrent=RecurrentConfig(updates=6),
         network=NETWORK,
         curriculum=ConstantConfig(blanks=12),
     )
@@ -83,7 +83,8 @@ def test_a_short_run_learns(tmp_path):
         tmp_path / "run",
         iterations=5,
         games=64,
-        updates=UpdatesConfig(count=40, boards=24),
+        optimiser=OptimiserConfig(4e-3, 24, constant_share=0.4),
+        recurrent=RecurrentConfig(updates=40),
         network=replace(NETWORK, rounds=8, test_rounds=32),
     )
     training = train(config)
@@ -95,7 +96,7 @@ def test_a_short_run_learns(tmp_path):
     after = evaluate(policy, test).completion_rate
     assert after > max(0.7, before + 0.1)
     found = read_curves(tmp_path / "run")
-    assert {SEARCHED, EVALUATIONS, READ, COMPLETION_RATE} <= found.keys()
+    assert {SEARCHED, EVALUATIONS, SOLVED_SHARE, COMPLETION_RATE} <= found.keys()
     assert training.learner._joined == ("Sudoku4x4-v0", "Sudoku6x6-v0")
 
 
@@ -195,17 +196,18 @@ def test_a_search_that_solves_nothing_is_an_error(tmp_path):
         ({"as_stored": -0.5}, "as_stored must lie in"),
         ({"join_at": 1.5}, "join_at must lie in"),
         ({"envs": ("Sudoku6x6-v0", "Sudoku5x5-v0")}, "Sudoku5x5-v0"),
-        ({"updates": {"segments": 0}}, "segments must be at least 1"),
-        ({"updates": {"linger": 2.0}}, "linger must lie in"),
-        ({"updates": {"learning_rate": 0.0}}, "learning_rate must be positive"),
-        ({"updates": {"constant_share": 1.0}}, "constant_share must lie in"),
-        ({"updates": {"policy_weight": -1.0}}, "policy_weight must not be negative"),
+        ({"recurrent": {"segments": 0}}, "segments must be at least 1"),
+        ({"recurrent": {"stay_probability": 2.0}}, "stay_probability must lie in"),
+        ({"optimiser": {"learning_rate": 0.0}}, "learning_rate must be positive"),
+        ({"optimiser": {"constant_share": 1.5}}, "constant_share must lie in"),
+        ({"recurrent": {"policy_weight": -1.0}}, "policy_weight must not be negative"),
     ],
 )
 def test_settings_that_make_no_sense(tmp_path, changes, message):
     with pytest.raises(ValueError, match=message):
-        if "updates" in changes:
-            UpdatesConfig(**changes["updates"])
+        kinds = {"optimiser": OptimiserConfig, "recurrent": RecurrentConfig}
+        for name in kinds.keys() & changes.keys():
+            changes = {name: kinds[name](**changes[name])}
         small(tmp_path, **changes)
 
 
@@ -238,7 +240,7 @@ def test_the_command_line_and_the_solver(tmp_path, capsys):
                 "--envs",
                 "Sudoku4x4-v0",
                 "Sudoku6x6-v0",
-                "--updates.count",
+                "--recurrent.updates",
                 "5",
                 "--search.evaluations",
                 "50",

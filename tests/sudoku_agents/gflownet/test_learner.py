@@ -7,13 +7,12 @@ import pytest
 import torch
 
 from sudoku_agents.gflownet.agent import load
-from sudoku_agents.gflownet.config import GFlowNetConfig, LossConfig, RewardConfig
+from sudoku_agents.gflownet.config import BalanceConfig, GFlowNetConfig, RewardConfig
 from sudoku_agents.gflownet.exact import StateGraph, total_variation
 from sudoku_agents.gflownet.learner import (
     BALANCE_LOSS,
     LOG_Z,
     PLACEMENT_LOSS,
-    READ,
     SAMPLED,
     GFlowNetLearner,
     main,
@@ -26,8 +25,8 @@ from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import FactorGraphConfig, MLPConfig
-from sudoku_learning.recurrent import UpdatesConfig
-from sudoku_learning.training import Progress, Random, Training
+from sudoku_learning.recurrent import SOLVED_SHARE, RecurrentConfig
+from sudoku_learning.training import OptimiserConfig, Progress, Random, Training
 
 FOUR = Geometry.standard(4)
 EMPTY = np.zeros((4, 4), np.int8)
@@ -101,7 +100,7 @@ def test_a_short_run_learns_what_chance_does_not(tmp_path, kind):
         iterations=4,
         updates=20,
         puzzles=24,
-        loss=LossConfig(kind=kind),
+        loss=BalanceConfig(kind=kind),
         network=FactorGraphConfig(16, 8),
         curriculum=ConstantConfig(blanks=9),
     )
@@ -136,7 +135,8 @@ def test_a_short_run_learns_what_chance_does_not(tmp_path, kind):
     "kind", ["sub-trajectory-balance", "log-partition-variance", "maximum-likelihood"]
 )
 def test_an_interrupted_run_continues_to_the_bit(tmp_path, kind):
-    settings = {"loss": LossConfig(kind=kind), "repeats": 2, "thinking": UpdatesConfig(count=5)}
+    recurrent = RecurrentConfig(updates=5)
+    settings = {"loss": BalanceConfig(kind=kind), "repeats": 2, "recurrent": recurrent}
     whole = train(small(tmp_path / "whole", **settings))
     whole.run()
     assert whole.curriculum.schedule.level > 2
@@ -170,8 +170,9 @@ def test_likelihood_makes_the_solutions_that_were_found_likely(tmp_path):
         tmp_path / "run",
         iterations=5,
         seed=3,  # its untrained network solves nothing
-        loss=LossConfig(kind="maximum-likelihood"),
-        thinking=UpdatesConfig(count=40, boards=24, segments=4, policy_weight=0.0),
+        loss=BalanceConfig(kind="maximum-likelihood"),
+        optimiser=OptimiserConfig(4e-3, 24, constant_share=0.4),
+        recurrent=RecurrentConfig(updates=40, segments=4, revealed=0.25, policy_weight=0.0),
         network=FactorGraphConfig(8, 8, intersections=True, test_rounds=32, convergence_margin=1.0),
         curriculum=SuccessRateConfig(start=4, stop=12, threshold=0.5, window=8, min_count=8),
     )
@@ -185,7 +186,7 @@ def test_likelihood_makes_the_solutions_that_were_found_likely(tmp_path):
     assert greedy.threshold == 5 and evaluate(greedy, part).completion_rate > 0.9
     found = read_curves(tmp_path / "run")
     assert found[PLACEMENT_LOSS][1][-1] < found[PLACEMENT_LOSS][1][0]
-    assert found[READ][1][-1] > found[READ][1][0] and BALANCE_LOSS not in found
+    assert found[SOLVED_SHARE][1][-1] > found[SOLVED_SHARE][1][0] and BALANCE_LOSS not in found
 
 
 def test_likelihood_needs_a_solution_to_learn_from(tmp_path):
@@ -196,7 +197,7 @@ def test_likelihood_needs_a_solution_to_learn_from(tmp_path):
             boards[:, 1, 3] = 4
             return boards, boards
 
-    config = small(tmp_path, loss=LossConfig(kind="maximum-likelihood"))
+    config = small(tmp_path, loss=BalanceConfig(kind="maximum-likelihood"))
     learner = GFlowNetLearner(config, Random(0), OnlyDeadEnds())
     with pytest.raises(ValueError, match="begin with fewer blanks"):
         learner.learn(None, Random(0), Progress())
@@ -256,9 +257,9 @@ def test_damaged_replays(damage, message):
         ({"epsilon": 1.5}, "epsilon must lie in"),
         ({"replayed": -0.5}, "replayed must not be negative"),
         ({"revealed": 2.0}, "revealed must lie in"),
-        ({"loss": LossConfig(kind="log-partition-variance")}, "repeats must be at least 2"),
+        ({"loss": BalanceConfig(kind="log-partition-variance")}, "repeats must be at least 2"),
         (
-            {"loss": LossConfig(kind="maximum-likelihood"), "network": MLPConfig((8,))},
+            {"loss": BalanceConfig(kind="maximum-likelihood"), "network": MLPConfig((8,))},
             "maximum-likelihood needs a recurrent body",
         ),
     ],
@@ -271,10 +272,10 @@ def test_settings_that_make_no_sense(tmp_path, changes, message):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: LossConfig(decay=0.0), "decay must be positive"),
-        (lambda: LossConfig(rounds=0), "rounds must be at least 1"),
-        (lambda: LossConfig(learning_rate=-1.0), "learning_rate must be positive"),
-        (lambda: LossConfig(constant_share=1.0), "constant_share must lie in"),
+        (lambda: BalanceConfig(decay=0.0), "decay must be positive"),
+        (lambda: BalanceConfig(rounds=0), "rounds must be at least 1"),
+        (lambda: OptimiserConfig(learning_rate=-1.0), "learning_rate must be positive"),
+        (lambda: OptimiserConfig(constant_share=1.5), "constant_share must lie in"),
         (lambda: RewardConfig(floor=0.5), "floor must be negative"),
         (lambda: RewardConfig(exponent=0.0), "exponent must be positive"),
     ],

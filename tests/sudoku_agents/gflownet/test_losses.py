@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from sudoku_agents.gflownet import losses
-from sudoku_agents.gflownet.config import LossConfig, RewardConfig
-from sudoku_agents.gflownet.estimates import Estimates, estimate, log_backward, loss_of
+from sudoku_agents.gflownet.config import BalanceConfig, RewardConfig
+from sudoku_agents.gflownet.estimates import Estimates, balance_loss, estimate, log_backward
 from sudoku_agents.gflownet.exact import StateGraph
 from sudoku_agents.gflownet.flows import Answers
 from sudoku_agents.gflownet.matching import log_z_ahead
@@ -81,7 +81,7 @@ def test_the_exact_flow_has_no_loss_and_a_wrong_one_has(kind, order):
             log_z = graph.log_flows(None, REWARD.floor)[0][0]
             np.testing.assert_allclose(found.log_z(kind), log_z, atol=1e-5)
         groups = torch.zeros(len(played), dtype=torch.long)
-        return loss_of(found, LossConfig(kind=kind), groups).item()
+        return balance_loss(found, BalanceConfig(kind=kind), groups).item()
 
     assert loss() < 1e-9
     # The flows between the first state and the end are no business of the losses of whole ones.
@@ -161,10 +161,10 @@ def test_the_last_rounds_may_count_alone():
     values, lengths = numbers()
     found = Estimates(values, torch.zeros(5, 7), lengths)
     groups = torch.zeros(5, dtype=torch.long)
-    last = loss_of(found, LossConfig(rounds=2), groups)
+    last = balance_loss(found, BalanceConfig(rounds=2), groups)
     assert last.item() == losses.trajectory_balance(values[-2:], lengths).item()
-    every = loss_of(found, LossConfig(rounds=9), groups)
-    assert every.item() == loss_of(found, LossConfig(), groups).item()
+    every = balance_loss(found, BalanceConfig(rounds=9), groups)
+    assert every.item() == balance_loss(found, BalanceConfig(), groups).item()
     assert every.item() == losses.trajectory_balance(values, lengths).item()
 
 

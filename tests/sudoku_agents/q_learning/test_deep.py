@@ -10,9 +10,9 @@ import torch
 from sudoku_agents.q_learning.deep import agent
 from sudoku_agents.q_learning.deep.config import (
     DQNConfig,
+    DQNUpdatesConfig,
     ReplayConfig,
     TargetsConfig,
-    UpdatesConfig,
 )
 from sudoku_agents.q_learning.deep.games import play_games
 from sudoku_agents.q_learning.deep.learner import Q_ERROR, Q_LOSS, DQNLearner, main
@@ -23,7 +23,7 @@ from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import FactorGraphConfig, MLPConfig, NetworkPolicy
-from sudoku_learning.training import Training
+from sudoku_learning.training import OptimiserConfig, Training
 
 PLAIN = TargetsConfig(n_step=3, backup="max", hindsight=False)
 
@@ -36,7 +36,8 @@ def small(run, **changes):
         validation_games=16,
         checkpoint_every=2,
         replay=ReplayConfig(capacity=300, importance=0.4, last_importance=1.0),
-        updates=UpdatesConfig(batch_size=16, segments=3),
+        updates=DQNUpdatesConfig(segments=3),
+        optimiser=OptimiserConfig(4e-3, 16, constant_share=0.5),
         network=FactorGraphConfig(8, 4, intersections=True),
         curriculum=SuccessRateConfig(start=2, stop=4, threshold=0.5, window=32, min_count=32),
     )
@@ -115,7 +116,7 @@ def test_a_short_run_learns(tmp_path):
             "network": FactorGraphConfig(intersections=True),
             "iterations": 30,  # its first ten go by without a solved puzzle
         },
-        {"replay": ReplayConfig(priority=0.0), "updates": UpdatesConfig(segments=1)},
+        {"replay": ReplayConfig(priority=0.0), "updates": DQNUpdatesConfig(segments=1)},
     ],
     ids=["n-step", "plain-dueling", "one-segment"],
 )
@@ -194,9 +195,9 @@ def test_damaged_states(tmp_path, damage, message):
         (ReplayConfig, {"capacity": 0}, "capacity must be at least 1"),
         (ReplayConfig, {"priority": 2.0}, "priority must lie in"),
         (ReplayConfig, {"importance": -1.0}, "importance must lie in"),
-        (UpdatesConfig, {"batch_size": 0}, "batch_size must be at least 1"),
-        (UpdatesConfig, {"move_weight": 0.0}, "move_weight must be positive"),
-        (UpdatesConfig, {"constant_share": 1.0}, "constant_share must lie in"),
+        (OptimiserConfig, {"batch_size": 0}, "batch_size must be at least 1"),
+        (DQNUpdatesConfig, {"move_weight": 0.0}, "move_weight must be positive"),
+        (OptimiserConfig, {"constant_share": 1.5}, "constant_share must lie in"),
         (DQNConfig, {"games": 0}, "games must be at least 1"),
         (DQNConfig, {"random_moves": -1.0}, "random_moves must not be negative"),
         (DQNConfig, {"reward": "none"}, "reward must be one of"),
@@ -207,8 +208,8 @@ def test_damaged_states(tmp_path, damage, message):
         (DQNConfig, {"reward": "terminal"}, "use no hindsight and backup='max'"),
         (DQNConfig, {"actions": "blank"}, "use no hindsight and backup='max'"),
         (DQNConfig, {"targets": TargetsConfig(discount=0.9)}, "use no hindsight"),
-        (UpdatesConfig, {"segments": 0}, "segments must be at least 1"),
-        (UpdatesConfig, {"linger": 1.5}, "linger must lie in"),
+        (DQNUpdatesConfig, {"segments": 0}, "segments must be at least 1"),
+        (DQNUpdatesConfig, {"stay_probability": 1.5}, "stay_probability must lie in"),
         (DQNConfig, {"sampling_rounds": 0}, "sampling_rounds must be at least 1"),
         (DQNConfig, {"network": MLPConfig()}, "use updates.segments=1"),
         (
@@ -231,7 +232,8 @@ def test_without_the_rules(tmp_path):
         reward="dense",
         values="plain",
         targets=replace(PLAIN, n_step=1),
-        updates=UpdatesConfig(batch_size=16, segments=1),
+        updates=DQNUpdatesConfig(segments=1),
+        optimiser=OptimiserConfig(4e-3, 16, constant_share=0.5),
         network=MLPConfig((32,)),
         curriculum=ConstantConfig(blanks=3),
     )

@@ -15,7 +15,7 @@ from sudoku_agents.q_learning.deep.targets import (
     hardest_choice,
     targets_of,
 )
-from sudoku_agents.q_learning.deep.updates import follow, loss_of
+from sudoku_agents.q_learning.deep.updates import q_loss, soft_update
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.board.actions import legal_placements, sample_actions
 from sudoku_gym.geometry import Geometry
@@ -111,7 +111,7 @@ def test_hindsight_knows_what_the_solver_knows():
     moves = moves_on(stored.puzzles.copy(), actions, solutions=stored.solutions)
     found = targets_of(moves, *networks(SMALL), FOUR, SMALL)
     values, masks = true_values(stored.puzzles, FOUR)
-    assert found.is_told.all()
+    assert found.all_known.all()
     np.testing.assert_array_equal(found.known, masks)
     np.testing.assert_array_equal(found.values[masks], values[masks])
 
@@ -131,7 +131,7 @@ def test_the_target_of_a_move():
     network, target_network = networks(config)
     found = targets_of(moves, network, target_network, FOUR, config)
     values = board_values(followers, network, target_network, FOUR, config)
-    assert not found.is_told.any() and (found.known.sum(1) == 1).all()
+    assert not found.all_known.any() and (found.known.sum(1) == 1).all()
     assert found.known[np.arange(count), actions].all()
     np.testing.assert_allclose(found.values[found.known], returns + discounts * values, rtol=1e-5)
 
@@ -141,12 +141,12 @@ def test_the_losses():
     wanted = targets.Targets(np.array([[1, 0, 0], [0, 0.5, 0]], np.float32), known, known[:, 0])
     found = torch.tensor([[[0.0, 0.0, -1e9], [-1e9, 2.0, 1.0]]], requires_grad=True)
     weights = np.array([0.01, 0.1], np.float32)
-    loss = loss_of(found, wanted, weights, SMALL)
+    loss = q_loss(found, wanted, weights, SMALL)
     entropy = -0.5 * np.log(1 / (1 + np.exp(-2))) - 0.5 * np.log(1 / (1 + np.exp(2)))
     assert loss.item() == pytest.approx((0.01 * 2 * np.log(2) + 0.1 * entropy) / 2)
     loss.backward()
     assert found.grad[0, 0, 2] == found.grad[0, 1, 0] == found.grad[0, 1, 2] == 0
-    plain = loss_of(found, wanted, weights, replace(SMALL, values="plain"))
+    plain = q_loss(found, wanted, weights, replace(SMALL, values="plain"))
     assert plain.item() == pytest.approx((0.01 * 0.5 + 0.1 * 1.0) / 2)
 
 
@@ -154,7 +154,7 @@ def test_the_target_network_follows():
     network, behind = networks(SMALL)
     before = torch.nn.utils.parameters_to_vector(behind.parameters()).clone()
     ahead = torch.nn.utils.parameters_to_vector(network.parameters())
-    follow(behind, network, 0.25)
+    soft_update(behind, network, 0.25)
     after = torch.nn.utils.parameters_to_vector(behind.parameters())
     torch.testing.assert_close(after, 0.75 * before + 0.25 * ahead)
     assert not after.requires_grad or after.grad_fn is not None

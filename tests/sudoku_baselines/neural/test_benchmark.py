@@ -11,8 +11,8 @@ from sudoku_baselines.neural.exact_cover import ExactCoverTraining
 from sudoku_baselines.neural.multiverse import MultiverseConfig
 from sudoku_gym import puzzles
 from sudoku_learning.networks import FactorGraphConfig, seeded
-from sudoku_learning.recurrent import UpdatesConfig
-from sudoku_learning.training import Training
+from sudoku_learning.recurrent import RecurrentConfig
+from sudoku_learning.training import OptimiserConfig, Training
 
 
 @pytest.mark.parametrize("verses", [1, 5])
@@ -59,7 +59,8 @@ def small(name, run, seed, parts):
         seed=seed,
         puzzles=parts,
         validation_games=4,
-        updates=UpdatesConfig(count=2, boards=4, segments=2),
+        optimiser=OptimiserConfig(4e-3, 4, constant_share=0.4),
+        recurrent=RecurrentConfig(updates=2, segments=2),
         network=FactorGraphConfig(8, 2),
     )
 
@@ -85,7 +86,9 @@ def test_longer_thoughts(tmp_path, monkeypatch):
     assert played == [(name, rounds) for name in neural_9x9.THOUGHTS for rounds in (2, 4)]
     runs = [json.loads(path.read_text()) for path in sorted(tmp_path.glob("**/[ou]*/config.json"))]
     assert len(runs) == 3
-    assert sorted((run["updates"]["segments"], run["updates"]["linger"]) for run in runs) == [
+    assert sorted(
+        (run["recurrent"]["segments"], run["recurrent"]["stay_probability"]) for run in runs
+    ) == [
         (1, 0.0),
         (8, 0.0),
         (8, 0.5),

@@ -17,8 +17,8 @@ from sudoku_gym.geometry import symmetry
 from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import FactorGraphConfig, NetworkPolicy
-from sudoku_learning.recurrent import UpdatesConfig
-from sudoku_learning.training import Progress, Random, Training
+from sudoku_learning.recurrent import RecurrentConfig
+from sudoku_learning.training import OptimiserConfig, Progress, Random, Training
 
 
 def small(run, **changes):
@@ -27,7 +27,8 @@ def small(run, **changes):
         "iterations": 2,
         "validation_games": 16,
         "puzzles": PuzzlesConfig(distinct=40),
-        "updates": UpdatesConfig(count=60, boards=24, segments=4),
+        "optimiser": OptimiserConfig(4e-3, 24, constant_share=0.4),
+        "recurrent": RecurrentConfig(updates=60, segments=4),
         "network": FactorGraphConfig(
             8, 8, test_rounds=32, intersections=True, convergence_margin=1.0
         ),
@@ -61,7 +62,11 @@ def test_what_is_predicted_moves_with_the_board():
 
 
 def test_an_interrupted_run_continues_to_the_bit(tmp_path):
-    few = {"iterations": 3, "updates": UpdatesConfig(count=4, boards=8, segments=2)}
+    few = {
+        "iterations": 3,
+        "optimiser": OptimiserConfig(4e-3, 8, constant_share=0.4),
+        "recurrent": RecurrentConfig(updates=4, segments=2),
+    }
     whole = Training(small(tmp_path / "whole", **few), ExactCoverLearner)
     whole.run()
     part = small(tmp_path / "part", **few)
@@ -90,11 +95,11 @@ def _two_steps(step):
 
 def test_settings_that_make_no_sense(tmp_path):
     with pytest.raises(ValueError, match="revealed must lie in"):
-        small(tmp_path, revealed=2.0)
+        small(tmp_path, recurrent=RecurrentConfig(revealed=2.0))
 
 
 def test_further_environments_are_trained_on_too(tmp_path):
-    few = UpdatesConfig(count=40, boards=8, segments=4)
+    few = RecurrentConfig(updates=40, segments=4)
     learner = ExactCoverLearner(small(tmp_path, also=("Sudoku4x4-v0",), updates=few), Random(0))
     assert [pool.puzzles.shape for pool in learner.pools] == [(40, 6, 6), (40, 4, 4)]
     before = {name: value.clone() for name, value in learner.network.state_dict().items()}

@@ -28,7 +28,7 @@ from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles.banks import named_geometry
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_learning.networks import seeded
-from sudoku_learning.training import Training
+from sudoku_learning.training import OptimiserConfig, Training
 
 FOUR = Geometry.standard(4)
 GEOMETRIES = ["4x4", "6x6", "9x9", "x9x9", "windows9x9", "jigsaw9x9", "latin9x9"]
@@ -194,7 +194,7 @@ def small(run, **changes):
         "fillers": 2,
         "epochs": 8,
         "iterations": 20,
-        "boards": 8,
+        "optimiser": OptimiserConfig(2e-2, 8, constant_share=0.3),
         "trials": 3,
         "validation_games": 8,
         "evaluate_every": 20,
@@ -252,7 +252,8 @@ def test_trial_and_error_and_backtracking_solve_the_rest(trained):
 
 
 def test_an_interrupted_run_continues_to_the_bit(tmp_path):
-    few = {"env": "Sudoku4x4-v0", "grids": 12, "epochs": 1, "boards": 6, "iterations": 4}
+    few = {"env": "Sudoku4x4-v0", "grids": 12, "epochs": 1, "iterations": 4}
+    few["optimiser"] = OptimiserConfig(2e-2, 6, constant_share=0.3)
     whole = Training(small(tmp_path / "whole", **few), GuissartLearner)
     whole.run()
     part = small(tmp_path / "part", **few)
@@ -269,7 +270,7 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path):
     [
         ({"grids": 0}, "grids must be at least 1"),
         ({"fillers": 0}, "fillers must be at least 1"),
-        ({"learning_rate": 0.0}, "learning_rate must be positive"),
+        ({"epochs": 0}, "epochs must be at least 1"),
     ],
 )
 def test_settings_that_make_no_sense(tmp_path, changes, message):

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from sudoku_baselines.neural.cnn import ConvolutionsConfig, ConvolutionsTraining
-from sudoku_baselines.neural.learner import CELL_LOSS, READ, SupervisedLearner
+from sudoku_baselines.neural.learner import CELL_LOSS, SupervisedLearner
 from sudoku_baselines.neural.mlp import PerceptronConfig, PerceptronTraining
 from sudoku_baselines.neural.model import ModelPredictor, cell_loss
 from sudoku_baselines.neural.multiverse import MultiverseConfig, MultiverseTraining, main
@@ -24,7 +24,8 @@ from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles.banks import named_geometry
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import chunks, seeded
-from sudoku_learning.training import RayConfig, Training
+from sudoku_learning.recurrent import SOLVED_SHARE
+from sudoku_learning.training import OptimiserConfig, RayConfig, Training
 
 FOUR = Geometry.standard(4)
 MODELS = {
@@ -45,12 +46,11 @@ def small(name, run, **changes):
         "model": model,
         "iterations": 2,
         "updates": 100,
-        "boards": 32,
         "revealed": 1.0,
         "augment": True,
         "cells": "blanks",
         "segments": 4 if name == "tiny-recursion" else 1,
-        "learning_rate": 3e-3,
+        "optimiser": OptimiserConfig(3e-3, 32),
         "mode": "surest",
         "validation_games": 16,
     }
@@ -89,7 +89,7 @@ def test_every_model_learns(name, tmp_path):
     policy = load_policy(tmp_path / "run")
     after = evaluate(policy, held_out).completion_rate
     assert after > max(SOLVED[name], before + 0.1)
-    assert {CELL_LOSS, READ, COMPLETION_RATE} <= read_curves(tmp_path / "run").keys()
+    assert {CELL_LOSS, SOLVED_SHARE, COMPLETION_RATE} <= read_curves(tmp_path / "run").keys()
     check_policy(policy)
 
 
@@ -149,7 +149,7 @@ def test_relations_follow_the_unit_table():
 
 
 def test_an_interrupted_run_continues_to_the_bit(tmp_path):
-    few = {"updates": 6, "boards": 8, "iterations": 3, "constant_share": 1.0}
+    few = {"updates": 6, "iterations": 3, "optimiser": OptimiserConfig(3e-3, 8)}
     whole = Training(small("tiny-recursion", tmp_path / "whole", **few), SupervisedLearner)
     whole.run()
     part = small("tiny-recursion", tmp_path / "part", **few)
@@ -165,7 +165,7 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path):
 
 
 def test_runs_are_played_as_asked(tmp_path):
-    few = {"updates": 2, "boards": 4, "iterations": 1}
+    few = {"updates": 2, "iterations": 1, "optimiser": OptimiserConfig(3e-3, 4)}
     Training(small("rrn", tmp_path / "rrn", **few), SupervisedLearner).run()
     Training(small("mlp", tmp_path / "mlp", **few), SupervisedLearner).run()
     policy = load_policy(f"{tmp_path / 'rrn'}?mode=one-shot&rounds=9")
@@ -199,12 +199,11 @@ def test_the_command_line(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"boards": 0}, "boards must be at least 1"),
         ({"updates": 0}, "updates must be at least 1"),
         ({"segments": 0}, "segments must be at least 1"),
         ({"revealed": 1.5}, "revealed must lie in"),
         ({"as_stored": -1.0}, "as_stored must lie in"),
-        ({"learning_rate": 0.0}, "learning_rate must be positive"),
+        ({"stay_probability": 2.0}, "stay_probability must lie in"),
         ({"cells": "some"}, "cells must be 'blanks' or 'all'"),
         ({"mode": "guess"}, "mode must be 'one-shot' or 'surest'"),
         ({"ray": RayConfig(actors=2)}, "nothing to sample"),

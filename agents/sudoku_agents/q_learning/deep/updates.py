@@ -12,7 +12,7 @@ from sudoku_agents.q_learning.deep.agent import HEAD
 from sudoku_agents.q_learning.deep.config import DQNConfig
 from sudoku_agents.q_learning.deep.replay import MoveReplay
 from sudoku_agents.q_learning.deep.targets import Targets, as_values, targets_of
-from sudoku_gym.board.placements import legal_placements
+from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import Network
 from sudoku_learning.recurrent import RecurrentBatch, Segment
@@ -89,13 +89,14 @@ class ReplayBatch(RecurrentBatch):
         known = self.targets.known
         errors = np.where(known, np.abs(values - self.targets.values), np.float32(0))
         self._replay.set_errors(self._index, errors.max(1))
+        is_solved: NDArray[np.bool_] = (errors < 0.5).all(1)
         figures = {
             "loss": loss.item(),
             "error": float(errors.sum() / known.sum()),
             "value": float(values[np.arange(len(values)), self._actions].mean()),
             "hindsight": float(self.targets.all_known.mean()),
         }
-        return Segment(loss, values, (errors < 0.5).all(1), states, figures)
+        return Segment(loss, values, is_solved, states, figures)
 
     def replace(
         self,
