@@ -39,13 +39,8 @@ from sudoku_gym import board, evaluate, puzzles
 from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles import difficulty
 from sudoku_gym.puzzles.difficulty import GRADES
-<<<<<<< HEAD
 from sudoku_gym.puzzles.files import read_puzzle_set
-from sudoku_learning.training import Training
-=======
-from sudoku_gym.puzzles.files import read
 from sudoku_learning.training import OptimiserConfig, Training
->>>>>>> 013a563 (Every trainer has one optimiser configuration and one recurrent batch; shipped configurations, commands and tests follow)
 from supervised_runs import Options, main_of, play, spread, timed_share, train
 
 
