@@ -88,15 +88,15 @@ class ReplayBatch(RecurrentBatch):
         values = as_values(outputs[-1].detach(), self._config).numpy()
         known = self.targets.known
         errors = np.where(known, np.abs(values - self.targets.values), np.float32(0))
-        self._replay.set_errors(self._index, errors.max(1))
-        is_solved: NDArray[np.bool_] = (errors < 0.5).all(1)
+        worst = errors.max(1)
+        self._replay.set_errors(self._index, worst)
         figures = {
             "loss": loss.item(),
             "error": float(errors.sum() / known.sum()),
             "value": float(values[np.arange(len(values)), self._actions].mean()),
             "hindsight": float(self.targets.all_known.mean()),
         }
-        return Segment(loss, values, is_solved, states, figures)
+        return Segment(loss, values, worst < 0.5, states, figures)
 
     def replace(
         self,
