@@ -17,7 +17,7 @@ from sudoku_agents.gflownet.learner import (
     GFlowNetLearner,
     main,
 )
-from sudoku_agents.gflownet.replay import Replay
+from sudoku_agents.gflownet.replay import SolutionReplay
 from sudoku_agents.gflownet.trajectories import lead_to
 from sudoku_curricula.curves import BLANKS, COMPLETION_RATE, read_curves
 from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
@@ -239,14 +239,14 @@ def test_solutions_that_were_found_are_kept_and_no_others(tmp_path):
 )
 def test_damaged_replays(damage, message):
     test = puzzles.load("4x4", "test")[:6]
-    replay = Replay(FOUR, 10)
+    replay = SolutionReplay(FOUR, 10)
     rng = np.random.default_rng(0)
     replay.add(lead_to(test.puzzles, test.solutions, FOUR, "any", rng))
     assert len(replay) == 6
     arrays = {name: array.copy() for name, array in replay.arrays().items()}
     damage(arrays)
     with pytest.raises(ValueError, match=message):
-        Replay(FOUR, 10).restore(arrays)
+        SolutionReplay(FOUR, 10).restore(arrays)
 
 
 @pytest.mark.parametrize(

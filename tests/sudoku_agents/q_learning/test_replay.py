@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sudoku_agents.q_learning.deep.config import DQNConfig, TargetsConfig
 from sudoku_agents.q_learning.deep.games import moves_of
-from sudoku_agents.q_learning.deep.replay import Moves, Replay
+from sudoku_agents.q_learning.deep.replay import MoveReplay, Moves
 from sudoku_agents.q_learning.deep.sum_tree import SumTree
 
 PRIORITIES = st.lists(st.sampled_from([0.0, 0.0, 0.25, 1.0, 3.5]), min_size=1, max_size=40)
@@ -42,7 +42,7 @@ def test_no_rounding_finds_a_leaf_without_priority():
 
 
 def test_the_oldest_moves_are_forgotten():
-    replay = Replay(10, 4)
+    replay = MoveReplay(10, 4)
     for first in (0, 4, 8):
         replay.add(some_moves(4, first))
     assert len(replay) == 10
@@ -52,7 +52,7 @@ def test_the_oldest_moves_are_forgotten():
 
 
 def test_all_alike_without_priorities():
-    replay = Replay(50, 4)
+    replay = MoveReplay(50, 4)
     replay.add(some_moves(20))
     batch = replay.sample(20_000, 1.0, np.random.default_rng(0))
     counts = np.bincount(batch.moves.returns.astype(int), minlength=20)
@@ -61,7 +61,7 @@ def test_all_alike_without_priorities():
 
 
 def test_draws_follow_priorities_and_weights_make_up_for_them():
-    replay = Replay(50, 4, priority=0.5)
+    replay = MoveReplay(50, 4, priority=0.5)
     replay.add(some_moves(20))
     replay.set_errors(np.arange(20), np.linspace(0, 1.9, 20, dtype=np.float32))
     replay.add(some_moves(1, 20))  # comes with the highest priority
@@ -81,10 +81,10 @@ def test_draws_follow_priorities_and_weights_make_up_for_them():
 @pytest.mark.parametrize("priority", [0.0, 0.7])
 @pytest.mark.parametrize("count", [6, 10, 23])
 def test_a_restored_replay_goes_on_to_the_bit(priority, count):
-    replay = Replay(10, 4, priority)
+    replay = MoveReplay(10, 4, priority)
     replay.add(some_moves(count))
     replay.set_errors(np.arange(3), np.array([0.3, 1.7, 0.01], np.float32))
-    copy = Replay(10, 4, priority)
+    copy = MoveReplay(10, 4, priority)
     copy.restore(replay.arrays())
     for one in (replay, copy):
         one.add(some_moves(3, 50))
@@ -113,12 +113,12 @@ def test_a_restored_replay_goes_on_to_the_bit(priority, count):
     ],
 )
 def test_damaged_arrays(damage, message):
-    replay = Replay(10, 4, 0.5)
+    replay = MoveReplay(10, 4, 0.5)
     replay.add(some_moves(6))
     arrays = {name: array.copy() for name, array in replay.arrays().items()}
     damage(arrays)
     with pytest.raises(ValueError, match=message):
-        Replay(10, 4, 0.5).restore(arrays)
+        MoveReplay(10, 4, 0.5).restore(arrays)
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 9])
