@@ -17,7 +17,6 @@ from stable_baselines3.common.vec_env import VecMonitor
 from results import Results, command_of, played
 from sudoku_agents.sb3 import (
     ExactCoverDQNPolicy,
-    HeldOut,
     MaskedDQN,
     MaskedDQNPolicy,
     SB3Policy,
@@ -27,6 +26,7 @@ from sudoku_curricula import make_schedule
 from sudoku_curricula.sb3 import BlanksCurriculumCallback
 from sudoku_gym import evaluate, puzzles
 from sudoku_gym.puzzles.sources import resolve_source
+from sudoku_learning.training import HeldOut
 
 ON_POLICY = {
     "n_steps": 64,
@@ -86,7 +86,7 @@ def main(argv=None):
         policy, VecMonitor(boards), gamma=gamma, seed=options.seed, device="cpu", **settings
     )
     rng = np.random.default_rng(options.seed)
-    held_out = HeldOut(model, resolve_source("4x4", "validation"), 128, rng)
+    held_out = HeldOut(SB3Policy(model), resolve_source("4x4", "validation"), 128, rng)
     model.learn(
         options.steps,
         BlanksCurriculumCallback(schedule, held_out, evaluate_every=options.steps // 10, verbose=1),

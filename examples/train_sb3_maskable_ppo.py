@@ -17,13 +17,14 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecMonitor
 
-from sudoku_agents.sb3 import ExactCoverPolicy, HeldOut, SB3Policy, make_vec_env
+from sudoku_agents.sb3 import ExactCoverPolicy, SB3Policy, make_vec_env
 from sudoku_curricula import SCHEDULES, make_schedule
 from sudoku_curricula.sb3 import BlanksCurriculumCallback
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.evaluation import to_markdown
 from sudoku_gym.puzzles.sources import BankSource, resolve_source
 from sudoku_learning.networks import BODIES
+from sudoku_learning.training import HeldOut
 
 # blanks at first, at last, and added by a promotion
 LEVELS = {4: (2, 12, 1), 9: (10, 54, 2)}
@@ -77,9 +78,8 @@ def main(argv=None):
         tensorboard_log=str(options.run),
         device="cpu",
     )
-    held_out = HeldOut(
-        model, resolve_source(bank, "validation"), 128, np.random.default_rng(options.seed)
-    )
+    rng = np.random.default_rng(options.seed)
+    held_out = HeldOut(SB3Policy(model), resolve_source(bank, "validation"), 128, rng)
     every = 4_096 * (1 if smoke else options.size)
     callbacks = [BlanksCurriculumCallback(schedule, held_out, evaluate_every=every, verbose=1)]
     steps = 4_096 if smoke else options.steps

@@ -18,7 +18,7 @@ SHARED = {
 # Names that still are to be renamed: shorten this list.
 PENDING = set(
     """
-    Answer BLANKS Batch Config Games HEADS HeldOut LossConfig Losses MaskedQNetwork NODES
+    Answer BLANKS Batch Config Games HEADS LossConfig Losses MaskedQNetwork NODES
     Network Order PARTS PLACEMENT_LOSS PRETRAINED Player READ Replay SOLVED STATUSES Sample
     Sampler State Task Thinking UNDECIDED UpdatesConfig follow in_words legal_placements loss_of
     make_network one_hot play_games read read_config run_rounds split update write

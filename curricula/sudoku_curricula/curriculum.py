@@ -14,7 +14,7 @@ from sudoku_curricula.base import COMPLETION, Schedule
 from sudoku_curricula.curves import BLANKS, COMPLETION_RATE, SUCCESS_RATE, ScalarWriter
 
 SetBlanks = Callable[[Mapping[int, float]], Any]
-HeldOut = Callable[[int | None], tuple[int, int]]
+PlayHeldOut = Callable[[int | None], tuple[int, int]]
 
 _NOTHING: Mapping[str, tuple[int, int]] = MappingProxyType({})
 
@@ -86,7 +86,7 @@ class Curriculum:
             self._write(BLANKS, self.schedule.level)
 
     def report_held_out(
-        self, held_out: HeldOut, measured: Mapping[str, tuple[int, int]] = _NOTHING
+        self, held_out: PlayHeldOut, measured: Mapping[str, tuple[int, int]] = _NOTHING
     ) -> tuple[float, float]:
         """Feed the schedule once, let held-out games show the level, then play minimal puzzles.
 
@@ -145,7 +145,7 @@ class Curriculum:
         self._tally = {level: (won, count) for level, won, count in state["tally"]}
         self._set_blanks(self.schedule.distribution())
 
-    def _climb(self, held_out: HeldOut) -> tuple[int, int]:
+    def _climb(self, held_out: PlayHeldOut) -> tuple[int, int]:
         """Let games decide until they reach a level that they don't pass; return the last ones."""
         while True:
             level = self.schedule.level
@@ -154,7 +154,7 @@ class Curriculum:
             if self.schedule.level == level:  # as it is where the schedule is finished
                 return played
 
-    def _play(self, held_out: HeldOut, level: int) -> tuple[int, int]:
+    def _play(self, held_out: PlayHeldOut, level: int) -> tuple[int, int]:
         solved, count = held_out(level)
         self.games += count
         return solved, count

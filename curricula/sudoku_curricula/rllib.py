@@ -28,12 +28,12 @@ except ModuleNotFoundError as error:
 
 from sudoku_curricula import curves
 from sudoku_curricula.base import COMPLETION
-from sudoku_curricula.curriculum import Curriculum, HeldOut, check_metric
+from sudoku_curricula.curriculum import Curriculum, PlayHeldOut, check_metric
 from sudoku_curricula.schedules import ScheduleConfig
 from sudoku_curricula.wrappers import find_set_blanks, results_of
 
 CURRICULUM = "curriculum"  # the part of a checkpoint
-EPISODES, SOLVED = "episodes_by_level", "solved_by_level"  # sums, in the runners' metrics
+_EPISODES, _SOLVED = "episodes_by_level", "solved_by_level"  # sums, in the runners' metrics
 STEPS = "num_env_steps_sampled_lifetime"
 
 _LOSSES = {  # what RLlib calls it, and what every trainer calls it
@@ -110,7 +110,7 @@ class BlanksCurriculumCallback(RLlibCallback):
     def __init__(
         self,
         schedule: ScheduleConfig,
-        held_out: Callable[[Algorithm], HeldOut] | None = None,
+        held_out: Callable[[Algorithm], PlayHeldOut] | None = None,
         *,
         evaluate_every: int = 20_000,
         episodes_per_update: int = 100,
@@ -124,7 +124,7 @@ class BlanksCurriculumCallback(RLlibCallback):
         self._make_held_out = held_out
         self._every = evaluate_every
         self._episodes_per_update = episodes_per_update
-        self._held_out: HeldOut | None = None
+        self._held_out: PlayHeldOut | None = None
         self._evaluated_at = 0
         self._written: dict[str, float] = {}
         self._started: tuple[int, float] | None = None
@@ -148,7 +148,7 @@ class BlanksCurriculumCallback(RLlibCallback):
         """Count a training episode, in the process that played it."""
         if self._make_held_out is None and not env_runner.config.in_evaluation:
             level, success = results_of(episode.get_infos(-1))
-            for name, value in ((EPISODES, 1), (SOLVED, int(success))):
+            for name, value in ((_EPISODES, 1), (_SOLVED, int(success))):
                 metrics_logger.log_value((name, str(int(level))), value, reduce="sum")
 
     def on_train_result(
@@ -202,7 +202,7 @@ class BlanksCurriculumCallback(RLlibCallback):
 
     def _report_training_episodes(self, curriculum: Curriculum, result: dict[str, Any]) -> None:
         runners = result.get("env_runners", {})
-        solved, episodes = runners.pop(SOLVED, {}), runners.pop(EPISODES, {})
+        solved, episodes = runners.pop(_SOLVED, {}), runners.pop(_EPISODES, {})
         for name, sum_ in episodes.items():
             # RLlib keeps levels that ended no episode since its last result, with a sum of nan.
             count = int(np.nan_to_num(sum_))

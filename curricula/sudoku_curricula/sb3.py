@@ -15,7 +15,7 @@ except ModuleNotFoundError as error:
 
 from sudoku_curricula import curves
 from sudoku_curricula.base import COMPLETION, Schedule
-from sudoku_curricula.curriculum import Curriculum, HeldOut, check_metric
+from sudoku_curricula.curriculum import Curriculum, PlayHeldOut, check_metric
 from sudoku_curricula.wrappers import results_of
 
 _LOSSES = {  # what SB3 calls it, what every trainer calls it, and the sign between them
@@ -39,10 +39,9 @@ class BlanksCurriculumCallback(BaseCallback):
 
     Args:
         schedule: a started schedule, e.g. `make_schedule("success-rate", start=2, stop=12)`.
-        held_out: plays held-out puzzles greedily with so many blanks, minimal ones for None, and
-            returns how many were solved and how many there were, e.g.
-            `sudoku_agents.sb3.HeldOut`. None feeds the schedule with the training episodes, which
-            explore and so understate the skill.
+        held_out: plays held-out puzzles with so many blanks, minimal ones for None, and returns
+            how many were solved and played, e.g. `sudoku_learning.training.HeldOut`. None feeds the
+            schedule with the training episodes, which explore and so understate the skill.
         evaluate_every: environment steps between two calls of `held_out`.
         episodes_per_update: without `held_out`, how many training episodes at the current level
             make one update of the schedule.
@@ -62,7 +61,7 @@ class BlanksCurriculumCallback(BaseCallback):
     def __init__(
         self,
         schedule: Schedule,
-        held_out: HeldOut | None = None,
+        held_out: PlayHeldOut | None = None,
         *,
         evaluate_every: int = 20_000,
         episodes_per_update: int = 100,
@@ -118,7 +117,7 @@ class BlanksCurriculumCallback(BaseCallback):
         curriculum.report(levels, successes)
         self._keep_state()
 
-    def _report_held_out(self, curriculum: Curriculum, held_out: HeldOut) -> None:
+    def _report_held_out(self, curriculum: Curriculum, held_out: PlayHeldOut) -> None:
         at_level, minimal = curriculum.report_held_out(held_out)
         if self.verbose:
             print(

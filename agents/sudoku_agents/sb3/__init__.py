@@ -8,14 +8,13 @@ except ModuleNotFoundError as error:
     ) from error
 
 from sudoku_agents.sb3.dqn import ExactCoverDQNPolicy, MaskedDQN, MaskedDQNPolicy
-from sudoku_agents.sb3.play import HeldOut, SB3Policy
+from sudoku_agents.sb3.play import SB3Policy
 from sudoku_agents.sb3.ppo import ExactCoverPolicy
 from sudoku_agents.sb3.vec_env import SudokuVecEnv, make_vec_env
 
 __all__ = [
     "ExactCoverDQNPolicy",
     "ExactCoverPolicy",
-    "HeldOut",
     "MaskedDQN",
     "MaskedDQNPolicy",
     "SB3Policy",

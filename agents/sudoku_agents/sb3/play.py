@@ -1,4 +1,4 @@
-"""A model of Stable-Baselines3 at our tables: as a policy, and measured on held-out puzzles."""
+"""A model of Stable-Baselines3 as a policy."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 
 from sudoku_agents.sb3.observations import check_observations, encode
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_learning.networks import PlacementPolicy
-from sudoku_learning.training import held_out
 
 
 class SB3Policy(PlacementPolicy):
@@ -51,19 +49,3 @@ class SB3Policy(PlacementPolicy):
         observations = encode(boards, self.model.observation_space)
         actions: Any = self.model.predict(observations, **options)[0]
         return actions
-
-
-class HeldOut(held_out.HeldOut):
-    """Lets a model play held-out puzzles greedily; what a curriculum's callback asks.
-
-    Args:
-        model: the model under training.
-        source: where the puzzles come from, e.g. `resolve_source("4x4", "validation")`.
-        games: how many a call.
-        rng: draws the puzzles.
-    """
-
-    def __init__(
-        self, model: BaseAlgorithm, source: PuzzleSource, games: int, rng: np.random.Generator
-    ) -> None:
-        super().__init__(SB3Policy(model), source, games, rng)

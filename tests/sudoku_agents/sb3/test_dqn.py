@@ -8,7 +8,6 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from sudoku_agents.sb3 import (
     ExactCoverDQNPolicy,
-    HeldOut,
     MaskedDQN,
     MaskedDQNPolicy,
     SB3Policy,
@@ -17,6 +16,7 @@ from sudoku_agents.sb3 import (
 from sudoku_gym import evaluate, puzzles
 from sudoku_gym.puzzles.sources import resolve_source
 from sudoku_learning.networks import ILLEGAL_LOGIT
+from sudoku_learning.training import HeldOut
 
 POLICIES = [MaskedDQNPolicy, ExactCoverDQNPolicy]
 
@@ -122,6 +122,7 @@ def test_it_learns():
         exploration_fraction=0.5,
     )
     model.learn(8_000)
-    held_out = HeldOut(model, resolve_source("4x4", "validation"), 256, np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    held_out = HeldOut(SB3Policy(model), resolve_source("4x4", "validation"), 256, rng)
     solved, count = held_out(6)
     assert solved / count > 0.9

@@ -11,7 +11,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.vec_env import VecMonitor
 
-from sudoku_agents.sb3 import ExactCoverPolicy, HeldOut, SB3Policy, make_vec_env
+from sudoku_agents.sb3 import ExactCoverPolicy, SB3Policy, make_vec_env
 from sudoku_agents.sb3.observations import decode, encode, legal_placements
 from sudoku_gym import board, evaluate, load_policy
 from sudoku_gym.geometry import Geometry, sudoku_x
@@ -19,6 +19,7 @@ from sudoku_gym.puzzles import load
 from sudoku_gym.puzzles.sources import resolve_source
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import PooledConfig, ValueConfig
+from sudoku_learning.training import HeldOut
 
 FORMS = ("board", "flat", "one-hot")
 
@@ -113,7 +114,8 @@ def test_the_geometry_of_a_variant_counts():
 def test_ppo_learns_to_complete_boards_it_has_not_seen():
     env = VecMonitor(make_vec_env("Sudoku4x4-v0", 64, blanks=7, reward="sparse"))
     model = ppo(env, n_steps=32, batch_size=512, n_epochs=4, gamma=1.0, learning_rate=1e-3)
-    held_out = HeldOut(model, resolve_source("4x4", "validation"), 256, np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    held_out = HeldOut(SB3Policy(model), resolve_source("4x4", "validation"), 256, rng)
     model.learn(14_000)
     solved, count = held_out(7)
     floor = evaluate(
