@@ -16,7 +16,7 @@ from torch import Tensor
 
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.retry_search import retry_search
-from sudoku_agents.retry_search.solver import ratings
+from sudoku_agents.retry_search.solver import logits_function
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.training.checkpoint import REPLAY
@@ -80,8 +80,8 @@ class SearchWorker:
         source = self._sources[task.env or self._config.env]
         rng = np.random.default_rng(task.seed)
         puzzles, _ = source.sample(task.games, task.blanks, rng)  # the solutions are not looked at
-        rate = ratings(self._network, source.geometry)
-        found = retry_search(puzzles, source.geometry, rate, self._config.search)
+        evaluate = logits_function(self._network, source.geometry)
+        found = retry_search(puzzles, source.geometry, evaluate, self._config.search)
         solved = found.found > 0
         return Labels(
             puzzles[solved], found.solutions[solved], task.games, int(found.evaluations.sum())

@@ -1,10 +1,10 @@
-"""The retry search: play, take back what is proven to be lost, go on where most hope is left."""
+"""The retry search: best-first search over assumptions, guided by a network, complete."""
 
 from sudoku_agents.retry_search.retry_search import (
-    Ratings,
+    LogitsFunction,
     RetryConfig,
     RetryResult,
     retry_search,
 )
 
-__all__ = ["Ratings", "RetryConfig", "RetryResult", "retry_search"]
+__all__ = ["LogitsFunction", "RetryConfig", "RetryResult", "retry_search"]

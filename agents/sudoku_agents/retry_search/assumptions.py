@@ -1,7 +1,4 @@
-"""What follows from placements at once: the masks that they leave, and dead ends.
-
-The rules only, by the table of constraints: nothing is deduced, not even a single.
-"""
+"""Placements and the masks that they leave, by the rules alone: nothing else is deduced."""
 
 from __future__ import annotations
 
@@ -20,10 +17,10 @@ def assume(board, mask, placements, table, members):
 
     Args:
         board: int8 `[N**2]`, changed in place.
-        mask: bool `[N**3]`, changed in place: what the placements rule out is struck out.
+        mask: bool `[N**3]`, changed in place: what the placements rule out is cleared.
         placements: int64 `[K]`.
-        table: of `graph.constraint_table` of the factor-graph network.
-        members: of `graph.constraint_members`, likewise.
+        table: see `sudoku_gym.geometry.exact_cover.constraint_table`.
+        members: see `sudoku_gym.geometry.exact_cover.constraint_members`.
 
     Returns:
         int64, those that were made.
@@ -43,14 +40,14 @@ def assume(board, mask, placements, table, members):
 
 
 @njit(cache=True, nogil=True)
-def state_of(board, mask, table, members):
+def board_status(board, mask, table, members):
     """Return `FULL`, `OPEN`, or `DEAD` if an open constraint has no placement left.
 
     Args:
         board: int8 `[N**2]`, without conflicts.
         mask: bool `[N**3]`, the placements that are allowed.
-        table: of `graph.constraint_table` of the factor-graph network.
-        members: of `graph.constraint_members`, likewise.
+        table: see `sudoku_gym.geometry.exact_cover.constraint_table`.
+        members: see `sudoku_gym.geometry.exact_cover.constraint_members`.
     """
     size = members.shape[1]
     is_fulfilled = np.zeros(len(members) + 1, np.bool_)
@@ -65,9 +62,9 @@ def state_of(board, mask, table, members):
         return FULL
     for constraint in range(len(members)):
         if not is_fulfilled[constraint]:
-            has_place = False
+            has_placement = False
             for placement in members[constraint]:
-                has_place |= mask[placement]
-            if not has_place:
+                has_placement |= mask[placement]
+            if not has_placement:
                 return DEAD
     return OPEN

@@ -1,29 +1,9 @@
-"""The retry search: play, and where that proves to be lost, go on where the network sees most hope.
+"""The retry search: best-first search with backtracking over assumptions, guided by a network.
 
-cAlphaZero (section 6) proposes to play a single run and, where it fails, to set the value of the
-failed end to zero and to return to the root. A failed end is a proof, though, and Sudoku lets it
-reach far: a board at which some constraint has no placement left has no solution. So the search
-strikes out what was refuted, no more than that, and the network says where to go on.
-
-1. The network rates the placements that are still allowed. Those with a logit above `threshold` are
-   assumed together, surest first, or, if there are none, the best one alone.
-2. Either all of these K placements are right, or for one k from 1 to K the first k - 1 are and the
-   kth is not: K + 1 cases. The logistic function of the logits says how likely each of them is, if
-   the board is right, and the chance of that is known from the cases that led there.
-3. The likeliest case of all that are open is looked at next, wherever it lies (best-first search).
-   Where a constraint has no placement left in it, the case is refuted at once. Where the board is
-   full, it is solved. Else the network rates it in turn, and sees that what was struck out is not
-   allowed.
-4. After every fourth evaluation it is the fullest board's likeliest case instead: a network that is
-   at a loss thinks the same of everything, and would fill all boards a little and none of them.
-5. Go on until the board is full, or no case is left: then there is no solution.
-
-Most boards fall to the first few evaluations, if the network thinks for long. Those that do not are
-searched faster by many evaluations in which it thinks for a moment, since it is corrected soon.
-
-The cases leave nothing out and overlap nowhere: with enough evaluations the search is complete. It
-solves each board that has a solution and proves where there is none or, on request, that there is
-no second. No other solver takes part.
+Placements are assumed together; a board at which a constraint has no placement left is refuted; the
+search goes on at the likeliest open case, by the network's logits. It is complete: it solves each
+board that has a solution, and proves where there is none or no second. docs/design.md has the
+algorithm. Source: cAlphaZero (Agarwal et al.), section 6, proposes to play, fail and try again.
 """
 
 from __future__ import annotations
@@ -36,22 +16,17 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_agents.retry_search.assumptions import (
-    FULL,
-    OPEN,
-    assume,
-    state_of,
-)
+from sudoku_agents.retry_search.assumptions import FULL, OPEN, assume, board_status
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.exact_cover import constraint_members, constraint_table
 from sudoku_gym.storage.configs import registered
 
-Ratings = Callable[[NDArray[np.int8], NDArray[np.bool_]], NDArray[np.float32]]
-"""Rates the placements of boards, int8 `[B, N, N]` with masks bool `[B, N**3]`: logits, float32
-`[B, N**3]`."""
+LogitsFunction = Callable[[NDArray[np.int8], NDArray[np.bool_]], NDArray[np.float32]]
+"""Evaluates boards, int8 `[B, N, N]` with masks bool `[B, N**3]`: logits float32 `[B, N**3]` of the
+placements; those outside of the mask are not read."""
 
-FULLEST_EVERY = 4  # evaluations
+FULLEST_EVERY = 4  # evaluations between two choices of the fullest board in place of the likeliest
 
 
 @registered("alphazero/retry")
@@ -63,53 +38,50 @@ class RetryConfig:
     """network evaluations to spend on one board before it is left undecided"""
     threshold: float = 3.0
     """placements with a logit above this are assumed together"""
-    thorough: int = 4
-    """evaluations of a board after which the network thinks quickly, if it can"""
+    full_evaluations: int = 4
+    """evaluations of a board with all rounds of a recurrent network; later ones take one segment"""
 
     def __post_init__(self) -> None:
         """Check the values."""
         if self.evaluations < 1:
             raise ValueError(f"evaluations must be at least 1, not {self.evaluations}")
-        if self.thorough < 0:
-            raise ValueError(f"thorough must not be negative, but is {self.thorough}")
+        if self.full_evaluations < 0:
+            raise ValueError(
+                f"full_evaluations must not be negative, but is {self.full_evaluations}"
+            )
 
 
 @dataclass(frozen=True)
 class RetryResult:
-    """What a retry search found out about B boards.
-
-    Attributes:
-        solutions: int8 `[B, N, N]`, the first solution found, zeros where there is none.
-        found: int64 `[B]`, the solutions found before the search ended.
-        decided: bool `[B]`, False where the evaluations were spent first.
-        evaluations: int64 `[B]`, of the network.
-    """
+    """What a retry search found out about B boards."""
 
     solutions: NDArray[np.int8]
+    """`[B, N, N]`, the first solution found, zeros where there is none"""
     found: NDArray[np.int64]
+    """`[B]`, the solutions found before the search ended"""
     decided: NDArray[np.bool_]
+    """`[B]`, False where the evaluations were spent first"""
     evaluations: NDArray[np.int64]
+    """`[B]`, of the network"""
 
 
 def retry_search(
     boards: NDArray[np.int8],
     geometry: Geometry,
-    rate: Ratings,
+    evaluate: LogitsFunction,
     config: RetryConfig,
     limit: int = 1,
-    quick: Ratings | None = None,
+    evaluate_fast: LogitsFunction | None = None,
 ) -> RetryResult:
     """Search each board for up to `limit` solutions, all of them in lock step.
 
     Args:
         boards: int8 `[B, N, N]`, 0 for a blank; givens may contradict each other (no solution).
         geometry: the boards' units.
-        rate: maps boards int8 `[K, N, N]` and masks bool `[K, N**3]` to logits float32
-            `[K, N**3]` of the placements; those outside of the mask are not looked at.
+        evaluate: the network.
         config: the settings.
         limit: stop at this many solutions of a board; 2 tells whether there is a second.
-        quick: rates boards in less time, once `config.thorough` evaluations have not been enough;
-            None goes on with `rate`.
+        evaluate_fast: takes the place of `evaluate` after `config.full_evaluations` of them.
 
     Returns:
         A `RetryResult`. A board is decided if it has `limit` solutions, or if it is proven that
@@ -121,26 +93,24 @@ def retry_search(
     if limit < 1:
         raise ValueError(f"limit must be at least 1, not {limit}")
     masks = board.candidates(boards, geometry).reshape(len(boards), -1)
+    has_conflict = np.asarray(board.conflicts(boards, geometry).any((1, 2)))
     searches = [
         _Search(start, mask, geometry, config.threshold, limit)
         for start, mask in zip(boards, masks, strict=True)
     ]
-    for search, is_wrong in zip(searches, _hold_conflicts(boards, geometry), strict=True):
-        if is_wrong:
-            search.is_over = True
-        else:
-            search.look()
+    for search, is_over in zip(searches, has_conflict, strict=True):
+        search.is_over = bool(is_over)
+        search.skip_decided()
     running = [search for search in searches if not search.is_over]
     while running:
-        asks = rate
-        if quick is not None and running[0].evaluations >= config.thorough:  # all in lock step
-            asks = quick
-        logits = asks(
+        if evaluate_fast is not None and running[0].evaluations >= config.full_evaluations:
+            evaluate = evaluate_fast  # all are in lock step
+        logits = evaluate(
             np.stack([search.board for search in running]).reshape(-1, *boards.shape[1:]),
             np.stack([search.mask for search in running]),
         )
         for search, row in zip(running, logits, strict=True):
-            search.go_on(row)
+            search.advance(row)
         running = [
             search
             for search in running
@@ -154,45 +124,31 @@ def retry_search(
     )
 
 
-def _hold_conflicts(boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.bool_]:
-    return np.asarray(board.conflicts(boards, geometry).any((1, 2)))
-
-
 @dataclass(eq=False)
 class _Assumption:
-    """K placements that were assumed together, surest first, and its K + 1 cases.
+    """K placements that were assumed together, the likeliest first, and its K + 1 cases."""
 
-    Attributes:
-        board: int8 `[N**2]`, before them.
-        allowed: the mask before them, bits of uint8.
-        placements: int64 `[K]`.
-        cases: int64 `[K + 1]`, likeliest first: 0 for all of them, k for the first k - 1 without
-            the kth.
-        chances: float64 `[K + 1]`, the log of each case's chance.
-        looked_at: how many of the cases were looked at.
-    """
-
-    board: NDArray[np.int8]
-    allowed: NDArray[np.uint8]
-    placements: NDArray[np.int64]
-    cases: NDArray[np.int64]
-    chances: NDArray[np.float64]
-    looked_at: int = 0
+    board: NDArray[np.int8]  # [N**2], before them
+    mask_bits: NDArray[np.uint8]  # the mask before them, packed
+    placements: NDArray[np.int64]  # [K]
+    cases: NDArray[np.int64]  # [K + 1], likeliest first: 0 for all, k for all before the kth alone
+    log_probabilities: NDArray[np.float64]  # [K + 1], of the cases
+    num_entered: int = 0  # of the cases
 
 
-_Case: TypeAlias = tuple[float, int, int, _Assumption]
-"""Where it stands in its heap, of equals, among the cases of its assumption, and which that is."""
+_HeapItem: TypeAlias = tuple[float, int, int, _Assumption]
+"""The key, the order among equals, the rank of the case among those of its assumption, and it."""
 
 
 class _Search:
     """The search on one board.
 
     Attributes:
-        board: int8 `[N**2]`, where the search stands.
+        board: int8 `[N**2]`, of the case that was entered last.
         mask: bool `[N**3]`, the placements still allowed there.
         solutions: int8 `[N**2]` each, those found.
         is_over: whether nothing is left to do.
-        evaluations: how often the network was asked.
+        evaluations: of the network.
     """
 
     def __init__(
@@ -207,10 +163,10 @@ class _Search:
         self.solutions: list[NDArray[np.int8]] = []
         self.is_over = False
         self.evaluations = 0
-        self._chance = 0.0  # the log of the chance that the board is right so far
-        self._likeliest: list[_Case] = []  # heaps of the next case of each assumption
-        self._fullest: list[_Case] = []
-        self._opened = 0
+        self._log_probability = 0.0  # that the board is right so far
+        self._likeliest: list[_HeapItem] = []  # heaps of the next case of each assumption
+        self._fullest: list[_HeapItem] = []
+        self._num_pushed = 0
         self._tables = constraint_table(geometry), constraint_members(geometry)
         self._threshold = threshold
         self._limit = limit
@@ -220,70 +176,68 @@ class _Search:
         """The first solution, int8 `[N**2]`, or zeros."""
         return self.solutions[0] if self.solutions else np.zeros_like(self.board)
 
-    def go_on(self, logits: NDArray[np.float32]) -> None:
-        """Assume the placements above the threshold, or the best one; then see where that leads."""
+    def advance(self, logits: NDArray[np.float32]) -> None:
+        """Assume what lies above the threshold, or the best; go to the next undecided case."""
         self.evaluations += 1
         logits = np.where(self.mask, logits, -np.inf)
         above = np.flatnonzero(logits > self._threshold)
         order = np.argsort(-logits[above], kind="stable")
         self._assume(above[order] if len(above) else np.array([logits.argmax()]), logits)
-        self._take()
-        self.look()
+        self._enter_next()
+        self.skip_decided()
 
-    def look(self) -> None:
-        """Drop what is refuted, until there is a board to ask the network about."""
-        while not self.is_over and (state := self._state()) != OPEN:
-            if state == FULL:
+    def skip_decided(self) -> None:
+        """Skip boards that are refuted or solved, until there is one to evaluate."""
+        while not self.is_over:
+            status = board_status(self.board, self.mask, *self._tables)
+            if status == OPEN:
+                return
+            if status == FULL:
                 self.solutions.append(self.board)
                 self.is_over = len(self.solutions) == self._limit
             if not self.is_over:
-                self._take()
-
-    def _state(self) -> int:
-        return int(state_of(self.board, self.mask, *self._tables))
+                self._enter_next()
 
     def _assume(self, placements: NDArray[np.int64], logits: NDArray[np.float32]) -> None:
         made = assume(self.board.copy(), self.mask.copy(), placements, *self._tables)
-        odds = np.maximum(logits[made].astype(np.float64), 0)  # what is assumed is likely
-        right, wrong = -np.logaddexp(0, -odds), -np.logaddexp(0, odds)
+        log_odds = np.maximum(logits[made].astype(np.float64), 0)  # what is assumed is likely
+        right, wrong = -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)
         before = np.concatenate([[0.0], np.cumsum(right)])
-        chances = self._chance + np.concatenate([before[-1:], before[:-1] + wrong])
-        cases = np.argsort(-chances, kind="stable")
-        allowed = np.packbits(self.mask)
-        self._open(_Assumption(self.board, allowed, made, cases, chances[cases]))
+        found = self._log_probability + np.concatenate([before[-1:], before[:-1] + wrong])
+        cases = np.argsort(-found, kind="stable")
+        mask_bits = np.packbits(self.mask)
+        self._push_next_case(_Assumption(self.board, mask_bits, made, cases, found[cases]))
 
-    def _open(self, assumption: _Assumption) -> None:
-        """Put an assumption's next case among the open ones, if it has one left."""
-        rank = assumption.looked_at
+    def _push_next_case(self, assumption: _Assumption) -> None:
+        """Put an assumption's next case on both heaps, if it has one left."""
+        rank = assumption.num_entered
         if rank < len(assumption.cases):
-            self._opened += 1  # of equals the latest comes first
+            self._num_pushed += 1  # of equals the latest comes first
             blanks = int((assumption.board == 0).sum())
-            heapq.heappush(
-                self._likeliest, (-assumption.chances[rank], -self._opened, rank, assumption)
-            )
-            heapq.heappush(self._fullest, (blanks, -self._opened, rank, assumption))
+            item = -self._num_pushed, rank, assumption
+            heapq.heappush(self._likeliest, (-assumption.log_probabilities[rank], *item))
+            heapq.heappush(self._fullest, (blanks, *item))
 
-    def _take(self) -> None:
-        """Go to the likeliest case that is open, or the fullest; with none, the search is over."""
+    def _enter_next(self) -> None:
+        """Enter the likeliest open case, or that of the fullest board; with none it is over."""
         is_likeliest = self.evaluations % FULLEST_EVERY != 0
-        cases = self._likeliest if is_likeliest else self._fullest
-        while cases:
-            _, _, rank, assumption = heapq.heappop(cases)
-            if rank == assumption.looked_at:  # else the other heap had it
-                assumption.looked_at += 1
-                self._open(assumption)
+        heap = self._likeliest if is_likeliest else self._fullest
+        while heap:
+            _, _, rank, assumption = heapq.heappop(heap)
+            if rank == assumption.num_entered:  # else it was entered from the other heap
+                assumption.num_entered += 1
+                self._push_next_case(assumption)
                 self._enter(assumption, rank)
                 return
         self.is_over = True
 
     def _enter(self, assumption: _Assumption, rank: int) -> None:
-        """Stand on the board of a case."""
-        self._chance = assumption.chances[rank]
+        """Restore the board of an assumption, and make the placements of one of its cases."""
+        self._log_probability = assumption.log_probabilities[rank]
         self.board = assumption.board.copy()
-        self.mask = np.unpackbits(assumption.allowed, count=len(self.mask)).astype(np.bool_)
+        self.mask = np.unpackbits(assumption.mask_bits, count=len(self.mask)).astype(np.bool_)
         case, placements = assumption.cases[rank], assumption.placements
-        if case == 0:
-            assume(self.board, self.mask, placements, *self._tables)
-        else:
-            assume(self.board, self.mask, placements[: case - 1], *self._tables)
+        right = placements if case == 0 else placements[: case - 1]
+        assume(self.board, self.mask, right, *self._tables)
+        if case > 0:
             self.mask[placements[case - 1]] = False

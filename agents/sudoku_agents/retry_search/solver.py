@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_agents.retry_search.retry_search import Ratings, RetryConfig, RetryResult, retry_search
+from sudoku_agents.retry_search.retry_search import (
+    LogitsFunction,
+    RetryConfig,
+    RetryResult,
+    retry_search,
+)
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import Network, evaluate_boards
 
@@ -28,15 +33,17 @@ class RetrySolver:
 
     def search(self, puzzles: NDArray[np.int8], geometry: Geometry, limit: int = 1) -> RetryResult:
         """Search for up to `limit` solutions, see `retry_search`."""
-        network, quick = self.network, None
+        network, fast = self.network, None
         if network.can_converge:
-            quick = ratings(network, geometry, network.body.segments()[0])
-        rate = ratings(network, geometry)
-        return retry_search(puzzles, geometry, rate, self.config, limit, quick)
+            fast = logits_function(network, geometry, network.body.segments()[0])
+        evaluate = logits_function(network, geometry)
+        return retry_search(puzzles, geometry, evaluate, self.config, limit, fast)
 
 
-def ratings(network: Network, geometry: Geometry, rounds: int | None = None) -> Ratings:
-    """Return what a retry search asks: boards and masks in numpy in, logits out.
+def logits_function(
+    network: Network, geometry: Geometry, rounds: int | None = None
+) -> LogitsFunction:
+    """Return a network's policy as a retry search calls it.
 
     Args:
         network: with the head `policy`.
@@ -44,7 +51,7 @@ def ratings(network: Network, geometry: Geometry, rounds: int | None = None) -> 
         rounds: of a network that can converge, at most; None takes what it is set to.
     """
 
-    def rate(boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+    def evaluate(boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
         return evaluate_boards(network, boards, masks, geometry, ["policy"], rounds)["policy"]
 
-    return rate
+    return evaluate

@@ -11,7 +11,7 @@ from sudoku_agents.retry_search.assumptions import (
     FULL,
     OPEN,
     assume,
-    state_of,
+    board_status,
 )
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.geometry import Geometry, latin_square, sudoku_x
@@ -32,7 +32,7 @@ def at_random(seed, scale=2.0):
 
 
 def knowing(solution, logit=9.0):
-    """Ratings of somebody who knows the solution, int8 `[N, N]`."""
+    """Logits of somebody who knows the solution, int8 `[N, N]`."""
     size = len(solution)
     right = (solution.ravel()[:, None] == np.arange(1, size + 1)).ravel()
     return lambda boards, masks: np.tile(np.where(right, logit, -logit), (len(boards), 1))
@@ -45,7 +45,7 @@ def knowing(solution, logit=9.0):
     threshold=st.sampled_from([-9.0, 0.0, 1.0, 9.0]),
     filled=st.sampled_from([0.15, 0.3, 0.5]),
 )
-def test_it_agrees_with_the_exact_solver_whatever_the_ratings(seed, limit, threshold, filled):
+def test_it_agrees_with_the_exact_solver_whatever_the_logits(seed, limit, threshold, filled):
     boards = random_boards(FOUR, 30, seed, filled)
     found = retry_search(boards, FOUR, at_random(seed), RetryConfig(threshold=threshold), limit)
     exact = solver.find_solutions(boards, limit, FOUR)
@@ -67,32 +67,32 @@ def test_other_boards(geometry):
     assert len(set(exact.found.tolist())) > 1  # some have solutions, some have none
 
 
-def test_who_knows_is_asked_once():
+def test_perfect_logits_take_one_evaluation():
     puzzle = puzzles.load("9x9", "test")[:1]
-    rate = knowing(puzzle.solutions[0])
-    found = retry_search(puzzle.puzzles, puzzle.geometry, rate, RetryConfig())
+    evaluate = knowing(puzzle.solutions[0])
+    found = retry_search(puzzle.puzzles, puzzle.geometry, evaluate, RetryConfig())
     assert found.evaluations.tolist() == [1] and found.decided.all()
     np.testing.assert_array_equal(found.solutions, puzzle.solutions)
 
 
-def test_who_is_surely_wrong_is_corrected():
+def test_a_large_wrong_logit_is_corrected():
     """The best of a group is wrong: only once it stands alone can it be struck out."""
     puzzle = puzzles.load("4x4", "test")[:1]
     right = knowing(puzzle.solutions[0])
     mask = board.candidates(puzzle.puzzles).ravel()
     wrong = np.flatnonzero(mask & (right(puzzle.puzzles, mask[None])[0] < 0))[0]
 
-    def rate(boards, masks):
+    def evaluate(boards, masks):
         logits = right(boards, masks)
         logits[:, wrong] = 20
         return logits
 
-    found = retry_search(puzzle.puzzles, FOUR, rate, RetryConfig())
+    found = retry_search(puzzle.puzzles, FOUR, evaluate, RetryConfig())
     np.testing.assert_array_equal(found.solutions, puzzle.solutions)
     assert 1 < found.evaluations[0] < 20
 
 
-def test_hope_is_given_up_before_proof():
+def test_an_early_mistake_is_left_before_it_is_refuted():
     """An early mistake is doubted when what follows from it has become less likely than that."""
     puzzle = puzzles.load("9x9", "test")[4:5]
     right = knowing(puzzle.solutions[0])
@@ -100,14 +100,14 @@ def test_hope_is_given_up_before_proof():
     wrong = np.flatnonzero(mask & (right(puzzle.puzzles, mask[None])[0] < 0))[0]
     cell, digit = divmod(wrong, 9)
 
-    def rate(boards, masks):
+    def evaluate(boards, masks):
         logits = right(boards, masks)
         logits[masks[:, wrong]] = -9
         logits[masks[:, wrong], wrong] = 4  # a chance of 98 % to be right
         logits[boards.reshape(len(boards), -1)[:, cell] == digit + 1] = 0  # then, at a loss
         return logits
 
-    found = retry_search(puzzle.puzzles, puzzle.geometry, rate, RetryConfig(evaluations=100))
+    found = retry_search(puzzle.puzzles, puzzle.geometry, evaluate, RetryConfig(evaluations=100))
     np.testing.assert_array_equal(found.solutions, puzzle.solutions)
     assert 2 < found.evaluations[0]  # to refute all that follows takes more than a thousand
 
@@ -126,21 +126,21 @@ def test_boards_that_need_no_question():
     assert found.decided.all() and not found.evaluations.any()
 
 
-def test_after_some_evaluations_it_asks_quickly():
-    counts = {"thorough": 0, "quick": 0}
+def test_after_some_evaluations_it_takes_the_fast_function():
+    counts = {"full": 0, "fast": 0}
 
     def counting(name):
-        def rate(boards, masks):
+        def evaluate(boards, masks):
             counts[name] += len(boards)
             return np.zeros(masks.shape, np.float32)
 
-        return rate
+        return evaluate
 
     boards = np.zeros((3, 4, 4), np.int8)
-    config = RetryConfig(evaluations=50, thorough=2)
-    both = counting("thorough"), counting("quick")
-    found = retry_search(boards, FOUR, both[0], config, quick=both[1])
-    assert counts == {"thorough": 6, "quick": found.evaluations.sum() - 6}
+    config = RetryConfig(evaluations=50, full_evaluations=2)
+    both = counting("full"), counting("fast")
+    found = retry_search(boards, FOUR, both[0], config, evaluate_fast=both[1])
+    assert counts == {"full": 6, "fast": found.evaluations.sum() - 6}
 
 
 def test_the_budget():
@@ -157,8 +157,8 @@ def test_numbers_too_small(value):
         RetryConfig(evaluations=value)
     with pytest.raises(ValueError, match="limit must be at least 1"):
         retry_search(np.zeros((1, 4, 4), np.int8), FOUR, at_random(0), RetryConfig(), value)
-    with pytest.raises(ValueError, match="thorough must not be negative, but is -1"):
-        RetryConfig(thorough=-1)
+    with pytest.raises(ValueError, match="full_evaluations must not be negative, but is -1"):
+        RetryConfig(full_evaluations=-1)
 
 
 @pytest.mark.parametrize("geometry", [FOUR, Geometry.standard(6), sudoku_x(9), latin_square(5)])
@@ -175,9 +175,9 @@ def test_masks_after_placements_are_the_candidates(geometry):
         assert not board.conflicts(now, geometry).any()
         np.testing.assert_array_equal(mask, board.candidates(now, geometry).ravel())
         assert len(made) == (cells > 0).sum()
-        states.add(state_of(cells, mask, *tables))
+        states.add(board_status(cells, mask, *tables))
         is_stuck = (~mask.reshape(-1, geometry.size).any(1) & (cells == 0)).any()
-        assert not is_stuck or state_of(cells, mask, *tables) == DEAD
+        assert not is_stuck or board_status(cells, mask, *tables) == DEAD
     assert states >= {OPEN, DEAD}
     full = np.array(solver.solve(np.zeros((1, geometry.size, geometry.size), np.int8), geometry))
-    assert state_of(full.ravel(), np.zeros(geometry.num_placements, np.bool_), *tables) == FULL
+    assert board_status(full.ravel(), np.zeros(geometry.num_placements, np.bool_), *tables) == FULL

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_agents.alphazero.search.config import SearchConfig, settings_of
+from sudoku_agents.alphazero.search.config import SearchConfig, kernel_settings
 from sudoku_agents.alphazero.search.gumbel import start_halving
 from sudoku_agents.alphazero.search.results import SearchOutput, root_results
 from sudoku_agents.alphazero.search.roots import (
@@ -22,7 +22,7 @@ from sudoku_agents.alphazero.search.roots import (
     set_root_priors,
     set_simulations_left,
 )
-from sudoku_agents.alphazero.search.simulation import backward, expand, simulate
+from sudoku_agents.alphazero.search.simulation import backup_values, expand, simulate
 from sudoku_agents.alphazero.search.tree import new_trees
 from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
@@ -45,7 +45,7 @@ class BatchedSearch:
 
     def __init__(self, boards: NDArray[np.int8], geometry: Geometry, config: SearchConfig) -> None:
         self._config = config
-        self._settings = settings_of(geometry, config)
+        self._settings = kernel_settings(geometry, config)
         legal = legal_placements(boards, geometry, config.actions)
         self._trees = new_trees(len(boards), geometry, config, int(legal.sum(1).max()))
         self._leaf_boards = np.empty(boards.shape, np.int8)
@@ -108,7 +108,7 @@ class BatchedSearch:
                 boards, masks = boards[games], masks[games]
             priors, values[games] = evaluate(boards, masks)
             expand(trees, settings, games, leaves[games], priors, values[games], masks)
-        backward(trees, settings, values)
+        backup_values(trees, settings, values)
 
 
 def tree_search(

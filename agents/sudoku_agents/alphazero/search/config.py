@@ -24,7 +24,7 @@ from sudoku_gym.kernels.layout import (
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """Settings of the search."""
+    """KernelSettings of the search."""
 
     simulations: int = 200
     """simulations a move; those kept from the search before count"""
@@ -94,7 +94,7 @@ class Scoring(NamedTuple):
     keeps_proofs: bool  # keep what was proven of a board that holds all of the last root's digits
 
 
-class Settings(NamedTuple):
+class KernelSettings(NamedTuple):
     """What the kernels know of a geometry and a `SearchConfig`; handed to them as plain tuples."""
 
     sizes: BoardSizes
@@ -103,8 +103,8 @@ class Settings(NamedTuple):
     scoring: Scoring
 
 
-def settings_of(geometry: Geometry, config: SearchConfig) -> tuple[Any, ...]:
-    """Return the `Settings` of a search as plain tuples, see `sudoku_gym.kernels.layout`."""
+def kernel_settings(geometry: Geometry, config: SearchConfig) -> tuple[Any, ...]:
+    """Return the `KernelSettings` of a search as plain tuples, see `sudoku_gym.kernels.layout`."""
     rules = GameRules(
         reward=TERMINAL if config.reward == "terminal" else SPARSE,
         any_digit=config.actions == "blank",
@@ -127,8 +127,8 @@ def settings_of(geometry: Geometry, config: SearchConfig) -> tuple[Any, ...]:
 
 @njit(cache=True, inline="always")
 def uncounted_settings(settings):
-    """Return plain tuples as `Settings`, without counts of references, see `uncounted`."""
+    """Return plain tuples as `KernelSettings`, without counts of references, see `uncounted`."""
     sizes, tables, rules, scoring = settings
-    return Settings(
+    return KernelSettings(
         BoardSizes(*sizes), uncounted_tables(tables), GameRules(*rules), Scoring(*scoring)
     )

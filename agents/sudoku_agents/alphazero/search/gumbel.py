@@ -18,7 +18,7 @@ from sudoku_gym.compiler.jit import inlined, njit
 
 # columns of `Trees.root_halving`: how many visits the next move has had so far; how many moves are
 # left in this round; how many rounds in this phase; how many moves take part; how many did at first
-LEVEL, MOVES_LEFT, ROUNDS_LEFT, CONSIDERED, FIRST_CONSIDERED = range(5)
+NUM_VISITS, MOVES_LEFT, ROUNDS_LEFT, CONSIDERED, FIRST_CONSIDERED = range(5)
 
 SMALLEST_PRIOR = np.float32(np.finfo(np.float32).tiny)  # a prior of 0 has no logit
 
@@ -29,7 +29,7 @@ def start_halving(trees, settings, games, noise):
 
     Args:
         trees: the trees.
-        settings: see `config.Settings`.
+        settings: see `config.KernelSettings`.
         games: int64 `[n]`.
         noise: float64 `[n, N**3]`, the Gumbel variables g.
     """
@@ -54,7 +54,7 @@ def start_halving(trees, settings, games, noise):
         halving = trees.root_halving
         halving[game, FIRST_CONSIDERED] = considered
         halving[game, CONSIDERED] = considered
-        halving[game, LEVEL] = 0
+        halving[game, NUM_VISITS] = 0
         halving[game, MOVES_LEFT] = considered
         halving[game, ROUNDS_LEFT] = _num_rounds(considered, considered, settings.scoring)
 
@@ -71,7 +71,7 @@ def _num_rounds(considered, first, scoring):
 @inlined
 def _next_round(trees, game, scoring):
     halving = trees.root_halving
-    halving[game, LEVEL] += 1
+    halving[game, NUM_VISITS] += 1
     halving[game, ROUNDS_LEFT] -= 1
     if halving[game, ROUNDS_LEFT] == 0:
         first = halving[game, FIRST_CONSIDERED]
@@ -94,11 +94,11 @@ def select_gumbel_root(trees, game, scoring):
         return -1
     scale = (scoring.c_visit + most) * scoring.c_scale
     # where all that took part are refuted, those that fell out or were not considered go on
-    halving[game, LEVEL] = min(halving[game, LEVEL], most)
+    halving[game, NUM_VISITS] = min(halving[game, NUM_VISITS], most)
     while True:
         if halving[game, MOVES_LEFT] == 0:
             _next_round(trees, game, scoring)
-        level, best, best_score = halving[game, LEVEL], -1, -np.inf
+        level, best, best_score = halving[game, NUM_VISITS], -1, -np.inf
         for edge in range(first, first + visited):
             if is_eligible(trees, game, 0, edge) and trees.children_visits[game, edge] == level:
                 score = trees.root_scores[game, edge - first]

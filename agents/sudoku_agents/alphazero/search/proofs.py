@@ -18,7 +18,7 @@ from sudoku_gym.kernels.moves import candidates_of, copy_row, word_and_bit
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
 
-UNDECIDED, WON, LOST = range(3)
+UNPROVEN, WON, LOST = range(3)
 
 
 @inlined

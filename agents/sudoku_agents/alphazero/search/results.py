@@ -59,7 +59,7 @@ def root_results(trees, settings, games, priors, masks):
 
     Args:
         trees: the trees.
-        settings: see `config.Settings`.
+        settings: see `config.KernelSettings`.
         games: int64 `[n]`.
         priors: float32 `[n, N**3]`, the network's at the roots, without noise.
         masks: bool `[n, N**3]`, the legal placements.

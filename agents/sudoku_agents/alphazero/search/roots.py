@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from sudoku_agents.alphazero.search.config import uncounted_settings
-from sudoku_agents.alphazero.search.proofs import LOST, UNDECIDED, WON, is_proven_lost, mark_lost
+from sudoku_agents.alphazero.search.proofs import LOST, UNPROVEN, WON, is_proven_lost, mark_lost
 from sudoku_agents.alphazero.search.tree import (
-    EDGES,
-    NODES,
+    NUM_EDGES,
+    NUM_NODES,
     add_node,
     copy_edge,
     sort_next_unvisited,
@@ -32,7 +32,7 @@ def advance_root(trees, settings, games, boards, masks):
 
     Args:
         trees: the trees.
-        settings: see `config.Settings`.
+        settings: see `config.KernelSettings`.
         games: int64 `[n]`.
         boards: int8 `[n, N**2]`.
         masks: bool `[n, N**3]`, the legal placements.
@@ -58,7 +58,7 @@ def advance_root(trees, settings, games, boards, masks):
                 above[:] = 0  # what is below is lost, whichever cell was played
         may_win = goes_on and trees.root_outcomes[game] == WON
         if not may_win or not _may_win(trees, game, boards, masks, i, sizes):
-            trees.root_outcomes[game] = UNDECIDED
+            trees.root_outcomes[game] = UNPROVEN
         child = -1
         if settings.scoring.keeps_trees and moves == 1:
             child = _child_of(trees, game, action)
@@ -66,7 +66,7 @@ def advance_root(trees, settings, games, boards, masks):
             _keep_subtree(trees, game, child)
             is_fresh[i] = False
         else:
-            trees.tree_size[game, NODES] = trees.tree_size[game, EDGES] = 0
+            trees.tree_size[game, NUM_NODES] = trees.tree_size[game, NUM_EDGES] = 0
             add_node(trees, game)
             copy_row(boards, i, sizes.num_cells, trees.node_states.rows, root)
             set_up(trees.node_states, root, sizes, tables, scratch)
@@ -85,14 +85,14 @@ def advance_root(trees, settings, games, boards, masks):
             _drop_edges(trees, game, masks, i, sizes)
             if trees.node_num_edges[game, 0] == 0:  # dropped while the root was not yet known lost
                 is_fresh[i] = True
-                trees.tree_size[game, NODES], trees.tree_size[game, EDGES] = 1, 0
+                trees.tree_size[game, NUM_NODES], trees.tree_size[game, NUM_EDGES] = 1, 0
     return is_fresh
 
 
 @inlined
 def _moves_since(trees, game, boards, i, sizes):
     """Return how many placements lead from the last root to a board (-1: none do), and the last."""
-    if trees.tree_size[game, NODES] == 0:
+    if trees.tree_size[game, NUM_NODES] == 0:
         return -1, -1
     rows, root = trees.node_states.rows, game * trees.node_exact_values.shape[1]
     moves, action = 0, -1
@@ -132,7 +132,7 @@ def _child_of(trees, game, action):
 def _keep_subtree(trees, game, root):
     """Move the subtree of a node to the front; nodes and edges keep their order."""
     nodes = trees.node_exact_values.shape[1]
-    count = trees.tree_size[game, NODES]
+    count = trees.tree_size[game, NUM_NODES]
     new_index = np.full(count, -1, np.int32)
     new_index[root] = 0
     num_kept = 1
@@ -168,8 +168,8 @@ def _keep_subtree(trees, game, root):
             if edge < first + visited:
                 trees.children_index[game, next_edge] = new_index[trees.children_index[game, edge]]
             next_edge += 1
-    trees.tree_size[game, NODES] = num_kept
-    trees.tree_size[game, EDGES] = next_edge
+    trees.tree_size[game, NUM_NODES] = num_kept
+    trees.tree_size[game, NUM_EDGES] = next_edge
 
 
 @inlined

@@ -1,7 +1,7 @@
 """The three steps of a simulation: down to a leaf, its edges, and its value back up (mctx's names).
 
 `simulate` walks from each root to a node that is new, or whose value is known; the network
-evaluates the new ones; `expand` gives them edges, and `backward` updates the edges on the way.
+evaluates the new ones; `expand` gives them edges, and `backup_values` updates the edges on the way.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sudoku_agents.alphazero.search.proofs import (
 )
 from sudoku_agents.alphazero.search.selection import best_value, select_gumbel, select_puct
 from sudoku_agents.alphazero.search.tree import (
-    EDGES,
+    NUM_EDGES,
     add_node,
     sort_next_unvisited,
     uncounted_trees,
@@ -40,7 +40,7 @@ def simulate(trees, settings, leaf_boards, leaf_masks):
 
     Args:
         trees: the trees; `path_edges` and `path_length` are written, and new nodes are added.
-        settings: see `config.Settings`.
+        settings: see `config.KernelSettings`.
         leaf_boards: int8 `[G, N**2]`, written where the leaf must be evaluated.
         leaf_masks: int8 `[G, N**3]`, the legal placements, written where the leaf must be
             evaluated.
@@ -136,7 +136,7 @@ def expand(trees, settings, games, nodes, priors, values, masks):
 
     Args:
         trees: the trees.
-        settings: see `config.Settings`.
+        settings: see `config.KernelSettings`.
         games: int64 `[n]`.
         nodes: int32 `[n]`.
         priors: float32 `[n, N**3]`.
@@ -148,7 +148,7 @@ def expand(trees, settings, games, nodes, priors, values, masks):
     placements_a_word = sizes.cells_a_word * sizes.size
     for i in range(len(games)):
         game, node = games[i], nodes[i]
-        edge = first = trees.tree_size[game, EDGES]
+        edge = first = trees.tree_size[game, NUM_EDGES]
         prior_sum = np.float32(0)
         b = np.uint64(game * trees.node_exact_values.shape[1] + node)
         for k in range(state.candidates.shape[1]):
@@ -168,7 +168,7 @@ def expand(trees, settings, games, nodes, priors, values, masks):
                     edge += 1
         trees.node_first_edge[game, node] = first
         trees.node_num_edges[game, node] = edge - first
-        trees.tree_size[game, EDGES] = edge
+        trees.tree_size[game, NUM_EDGES] = edge
         trees.node_raw_values[game, node] = values[i]
         trees.node_prior_sums[game, node] = prior_sum
         sort_next_unvisited(trees, game, node)
@@ -185,7 +185,7 @@ def _blank_cells(rows, b, k, sizes):
 
 
 @njit(cache=True)
-def backward(trees, settings, values):
+def backup_values(trees, settings, values):
     """Add the value of each game's leaf, float32 `[G]`, to every edge of its path."""
     trees, settings = uncounted_trees(trees), uncounted_settings(settings)
     for game in range(len(values)):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_agents.alphazero.search.config import SearchConfig
-from sudoku_agents.alphazero.search.proofs import UNDECIDED
+from sudoku_agents.alphazero.search.proofs import UNPROVEN
 from sudoku_gym.compiler.intrinsics import uncounted
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.geometry import Geometry
@@ -22,7 +22,7 @@ from sudoku_gym.kernels.layout import BoardState, new_state
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
 
-NODES, EDGES = range(2)  # columns of `Trees.tree_size`
+NUM_NODES, NUM_EDGES = range(2)  # columns of `Trees.tree_size`
 
 
 class Trees(NamedTuple):
@@ -63,7 +63,7 @@ class Trees(NamedTuple):
     children_index: NDArray[np.int32]
     """`[G, E]`, the node behind the edge, or -1"""
     children_outcomes: NDArray[np.int8]
-    """`[G, E]`, UNDECIDED, WON or LOST"""
+    """`[G, E]`, UNPROVEN, WON or LOST"""
     tree_size: NDArray[np.int32]
     """`[G, 2]`, nodes and edges in use; no nodes before the first search"""
     path_edges: NDArray[np.int32]
@@ -73,7 +73,7 @@ class Trees(NamedTuple):
     root_simulations_left: NDArray[np.int32]
     """`[G]`"""
     root_outcomes: NDArray[np.int8]
-    """`[G]`, UNDECIDED, WON or LOST"""
+    """`[G]`, UNPROVEN, WON or LOST"""
     root_solutions: NDArray[np.int8]
     """`[G, N**2]`, the solved board that was met, where the outcome is WON"""
     root_scores: NDArray[np.float32]
@@ -127,8 +127,8 @@ def uncounted_trees(trees):
 @inlined
 def add_node(trees, game):
     """Return a node that is not expanded; the caller sets up its position."""
-    node = trees.tree_size[game, NODES]
-    trees.tree_size[game, NODES] = node + 1
+    node = trees.tree_size[game, NUM_NODES]
+    trees.tree_size[game, NUM_NODES] = node + 1
     trees.node_num_edges[game, node] = 0
     trees.node_num_visited[game, node] = 0
     trees.node_exact_values[game, node] = np.nan
@@ -142,7 +142,7 @@ def visit_edge(trees, game, node, edge):
     trees.children_visits[game, edge] = 0
     trees.children_total_values[game, edge] = 0.0
     trees.children_index[game, edge] = -1
-    trees.children_outcomes[game, edge] = UNDECIDED
+    trees.children_outcomes[game, edge] = UNPROVEN
     trees.node_num_visited[game, node] += 1
 
 
