@@ -18,10 +18,8 @@ SHARED = {
 # Names that still are to be renamed: shorten this list.
 PENDING = set(
     """
-    Answer BLANKS Batch Config Games HEADS LossConfig Losses MaskedQNetwork NODES
-    Network Order PARTS PLACEMENT_LOSS PRETRAINED Player READ Replay SOLVED STATUSES Sample
-    Sampler State Task Thinking UNDECIDED UpdatesConfig follow in_words legal_placements loss_of
-    make_network one_hot play_games read read_config run_rounds split update write
+    BLANKS Config HEADS MaskedQNetwork Network PRETRAINED Sample legal_placements make_network read
+    read_config run_rounds split
     """.split()
 )
 
@@ -35,8 +33,7 @@ PRIVATE_WORDS = set(
 )
 PENDING_WORDS = set(
     """
-    hear heard judge judges linger occupants programme remember replies reply seat seats settle
-    settled settles speak spoiled think thinking thorough told
+    hear heard occupants remember replies reply seat seats speak think told
     """.split()
 )
 
