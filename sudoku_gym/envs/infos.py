@@ -53,7 +53,7 @@ def name_info(
         "dead_end": dead_end,
         "illegal_action": illegal_action,
         "is_success": is_success,
-        "constraint_fraction": state_constraint_fraction,
+        "constraint_fraction": constraint_fraction,
     }
 
 
