@@ -60,7 +60,7 @@ def weights_of(training):
 
 def test_labels_are_solutions_that_nobody_told(tmp_path, monkeypatch):
     config = small(tmp_path)
-    worker = labels.Labeller(config)
+    worker = labels.SearchWorker(config)
     source = worker._sources["Sudoku4x4-v0"]
 
     def without_solutions(*args):
