@@ -26,7 +26,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig
 from sudoku_learning.training import RayConfig
 from sudoku_learning.training.actors import RaySampler
-from sudoku_learning.training.sampling import LocalSampler, split
+from sudoku_learning.training.sampling import LocalSampler, split_games
 
 CONFIG = AlphaZeroConfig(
     run=Path("not-written"),
@@ -76,7 +76,7 @@ def main(argv=None):
 
 def play(sampler, weights, seed):
     """Play an iteration's games."""
-    tasks = split(CONFIG.games, BLANKS, CONFIG.ray, np.random.default_rng(seed))
+    tasks = split_games(CONFIG.games, BLANKS, CONFIG.ray, np.random.default_rng(seed))
     return SelfPlayGames.concatenate(sampler.sample(weights, tasks))
 
 

@@ -43,7 +43,7 @@ from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_learning.networks import FactorGraphConfig, MLPConfig, NetworkPolicy, seeded
 from sudoku_learning.training import Random, Training
-from sudoku_learning.training.config import read_config
+from sudoku_learning.training.config import config_from_json
 
 FLOORS = {
     "masked-random": MaskedRandom,
@@ -169,7 +169,7 @@ def play(config: Config) -> Iterator[Row]:
         result = evaluate(policy, chosen)
         yield row("deep Q", title, result, {"playing": time.process_time() - start})
     for seed in range(config.untrained):
-        network = untrained(read_config(saved(config.checkpoint), DQNConfig), seed)
+        network = untrained(config_from_json(saved(config.checkpoint), DQNConfig), seed)
         for title, chosen in sets:
             part = chosen[: config.untrained_count]
             yield row(f"untrained, seed {seed}", title, evaluate(NetworkPolicy(network, "q"), part))
@@ -323,14 +323,14 @@ def drawn(bank: str, blanks: int, config: Config) -> PuzzleSet:
 
 
 def untrained(settings: DQNConfig, seed: int) -> Any:
-    return seeded(seed, lambda: agent.make_network(settings, Geometry.standard(9)))
+    return seeded(seed, lambda: agent.make_q_network(settings, Geometry.standard(9)))
 
 
 def saved(folder: Path) -> dict[str, Any]:
     from sudoku_learning.training import checkpoint
     from sudoku_learning.training.run_folder import checkpoint_in
 
-    return checkpoint.read_config(checkpoint_in(folder))
+    return checkpoint.read_config_file(checkpoint_in(folder))
 
 
 def row(player: str, title: str, result: Evaluation, more: Row | None = None) -> Row:

@@ -26,7 +26,7 @@ from sudoku_agents.calphazero import loading
 from sudoku_learning.training import RayConfig, checkpoint
 from sudoku_learning.training.actors import RaySampler
 from sudoku_learning.training.samplers import make_sampler
-from sudoku_learning.training.sampling import split
+from sudoku_learning.training.sampling import split_games
 
 
 def main(argv=None):
@@ -68,7 +68,7 @@ def main(argv=None):
 
 def sampler_of(options, actors):
     """Return what plays so many games, with a network like the shipped one."""
-    shipped = loading.read_config(checkpoint.read_config(loading.PRETRAINED))
+    shipped = loading.read_config(checkpoint.read_config_file(loading.PRETRAINED))
     config = AlphaZeroConfig(
         env=options.env,
         run=Path("not-written"),
@@ -85,7 +85,7 @@ def ray_of(options, actors):
 def play(sampler, weights, options, seed):
     """Play an iteration's games."""
     rng = np.random.default_rng(seed)
-    tasks = split(options.games, options.blanks, ray_of(options, 0), rng)
+    tasks = split_games(options.games, options.blanks, ray_of(options, 0), rng)
     return SelfPlayGames.concatenate(sampler.sample(weights, tasks))
 
 

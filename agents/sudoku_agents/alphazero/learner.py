@@ -19,16 +19,16 @@ from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.training import (
+    LearnerState,
     Optimiser,
     Progress,
     Random,
     Report,
-    State,
     train_from_the_command_line,
 )
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.samplers import make_sampler
-from sudoku_learning.training.sampling import split
+from sudoku_learning.training.sampling import split_games
 
 
 class AlphaZeroLearner:
@@ -65,7 +65,7 @@ class AlphaZeroLearner:
     def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
         """Play games with so many blanks, and update the network."""
         config = self.config
-        tasks = split(config.games, blanks, config.ray, random.numpy)
+        tasks = split_games(config.games, blanks, config.ray, random.numpy)
         games = SelfPlayGames.concatenate(self.sampler.sample(self.network.state_dict(), tasks))
         self.replay.add(games.positions)
         self.optimiser.schedule(progress.share)
@@ -93,11 +93,11 @@ class AlphaZeroLearner:
         """Return the policy without search."""
         return AlphaZeroPolicy(self.network)
 
-    def state(self) -> State:
+    def state(self) -> LearnerState:
         """Return weights, optimiser and replay."""
         return replace(self.optimiser.state(), arrays=self.replay.arrays())
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: LearnerState) -> None:
         """Continue from a state of an equal learner."""
         self.optimiser.restore(state)
         self.replay.restore(state.arrays, self._geometry.size)

@@ -17,7 +17,7 @@ from sudoku_agents.alphazero.sparse_policies import SparsePolicies
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.training.environments import held_out_source, training_envs
-from sudoku_learning.training.sampling import Task
+from sudoku_learning.training.sampling import SamplingTask
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class SelfPlayer:
             config.network, POLICY_AND_VALUE, held_out_source(config.env).geometry
         ).eval()
 
-    def sample(self, weights: Mapping[str, Tensor], task: Task) -> SelfPlayGames:
+    def sample(self, weights: Mapping[str, Tensor], task: SamplingTask) -> SelfPlayGames:
         """Play a task's games in lock step with these weights."""
         config = self._config
         self._network.load_state_dict(dict(weights))

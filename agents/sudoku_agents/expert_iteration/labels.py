@@ -21,7 +21,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.training.checkpoint import REPLAY
 from sudoku_learning.training.environments import training_source
-from sudoku_learning.training.sampling import Task
+from sudoku_learning.training.sampling import SamplingTask
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class SearchWorker:
         ).eval()
         self._network.body.rounds = config.search_rounds
 
-    def sample(self, weights: Mapping[str, Tensor], task: Task) -> Labels:
+    def sample(self, weights: Mapping[str, Tensor], task: SamplingTask) -> Labels:
         """Search a task's puzzles with these weights."""
         self._network.load_state_dict(dict(weights))
         source = self._sources[task.env or self._config.env]

@@ -35,18 +35,18 @@ from sudoku_learning.recurrent import (
     run_updates,
 )
 from sudoku_learning.training import (
+    LearnerState,
     Optimiser,
     Progress,
     Random,
     Report,
-    State,
     train_from_the_command_line,
 )
 from sudoku_learning.training.checkpoint import REPLAY, STATE
 from sudoku_learning.training.environments import training_source
 from sudoku_learning.training.playing import load_weights_of
 from sudoku_learning.training.samplers import make_sampler
-from sudoku_learning.training.sampling import split
+from sudoku_learning.training.sampling import split_games
 
 SEARCHED = "curriculum/searched"  # share of the latest environment's puzzles that it solved
 EVALUATIONS = "curriculum/evaluations"  # of the network, a puzzle searched
@@ -119,7 +119,7 @@ class ExpertIterationLearner:
         """Return the policy without search."""
         return AlphaZeroPolicy(self.network, threshold=self.config.threshold)
 
-    def state(self) -> State:
+    def state(self) -> LearnerState:
         """Return weights, optimiser, pools, and how many environments have joined."""
         arrays = {
             f"{env}.{kind}": array
@@ -129,7 +129,7 @@ class ExpertIterationLearner:
         numbers = {"joined": len(self._joined)}
         return replace(self.optimiser.state(), arrays=arrays, numbers=numbers)
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: LearnerState) -> None:
         """Continue from a state of an equal learner."""
         check_structure(state.numbers, {"joined": 1})
         joined = state.numbers["joined"]
@@ -178,8 +178,8 @@ class ExpertIterationLearner:
                 continue
             games = _scaled(config.games, pool.geometry)
             stored = round(config.as_stored * games) if env == config.env else games
-            tasks = split(stored, None, config.ray, rng, env)
-            tasks += split(games - stored, blanks, config.ray, rng, env)
+            tasks = split_games(stored, None, config.ray, rng, env)
+            tasks += split_games(games - stored, blanks, config.ray, rng, env)
             found = self.sampler.sample(self.network.state_dict(), tasks)
             labels[env] = Labels.concatenate(found)
         return labels

@@ -16,7 +16,7 @@ from sudoku_agents.gflownet.sampler import draw_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import NetworkPolicy
 from sudoku_learning.networks.policy import PLAY_THRESHOLD
-from sudoku_learning.training.config import read_config
+from sudoku_learning.training.config import config_from_json
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.playing import load_network
 
@@ -78,7 +78,7 @@ def load(
     """
     if sample and threshold is not None:
         raise ValueError(f"threshold={threshold}: placements that are drawn are drawn one by one")
-    read = partial(read_config, kind=GFlowNetConfig)
+    read = partial(config_from_json, kind=GFlowNetConfig)
     config, network = load_network(folder, read, _make, rounds=rounds)
     if threshold is None and not sample and config.loss.kind == "maximum-likelihood":
         threshold = PLAY_THRESHOLD

@@ -27,17 +27,17 @@ from sudoku_learning.recurrent import (
     run_updates,
 )
 from sudoku_learning.training import (
+    LearnerState,
     Optimiser,
     Progress,
     Random,
     Report,
-    State,
     train_from_the_command_line,
 )
 from sudoku_learning.training.environments import training_source
 from sudoku_learning.training.playing import load_weights_of
 from sudoku_learning.training.samplers import make_sampler
-from sudoku_learning.training.sampling import split
+from sudoku_learning.training.sampling import split_games
 
 BALANCE_LOSS = "losses/balance_loss"  # whichever is minimised
 LOG_Z = "losses/log_z"  # of the puzzles drawn, by the network
@@ -120,18 +120,18 @@ class GFlowNetLearner:
         """Return the greedy policy, which may place anywhere."""
         return GFlowNetPolicy(self.network)
 
-    def state(self) -> State:
+    def state(self) -> LearnerState:
         """Return weights, optimiser and the solutions that were found."""
         return replace(self.optimiser.state(), arrays=self.replay.arrays())
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: LearnerState) -> None:
         """Continue from a state of an equal learner."""
         self.optimiser.restore(state)
         self.replay.restore(state.arrays)
 
     def _draw(self, blanks: Blanks, rng: np.random.Generator) -> Trajectories:
         config = self.config
-        tasks = split(config.puzzles, blanks, config.ray, rng)
+        tasks = split_games(config.puzzles, blanks, config.ray, rng)
         return Trajectories.concatenate(self.sampler.sample(self.network.state_dict(), tasks))
 
     def _balance(self, drawn: Trajectories, rng: np.random.Generator) -> tuple[float, float]:

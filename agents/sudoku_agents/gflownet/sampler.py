@@ -16,7 +16,7 @@ from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_learning.networks import FactorGraphConfig
-from sudoku_learning.training.sampling import Task
+from sudoku_learning.training.sampling import SamplingTask
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -35,7 +35,7 @@ class TrajectoryWorker:
         self._network = FlowNetwork(config.network, source.geometry).eval()
         self._moves = config.augment and not isinstance(config.network, FactorGraphConfig)
 
-    def sample(self, weights: Mapping[str, Tensor], task: Task) -> Trajectories:
+    def sample(self, weights: Mapping[str, Tensor], task: SamplingTask) -> Trajectories:
         """Play from a task's puzzles, `repeats` times from each, with these weights."""
         self._network.load_state_dict(dict(weights))
         rng = np.random.default_rng(task.seed)

@@ -42,12 +42,12 @@ from sudoku_learning.recurrent import (
 )
 from sudoku_learning.training import (
     CurriculumConfig,
+    LearnerState,
     Optimiser,
     OptimiserConfig,
     Progress,
     Random,
     Report,
-    State,
     train_from_the_command_line,
 )
 from sudoku_learning.training.environments import check_env
@@ -158,11 +158,11 @@ class ExactCoverLearner:
         """Return the policy that plays the surest placements first."""
         return NetworkPolicy(self.network, threshold=self.config.threshold)
 
-    def state(self) -> State:
+    def state(self) -> LearnerState:
         """Return weights and optimiser."""
         return self.optimiser.state()
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: LearnerState) -> None:
         """Continue from a state of an equal learner."""
         self.optimiser.restore(state)
 

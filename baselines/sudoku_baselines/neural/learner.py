@@ -18,7 +18,7 @@ from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.recurrent import SOLVED_SHARE, RecurrentBatch, Segment, run_updates
-from sudoku_learning.training import Optimiser, Progress, Random, Report, State
+from sudoku_learning.training import LearnerState, Optimiser, Progress, Random, Report
 
 CELL_LOSS = "losses/cell_loss"  # cross entropy of the cells that count, nats
 
@@ -122,10 +122,10 @@ class SupervisedLearner:
         """Return the policy that plays what the model predicts."""
         return PredictorPolicy(ModelPredictor(self.model), self.config.mode)
 
-    def state(self) -> State:
+    def state(self) -> LearnerState:
         """Return weights and optimiser."""
         return self.optimiser.state()
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: LearnerState) -> None:
         """Continue from a state of an equal learner."""
         self.optimiser.restore(state)

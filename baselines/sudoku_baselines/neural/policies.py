@@ -26,7 +26,7 @@ from sudoku_baselines.neural.exact_cover import CoverPredictor, ExactCoverTraini
 from sudoku_baselines.neural.model import Model, ModelPredictor
 from sudoku_gym.policies import Policy, PredictorPolicy
 from sudoku_learning.networks import NetworkPolicy
-from sudoku_learning.training.config import read_config
+from sudoku_learning.training.config import config_from_json
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.playing import load_network
 
@@ -48,7 +48,7 @@ def load(folder: Folder, mode: Mode | None = None, rounds: int | None = None) ->
         ValueError: if there is no sound checkpoint in the folder, or its network has no such
             option.
     """
-    config, network = load_network(folder, partial(read_config, kind=LabelledConfig), _make)
+    config, network = load_network(folder, partial(config_from_json, kind=LabelledConfig), _make)
     if isinstance(config, ExactCoverTraining):
         network.body.rounds = rounds
         if mode == "one-shot":

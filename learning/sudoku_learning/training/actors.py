@@ -18,14 +18,14 @@ from ray.exceptions import ObjectLostError, OutOfMemoryError, RayActorError
 from torch import Tensor
 
 from sudoku_learning.training.config import RayConfig
-from sudoku_learning.training.sampling import Task, Worker
+from sudoku_learning.training.sampling import SamplingTask, Worker
 
 DEATHS_AN_ACTOR = 3
 _LOST = (RayActorError, ObjectLostError, OutOfMemoryError)
 
 _log = logging.getLogger(__name__)
-T = TypeVar("T")
-Sample = TypeVar("Sample")
+_T = TypeVar("_T")
+_Sample = TypeVar("_Sample")
 
 
 class Place(NamedTuple):
@@ -63,8 +63,8 @@ class ActorPool:
 
     def map(
         self,
-        submit: Callable[[ActorHandle[Any], T], ray.ObjectRef[Any]],
-        tasks: Sequence[T],
+        submit: Callable[[ActorHandle[Any], _T], ray.ObjectRef[Any]],
+        tasks: Sequence[_T],
     ) -> list[Any]:
         """Do all tasks.
 
@@ -136,7 +136,7 @@ def _place(actor: object) -> Place:
     return Place(os.getpid(), socket.gethostname())
 
 
-class RaySampler(Generic[Sample]):
+class RaySampler(Generic[_Sample]):
     """Lets actors do the tasks; a `Sampler`.
 
     The weights of an iteration go into Ray's object store once, and each node fetches them once.
@@ -149,7 +149,7 @@ class RaySampler(Generic[Sample]):
         pool: the actors, or None while there are none.
     """
 
-    def __init__(self, make_worker: Callable[[], Worker[Sample]], config: RayConfig) -> None:
+    def __init__(self, make_worker: Callable[[], Worker[_Sample]], config: RayConfig) -> None:
         self._make_worker = make_worker
         self._config = config
         self.pool: ActorPool | None = None
@@ -166,7 +166,7 @@ class RaySampler(Generic[Sample]):
             self.pool = ActorPool(lambda: actor.remote(self._make_worker), self._config.actors)
         return self.pool
 
-    def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[Task]) -> list[Sample]:
+    def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[SamplingTask]) -> list[_Sample]:
         """Do the tasks, see `Sampler`.
 
         Raises:
@@ -200,7 +200,7 @@ class _Actor:
         torch.set_num_threads(1)
         self._worker = make_worker()
 
-    def sample(self, weights: Mapping[str, Tensor], task: Task) -> Any:
+    def sample(self, weights: Mapping[str, Tensor], task: SamplingTask) -> Any:
         return self._worker.sample(weights, task)
 
 

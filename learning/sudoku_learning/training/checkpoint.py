@@ -33,7 +33,7 @@ from sudoku_gym.policies.loading import CONFIG as CONFIG
 from sudoku_gym.puzzles.npz import read_arrays
 from sudoku_gym.storage.atomic import sync, temporary_path, write_json
 from sudoku_gym.storage.reading import LONGEST_CONFIG, read_json, read_short
-from sudoku_learning.training.learner import State
+from sudoku_learning.training.learner import LearnerState
 
 WEIGHTS = "weights.safetensors"
 OPTIMISER, REPLAY = "optimiser.safetensors", "replay.npz"
@@ -55,12 +55,12 @@ class Checkpoint:
     """
 
     config: dict[str, Any]
-    learner: State
+    learner: LearnerState
     progress: dict[str, Any]
     seconds: float
 
 
-def write(folder: Path, checkpoint: Checkpoint) -> None:
+def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     """Write a checkpoint into an existing folder, and wait until it is on disk."""
     learner = checkpoint.learner
     write_json(folder / CONFIG, checkpoint.config)
@@ -75,7 +75,7 @@ def write(folder: Path, checkpoint: Checkpoint) -> None:
         sync(path)
 
 
-def read(folder: Path) -> Checkpoint:
+def read_checkpoint(folder: Path) -> Checkpoint:
     """Read a checkpoint.
 
     Raises:
@@ -94,20 +94,20 @@ def read(folder: Path) -> Checkpoint:
         tensors = load_file(folder / OPTIMISER)
     with naming(folder / REPLAY):
         arrays = read_arrays(folder / REPLAY)
-    return Checkpoint(config, State(weights, tensors, arrays, numbers), progress, seconds)
+    return Checkpoint(config, LearnerState(weights, tensors, arrays, numbers), progress, seconds)
 
 
 def read_to_play(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """Read only what playing needs: the configuration and the weights.
 
     Raises:
-        ValueError: as `read`.
+        ValueError: as `read_checkpoint`.
     """
     _check_files(folder, (CONFIG, WEIGHTS))
     return _config_and_weights(folder)
 
 
-def read_config(folder: Path) -> dict[str, Any]:
+def read_config_file(folder: Path) -> dict[str, Any]:
     """Read the configuration in a folder, of a checkpoint or of a run.
 
     Raises:
@@ -133,7 +133,7 @@ def naming(path: Path, problem: str = "the file is damaged") -> Iterator[None]:
         raise ValueError(f"{path}: {problem} ({what:.400})") from error
 
 
-def remove(folder: Path) -> None:
+def remove_checkpoint(folder: Path) -> None:
     """Remove a checkpoint's files, and the folder if it holds nothing else."""
     for name in (*FILES, SUMS):
         (folder / name).unlink(missing_ok=True)
@@ -147,7 +147,7 @@ def _save_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
 
 
 def _config_and_weights(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    config = read_config(folder)
+    config = read_config_file(folder)
     with naming(folder / WEIGHTS):
         return config, load_file(folder / WEIGHTS)
 

@@ -16,12 +16,12 @@ from sudoku_learning.training.config import TrainingConfig, saved_config
 from sudoku_learning.training.learner import Learner, Random
 from sudoku_learning.training.loop import Training
 
-Config = TypeVar("Config", bound=TrainingConfig)
+_Config = TypeVar("_Config", bound=TrainingConfig)
 
 
 def train_from_the_command_line(
-    kind: type[Config],
-    make_learner: Callable[[Config, Random], Learner],
+    kind: type[_Config],
+    make_learner: Callable[[_Config, Random], Learner],
     name: str,
     argv: Sequence[str] | None = None,
 ) -> int:

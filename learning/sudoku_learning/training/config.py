@@ -15,7 +15,7 @@ from sudoku_learning.networks import BODIES, BodyConfig
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.environments import held_out_source
 
-Config = TypeVar("Config", bound="TrainingConfig")
+_Config = TypeVar("_Config", bound="TrainingConfig")
 
 for _name, _schedule in SCHEDULES.items():
     registered(f"schedule/{_name}")(_schedule)
@@ -115,18 +115,18 @@ class TrainingConfig:
         return {"agent": self.agent, **to_json(self)}
 
 
-def saved_config(run: Path, kind: type[Config]) -> Config:
+def saved_config(run: Path, kind: type[_Config]) -> _Config:
     """Read the configuration that a run was started with, or resumed with since.
 
     Raises:
         ValueError: if it is missing, damaged, or another family's; the message names the file.
     """
-    data = checkpoint.read_config(run)
+    data = checkpoint.read_config_file(run)
     with checkpoint.naming(run / checkpoint.CONFIG, "it can't be used"):
-        return read_config(data, kind)
+        return config_from_json(data, kind)
 
 
-def read_config(data: dict[str, Any], kind: type[Config]) -> Config:
+def config_from_json(data: dict[str, Any], kind: type[_Config]) -> _Config:
     """Make the configuration that `TrainingConfig.to_json` wrote.
 
     Args:

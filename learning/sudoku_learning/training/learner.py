@@ -97,7 +97,7 @@ class Report:
 
 
 @dataclass(frozen=True)
-class State:
+class LearnerState:
     """Everything a learner needs to continue, sorted by where it is kept.
 
     Attributes:
@@ -135,11 +135,11 @@ class Learner(Protocol):
         """Return the greedy policy as it is now, for held-out games."""
         ...
 
-    def state(self) -> State:
+    def state(self) -> LearnerState:
         """Return everything that `restore` needs to continue to the bit."""
         ...
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: LearnerState) -> None:
         """Continue from a state of an equal learner.
 
         Raises:

@@ -19,11 +19,11 @@ from sudoku_gym.storage.reading import check_structure
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.checkpoint import Checkpoint, naming
 from sudoku_learning.training.config import TrainingConfig, saved_config
-from sudoku_learning.training.held_out import HeldOut
+from sudoku_learning.training.held_out import HeldOutGames
 from sudoku_learning.training.learner import Learner, Progress, Random, Report
 from sudoku_learning.training.run_folder import RunFolder
 
-Config = TypeVar("Config", bound=TrainingConfig)
+_Config = TypeVar("_Config", bound=TrainingConfig)
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Iteration:
         }
 
 
-class Training(Generic[Config]):
+class Training(Generic[_Config]):
     """One run of any learner.
 
     Args:
@@ -99,7 +99,7 @@ class Training(Generic[Config]):
             unknown, or the learner can't supply the metric that the schedule moves by.
     """
 
-    def __init__(self, config: Config, make_learner: Callable[[Config, Random], Learner]) -> None:
+    def __init__(self, config: _Config, make_learner: Callable[[_Config, Random], Learner]) -> None:
         self.config = config
         self.random = Random(config.seed)
         self._source = config.held_out_source()
@@ -180,7 +180,7 @@ class Training(Generic[Config]):
                 self._folder.save(self.iteration, self._checkpoint())
 
     def _evaluate(self, report: Report) -> tuple[float, float, float]:
-        held_out = HeldOut(
+        held_out = HeldOutGames(
             self.learner.policy(), self._source, self.config.validation_games, self.random.numpy
         )
         at_level, minimal = self.curriculum.report_held_out(held_out, report.metrics)
@@ -209,7 +209,7 @@ class Training(Generic[Config]):
         folder = self._folder.latest()
         if folder is None:
             return
-        saved = checkpoint.read(folder)
+        saved = checkpoint.read_checkpoint(folder)
         self.seconds = saved.seconds
         unfit = "it does not fit this run"
         with naming(folder / checkpoint.STATE, unfit):

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training.checkpoint import OPTIMISER
-from sudoku_learning.training.learner import State
+from sudoku_learning.training.learner import LearnerState
 from sudoku_learning.training.weights import check_tensors, load_weights
 
 
@@ -78,11 +78,11 @@ class Optimiser:
         nn.utils.clip_grad_norm_(self._network.parameters(), self._config.max_gradient_norm)
         self.adam.step()
 
-    def state(self) -> State:
+    def state(self) -> LearnerState:
         """Return the network's weights and the optimiser's tensors."""
-        return State(self._network.state_dict(), optimiser_tensors(self.adam))
+        return LearnerState(self._network.state_dict(), optimiser_tensors(self.adam))
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: LearnerState) -> None:
         """Put weights and tensors of a state back.
 
         Raises:

@@ -11,19 +11,19 @@ from torch import Tensor, nn
 from sudoku_learning.networks.bodies import RecurrentBody
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.run_folder import checkpoint_in
-from sudoku_learning.training.weights import load_weights, make_network
+from sudoku_learning.training.weights import build_network, load_weights
 
-Config = TypeVar("Config")
-Network = TypeVar("Network", bound=nn.Module)
+_Config = TypeVar("_Config")
+_Network = TypeVar("_Network", bound=nn.Module)
 
 
 def load_network(
     folder: str | os.PathLike[str],
-    read_config: Callable[[dict[str, Any]], Config],
-    make: Callable[[Config], Network],
+    read_config: Callable[[dict[str, Any]], _Config],
+    make: Callable[[_Config], _Network],
     rename: Callable[[dict[str, Tensor]], dict[str, Tensor]] = dict,
     rounds: int | None = None,
-) -> tuple[Config, Network]:
+) -> tuple[_Config, _Network]:
     """Make the network of a checkpoint, or of the latest checkpoint of a run.
 
     Args:
@@ -45,7 +45,7 @@ def load_network(
     with checkpoint.naming(path / checkpoint.CONFIG, "it can't be used"):
         config = read_config(data)
     with checkpoint.naming(path, "it can't be played"):
-        network = make_network(lambda: make(config), rename(weights))
+        network = build_network(lambda: make(config), rename(weights))
     if rounds is not None:
         body = getattr(network, "body", None)
         if not isinstance(body, RecurrentBody):

@@ -83,10 +83,10 @@ class RunFolder:
         """
         folder = self.path / _CHECKPOINTS / f"{iteration:06d}"
         for left_by_a_kill in (*self._with_ending(_DRAFT), *self._with_ending(_DOOMED)):
-            checkpoint.remove(left_by_a_kill)
+            checkpoint.remove_checkpoint(left_by_a_kill)
         draft = folder.with_name(f"{folder.name}{_DRAFT}")
         draft.mkdir(parents=True, exist_ok=True)
-        checkpoint.write(draft, content)
+        checkpoint.write_checkpoint(draft, content)
         others = [path for path in complete_checkpoints(self.path) if not path.is_symlink()]
         if folder in others:
             others.remove(folder)
@@ -155,7 +155,7 @@ def _remove(folder: Path) -> None:
     """Remove a checkpoint so that a kill in the middle leaves no half of it under its name."""
     doomed = folder.with_name(f"{folder.name}{_DOOMED}")
     os.replace(folder, doomed)
-    checkpoint.remove(doomed)
+    checkpoint.remove_checkpoint(doomed)
 
 
 def _entries(path: Path) -> list[str]:

@@ -9,10 +9,10 @@ from sudoku_gym.plugins import naming_the_extra
 from sudoku_learning.training.config import RayConfig
 from sudoku_learning.training.sampling import LocalSampler, Sampler, Worker
 
-Sample = TypeVar("Sample")
+_Sample = TypeVar("_Sample")
 
 
-def make_sampler(make_worker: Callable[[], Worker[Sample]], ray: RayConfig) -> Sampler[Sample]:
+def make_sampler(make_worker: Callable[[], Worker[_Sample]], ray: RayConfig) -> Sampler[_Sample]:
     """Sample in this process, or on as many Ray actors as the configuration asks for.
 
     Args:

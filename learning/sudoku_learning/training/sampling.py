@@ -17,12 +17,12 @@ from torch import Tensor
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.training.config import RayConfig
 
-Sample = TypeVar("Sample")
-Sample_co = TypeVar("Sample_co", covariant=True)
+_Sample = TypeVar("_Sample")
+_Sample_co = TypeVar("_Sample_co", covariant=True)
 
 
 @dataclass(frozen=True)
-class Task:
+class SamplingTask:
     """A share of an iteration's sampling.
 
     Attributes:
@@ -38,21 +38,21 @@ class Task:
     env: str | None = None
 
 
-class Worker(Protocol[Sample_co]):
+class Worker(Protocol[_Sample_co]):
     """Takes samples with weights it is given; on Ray it lives in a process of its own."""
 
-    def sample(self, weights: Mapping[str, Tensor], task: Task) -> Sample_co:
+    def sample(self, weights: Mapping[str, Tensor], task: SamplingTask) -> _Sample_co:
         """Do a task with these weights; all chance comes from the task's seed."""
         ...
 
 
-class Sampler(Protocol[Sample]):
+class Sampler(Protocol[_Sample]):
     """Has tasks done, wherever that may be."""
 
     def start(self) -> object:
         """Get ready; the first tasks do it otherwise."""
 
-    def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[Task]) -> list[Sample]:
+    def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[SamplingTask]) -> list[_Sample]:
         """Do the tasks; what they bring, in their order."""
         ...
 
@@ -60,20 +60,20 @@ class Sampler(Protocol[Sample]):
         """Give back what it holds; it can sample again."""
 
 
-class LocalSampler(Generic[Sample]):
+class LocalSampler(Generic[_Sample]):
     """Does the tasks one after the other in this process.
 
     Args:
         make_worker: makes the worker.
     """
 
-    def __init__(self, make_worker: Callable[[], Worker[Sample]]) -> None:
+    def __init__(self, make_worker: Callable[[], Worker[_Sample]]) -> None:
         self._worker = make_worker()
 
     def start(self) -> None:
         """Do nothing: it is ready."""
 
-    def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[Task]) -> list[Sample]:
+    def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[SamplingTask]) -> list[_Sample]:
         """Do the tasks, see `Sampler`."""
         return [self._worker.sample(weights, task) for task in tasks]
 
@@ -81,12 +81,12 @@ class LocalSampler(Generic[Sample]):
         """Do nothing: it holds nothing to give back."""
 
 
-def split(
+def split_games(
     games: int, blanks: Blanks, ray: RayConfig, rng: np.random.Generator, env: str | None = None
-) -> list[Task]:
+) -> list[SamplingTask]:
     """Split an iteration's games into tasks; their seeds come from one number of `rng`."""
     entropy, most = int(rng.integers(2**63)), ray.games_per_task
     return [
-        Task(min(most, games - start), blanks, (entropy, number), env)
+        SamplingTask(min(most, games - start), blanks, (entropy, number), env)
         for number, start in enumerate(range(0, games, most))
     ]

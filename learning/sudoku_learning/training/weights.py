@@ -13,12 +13,12 @@ from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from sudoku_learning.training.checkpoint import CONFIG, WEIGHTS
 
-Network = TypeVar("Network", bound=nn.Module)
+_Network = TypeVar("_Network", bound=nn.Module)
 
 _MISSING = 100  # tensors that a file may lack, and be told which
 
 
-def make_network(make: Callable[[], Network], weights: Mapping[str, Tensor]) -> Network:
+def build_network(make: Callable[[], _Network], weights: Mapping[str, Tensor]) -> _Network:
     """Make a network and give it weights; nothing is allocated before both are seen to fit.
 
     Args:

@@ -26,7 +26,7 @@ from sudoku_gym import evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig
 from sudoku_learning.training import RayConfig, Training
-from sudoku_learning.training.sampling import LocalSampler, split
+from sudoku_learning.training.sampling import LocalSampler, split_games
 
 pytestmark = pytest.mark.xdist_group("ray")
 
@@ -66,7 +66,7 @@ def train(config):
 
 
 def play(sampler, config, network, blanks, rng):
-    tasks = split(config.games, blanks, config.ray, rng)
+    tasks = split_games(config.games, blanks, config.ray, rng)
     return SelfPlayGames.concatenate(sampler.sample(network.state_dict(), tasks))
 
 
@@ -97,7 +97,7 @@ def test_actors_play_with_the_latest_weights_what_one_process_plays(ray_cluster,
 
 def test_tasks_hold_all_games_and_seeds_of_their_own():
     rng, ray = np.random.default_rng(0), RayConfig(games_per_task=16)
-    tasks = [task for _ in range(2) for task in split(40, 9, ray, rng)]
+    tasks = [task for _ in range(2) for task in split_games(40, 9, ray, rng)]
     assert [task.games for task in tasks] == [16, 16, 8, 16, 16, 8]
     assert len({task.seed for task in tasks}) == 6
 

@@ -125,7 +125,7 @@ def test_a_run_interrupted_before_its_first_checkpoint_begins_again(tmp_path, mo
         raise Interruption
 
     with monkeypatch.context() as patch, pytest.raises(Interruption):
-        patch.setattr("sudoku_learning.training.checkpoint.write", interrupt)
+        patch.setattr("sudoku_learning.training.checkpoint.write_checkpoint", interrupt)
         train(small(tmp_path / "run")).run()
     with pytest.raises(ValueError, match="already holds a run"):
         train(small(tmp_path / "run"))

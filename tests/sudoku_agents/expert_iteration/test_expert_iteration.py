@@ -70,7 +70,7 @@ def test_labels_are_solutions_that_nobody_told(tmp_path, monkeypatch):
     monkeypatch.setattr(source, "sample", without_solutions)
     weights = ExpertIterationLearner(config, Training(config, ExpertIterationLearner).random)
     found = worker.sample(
-        weights.network.state_dict(), labels.Task(40, None, (0, 0), "Sudoku4x4-v0")
+        weights.network.state_dict(), labels.SamplingTask(40, None, (0, 0), "Sudoku4x4-v0")
     )
     assert found.tried == 40 and len(found.puzzles) > 30
     assert board.is_solved(found.solutions, FOUR).all()

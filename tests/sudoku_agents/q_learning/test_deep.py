@@ -62,7 +62,7 @@ def test_games_keep_the_rules(tmp_path, actions, random_moves):
         "Sudoku4x4-v0", num_envs=24, blanks=7, reward="sparse", actions=actions,
         end_at_dead_end=True,
     )  # fmt: skip
-    network = agent.make_network(config, envs.geometry)
+    network = agent.make_q_network(config, envs.geometry)
     games = play_games(NetworkPolicy(network, "q"), envs, config, np.random.default_rng(0))
     moves = games.moves
     assert len(moves) == games.lengths.sum() and (games.lengths[games.solved] == 7).all()

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from sudoku_agents.q_learning.deep import targets
-from sudoku_agents.q_learning.deep.agent import make_network
+from sudoku_agents.q_learning.deep.agent import make_q_network
 from sudoku_agents.q_learning.deep.config import DQNConfig, TargetsConfig
 from sudoku_agents.q_learning.deep.replay import Moves
 from sudoku_agents.q_learning.deep.targets import (
@@ -79,7 +79,7 @@ def test_a_constraint_of_low_values_outweighs_one_mistaken_placement():
 
 
 def networks(config, seed=0):
-    return [seeded(seed + n, lambda: make_network(config, FOUR)).eval() for n in range(2)]
+    return [seeded(seed + n, lambda: make_q_network(config, FOUR)).eval() for n in range(2)]
 
 
 @pytest.mark.parametrize("double", [True, False])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from sudoku_learning.training import State, checkpoint
+from sudoku_learning.training import LearnerState, checkpoint
 from sudoku_learning.training.checkpoint import Checkpoint
 from sudoku_learning.training.learner import Random
 from sudoku_learning.training.optimiser import optimiser_tensors, restore_optimiser
@@ -20,7 +20,7 @@ NAMES = (
 
 
 def example(iteration):
-    learner = State(
+    learner = LearnerState(
         weights={"w": torch.arange(6.0).view(2, 3) + iteration},
         tensors={"0.step": torch.tensor(3.0)},
         arrays={"sizes": np.arange(iteration)},
@@ -44,14 +44,17 @@ def names_in(run):
 def test_round_trip_and_the_latest_two_are_kept(tmp_path):
     saved(tmp_path, 1, 2, 10)
     assert names_in(tmp_path) == ["000002", "000010"]
-    found, wanted = checkpoint.read(checkpoint_in(tmp_path)), example(10)
+    found, wanted = checkpoint.read_checkpoint(checkpoint_in(tmp_path)), example(10)
     assert (found.config, found.progress) == (wanted.config, wanted.progress)
     assert found.seconds == 1.5 and found.learner.numbers == {"epsilon": 0.5}
     assert torch.equal(found.learner.weights["w"], wanted.learner.weights["w"])
     assert found.learner.tensors["0.step"] == 3
     np.testing.assert_array_equal(found.learner.arrays["sizes"], np.arange(10))
     older = tmp_path / "checkpoints" / "000002"
-    assert checkpoint_in(older) == older and checkpoint.read(older).progress["iteration"] == 2
+    assert (
+        checkpoint_in(older) == older
+        and checkpoint.read_checkpoint(older).progress["iteration"] == 2
+    )
 
 
 def test_a_draft_left_by_a_kill_is_not_read(tmp_path):
@@ -100,7 +103,7 @@ def test_a_linked_checkpoint_is_read_and_left_alone(tmp_path):
     left.symlink_to(link, target_is_directory=True)
     saved(tmp_path / "run", 3, 4)
     assert names_in(tmp_path / "run") == ["000001", "000003", "000003.old", "000004"]
-    assert checkpoint.read(link).progress["iteration"] == 1
+    assert checkpoint.read_checkpoint(link).progress["iteration"] == 1
 
 
 def test_a_checkpoint_that_lacks_a_file_is_not_passed_over(tmp_path):
@@ -109,7 +112,7 @@ def test_a_checkpoint_that_lacks_a_file_is_not_passed_over(tmp_path):
     with RunFolder(tmp_path, resume=True) as folder:
         assert folder.latest() == checkpoint_in(tmp_path)
     with pytest.raises(ValueError, match=r"000002/replay\.npz: the file is missing"):
-        checkpoint.read(checkpoint_in(tmp_path))
+        checkpoint.read_checkpoint(checkpoint_in(tmp_path))
 
 
 def test_the_sums_are_those_of_the_shell(tmp_path):
@@ -143,7 +146,7 @@ def test_a_damaged_file_is_named(tmp_path, name, content):
     else:
         (folder / name).write_bytes(content)
     with pytest.raises(ValueError, match=rf"000001/{name}: the file is (missing|damaged)"):
-        checkpoint.read(folder)
+        checkpoint.read_checkpoint(folder)
 
 
 def test_no_pickle_is_loaded(tmp_path):
@@ -151,7 +154,7 @@ def test_no_pickle_is_loaded(tmp_path):
     folder = checkpoint_in(tmp_path)
     np.savez(folder / "replay.npz", sizes=np.array([{"a": 1}], dtype=object))
     with pytest.raises(ValueError, match=r"replay\.npz: the file is damaged"):
-        checkpoint.read(folder)
+        checkpoint.read_checkpoint(folder)
 
 
 def test_an_empty_folder_holds_no_checkpoint(tmp_path):

@@ -13,7 +13,7 @@ from sudoku_curricula import ConstantConfig, PaperAlgorithm1Config, SuccessRateC
 from sudoku_curricula.curves import BLANKS, COMPLETION_RATE, ITERATION, read_curves
 from sudoku_gym import load_policy
 from sudoku_gym.storage.configs import registered
-from sudoku_learning.training import Report, State, Training, TrainingConfig, checkpoint
+from sudoku_learning.training import LearnerState, Report, Training, TrainingConfig, checkpoint
 from sudoku_learning.training.run_folder import checkpoint_in
 
 
@@ -59,7 +59,7 @@ class Counting:
         return load_policy("hidden-singles" if len(self.levels) > 2 else "masked-random")
 
     def state(self):
-        return State({"drawn": self.drawn.clone()}, numbers={"levels": len(self.levels)})
+        return LearnerState({"drawn": self.drawn.clone()}, numbers={"levels": len(self.levels)})
 
     def restore(self, state):
         self.drawn = state.weights["drawn"]
@@ -89,7 +89,9 @@ def test_a_run_that_was_interrupted_ends_as_one_that_was_not(tmp_path):
     resumed.run()
     for run in ("whole", "parts"):
         assert checkpoint_in(tmp_path / run).name == "000006"
-    one, other = (checkpoint.read(checkpoint_in(tmp_path / run)) for run in ("whole", "parts"))
+    one, other = (
+        checkpoint.read_checkpoint(checkpoint_in(tmp_path / run)) for run in ("whole", "parts")
+    )
     assert one.progress == other.progress and one.learner.numbers == other.learner.numbers
     assert torch.equal(one.learner.weights["drawn"], other.learner.weights["drawn"])
     assert torch.equal(whole.random.torch.get_state(), resumed.random.torch.get_state())

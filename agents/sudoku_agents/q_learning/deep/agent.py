@@ -10,7 +10,7 @@ from sudoku_agents.q_learning.deep.config import DQNConfig
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import Network, NetworkPolicy, QConfig
 from sudoku_learning.networks.policy import PLAY_THRESHOLD
-from sudoku_learning.training.config import read_config
+from sudoku_learning.training.config import config_from_json
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.playing import load_network
 
@@ -18,7 +18,7 @@ PRETRAINED = Path(__file__).parent / "pretrained"
 HEAD = "q"
 
 
-def make_network(config: DQNConfig, geometry: Geometry) -> Network:
+def make_q_network(config: DQNConfig, geometry: Geometry) -> Network:
     """Make the network of a configuration, with random weights."""
     return Network(config.network, {HEAD: QConfig(dueling=config.dueling)}, geometry)
 
@@ -41,7 +41,7 @@ def load(
         ValueError: if there is no sound checkpoint in the folder, or its network has no rounds to
             choose.
     """
-    read = partial(read_config, kind=DQNConfig)
+    read = partial(config_from_json, kind=DQNConfig)
     config, network = load_network(folder, read, _make, rounds=rounds)
     if threshold is None and config.values == "solvable":
         threshold = PLAY_THRESHOLD
@@ -49,4 +49,4 @@ def load(
 
 
 def _make(config: DQNConfig) -> Network:
-    return make_network(config, held_out_source(config.env).geometry)
+    return make_q_network(config, held_out_source(config.env).geometry)

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sudoku_agents.q_learning.deep.agent import HEAD, make_network
+from sudoku_agents.q_learning.deep.agent import HEAD, make_q_network
 from sudoku_agents.q_learning.deep.config import DQNConfig
 from sudoku_agents.q_learning.deep.replay import Moves
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_learning.networks import NetworkPolicy, RecurrentBody
 from sudoku_learning.training.environments import held_out_source, training_envs
-from sudoku_learning.training.sampling import Task
+from sudoku_learning.training.sampling import SamplingTask
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,12 @@ class DQNPlayer:
     def __init__(self, config: DQNConfig) -> None:
         self._config = config
         geometry = held_out_source(config.env).geometry
-        self._policy = NetworkPolicy(make_network(config, geometry), HEAD)
+        self._policy = NetworkPolicy(make_q_network(config, geometry), HEAD)
         body = self._policy.network.body
         if isinstance(body, RecurrentBody) and config.sampling_rounds is not None:
             body.rounds = min(config.sampling_rounds, body.rounds)
 
-    def sample(self, weights: Mapping[str, Tensor], task: Task) -> DQNGames:
+    def sample(self, weights: Mapping[str, Tensor], task: SamplingTask) -> DQNGames:
         """Play a task's games in lock step with these weights."""
         config = self._config
         self._policy.network.load_state_dict(dict(weights))

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from math import ceil
 
-from sudoku_agents.q_learning.deep.agent import HEAD, make_network
+from sudoku_agents.q_learning.deep.agent import HEAD, make_q_network
 from sudoku_agents.q_learning.deep.config import DQNConfig
 from sudoku_agents.q_learning.deep.games import DQNGames, DQNPlayer
 from sudoku_agents.q_learning.deep.replay import MoveReplay
@@ -23,17 +23,17 @@ from sudoku_learning.networks import NetworkPolicy
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.recurrent import run_updates
 from sudoku_learning.training import (
+    LearnerState,
     Optimiser,
     Progress,
     Random,
     Report,
-    State,
     train_from_the_command_line,
 )
 from sudoku_learning.training.checkpoint import OPTIMISER
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.samplers import make_sampler
-from sudoku_learning.training.sampling import split
+from sudoku_learning.training.sampling import split_games
 from sudoku_learning.training.weights import check_tensors
 
 Q_LOSS = "losses/q_loss"
@@ -61,7 +61,7 @@ class DQNLearner:
     def __init__(self, config: DQNConfig, random: Random) -> None:
         self.config = config
         self._geometry = held_out_source(config.env).geometry
-        make = partial(make_network, config, self._geometry)
+        make = partial(make_q_network, config, self._geometry)
         seed = int(random.numpy.integers(2**32))
         self.network = seeded(seed, make).eval()
         self.target_network = seeded(seed, make).train()  # as many rounds as in training
@@ -81,7 +81,7 @@ class DQNLearner:
     def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
         """Play games with so many blanks, and update the network."""
         config, rng = self.config, random.numpy
-        tasks = split(config.games, blanks, config.ray, rng)
+        tasks = split_games(config.games, blanks, config.ray, rng)
         games = DQNGames.concatenate(self.sampler.sample(self.network.state_dict(), tasks))
         self.replay.add(games.moves)
         self.optimiser.schedule(progress.share)
@@ -106,14 +106,14 @@ class DQNLearner:
         """Return the greedy policy."""
         return NetworkPolicy(self.network, HEAD)
 
-    def state(self) -> State:
+    def state(self) -> LearnerState:
         """Return weights, optimiser, target network and replay."""
         own = self.optimiser.state()
         behind = self.target_network.state_dict()
         tensors = own.tensors | {f"{_TARGET}{name}": value for name, value in behind.items()}
         return replace(own, tensors=tensors, arrays=self.replay.arrays())
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: LearnerState) -> None:
         """Continue from a state of an equal learner."""
         own = {n: value for n, value in state.tensors.items() if not n.startswith(_TARGET)}
         behind = {

@@ -14,7 +14,7 @@ from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import PlacementPolicy
 from sudoku_learning.training import checkpoint
-from sudoku_learning.training.config import read_config
+from sudoku_learning.training.config import config_from_json
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.run_folder import checkpoint_in
 
@@ -65,7 +65,7 @@ def load(folder: str | os.PathLike[str] = PRETRAINED) -> QTablePolicy:
     path = checkpoint_in(folder)
     data, weights = checkpoint.read_to_play(path)
     with checkpoint.naming(path / checkpoint.CONFIG, "it can't be used"):
-        config = read_config(data, QLearningConfig)
+        config = config_from_json(data, QLearningConfig)
         table = QTable(held_out_source(config.env).geometry.size)
     with checkpoint.naming(path, "it can't be played"):
         table.restore(weights)

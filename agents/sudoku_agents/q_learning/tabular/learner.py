@@ -17,7 +17,13 @@ from sudoku_gym import evaluate
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_gym.puzzles.sources import Blanks, blanks_cdf
-from sudoku_learning.training import Progress, Random, Report, State, train_from_the_command_line
+from sudoku_learning.training import (
+    LearnerState,
+    Progress,
+    Random,
+    Report,
+    train_from_the_command_line,
+)
 from sudoku_learning.training.environments import training_envs, training_source
 
 KNOWN = "evaluation/trained_puzzles"  # share of its own puzzles that it solves greedily
@@ -99,11 +105,11 @@ class QLearningLearner:
         """Return the greedy policy."""
         return QTablePolicy(self.table)
 
-    def state(self) -> State:
+    def state(self) -> LearnerState:
         """Return the table and the puzzles."""
-        return State(self.table.tensors(), arrays=self.puzzles.arrays())
+        return LearnerState(self.table.tensors(), arrays=self.puzzles.arrays())
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: LearnerState) -> None:
         """Continue from a state of an equal learner."""
         self.table.restore(state.weights)
         self.puzzles = self.puzzles.restored(state.arrays)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sudoku_baselines.neural.guissart.learner import GuissartTraining
 from sudoku_baselines.neural.guissart.solver import Guissart, Networks
-from sudoku_learning.training.config import read_config
+from sudoku_learning.training.config import config_from_json
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.playing import load_network
 
@@ -31,7 +31,7 @@ def load(
     Raises:
         ValueError: if there is no sound checkpoint in the folder.
     """
-    _, networks = load_network(folder, partial(read_config, kind=GuissartTraining), _make)
+    _, networks = load_network(folder, partial(config_from_json, kind=GuissartTraining), _make)
     return Guissart(networks, trial_and_error, backtracking)
 
 

@@ -50,12 +50,12 @@ from sudoku_gym.storage.reading import check_structure
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.training import (
     CurriculumConfig,
+    LearnerState,
     Optimiser,
     OptimiserConfig,
     Progress,
     Random,
     Report,
-    State,
     train_from_the_command_line,
 )
 from sudoku_learning.training.checkpoint import STATE
@@ -187,11 +187,11 @@ class GuissartLearner:
         """Return the policy that fills, by the networks whose turn has come."""
         return PredictorPolicy(Filling(self.networks, self._begun), "one-shot")
 
-    def state(self) -> State:
+    def state(self) -> LearnerState:
         """Return weights, optimiser, and how many networks fill."""
         return replace(self.optimiser.state(), numbers={"begun": self._begun})
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: LearnerState) -> None:
         """Continue from a state of an equal learner."""
         check_structure(state.numbers, {"begun": 1})
         self.optimiser.restore(state)
