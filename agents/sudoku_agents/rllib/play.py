@@ -22,7 +22,7 @@ from sudoku_gym.evaluation import evaluate
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import resolve_source
 from sudoku_learning.networks import PlacementPolicy
-from sudoku_learning.training import HeldOutGames
+from sudoku_learning.training import HeldOut
 
 MODULE_PATH = Path("learner_group", "learner", "rl_module", DEFAULT_MODULE_ID)
 """Where the module lies in a checkpoint of RLlib."""
@@ -73,7 +73,7 @@ class RLlibPolicy(PlacementPolicy):
 
 def held_out(
     algorithm: Algorithm, source: object, split: str = "validation", games: int = 128
-) -> HeldOutGames:
+) -> HeldOut:
     """Let an algorithm's module play held-out puzzles, for `BlanksCurriculumCallback`.
 
     Args:
@@ -84,7 +84,7 @@ def held_out(
     """
     assert algorithm.config is not None
     rng = np.random.default_rng(algorithm.config.seed)
-    return HeldOutGames(_Newest(algorithm), resolve_source(source, split), games, rng)
+    return HeldOut(_Newest(algorithm), resolve_source(source, split), games, rng)
 
 
 @dataclass(frozen=True)

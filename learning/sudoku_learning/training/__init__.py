@@ -3,7 +3,7 @@
 from sudoku_learning.training.command import train_from_the_command_line
 from sudoku_learning.training.config import CurriculumConfig, RayConfig, TrainingConfig
 from sudoku_learning.training.environments import training_envs
-from sudoku_learning.training.held_out import HeldOutGames
+from sudoku_learning.training.held_out import HeldOut
 from sudoku_learning.training.learner import Learner, LearnerState, Progress, Random, Report
 from sudoku_learning.training.loop import Iteration, Training
 from sudoku_learning.training.optimiser import Optimiser, OptimiserConfig
@@ -11,7 +11,7 @@ from sudoku_learning.training.run_folder import free_folder
 
 __all__ = [
     "CurriculumConfig",
-    "HeldOutGames",
+    "HeldOut",
     "Iteration",
     "Learner",
     "LearnerState",

@@ -9,7 +9,7 @@ from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.sources import PuzzleSource
 
 
-class HeldOutGames:
+class HeldOut:
     """Lets a policy play held-out puzzles; what a curriculum's callback asks.
 
     Args:

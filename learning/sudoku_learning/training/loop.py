@@ -19,7 +19,7 @@ from sudoku_gym.storage.reading import check_structure
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.checkpoint import Checkpoint, naming
 from sudoku_learning.training.config import TrainingConfig, saved_config
-from sudoku_learning.training.held_out import HeldOutGames
+from sudoku_learning.training.held_out import HeldOut
 from sudoku_learning.training.learner import Learner, Progress, Random, Report
 from sudoku_learning.training.run_folder import RunFolder
 
@@ -180,7 +180,7 @@ class Training(Generic[_Config]):
                 self._folder.save(self.iteration, self._checkpoint())
 
     def _evaluate(self, report: Report) -> tuple[float, float, float]:
-        held_out = HeldOutGames(
+        held_out = HeldOut(
             self.learner.policy(), self._source, self.config.validation_games, self.random.numpy
         )
         at_level, minimal = self.curriculum.report_held_out(held_out, report.metrics)
