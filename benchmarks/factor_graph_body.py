@@ -150,15 +150,15 @@ def measure(bank, options):
         for name in bodies
     }
     graph = FactorGraph.of(*inputs)
-    count, seats = len(graph.positions), len(graph.occupants)
+    count, edges = len(graph.positions), len(graph.edge_variable)
     channels, steps = options.channels, options.rounds
-    forward = count * (5 * channels + 45) + seats * 35
-    back = count * (10 * channels + 10) + seats * 25
+    forward = count * (5 * channels + 45) + edges * 35
+    back = count * (10 * channels + 10) + edges * 25
     limits = tuple(
         len(boards) * vectors.LANES / (multiplications * work * channels * steps)
         for work in (2 * forward + back, forward)
     )
-    kept = 4 * channels * (steps + 1) * (4 * count + 2 * seats) / len(boards)
+    kept = 4 * channels * (steps + 1) * (4 * count + 2 * edges) / len(boards)
     return {
         **rates,
         "arithmetic limit": limits,

@@ -1,9 +1,8 @@
 // The network that `load_policy("calphazero")` plays, in plain JavaScript.
 //
 // Legal placements and the constraints that they could fulfil send each other messages, round after
-// round, with the same weights in each; the Python module sudoku_learning.networks.factor_graph.body
-// has the equations, and names them as they are named here. Numbers are 64 bits wide, where Python
-// uses 32: logits agree to rounding.
+// round, with the same weights in each; docs/networks.md has the equations. Numbers are 64 bits wide,
+// where Python uses 32: logits agree to rounding.
 "use strict";
 
 (() => {

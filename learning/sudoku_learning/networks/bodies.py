@@ -84,6 +84,7 @@ class RecurrentBody(Protocol):
         all_rounds: bool = False,
         recurrent_states: Sequence[Any] | None = None,
         rounds: int | None = None,
+        graph: Any = None,
     ) -> Any:
         """Return the `Features` of boards, see `Body`.
 
@@ -96,6 +97,8 @@ class RecurrentBody(Protocol):
                 gradient goes back there), or None for the first state. If they are given, the
                 features hold the states after the last round, as `recurrent_states`.
             rounds: how many; None takes `self.rounds`.
+            graph: `graph` of the features of an earlier call on the same boards and masks, to save
+                computing it again; None computes it.
         """
 
 

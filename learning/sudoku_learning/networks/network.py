@@ -129,14 +129,13 @@ class Network(nn.Module):
             self.heads[name] for name in CONVERGENCE_HEADS if name in self.heads
         )
         outputs: dict[str, Tensor] = {}
-        rows = torch.arange(len(boards))
         states: list[Any] = [None] * len(boards)
+        rows, graph = torch.arange(len(boards)), None
         for segment in body.segments(rounds):
             open_rows = rows.tolist()
             before = [states[row] for row in open_rows]
-            features = body(
-                boards[rows], masks[rows], geometry, recurrent_states=before, rounds=segment
-            )
+            given = boards[rows], masks[rows], geometry
+            features = body(*given, recurrent_states=before, rounds=segment, graph=graph)
             for row, state in zip(open_rows, features.recurrent_states, strict=True):
                 states[row] = state
             for name, head in heads.items():
@@ -145,9 +144,11 @@ class Network(nn.Module):
                     outputs[name] = output.new_empty(len(boards), *output.shape[1:])
                 outputs[name][rows] = output
             distances = convergence_head(features)[-1].abs()
-            rows = rows[((distances < body.convergence_margin) & masks[rows]).any(1)]
-            if not len(rows):
+            is_open = ((distances < body.convergence_margin) & given[1]).any(1)
+            if not is_open.any():
                 break
+            graph = features.graph if is_open.all() else None  # its boards must be those of rows
+            rows = rows[is_open]
         return outputs, states
 
     def forward_all_rounds(

@@ -1,11 +1,4 @@
-"""A body that pools messages on the factor graph of a board; one set of weights, every size.
-
-Sudoku is an exact-cover problem: a placement (cell, digit) fulfils one constraint for its cell and
-one for its digit in each unit of the cell, and every constraint must be fulfilled exactly once.
-The graph of a board joins the placements that are still legal with the constraints that are still
-open. Nothing in it tells one row, digit or board size from another, so a network that only passes
-messages along its edges is equivariant under the whole symmetry group and does not know N.
-"""
+"""A body that pools messages on the factor graph of a board; one set of weights, every size."""
 
 from __future__ import annotations
 
@@ -48,32 +41,25 @@ class PooledFeatures:
     """What the body says of B boards; see `Features`.
 
     Attributes:
-        placements: float32 `[P, H]`, of the legal placements.
-        constraints: float32 `[C, H]`, of the open constraints.
-        index: int64 `[P]`, position of each placement in the flattened masks.
-        first_constraint: int64 `[B]`, where the constraints of each board begin.
+        variables: float32 `[V, H]`, of the legal placements.
+        factors: float32 `[F, H]`, of the open constraints.
+        index: int64 `[V]`, position of each variable in the flattened masks.
+        factor_offsets: int64 `[B]`, where the factors of each board begin.
         shape: `(B, N**3)`.
     """
 
-    placements: Tensor
-    constraints: Tensor
+    variables: Tensor
+    factors: Tensor
     index: Tensor
-    first_constraint: Tensor
+    factor_offsets: Tensor
     shape: tuple[int, int]
 
 
 class PooledBody(nn.Module):
-    """Message passing between legal placements and open constraints.
+    """Message passing between variables (legal placements) and factors (open constraints).
 
-    Each layer pools the placements of a constraint (mean and maximum, beside one over their
-    number), passes the result through a linear map and a ReLU, sums the answers of a placement's
-    constraints, and adds the outcome to the placement's features. Linear maps stand before a
-    broadcast, never after it. All pooled quantities keep their range on boards of any size; with
-    sums in place of means, weights trained on 4x4 solve 56 % where these solve 99 % (9x9, 50
-    blanks).
-
-    Because it counts, random weights may already prefer constraints with few placements left, and
-    about half of all untrained networks play 4x4 without a fault: hold a trained one against them.
+    Each layer pools the variables of a factor and adds what its factors make of that to each
+    variable; see docs/networks.md.
     """
 
     def __init__(self, config: PooledConfig) -> None:
@@ -88,15 +74,15 @@ class PooledBody(nn.Module):
         """Return the features of boards and masks, see `Body`; there is one round to show."""
         graph = FactorGraph.of(boards.cpu().numpy(), masks.cpu().numpy(), geometry)
         edges = _Edges.of(graph, self.start.device)
-        placements = self.start.expand(len(graph.positions), -1)
-        constraints = placements.new_zeros(len(edges.first_edge), self.config.channels)
+        variables = self.start.expand(len(graph.positions), -1)
+        factors = variables.new_zeros(len(edges.factor_offsets), self.config.channels)
         for layer in self.layers:
-            placements, constraints = layer(placements, constraints, edges)
+            variables, factors = layer(variables, factors, edges)
         return PooledFeatures(
-            placements,
-            constraints[:-1],
+            variables,
+            factors[:-1],
             torch.from_numpy(graph.positions).to(self.start.device),
-            torch.from_numpy(graph.first_constraint[:-1]).to(self.start.device),
+            torch.from_numpy(graph.board_factor_ptr[:-1]).to(self.start.device),
             (masks.shape[0], masks.shape[1]),
         )
 
@@ -111,38 +97,30 @@ class PooledBody(nn.Module):
 
 @dataclass(frozen=True)
 class _Edges:
-    """The graph as `embedding_bag` wants it; constraint C, which nobody has, stands for none.
+    """The graph as `embedding_bag` wants it; factor F, which has no edges, stands for none."""
 
-    Attributes:
-        constraints_of: int64 `[P, K]`, the constraints of each placement.
-        placements_of: int64 `[E]`, the placements of each constraint, one after the other.
-        first_edge: int64 `[C + 1]`, where in `placements_of` each constraint's begin.
-        inverse_counts: float32 `[C + 1, 1]`, one over the number of placements of each constraint
-            (1 where there are none).
-    """
-
-    constraints_of: Tensor
-    placements_of: Tensor
-    first_edge: Tensor
-    inverse_counts: Tensor
+    variable_factors: Tensor  # int64 [V, K], the factors of each variable
+    edge_variable: Tensor  # int64 [E], the variable of each edge, in the order of the factors
+    factor_offsets: Tensor  # int64 [F + 1], where in `edge_variable` each factor's edges begin
+    inverse_degrees: Tensor  # float32 [F + 1, 1], one over the edges of each factor, 1 for none
 
     @staticmethod
     def of(graph: FactorGraph, device: torch.device) -> _Edges:
-        counts = np.append(np.diff(graph.first_seat), 0)
-        none = len(counts) - 1
-        constraint_of_seat = np.append(np.repeat(np.arange(none + 1), counts), [none, none])
+        degrees = np.append(np.diff(graph.factor_ptr), 0)
+        none = len(degrees) - 1
+        edge_factor = np.append(np.repeat(np.arange(none + 1), degrees), [none, none])
         arrays = (
-            constraint_of_seat[graph.seats_of],
-            graph.occupants.astype(np.int64),
-            graph.first_seat.astype(np.int64),
-            (1 / np.maximum(counts, 1)).astype(np.float32)[:, None],
+            edge_factor[graph.variable_edges],
+            graph.edge_variable.astype(np.int64),
+            graph.factor_ptr.astype(np.int64),
+            (1 / np.maximum(degrees, 1)).astype(np.float32)[:, None],
         )
         return _Edges(*(torch.from_numpy(array).to(device) for array in arrays))
 
 
 class _PlacementReadout(nn.Linear):
     def forward(self, features: PooledFeatures) -> Tensor:  # type: ignore[override]
-        return super().forward(features.placements)[None]
+        return super().forward(features.variables)[None]
 
 
 class _BoardReadout(nn.Module):
@@ -153,10 +131,10 @@ class _BoardReadout(nn.Module):
         )
 
     def forward(self, features: PooledFeatures) -> Tensor:
-        constraints = features.constraints
-        every = torch.arange(len(constraints), device=constraints.device)
+        factors = features.factors
+        every = torch.arange(len(factors), device=factors.device)
         pooled = [
-            functional.embedding_bag(every, constraints, features.first_constraint, mode=mode)
+            functional.embedding_bag(every, factors, features.factor_offsets, mode=mode)
             for mode in ("mean", "max")
         ]
         out: Tensor = self.perceptron(torch.cat(pooled, 1))
@@ -170,16 +148,16 @@ class _Layer(nn.Module):
         self.spread = nn.Linear(channels, channels, bias=False)
         self.keep = nn.Linear(channels, channels)
 
-    def forward(
-        self, placements: Tensor, constraints: Tensor, edges: _Edges
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, variables: Tensor, factors: Tensor, edges: _Edges) -> tuple[Tensor, Tensor]:
         pooled = [
-            functional.embedding_bag(edges.placements_of, placements, edges.first_edge, mode=mode)
+            functional.embedding_bag(
+                edges.edge_variable, variables, edges.factor_offsets, mode=mode
+            )
             for mode in ("mean", "max")
         ]
-        features = torch.cat([*pooled, constraints, edges.inverse_counts], 1)
-        constraints = functional.relu(self.gather(features))
+        features = torch.cat([*pooled, factors, edges.inverse_degrees], 1)
+        factors = functional.relu(self.gather(features))
         messages = functional.embedding_bag(
-            edges.constraints_of, self.spread(constraints), mode="sum"
+            edges.variable_factors, self.spread(factors), mode="sum"
         )
-        return placements + functional.relu(self.keep(placements) + messages), constraints
+        return variables + functional.relu(self.keep(variables) + messages), factors

@@ -120,7 +120,7 @@ def seen_by_messages(one, mask):
 
 def told_by_walks(one, mask):
     graph = FactorGraph.of(one[None], mask[None], FOUR, walks=6)
-    return dict(zip(graph.positions, np.round(graph.returns, 4), strict=True))
+    return dict(zip(graph.positions, np.round(graph.walk_features, 4), strict=True))
 
 
 @pytest.mark.parametrize("order", ["rows", "constrained"])

@@ -107,8 +107,8 @@ def test_finished_boards_and_empty_batches_are_no_trouble(intersections, dtype):
     for boards in (solved, solved[:0]):
         masks = torch.zeros(len(boards), 64, dtype=torch.bool)
         features = body(torch.from_numpy(boards), masks, geometry, all_rounds=True)
-        assert features.placements.shape == (4, 0, 10)
-        assert features.constraints.shape == (4, 0, 10)
+        assert features.variables.shape == (4, 0, 10)
+        assert features.factors.shape == (4, 0, 10)
         assert features.shape == (len(boards), 64)
         logits, values = placement_head(features), board_head(features)
         assert logits.shape == (4, 0, 1) and values.shape == (4, len(boards), 4)
@@ -125,8 +125,8 @@ def test_dead_ends_are_visible(positions):
     masks = np.ones((2, 64), np.bool_)
     masks[1, :4] = False
     features = body(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
-    floor = (features.constraints[-1] < np.log(1.1e-3)).all(1)
-    first = features.first_constraint[1]
+    floor = (features.factors[-1] < np.log(1.1e-3)).all(1)
+    first = features.factor_offsets[1]
     assert not floor[:first].any() and floor[first:].sum() == 1
 
 
@@ -135,10 +135,10 @@ def test_the_last_round_is_the_last_of_every_round(geometry, positions):
     boards, masks = (torch.from_numpy(x) for x in positions(geometry))
     every = body(boards, masks, geometry, all_rounds=True)
     last = body(boards, masks, geometry)
-    assert torch.equal(every.placements[-1:], last.placements)
-    assert torch.equal(every.constraints[-1:], last.constraints)
+    assert torch.equal(every.variables[-1:], last.variables)
+    assert torch.equal(every.factors[-1:], last.factors)
     body.rounds = 2
-    assert torch.equal(body(boards, masks, geometry).placements[0], every.placements[1])
+    assert torch.equal(body(boards, masks, geometry).variables[0], every.variables[1])
 
 
 def test_answers_and_derivatives_are_the_same_to_the_bit(positions):
@@ -149,7 +149,7 @@ def test_answers_and_derivatives_are_the_same_to_the_bit(positions):
         body, head, board_head = body_of(intersections=True)
         features = body(boards, masks, geometry, all_rounds=True)
         (head(features).square().sum() + board_head(features).square().sum()).backward()
-        return [features.placements, *(w.grad for w in body.parameters())]
+        return [features.variables, *(w.grad for w in body.parameters())]
 
     for one, other in zip(run(), run(), strict=True):
         assert torch.equal(one, other)

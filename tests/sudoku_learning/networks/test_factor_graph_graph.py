@@ -12,15 +12,15 @@ from sudoku_learning.networks.factor_graph.graph import FactorGraph
 
 def constraints_of(graph):
     """The constraint of each seat."""
-    return np.repeat(np.arange(len(graph.first_seat) - 1), np.diff(graph.first_seat))
+    return np.repeat(np.arange(len(graph.factor_ptr) - 1), np.diff(graph.factor_ptr))
 
 
 def described(graph, geometry, b):
     """The constraints of board b as a sorted list of sets of positions in its mask."""
     p = graph.positions % geometry.num_placements
-    first, last = graph.first_constraint[b : b + 2]
+    first, last = graph.board_factor_ptr[b : b + 2]
     return sorted(
-        sorted(p[graph.occupants[graph.first_seat[c] : graph.first_seat[c + 1]]].tolist())
+        sorted(p[graph.edge_variable[graph.factor_ptr[c] : graph.factor_ptr[c + 1]]].tolist())
         for c in range(first, last)
     )
 
@@ -46,18 +46,18 @@ def test_placements_meet_the_open_constraints(geometry, positions):
         flat = boards[b].ravel()
         blank = np.repeat(flat == 0, geometry.size)
         assert described(graph, geometry, b) == open_constraints(flat, masks[b] & blank, geometry)
-        lengths = np.diff(graph.first_seat)[
-            graph.first_constraint[b] : graph.first_constraint[b + 1]
+        lengths = np.diff(graph.factor_ptr)[
+            graph.board_factor_ptr[b] : graph.board_factor_ptr[b + 1]
         ]
         assert (np.diff(lengths) >= 0).all()
 
 
-def test_both_directions_hold_the_same_seats(geometry, positions):
+def test_both_directions_hold_the_same_edges(geometry, positions):
     graph = FactorGraph.of(*positions(geometry), geometry)
-    seats = graph.seats_of[graph.seats_of < len(graph.occupants)]
-    assert sorted(seats.tolist()) == list(range(len(graph.occupants)))
-    placement = np.nonzero(graph.seats_of < len(graph.occupants))[0]
-    np.testing.assert_array_equal(graph.occupants[seats], placement)
+    edges = graph.variable_edges[graph.variable_edges < len(graph.edge_variable)]
+    assert sorted(edges.tolist()) == list(range(len(graph.edge_variable)))
+    placement = np.nonzero(graph.variable_edges < len(graph.edge_variable))[0]
+    np.testing.assert_array_equal(graph.edge_variable[edges], placement)
 
 
 def test_wide_masks_meet_fulfilled_constraints():
@@ -65,7 +65,7 @@ def test_wide_masks_meet_fulfilled_constraints():
     boards = board.parse_many(["1..............."])
     masks = np.repeat(boards.reshape(1, 16) == 0, 4, axis=1)
     graph = FactorGraph.of(boards, masks, geometry)
-    fulfilled = (graph.seats_of == len(graph.occupants) + 1).sum(1)
+    fulfilled = (graph.variable_edges == len(graph.edge_variable) + 1).sum(1)
     cell, digit = np.divmod(graph.positions, 4)
     row, column = np.divmod(cell, 4)
     same = (row == 0).astype(int) + (column == 0) + ((row < 2) & (column < 2))
@@ -97,7 +97,7 @@ def test_parts_of_intersections(geometry):
     constraint = constraints_of(graph)
     units = np.zeros((len(geometry.units), geometry.num_cells), bool)
     np.put_along_axis(units, geometry.units.astype(np.int64), True, 1)
-    count = graph.first_intersection[-1]
+    count = graph.board_intersection_ptr[-1]
     expected = 0
     for b in range(2):
         for i, first in enumerate(units):
@@ -105,14 +105,15 @@ def test_parts_of_intersections(geometry):
                 if (first & second).sum() > 1:
                     shared = masks[b].reshape(-1, geometry.size)[first & second]
                     expected += shared.any(0).sum()  # one for each digit that has a place there
-    assert len(graph.parts_of) == count == expected
+    assert len(graph.intersection_lists) == count == expected
     for q in range(count):
         parts = [
-            graph.parts[graph.first_part[i] : graph.first_part[i + 1]] for i in graph.parts_of[q]
+            graph.list_edges[graph.list_ptr[i] : graph.list_ptr[i + 1]]
+            for i in graph.intersection_lists[q]
         ]
-        members = np.flatnonzero((graph.intersections_of == q).any(1))
+        members = np.flatnonzero((graph.variable_intersections == q).any(1))
         for inside, outside in (parts[:2], parts[2:]):
-            assert sorted(graph.occupants[inside].tolist()) == members.tolist()
+            assert sorted(graph.edge_variable[inside].tolist()) == members.tolist()
             c = constraint[inside[0]]
             everyone = np.flatnonzero(constraint == c)
             assert sorted([*inside.tolist(), *outside.tolist()]) == everyone.tolist()

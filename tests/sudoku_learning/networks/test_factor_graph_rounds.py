@@ -22,11 +22,11 @@ def weights_of(channels, intersections, seed=0, scale=1.0):
         weights = factor_graph.FactorGraphBody(config)._weights()
         gamma = torch.randn(channels) * 0.5
     weights = weights._replace(gamma=gamma)
-    return reference.Weights(*(scale * w.detach().clone() for w in weights))
+    return reference.LayerWeights(*(scale * w.detach().clone() for w in weights))
 
 
 def leaves(weights, dtype):
-    return reference.Weights(*(w.to(dtype).requires_grad_() for w in weights))
+    return reference.LayerWeights(*(w.to(dtype).requires_grad_() for w in weights))
 
 
 def outcome(run_rounds, weights, graph, all_rounds, seed=0):
@@ -84,7 +84,7 @@ def test_they_agree_for_any_weights(
 def test_they_agree_on_what_walks_tell(positions):
     geometry = Geometry.standard(4)
     graph = FactorGraph.of(*positions(geometry), geometry, True, 6)
-    assert graph.returns.shape == (len(graph.positions), 4)
+    assert graph.walk_features.shape == (len(graph.positions), 4)
     assert_agree(weights_of(12, True), graph, all_rounds=True)
     without = FactorGraph.of(*positions(geometry), geometry, True)
     weights = weights_of(12, True)
@@ -100,7 +100,7 @@ def test_derivatives_of_plain_torch(positions, intersections):
     weights = leaves(weights_of(3, intersections), torch.float64)
 
     def run(*weights):
-        return reference.run_rounds(reference.Weights(*weights), graph, 2, True)[:2]
+        return reference.run_rounds(reference.LayerWeights(*weights), graph, 2, True)[:2]
 
     assert torch.autograd.gradcheck(run, tuple(weights))
 
@@ -127,6 +127,6 @@ def test_one_strong_message_leaves_no_noise_behind():
     with torch.no_grad():
         found = function.run_rounds(weights, graph, 8, True)[0]
         exact = reference.run_rounds(
-            reference.Weights(*(w.double() for w in weights)), graph, 8, True
+            reference.LayerWeights(*(w.double() for w in weights)), graph, 8, True
         )[0]
     torch.testing.assert_close(found, exact.float(), rtol=1e-3, atol=1e-3)

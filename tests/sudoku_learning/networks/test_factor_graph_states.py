@@ -53,8 +53,8 @@ def test_boards_that_begin_anew_beside_some_that_go_on(positions, run_rounds):
     with torch.no_grad():
         fresh = run_rounds(weights, graph, 3, False, [None] * 5)
         later = run_rounds(weights, graph, 3, False, fresh[2])
-        memories = [m if board % 2 else None for board, m in enumerate(fresh[2])]
-        mixed = run_rounds(weights, graph, 3, False, memories)
+        states = [m if board % 2 else None for board, m in enumerate(fresh[2])]
+        mixed = run_rounds(weights, graph, 3, False, states)
     owner = torch.from_numpy(graph.positions // 64)
     for board in range(5):
         wanted = (later if board % 2 else fresh)[0][:, owner == board]
@@ -62,16 +62,16 @@ def test_boards_that_begin_anew_beside_some_that_go_on(positions, run_rounds):
 
 
 @pytest.mark.parametrize("intersections", [False, True])
-def test_derivatives_end_at_the_memory(positions, intersections):
+def test_derivatives_end_at_the_state(positions, intersections):
     graph = graph_of(positions, Geometry.standard(6), intersections)
     found = []
     for run_rounds, dtype in zip(RUNNERS, (torch.float32, torch.float64), strict=True):
         body = body_of(8, intersections)
         with torch.no_grad():
-            memories = function.run_rounds(body._weights(), graph, 3, False, [None] * 5)[2]
-        memories[1] = None
+            states = function.run_rounds(body._weights(), graph, 3, False, [None] * 5)[2]
+        states[1] = None
         body = body.to(dtype)
-        placements, constraints, _ = run_rounds(body._weights(), graph, 3, True, memories)
+        placements, constraints, _ = run_rounds(body._weights(), graph, 3, True, states)
         (placements.square().sum() + constraints.square().sum()).backward()
         found.append({name: weight.grad for name, weight in body.named_parameters()})
     for name, exact in found[1].items():
@@ -89,24 +89,24 @@ def test_the_body_goes_on(positions):
         second = body(boards, masks, geometry, recurrent_states=first.recurrent_states)
         body.rounds = 8
         whole = body(boards, masks, geometry)
-    torch.testing.assert_close(second.placements, whole.placements, rtol=0, atol=0)
+    torch.testing.assert_close(second.variables, whole.variables, rtol=0, atol=0)
     assert whole.recurrent_states == []
 
 
-def test_no_board_leaves_no_memory():
+def test_no_board_leaves_no_state():
     geometry = Geometry.standard(4)
     boards, masks = torch.zeros(0, 4, 4, dtype=torch.int8), torch.zeros(0, 64, dtype=torch.bool)
     assert body_of()(boards, masks, geometry, recurrent_states=[]).recurrent_states == []
 
 
-def test_a_memory_of_another_board(positions):
+def test_a_state_of_another_board(positions):
     geometry = Geometry.standard(4)
     boards, masks = (torch.from_numpy(x) for x in positions(geometry, count=3))
     body = body_of()
-    memories = body(boards, masks, geometry, recurrent_states=[None] * 3).recurrent_states
-    with pytest.raises(ValueError, match="2 memories for 3 boards"):
-        body(boards, masks, geometry, recurrent_states=memories[:2])
+    states = body(boards, masks, geometry, recurrent_states=[None] * 3).recurrent_states
+    with pytest.raises(ValueError, match="2 recurrent states for 3 boards"):
+        body(boards, masks, geometry, recurrent_states=states[:2])
     narrower = masks.clone()
     narrower[1, np.flatnonzero(masks[1])[0]] = False
-    with pytest.raises(ValueError, match="memory of board 1 is of another board"):
-        body(boards, narrower, geometry, recurrent_states=memories)
+    with pytest.raises(ValueError, match="state of board 1 is of another board"):
+        body(boards, narrower, geometry, recurrent_states=states)

@@ -15,12 +15,12 @@ FOUR = Geometry.standard(4)
 def steps_of(board, geometry):
     """The matrix of a step between the candidates of a board."""
     graph = FactorGraph.of(board[None], candidates(board, geometry)[None], geometry)
-    constraint_of = np.repeat(np.arange(len(graph.first_seat) - 1), np.diff(graph.first_seat))
+    constraint_of = np.repeat(np.arange(len(graph.factor_ptr) - 1), np.diff(graph.factor_ptr))
     count = len(graph.positions)
     matrix = np.zeros((count, count))
-    for p, row in enumerate(graph.seats_of):
-        for c in constraint_of[row[row < len(graph.occupants)]]:
-            members = graph.occupants[graph.first_seat[c] : graph.first_seat[c + 1]]
+    for p, row in enumerate(graph.variable_edges):
+        for c in constraint_of[row[row < len(graph.edge_variable)]]:
+            members = graph.edge_variable[graph.factor_ptr[c] : graph.factor_ptr[c + 1]]
             for q in members[members != p]:
                 matrix[p, q] += 1 / len(row) / (len(members) - 1)
     return matrix
@@ -35,8 +35,8 @@ def test_they_are_told_the_traces_of_powers(geometry, positions, longest):
     boards = positions(geometry, count=3)[0][:2]
     masks = board.candidates(boards, geometry).reshape(2, -1)
     graph = FactorGraph.of(boards, masks, geometry, walks=longest)
-    assert graph.returns.shape == (len(graph.positions), longest - 2)
-    logs = 2 * graph.returns[:, : longest // 2 - 1]
+    assert graph.walk_features.shape == (len(graph.positions), longest - 2)
+    logs = 2 * graph.walk_features[:, : longest // 2 - 1]
     rng = np.random.default_rng(0)
     for p in rng.choice(len(graph.positions), 6):
         which, placement = divmod(graph.positions[p], geometry.num_placements)
@@ -49,7 +49,7 @@ def test_they_are_told_the_traces_of_powers(geometry, positions, longest):
     whose = graph.positions // geometry.num_placements
     means = np.stack([logs[whose == which].mean(0) for which in range(2)])
     np.testing.assert_allclose(
-        graph.returns[:, longest // 2 - 1 :], 4 * (logs - means[whose]), atol=1e-4
+        graph.walk_features[:, longest // 2 - 1 :], 4 * (logs - means[whose]), atol=1e-4
     )
 
 
@@ -57,7 +57,7 @@ def test_walks_tell_two_rings_of_eight_from_one_of_sixteen():
     crossing = board.parse("1234 34.. .... ....")
     mask = candidates(crossing, FOUR)
     graph = FactorGraph.of(crossing[None], mask[None], FOUR, walks=8)
-    of = dict(zip(graph.positions.tolist(), graph.returns, strict=True))
+    of = dict(zip(graph.positions.tolist(), graph.walk_features, strict=True))
     one, two = of[24], of[25]  # the digits 1 and 2 in row 2, column 3
     assert one[2] > two[2] + 0.05 and one[5] > two[5] + 0.4
     for row in (of[28], of[29]):  # what follows from them, in column 4, leaves the same boards
@@ -67,12 +67,12 @@ def test_walks_tell_two_rings_of_eight_from_one_of_sixteen():
 def test_the_last_placement_leaves_nothing_to_walk_on():
     last = board.parse("1234 3412 2143 432.")
     graph = FactorGraph.of(last[None], candidates(last, FOUR)[None], FOUR, walks=4)
-    np.testing.assert_allclose(graph.returns, [[0.5 * np.log(1.001), 0]], rtol=1e-4)
+    np.testing.assert_allclose(graph.walk_features, [[0.5 * np.log(1.001), 0]], rtol=1e-4)
 
 
 def test_without_walks_there_is_nothing(positions, geometry):
     graph = FactorGraph.of(*positions(geometry), geometry)
-    assert graph.returns.shape == (len(graph.positions), 0)
+    assert graph.walk_features.shape == (len(graph.positions), 0)
 
 
 @pytest.mark.parametrize("walks", [-2, 2, 5, 12])
@@ -85,5 +85,5 @@ def test_the_start_is_learned_all_the_same(positions, geometry):
     body = FactorGraphConfig(8, 3, walks=6).build(geometry)
     boards, masks = positions(geometry)
     features = body(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
-    features.placements.sum().backward()
+    features.variables.sum().backward()
     assert body.start.grad.abs().sum() > 0

@@ -1,10 +1,8 @@
-"""The factor-graph body; `body` has the equations.
+"""The factor-graph body: recurrent message passing; docs/networks.md has the equations.
 
-Files: `graph` (with `crossings` and `walks`) builds the open part of a board's exact-cover problem.
-`reference` runs the rounds in plain torch; `forward` and `backward` run them compiled, out of
-`messages`, `intersections` and `gates`, which stand on `products` and `vectors`; `function` makes
-them one function that torch can differentiate. `recurrent_state` keeps the states
-after the last round.
+`graph` (with `intersections` and `walks`) packs boards. `reference` runs rounds in plain torch;
+`forward` and `backward` run them compiled, out of `messages`, `intersections` and `gru`, which use
+`products` and `vectors`; `function` makes them differentiable in torch.
 """
 
 from sudoku_learning.networks.factor_graph.body import FactorGraphBody, FactorGraphConfig

@@ -1,7 +1,7 @@
 """The backward pass of all rounds, compiled, board by board.
 
-It runs the rounds of a board again and keeps them only until it has walked back: to store those of
-a whole batch takes as long (fresh memory has to be cleared and written) and megabytes a board.
+It runs the rounds of a board again and keeps them only for its own backward pass: to store those
+of a whole batch takes as long (fresh memory has to be cleared and written) and megabytes a board.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from numpy.typing import NDArray
 
 from sudoku_gym.compiler.jit import njit
 from sudoku_learning.networks.factor_graph.forward import (
-    advance,
+    initialise,
     new_trace,
     padded,
     row_width,
-    set_out,
-    speak,
+    run_round,
+    send_to_factors,
 )
-from sudoku_learning.networks.factor_graph.gates import turn_back
+from sudoku_learning.networks.factor_graph.graph import span_of
+from sudoku_learning.networks.factor_graph.gru import gru_backward
 from sudoku_learning.networks.factor_graph.intersections import (
-    add_up_parts_back,
-    read_back,
-    see_back,
+    aggregate_intersections_backward,
+    intersection_messages_backward,
+    sum_lists_backward,
 )
 from sudoku_learning.networks.factor_graph.messages import (
-    add_up_back,
-    reply_back,
-    send_back,
-    span_of,
+    aggregate_factors_backward,
+    factor_to_variable_backward,
+    variable_to_factor_backward,
 )
 from sudoku_learning.networks.factor_graph.products import (
     add_outer_products,
@@ -44,126 +44,124 @@ from sudoku_learning.networks.factor_graph.vectors import LANES, inner, load, st
 _Floats = NDArray[np.float32]
 
 
-class _Slopes(NamedTuple):
-    """Derivatives of the loss by what one round left behind, in the layout of `Trace`."""
+class _TraceGrads(NamedTuple):
+    """Derivatives of the loss by what one round computed, in the layout of `Trace`."""
 
     x: _Floats
-    said: _Floats
-    messages: _Floats
-    replies: _Floats
-    views: _Floats
+    unary: _Floats
+    to_factor: _Floats
+    to_variable: _Floats
+    intersection_x: _Floats
 
 
 @njit(cache=True, nogil=True)
-def backward(
-    graph, weights, transposed, beginning, rounds, all_rounds, placements, constraints, grads
-):
+def backward(graph, weights, transposed, initial, rounds, output_grads, grads):
     """Add the derivatives of the loss by the weights to `grads`.
 
-    They are given by the results of `forward`: `placements [R, P H]` and `constraints [R, C H]`,
-    or `[R, 0]` where the loss does not depend on them. `transposed` holds the matrices of
-    `weights` with a row for each output. Where the rounds of a board begin with a memory, the
-    derivatives end there.
+    Args:
+        graph: as the next, see `forward`.
+        weights: see there.
+        transposed: the matrices of `weights` with a row for each output.
+        initial: see `forward`; where a board does not begin anew, the derivatives end there.
+        rounds: how many.
+        output_grads: `Outputs`, the derivatives by the results of `forward`; `[R, 0]` where the
+            loss does not depend on them.
+        grads: `PackedWeights`.
     """
     width, x_width = len(weights.start), row_width(weights)
     trace = new_trace(graph, weights, rounds + 1)
-    slopes = _Slopes(
+    step_grads = _TraceGrads(
         np.empty_like(trace.x[0]),
-        np.zeros_like(trace.said),
-        np.zeros_like(trace.messages[0]),
-        np.empty_like(trace.replies[0]),
-        np.empty_like(trace.views[0]),
+        np.zeros_like(trace.unary),
+        np.zeros_like(trace.to_factor[0]),
+        np.empty_like(trace.to_variable[0]),
+        np.empty_like(trace.intersection_x[0]),
     )
-    for board in range(len(graph.first_placement) - 1):
+    depth = len(output_grads.variables)
+    for board in range(len(graph.board_variable_ptr) - 1):
         span = span_of(graph, board)
-        set_out(span, weights, beginning, board, trace)
+        initialise(span, weights, initial, board, trace)
         for step in range(rounds):
-            speak(graph, span, weights, trace, step)
-            advance(graph, span, weights, trace, step, step + 1)
-        speak(graph, span, weights, trace, rounds)
-        slopes.x[:] = 0
-        slopes.replies[:] = 0
-        slopes.views[:] = 0
+            send_to_factors(graph, span, weights, trace, step)
+            run_round(graph, span, weights, trace, step, step + 1)
+        send_to_factors(graph, span, weights, trace, rounds)
+        step_grads.x[:] = 0
+        step_grads.to_variable[:] = 0
+        step_grads.intersection_x[:] = 0
         for step in range(rounds, -1, -1):
             if step < rounds:
-                _retreat(graph, span, transposed, trace, step, slopes, grads)
-            if step and (all_rounds or step == rounds):
-                kept = step - 1 if all_rounds else 0
-                if placements.shape[1]:
-                    _add_states(span, placements[kept], slopes.x, x_width, width)
-                if constraints.shape[1]:
-                    slope = constraints[kept]
-                    add_up_back(graph, span, trace.messages[step], slope, slopes.messages, width)
-            _speak_back(graph, span, weights, transposed, trace, step, slopes, grads)
-        if len(beginning[0]) == 0 or beginning[0][board]:
-            rows = padded(span.last_placement - span.placement)
-            _add_starts(slopes.x, x_width, grads.start, rows)
-            rows = padded(span.last_intersection - span.intersection)
-            _add_starts(slopes.views, 3 * width, grads.view_start, rows)
+                _run_round_backward(graph, span, transposed, trace, step, step_grads, grads)
+            kept = step - 1 - rounds + depth
+            if step and kept >= 0:
+                if output_grads.variables.shape[1]:
+                    _add_states(span, output_grads.variables[kept], step_grads.x, x_width, width)
+                if output_grads.factors.shape[1]:
+                    factors, messages = output_grads.factors[kept], trace.to_factor[step]
+                    aggregate_factors_backward(
+                        graph, span, messages, factors, step_grads.to_factor, width
+                    )
+            _send_to_factors_backward(
+                graph, span, weights, transposed.message, trace, step, step_grads, grads
+            )
+        if len(initial[0]) == 0 or initial[0][board]:
+            rows = padded(span.end_variable - span.first_variable)
+            _add_starts(step_grads.x, x_width, grads.start, rows)
+            rows = padded(span.end_intersection - span.first_intersection)
+            _add_starts(step_grads.intersection_x, 3 * width, grads.intersection_start, rows)
 
 
 @inner
-def _retreat(graph, span, transposed, trace, step, slopes, grads):
-    """Undo `advance`: from slopes of the states and replies after a step to those before it."""
+def _run_round_backward(graph, span, transposed, trace, step, step_grads, grads):
+    """Turn derivatives by states and messages after a step into those before it."""
     width, x_width = len(grads.start), row_width(grads)
-    messages = trace.messages[step]
-    turn_back(
+    gru_backward(
         trace.x[step],
         trace.gates[step],
         transposed.gate,
-        slopes.x,
+        step_grads.x,
         grads.gate,
         grads.gate_bias,
-        padded(span.last_placement - span.placement),
-        x_width,
+        padded(span.end_variable - span.first_variable),
     )
     if x_width > 2 * width:
-        read_back(graph, span, slopes.x, slopes.views, width)
-        turn_back(
-            trace.views[step],
-            trace.view_gates[step],
-            transposed.view_gate,
-            slopes.views,
-            grads.view_gate,
-            grads.view_gate_bias,
-            padded(span.last_intersection - span.intersection),
-            3 * width,
+        list_sums, grad_x = trace.list_sums[step], step_grads.intersection_x
+        aggregate_intersections_backward(graph, span, step_grads.x, grad_x, width)
+        gru_backward(
+            trace.intersection_x[step],
+            trace.intersection_gates[step],
+            transposed.intersection_gate,
+            grad_x,
+            grads.intersection_gate,
+            grads.intersection_gate_bias,
+            padded(span.end_intersection - span.first_intersection),
         )
-        see_back(graph, span, trace.parts[step], slopes.views, width)
-        add_up_parts_back(graph, span, trace.parts[step], slopes.messages, width)
-    reply_back(graph, span, messages, slopes.x, x_width, slopes.replies, slopes.messages, width)
+        intersection_messages_backward(graph, span, list_sums, grad_x, width)
+        sum_lists_backward(graph, span, list_sums, step_grads.to_factor, width)
+    factor_to_variable_backward(graph, span, trace.to_factor[step], step_grads, x_width, width)
 
 
 @inner
-def _speak_back(graph, span, weights, transposed, trace, step, slopes, grads):
-    """Undo `speak`: from slopes of the messages to those of the states and old replies."""
+def _send_to_factors_backward(graph, span, weights, transposed, trace, step, step_grads, grads):
+    """Turn derivatives by messages to factors into those by states and by older messages."""
     width, x_width = len(weights.start), row_width(weights)
-    rows = padded(span.last_placement - span.placement)
-    send_back(
-        graph,
-        span,
-        trace.messages[step],
-        weights.gamma,
-        trace.replies[step],
-        slopes.messages,
-        slopes.said,
-        grads.gamma,
-        slopes.replies,
+    rows = padded(span.end_variable - span.first_variable)
+    to_factor, to_variable = trace.to_factor[step], trace.to_variable[step]
+    variable_to_factor_backward(
+        graph, span, to_factor, to_variable, weights.gamma, step_grads, grads.gamma
     )
-    add_product(slopes.said, width, transposed.message, width, width, slopes.x, x_width, rows)
-    add_outer_products(
-        trace.x[step], x_width, slopes.said, width, width, width, grads.message, rows
-    )
-    add_rows(slopes.said, width, grads.message_bias, rows)
-    slopes.said[: rows * width] = 0
+    unary = step_grads.unary
+    add_product(unary, width, transposed, step_grads.x, width, x_width, rows)
+    add_outer_products(trace.x[step], x_width, unary, width, grads.message, rows)
+    add_rows(unary, width, grads.message_bias, rows)
+    unary[: rows * width] = 0
 
 
 @inner
 def _add_states(span, added, x, x_width, width):
-    for row in range(span.last_placement - span.placement):
+    for row in range(span.end_variable - span.first_variable):
         for j in range(0, width, LANES):
             at = row * x_width + j
-            store(x, at, load(x, at) + load(added, (span.placement + row) * width + j))
+            store(x, at, load(x, at) + load(added, (span.first_variable + row) * width + j))
 
 
 @inner

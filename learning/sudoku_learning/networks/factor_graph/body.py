@@ -1,43 +1,7 @@
 """The factor-graph body: one shared layer, many rounds, log-sum-exp messages; every board size.
 
-The graph of a board joins the placements p that are still legal with the constraints c that are
-still open (`graph`). Nothing in it tells one row, digit or board size from another, so a network
-that only passes messages along its edges is equivariant under the whole symmetry group and does
-not know N. Each placement has a state h_p of H channels, at first a learned vector, and each seat
-(p, c) a reply R_pc of the constraint, at first 0. In every round, with the same weights, and in
-each channel:
-
-1. u_p = W_u h_p + b_u
-2. E_pc = exp(clamp(u_p + gamma R_pc, -7, 7)): what p claims in c, where it may leave out what c
-   told it (gamma is learned for each channel; 0 at first)
-3. R_pc = log(sum of E_p'c over the other placements p' of c + 0.001): 'exactly one of you' means
-   that all a constraint can say to a placement is how strongly the others claim it
-4. x_p = [h_p, 0.15 sum of R_pc over c]; z = sigmoid(W_z x_p + b_z); n = tanh(W_n x_p + b_n);
-   h_p <- h_p + z (n - h_p)
-
-The features of a constraint after a round are log(sum of E_pc over its placements + 0.001), from
-the new states: log 0.001, about -6.9, where no placement is left.
-
-With `intersections`, the placements q of one digit in the cells that two units a and b share have
-a state g_q too, at first a learned vector. Before step 4 it sees how strongly places inside and
-outside of it are claimed, in each of its two units' constraints:
-
-    inside_q = 0.15 (log(sum of E_pa, p in q, + 0.001) + log(sum of E_pb, p in q, + 0.001))
-    outside_q = 0.15 (log(sum of E_pa, p not in q, + 0.001) + log(sum of E_pb, p not in q, + 0.001))
-
-and turns like a placement, by gates of its own that read [g_q, inside_q, outside_q]. Placements
-then read the sum of the new states of their intersections as a third part of x_p. So what solvers
-call locked candidates is in sight: where nothing outside claims a digit, the intersection must
-hold it, and the rest of the other unit can't.
-
-With `walks`, each placement also hears in every round, in the first channels of the second part of
-x_p, how likely random walks come back on the board that it would leave behind. That breaks ties
-which no messages can (see `walks`), and keeps the network equivariant.
-
-A constraint that another cell already fulfils (a mask may allow such a placement) replies R_pc = 7,
-the largest message, to those who ask. The gates are those of a gated recurrent unit without reset;
-the messages are those of belief propagation on the exact-cover constraints, with learned weights
-between them.
+Nothing in the graph tells one row, digit or board size from another, so the body is equivariant
+under the whole symmetry group and does not know N. docs/networks.md has the equations.
 """
 
 from __future__ import annotations
@@ -77,8 +41,8 @@ class FactorGraphConfig:
     intersections: bool = False
     """give the intersections of two units states of their own"""
     walks: int = 0
-    """tell each placement how likely random walks of up to so many steps come back, on the board
-    that it would leave behind, which messages can't see; dear on large boards; 0 tells nothing"""
+    """give each placement the return probabilities of random walks of up to so many steps on the
+    board without it, which messages can't compute; slow on large boards; 0 gives none"""
     convergence_margin: float | None = None
     """in play a board gets no more rounds once no logit is closer to 0 than this; for networks
     whose logits rate each placement for itself"""
@@ -109,7 +73,7 @@ class FactorGraphConfig:
 
 
 class FactorGraphBody(nn.Module):
-    """Message passing between legal placements and open constraints.
+    """Message passing between variables (legal placements) and factors (open constraints).
 
     On the CPU in float32 the rounds are compiled kernels; elsewhere plain torch. Both compute the
     same, to rounding, and are deterministic on one thread.
@@ -164,20 +128,22 @@ class FactorGraphBody(nn.Module):
         all_rounds: bool = False,
         recurrent_states: Sequence[RecurrentState | None] | None = None,
         rounds: int | None = None,
+        graph: FactorGraph | None = None,
     ) -> FactorGraphFeatures:
         """Compute the features of boards of one geometry.
 
         Args:
             boards: int8 `[B, N, N]`, 0 = blank.
-            masks: bool `[B, N**3]`, the placements to consider, taken as they are given: a narrower
-                mask than the candidates strikes placements out; in a wider one a placement may
-                meet a constraint that is fulfilled already, and hears so.
+            masks: bool `[B, N**3]`, the placements to consider; see `FactorGraph` for masks that
+                are not the candidates.
             geometry: the boards' units.
             all_rounds: keep the features after every round, not only after the last.
             recurrent_states: for each board the state in which an earlier call left it (no
                 gradient goes back there), or None for the first state. If they are given, the
                 features hold the states after the last round.
             rounds: how many; None takes `self.rounds`.
+            graph: `features.graph` of an earlier call on the same boards and masks, to save
+                building it again.
 
         Returns:
             The features; none, where a board has no legal placement or no open constraint.
@@ -186,25 +152,27 @@ class FactorGraphBody(nn.Module):
             ValueError: if boards, masks and geometry do not fit each other, or a recurrent state
                 is another board's.
         """
-        graph = FactorGraph.of(
-            boards.cpu().numpy(),
-            masks.cpu().numpy(),
-            geometry,
-            self.config.intersections,
-            self.config.walks,
-        )
+        if graph is None:
+            graph = FactorGraph.of(
+                boards.cpu().numpy(),
+                masks.cpu().numpy(),
+                geometry,
+                self.config.intersections,
+                self.config.walks,
+            )
         weights = self._weights()
         compiled = self.start.device.type == "cpu" and self.start.dtype == torch.float32
         run_rounds = function.run_rounds if compiled else reference.run_rounds
-        placements, constraints, states = run_rounds(
+        variables, factors, states = run_rounds(
             weights, graph, rounds or self.rounds, all_rounds, recurrent_states
         )
         return FactorGraphFeatures(
-            placements=placements,
-            constraints=constraints,
-            index=torch.from_numpy(graph.positions).to(placements.device),
-            first_constraint=torch.from_numpy(graph.first_constraint[:-1]).to(placements.device),
+            variables=variables,
+            factors=factors,
+            index=torch.from_numpy(graph.positions).to(variables.device),
+            factor_offsets=torch.from_numpy(graph.board_factor_ptr[:-1]).to(variables.device),
             shape=(masks.shape[0], masks.shape[1]),
+            graph=graph,
             recurrent_states=states,
         )
 
@@ -217,12 +185,12 @@ class FactorGraphBody(nn.Module):
         make = ExtensiveReadout if extensive else BoardReadout
         return make(self.config.channels, width)
 
-    def _weights(self) -> reference.Weights:
+    def _weights(self) -> reference.LayerWeights:
         none = self.start.new_empty(0)
         extra = (none, none.view(0, 3 * self.config.channels), none)
         if self.config.intersections:
             extra = (self.view_start, self.view_gate.weight, self.view_gate.bias)
-        return reference.Weights(
+        return reference.LayerWeights(
             self.start,
             self.gamma,
             self.message.weight,

@@ -1,4 +1,4 @@
-"""What the factor-graph body says of a batch of boards, and small heads that read it."""
+"""Features of boards by the factor-graph body, and the readouts that heads are made of."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from sudoku_learning.networks.factor_graph.graph import FactorGraph
 from sudoku_learning.networks.factor_graph.recurrent_state import RecurrentState
 
 
@@ -15,29 +16,31 @@ from sudoku_learning.networks.factor_graph.recurrent_state import RecurrentState
 class FactorGraphFeatures:
     """Features of B boards, packed without padding.
 
-    P is the number of placements and C that of open constraints, over all boards; R is the number
-    of rounds kept (1: only the last).
+    There are V variables (legal placements) and F factors (open constraints) over all boards, and
+    R rounds are kept (1: only the last).
 
     Attributes:
-        placements: `[R, P, H]`, the states of placements, within (-1, 1) but for the learned start.
-        constraints: `[R, C, H]`, log of the sum of the messages to each open constraint, within
-            about -7 and 10; log 0.001 where no placement is left: a dead end.
-        index: int64 `[P]`, each placement's position in the flattened masks `[B * N**3]`.
-        first_constraint: int64 `[B]`, where the constraints of each board begin.
+        variables: `[R, V, H]`, their states, within (-1, 1) but for the learned start.
+        factors: `[R, F, H]`, log of the sum of the messages to each, within about -7 and 10; log
+            0.001 where no placement is left: a dead end.
+        index: int64 `[V]`, each variable's position in the flattened masks `[B * N**3]`.
+        factor_offsets: int64 `[B]`, where the factors of each board begin.
         shape: `(B, N**3)`.
+        graph: of the boards and masks.
         recurrent_states: of each board after the last round; empty if none were given.
     """
 
-    placements: Tensor
-    constraints: Tensor
+    variables: Tensor
+    factors: Tensor
     index: Tensor
-    first_constraint: Tensor
+    factor_offsets: Tensor
     shape: tuple[int, int]
+    graph: FactorGraph
     recurrent_states: list[RecurrentState] = field(default_factory=list)
 
 
 class PlacementReadout(nn.Module):
-    """A linear map of each placement's state, shared by all of them.
+    """A linear map of the state of each variable.
 
     Args:
         channels: width H of the features.
@@ -50,16 +53,15 @@ class PlacementReadout(nn.Module):
 
     def forward(self, features: FactorGraphFeatures) -> Tensor:
         """Return `[R, P, width]`."""
-        return self.linear(features.placements)
+        return self.linear(features.variables)
 
 
 class BoardReadout(nn.Module):
-    """A perceptron with one hidden layer on pooled constraints, for values of whole boards.
+    """A perceptron with one hidden layer on pooled factors, for values of whole boards.
 
-    It reads mean, maximum and minimum of each channel over a board's open constraints: all three
-    keep their range on boards of any size. The minimum is there for dead ends: one constraint
-    without placements settles the matter, and hardly moves a mean over hundreds. A board without
-    open constraints reads as zeros.
+    It reads mean, maximum and minimum of each channel over a board's factors: all three keep their
+    range on boards of any size. The minimum shows dead ends: one constraint without placements
+    hardly moves a mean over hundreds. A board without factors reads as zeros.
 
     Args:
         channels: width H of the features.
@@ -75,10 +77,10 @@ class BoardReadout(nn.Module):
 
     def forward(self, features: FactorGraphFeatures) -> Tensor:
         """Return `[R, B, width]`."""
-        rounds, count, channels = features.constraints.shape
-        rows = features.constraints.reshape(rounds * count, channels) * _SCALE
+        rounds, count, channels = features.factors.shape
+        rows = features.factors.reshape(rounds * count, channels) * _SCALE
         step = torch.arange(rounds, device=rows.device)[:, None] * count
-        first = (step + features.first_constraint).flatten()
+        first = (step + features.factor_offsets).flatten()
         every = torch.arange(len(rows), device=rows.device)
         mean, most, least = (
             sign * functional.embedding_bag(every, sign * rows, first, mode=mode)
@@ -89,11 +91,11 @@ class BoardReadout(nn.Module):
 
 
 class ExtensiveReadout(nn.Module):
-    """A sum over the open constraints and the placements of a board, for logs of counts.
+    """A sum over the factors and the variables of a board, for logs of counts.
 
-    Each constraint and each placement adds what a perceptron with one hidden layer reads of it,
-    one perceptron for all constraints, one for all placements; at first they read 0. On boards
-    whose graph has no loops, the log of the number of completions is such a sum exactly.
+    A perceptron with one hidden layer, one for factors and one for variables, gives what each of
+    them adds, at first 0. On boards whose graph has no loops, the log of the number of completions
+    is such a sum exactly.
 
     Source: the form of the Bethe free energy; Yedidia, Freeman and Weiss, "Constructing free-energy
     approximations and generalized belief propagation algorithms" (2005).
@@ -111,15 +113,15 @@ class ExtensiveReadout(nn.Module):
     def forward(self, features: FactorGraphFeatures) -> Tensor:
         """Return `[R, B, width]`."""
         boards, placements = features.shape
-        from_constraints = self.of_constraints(_SCALE * features.constraints)
-        from_placements = self.of_placements(features.placements)
-        ends = features.first_constraint.new_tensor([from_constraints.shape[1]])
-        counts = torch.cat([features.first_constraint, ends]).diff()
+        from_factors = self.of_constraints(_SCALE * features.factors)
+        from_variables = self.of_placements(features.variables)
+        ends = features.factor_offsets.new_tensor([from_factors.shape[1]])
+        counts = torch.cat([features.factor_offsets, ends]).diff()
         every = torch.arange(boards, device=counts.device)
         owners = every.repeat_interleave(counts)
-        sums = from_constraints.new_zeros(len(from_constraints), boards, from_constraints.shape[2])
-        sums = sums.index_add(1, owners, from_constraints)
-        return _SHARE * sums.index_add(1, features.index // placements, from_placements)
+        sums = from_factors.new_zeros(len(from_factors), boards, from_factors.shape[2])
+        sums = sums.index_add(1, owners, from_factors)
+        return _SHARE * sums.index_add(1, features.index // placements, from_variables)
 
 
 def _perceptron(channels: int, width: int) -> nn.Sequential:

@@ -1,7 +1,7 @@
-"""The forward pass of all rounds, compiled, board by board while it sits in the cache.
+"""The forward pass of all rounds, compiled, board by board while it fits into the cache.
 
-Rows of channels are padded to whole vectors; padded channels have zero weights, stay at zero and
-are heard by nobody. Numbers of rows are padded to whole blocks of the matrix products.
+Rows of channels are padded to whole vectors; padded channels have zero weights and stay at zero.
+Numbers of rows are padded to whole blocks of the matrix products.
 """
 
 from __future__ import annotations
@@ -12,12 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym.compiler.jit import njit
-from sudoku_learning.networks.factor_graph.gates import turn
-from sudoku_learning.networks.factor_graph.intersections import add_up_parts, read, see
-from sudoku_learning.networks.factor_graph.messages import add_up, hear, reply, send, span_of
+from sudoku_learning.networks.factor_graph.graph import span_of
+from sudoku_learning.networks.factor_graph.gru import gru_step
+from sudoku_learning.networks.factor_graph.intersections import (
+    aggregate_intersections,
+    intersection_messages,
+    sum_lists,
+)
+from sudoku_learning.networks.factor_graph.messages import (
+    MAX_LOG_MESSAGE,
+    aggregate_factors,
+    aggregate_variables,
+    factor_to_variable,
+    variable_to_factor,
+)
 from sudoku_learning.networks.factor_graph.products import ROWS, add_product, fill_rows
-from sudoku_learning.networks.factor_graph.recurrent_state import recall, remember
-from sudoku_learning.networks.factor_graph.reference import LARGEST_MESSAGE
+from sudoku_learning.networks.factor_graph.recurrent_state import load_state, store_state
 from sudoku_learning.networks.factor_graph.vectors import LANES, inner, load, store
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
@@ -25,11 +35,11 @@ from sudoku_learning.networks.factor_graph.vectors import LANES, inner, load, st
 _Floats = NDArray[np.float32]
 
 
-class Arrays(NamedTuple):
-    """The weights (or their derivatives) as flat float32 arrays; their width H is in whole vectors.
+class PackedWeights(NamedTuple):
+    """`reference.LayerWeights` (or their derivatives) as flat float32 arrays of padded width H.
 
-    Matrices stand row by row with a row for each input: `message [H, H]`, `gate [F H, 2 H]`,
-    `view_gate [3 H, 2 H]`, where F is 3 with intersections and 2 without.
+    Matrices have a row for each input: `message [H, H]`, `gate [P H, 2 H]` and
+    `intersection_gate [3 H, 2 H]`, where P is 3 with intersections and 2 without.
     """
 
     start: _Floats
@@ -38,67 +48,81 @@ class Arrays(NamedTuple):
     message_bias: _Floats
     gate: _Floats
     gate_bias: _Floats
-    view_start: _Floats
-    view_gate: _Floats
-    view_gate_bias: _Floats
+    intersection_start: _Floats
+    intersection_gate: _Floats
+    intersection_gate_bias: _Floats
+
+
+class Outputs(NamedTuple):
+    """Results of the rounds, R = 1 or all rounds, or their derivatives: `[R, V H]`, `[R, F H]`."""
+
+    variables: _Floats
+    factors: _Floats
 
 
 class Trace(NamedTuple):
-    """What the rounds of a board leave behind, `[depth, ...]`; with depth 1 only the last does.
+    """What the rounds of a board compute, `[depth, ...]`; with depth 1 only the last is kept.
 
     Attributes:
-        x: rows of placements: state, what it heard, and with intersections what it read of them.
-        gates: rows of placements: z and n.
-        said: rows of placements: what they say in all their constraints, of the last round only.
-        messages: rows of seats.
-        replies: rows of seats, then a row of zeros and one of the largest message.
-        views: rows of intersections: state, view inside, view outside.
-        view_gates: rows of intersections: z and n.
-        parts: rows of four an intersection: the sums that it sees.
+        x: rows of variables: state, sum of messages, and with intersections the sum of theirs.
+        gates: rows of variables: z and n.
+        unary: rows of variables: the part of their messages that all factors get, last round only.
+        to_factor: rows of edges, the messages to factors.
+        to_variable: rows of edges, the logs of the messages to variables; then a row of zeros and
+            one of the largest message.
+        intersection_x: rows of intersections: state, message from inside, message from outside.
+        intersection_gates: rows of intersections: z and n.
+        list_sums: rows of four an intersection: sums of messages to factors.
     """
 
     x: _Floats
     gates: _Floats
-    said: _Floats
-    messages: _Floats
-    replies: _Floats
-    views: _Floats
-    view_gates: _Floats
-    parts: _Floats
+    unary: _Floats
+    to_factor: _Floats
+    to_variable: _Floats
+    intersection_x: _Floats
+    intersection_gates: _Floats
+    list_sums: _Floats
 
 
 @njit(cache=True, nogil=True)
-def forward(graph, weights, beginning, rounds, all_rounds, placements, constraints, memory):
-    """Write the states of placements `[R, P H]` and constraints `[R, C H]`, R = 1 or `rounds`.
+def forward(graph, weights, initial, rounds, outputs, states):
+    """Write the outputs, and the recurrent states if there is room for them.
 
-    Where the rounds begin, and where to keep the memory of their end (if there is room at all),
-    are tuples of flat arrays, see `memory`.
+    Args:
+        graph: `FactorGraph`.
+        weights: `PackedWeights`.
+        initial: `InitialStates`, flat arrays of padded width.
+        rounds: how many.
+        outputs: `Outputs`, of all rounds or of the last.
+        states: `RecurrentState`, flat arrays of padded width; empty ones are not written.
     """
     width = len(weights.start)
     x_width = row_width(weights)
     trace = new_trace(graph, weights, 1)
-    for board in range(len(graph.first_placement) - 1):
+    depth = len(outputs.variables)
+    for board in range(len(graph.board_variable_ptr) - 1):
         span = span_of(graph, board)
-        set_out(span, weights, beginning, board, trace)
-        speak(graph, span, weights, trace, 0)
+        initialise(span, weights, initial, board, trace)
+        send_to_factors(graph, span, weights, trace, 0)
         for step in range(rounds):
-            advance(graph, span, weights, trace, 0, 0)
-            speak(graph, span, weights, trace, 0)
-            if all_rounds or step == rounds - 1:
-                kept = step if all_rounds else 0
-                add_up(graph, span, trace.messages[0], constraints[kept], width)
-                states, first = placements[kept], span.placement
-                for row in range(span.last_placement - first):
+            run_round(graph, span, weights, trace, 0, 0)
+            send_to_factors(graph, span, weights, trace, 0)
+            kept = step - rounds + depth
+            if kept >= 0:
+                aggregate_factors(graph, span, trace.to_factor[0], outputs.factors[kept], width)
+                variables, first = outputs.variables[kept], span.first_variable
+                for row in range(span.end_variable - first):
                     for j in range(0, width, LANES):
                         state = load(trace.x[0], row * x_width + j)
-                        store(states, (first + row) * width + j, state)
-        if len(memory[0]):
-            remember(memory, span, trace.x[0], x_width, trace.replies[0], trace.views[0], width)
+                        store(variables, (first + row) * width + j, state)
+        if len(states[0]):
+            store_state(states, span, trace, x_width, width)
 
 
 @inner
 def row_width(weights):
-    """Return the width of what gates read: two or three parts."""
+    """Return the width of a variable's row of x: two or three parts."""
     return len(weights.gate) // len(weights.gate_bias)
 
 
@@ -112,81 +136,75 @@ def padded(count):
 def new_trace(graph, weights, depth):
     """Return a trace with room for the largest of the boards."""
     width = len(weights.start)
-    rows = seats = views = 0
-    for board in range(len(graph.first_placement) - 1):
+    rows = edges = intersections = 0
+    for board in range(len(graph.board_variable_ptr) - 1):
         span = span_of(graph, board)
-        rows = max(rows, padded(span.last_placement - span.placement))
-        seats = max(seats, span.last_seat - span.seat)
-        views = max(views, padded(span.last_intersection - span.intersection))
+        rows = max(rows, padded(span.end_variable - span.first_variable))
+        edges = max(edges, span.end_edge - span.first_edge)
+        intersections = max(intersections, padded(span.end_intersection - span.first_intersection))
     return Trace(
         np.zeros((depth, rows * row_width(weights)), np.float32),
         np.empty((depth, rows * 2 * width), np.float32),
         np.empty(rows * width, np.float32),
-        np.empty((depth, seats * width), np.float32),
-        np.empty((depth, (seats + 2) * width), np.float32),
-        np.zeros((depth, views * 3 * width), np.float32),
-        np.empty((depth, views * 2 * width), np.float32),
-        np.empty((depth, views * 4 * width), np.float32),
+        np.empty((depth, edges * width), np.float32),
+        np.empty((depth, (edges + 2) * width), np.float32),
+        np.zeros((depth, intersections * 3 * width), np.float32),
+        np.empty((depth, intersections * 2 * width), np.float32),
+        np.empty((depth, intersections * 4 * width), np.float32),
     )
 
 
 @inner
-def set_out(span, weights, beginning, board, trace):
-    """Write the states before the first round, and the two rows of replies beyond the seats."""
+def initialise(span, weights, initial, board, trace):
+    """Write the states before the first round, and the two rows of messages beyond the edges."""
     width, x_width = len(weights.start), row_width(weights)
     for j in range(0, width, LANES):
-        for row in range(padded(span.last_placement - span.placement)):
+        for row in range(padded(span.end_variable - span.first_variable)):
             store(trace.x[0], row * x_width + j, load(weights.start, j))
-        for row in range(padded(span.last_intersection - span.intersection)):
-            store(trace.views[0], 3 * row * width + j, load(weights.view_start, j))
-    end = (span.last_seat - span.seat) * width
-    trace.replies[0, :end] = 0
-    recall(beginning, board, span, trace.x[0], x_width, trace.replies[0], trace.views[0], width)
-    for step in range(len(trace.replies)):
-        trace.replies[step, end : end + width] = 0
-        trace.replies[step, end + width : end + 2 * width] = LARGEST_MESSAGE
+        for row in range(padded(span.end_intersection - span.first_intersection)):
+            start = load(weights.intersection_start, j)
+            store(trace.intersection_x[0], 3 * row * width + j, start)
+    end = (span.end_edge - span.first_edge) * width
+    trace.to_variable[0, :end] = 0
+    load_state(initial, board, span, trace, x_width, width)
+    for step in range(len(trace.to_variable)):
+        trace.to_variable[step, end : end + width] = 0
+        trace.to_variable[step, end + width : end + 2 * width] = MAX_LOG_MESSAGE
 
 
 @inner
-def speak(graph, span, weights, trace, step):
-    """Turn the states of a step into the messages on all seats."""
+def send_to_factors(graph, span, weights, trace, step):
+    """Compute the messages to factors from the states of a step."""
     width = len(weights.start)
-    rows = padded(span.last_placement - span.placement)
-    fill_rows(weights.message_bias, trace.said, rows, width)
-    add_product(
-        trace.x[step], row_width(weights), weights.message, width, width, trace.said, width, rows
-    )
-    send(graph, span, trace.said, weights.gamma, trace.replies[step], trace.messages[step])
+    rows = padded(span.end_variable - span.first_variable)
+    fill_rows(weights.message_bias, trace.unary, rows, width)
+    x_width = row_width(weights)
+    add_product(trace.x[step], x_width, weights.message, trace.unary, width, width, rows)
+    to_variable, to_factor = trace.to_variable[step], trace.to_factor[step]
+    variable_to_factor(graph, span, trace.unary, weights.gamma, to_variable, to_factor)
 
 
 @inner
-def advance(graph, span, weights, trace, now, then):
-    """Run a round: replies to the messages, then new states of intersections and placements."""
+def run_round(graph, span, weights, trace, now, then):
+    """Run a round: messages to variables, then new states of intersections and variables."""
     width, x_width = len(weights.start), row_width(weights)
-    reply(graph, span, trace.messages[now], trace.replies[then], width)
-    hear(graph, span, trace.replies[then], trace.x[now], x_width, width)
-    for row in range(span.last_placement - span.placement):
-        for j in range(graph.returns.shape[1]):
-            trace.x[now, row * x_width + width + j] += graph.returns[span.placement + row, j]
+    x, intersection_x = trace.x[now], trace.intersection_x[now]
+    factor_to_variable(graph, span, trace.to_factor[now], trace.to_variable[then], width)
+    aggregate_variables(graph, span, trace.to_variable[then], x, x_width, width)
+    for row in range(span.end_variable - span.first_variable):
+        for j in range(graph.walk_features.shape[1]):
+            x[row * x_width + width + j] += graph.walk_features[span.first_variable + row, j]
     if x_width > 2 * width:
-        add_up_parts(graph, span, trace.messages[now], trace.parts[now], width)
-        see(graph, span, trace.parts[now], trace.views[now], width)
-        turn(
-            trace.views[now],
-            trace.views[then],
-            trace.view_gates[now],
-            weights.view_gate,
-            weights.view_gate_bias,
-            padded(span.last_intersection - span.intersection),
-            3 * width,
+        sum_lists(graph, span, trace.to_factor[now], trace.list_sums[now], width)
+        intersection_messages(graph, span, trace.list_sums[now], intersection_x, width)
+        gru_step(
+            intersection_x,
+            trace.intersection_x[then],
+            trace.intersection_gates[now],
+            weights.intersection_gate,
+            weights.intersection_gate_bias,
+            padded(span.end_intersection - span.first_intersection),
         )
-        read(graph, span, trace.views[then], trace.x[now], width)
-    turn(
-        trace.x[now],
-        trace.x[then],
-        trace.gates[now],
-        weights.gate,
-        weights.gate_bias,
-        padded(span.last_placement - span.placement),
-        x_width,
-    )
+        aggregate_intersections(graph, span, trace.intersection_x[then], x, width)
+    rows = padded(span.end_variable - span.first_variable)
+    gru_step(x, trace.x[then], trace.gates[now], weights.gate, weights.gate_bias, rows)

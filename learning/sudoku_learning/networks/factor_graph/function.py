@@ -12,35 +12,35 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from sudoku_learning.networks.factor_graph.backward import backward
-from sudoku_learning.networks.factor_graph.forward import Arrays, forward
+from sudoku_learning.networks.factor_graph.forward import Outputs, PackedWeights, forward
 from sudoku_learning.networks.factor_graph.graph import FactorGraph
 from sudoku_learning.networks.factor_graph.recurrent_state import (
-    Beginning,
+    InitialStates,
     RecurrentState,
-    empty,
-    join,
-    nothing,
-    split,
+    empty_states,
+    join_states,
+    split_states,
 )
-from sudoku_learning.networks.factor_graph.reference import Weights
+from sudoku_learning.networks.factor_graph.reference import LayerWeights
 from sudoku_learning.networks.factor_graph.vectors import LANES
 
 # mypy: disable-error-code="no-untyped-call"
 
 
 def run_rounds(
-    weights: Weights,
+    weights: LayerWeights,
     graph: FactorGraph,
     rounds: int,
     all_rounds: bool,
-    parts: Sequence[RecurrentState | None] | None = None,
+    states: Sequence[RecurrentState | None] | None = None,
 ) -> tuple[Tensor, Tensor, list[RecurrentState]]:
     """Return what `reference.run_rounds` returns, for float32 weights on the CPU."""
     channels = len(weights.start)
-    beginning = join(parts, graph, channels)
-    kept = nothing(channels) if parts is None else empty(graph, channels)
-    placements, constraints = _Rounds.apply(graph, beginning, kept, rounds, all_rounds, *weights)
-    return placements, constraints, [] if parts is None else split(kept, graph)
+    initial = join_states(states, graph, channels)
+    final = empty_states(None if states is None else graph, channels)
+    depth = rounds if all_rounds else 1
+    variables, factors = _Rounds.apply(graph, initial, final, rounds, depth, *weights)
+    return variables, factors, [] if states is None else split_states(final, graph)
 
 
 class _Rounds(torch.autograd.Function):
@@ -48,57 +48,44 @@ class _Rounds(torch.autograd.Function):
     def forward(
         ctx: Any,
         graph: FactorGraph,
-        beginning: Beginning,
-        kept: RecurrentState,
+        initial: InitialStates,
+        final: RecurrentState,
         rounds: int,
-        all_rounds: bool,
+        depth: int,
         *tensors: Tensor,
     ) -> tuple[Tensor, Tensor]:
-        ctx.graph, ctx.rounds, ctx.all_rounds = graph, rounds, all_rounds
+        ctx.graph, ctx.rounds, ctx.depth = graph, rounds, depth
         ctx.save_for_backward(*tensors)
         ctx.set_materialize_grads(False)
         channels = len(tensors[0])
-        arrays = _pack(Weights(*tensors))
-        depth, width = rounds if all_rounds else 1, len(arrays.start)
-        sizes = (depth, len(graph.positions), width), (depth, len(graph.first_seat) - 1, width)
-        placements, constraints = (torch.empty(size, dtype=torch.float32) for size in sizes)
-        ctx.beginning = beginning.is_fresh, _flat(beginning.memory, width)
-        memory = _flat(kept, width)
+        packed = _pack(LayerWeights(*tensors))
+        width = len(packed.start)
+        variables = torch.empty((depth, len(graph.positions), width), dtype=torch.float32)
+        factors = torch.empty((depth, len(graph.factor_ptr) - 1, width), dtype=torch.float32)
+        ctx.initial = initial.is_new, _flat(initial.states, width)
+        states = _flat(final, width)
         forward(
-            graph,
-            arrays,
-            ctx.beginning,
-            rounds,
-            all_rounds,
-            _rows(placements),
-            _rows(constraints),
-            memory,
+            graph, packed, ctx.initial, rounds, Outputs(_rows(variables), _rows(factors)), states
         )
-        if width > channels:  # else it was written where it belongs
-            for array, flat in zip(kept, memory, strict=True):
+        if width > channels:  # otherwise `states` are views of `final`
+            for array, flat in zip(final, states, strict=True):
                 array[:] = flat.reshape(-1, width)[:, :channels]
-        return placements[..., :channels], constraints[..., :channels]
+        return variables[..., :channels], factors[..., :channels]
 
     @staticmethod
     @once_differentiable
     def backward(
-        ctx: Any, of_placements: Tensor | None, of_constraints: Tensor | None
+        ctx: Any, grad_variables: Tensor | None, grad_factors: Tensor | None
     ) -> tuple[Tensor | None, ...]:
-        weights = Weights(*ctx.saved_tensors)
-        arrays = _pack(weights)
-        grads = Arrays(*(np.zeros_like(array) for array in arrays))
-        width, depth = len(arrays.start), ctx.rounds if ctx.all_rounds else 1
-        backward(
-            ctx.graph,
-            arrays,
-            _transpose(arrays),
-            ctx.beginning,
-            ctx.rounds,
-            ctx.all_rounds,
-            _grad_rows(of_placements, depth, width),
-            _grad_rows(of_constraints, depth, width),
-            grads,
+        weights = LayerWeights(*ctx.saved_tensors)
+        packed = _pack(weights)
+        grads = PackedWeights(*(np.zeros_like(array) for array in packed))
+        width = len(packed.start)
+        output_grads = Outputs(
+            _grad_rows(grad_variables, ctx.depth, width), _grad_rows(grad_factors, ctx.depth, width)
         )
+        transposed = _transpose(packed)
+        backward(ctx.graph, packed, transposed, ctx.initial, ctx.rounds, output_grads, grads)
         return None, None, None, None, None, *_unpack(grads, weights)
 
 
@@ -114,42 +101,43 @@ def _grad_rows(grad: Tensor | None, depth: int, width: int) -> NDArray[np.float3
     return _rows(padded.contiguous())
 
 
-def _flat(memory: RecurrentState, width: int) -> tuple[NDArray[np.float32], ...]:
-    """Return the arrays of a memory as the kernels want them, flat and of padded width."""
-    spare = width - memory.states.shape[1]
+def _flat(states: RecurrentState, width: int) -> tuple[NDArray[np.float32], ...]:
+    """Return the arrays of states as the kernels want them, flat and of padded width."""
+    spare = width - states.variables.shape[1]
     if not spare:
-        return tuple(array.ravel() for array in memory)
-    return tuple(np.pad(array, ((0, 0), (0, spare))).ravel() for array in memory)
+        return tuple(array.ravel() for array in states)
+    return tuple(np.pad(array, ((0, 0), (0, spare))).ravel() for array in states)
 
 
-def _pack(weights: Weights) -> Arrays:
+def _pack(weights: LayerWeights) -> PackedWeights:
     """Copy the weights into flat arrays of padded width, matrices with a row for each input."""
     channels = len(weights.start)
     arrays = (tensor.detach().numpy() for tensor in weights)
-    return Arrays(*(_padded(array, channels).ravel() for array in arrays))
+    return PackedWeights(*(_padded(array, channels).ravel() for array in arrays))
 
 
 def _padded(array: NDArray[np.float32], channels: int) -> NDArray[np.float32]:
     """Transpose an array of blocks of `channels`, each padded to whole vectors."""
     blocks = array.reshape(*(n for side in array.shape for n in (side // channels, channels)))
     spare = -channels % LANES
-    blocks = np.pad(blocks, [(0, spare * (axis % 2)) for axis in range(blocks.ndim)])
+    if spare:
+        blocks = np.pad(blocks, [(0, spare * (axis % 2)) for axis in range(blocks.ndim)])
     blocks = np.moveaxis(blocks, [0, 1], [-2, -1])
     return np.ascontiguousarray(blocks)
 
 
-def _transpose(arrays: Arrays) -> Arrays:
-    width = len(arrays.start)
-    bias = {"message": width, "gate": 2 * width, "view_gate": 2 * width}
-    return arrays._replace(
+def _transpose(packed: PackedWeights) -> PackedWeights:
+    width = len(packed.start)
+    outputs_of = {"message": width, "gate": 2 * width, "intersection_gate": 2 * width}
+    return packed._replace(
         **{
-            name: np.ascontiguousarray(getattr(arrays, name).reshape(-1, outputs).T).ravel()
-            for name, outputs in bias.items()
+            name: np.ascontiguousarray(getattr(packed, name).reshape(-1, outputs).T).ravel()
+            for name, outputs in outputs_of.items()
         }
     )
 
 
-def _unpack(grads: Arrays, weights: Weights) -> list[Tensor]:
+def _unpack(grads: PackedWeights, weights: LayerWeights) -> list[Tensor]:
     """Undo `_pack`: the derivatives in the shapes of the weights."""
     channels, width = len(weights.start), len(grads.start)
     tensors = []

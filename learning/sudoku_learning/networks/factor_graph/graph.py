@@ -1,18 +1,7 @@
-"""The open part of a board's exact-cover problem, packed for message passing.
+"""The factor graph of a board's open exact-cover problem, packed for message passing.
 
-Sudoku is an exact-cover problem: a placement (cell, digit) fulfils one constraint for its cell and
-one for its digit in each unit of the cell, and every constraint must be fulfilled exactly once.
-The graph joins the placements that a mask allows with the constraints that are still open. A
-placement's part in a constraint is called its seat there.
-
-The mask is taken as it is given. A narrower one than the candidates strikes placements out, and
-the constraints lose them. In a wider one ('any digit in a blank cell') a placement may meet a
-constraint that another cell fulfils already; it has no seat there, and hears that somebody else is
-certain.
-
-Two units that share more than one cell have an *intersection* for each digit: the placements of
-that digit in the cells they share. A row and a box have three cells in common, a diagonal and a
-box too, the rows and columns of a Latin square one, which makes none.
+Its variables are the placements that a mask allows, its factors the open constraints (one for each
+blank cell, one for each digit that a unit lacks), its edges the (placement, constraint) pairs.
 """
 
 from __future__ import annotations
@@ -25,9 +14,9 @@ from numpy.typing import NDArray
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.exact_cover import constraint_table, intersection_table
-from sudoku_learning.networks.factor_graph.crossings import find_intersections, list_parts
+from sudoku_learning.networks.factor_graph.intersections import find_intersections, list_edges
 from sudoku_learning.networks.factor_graph.vectors import inner
-from sudoku_learning.networks.factor_graph.walks import count_returns
+from sudoku_learning.networks.factor_graph.walks import walk_features
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
@@ -35,43 +24,51 @@ from sudoku_learning.networks.factor_graph.walks import count_returns
 class FactorGraph(NamedTuple):
     """The graphs of B boards, one after the other, without padding.
 
-    P is the number of placements, C that of open constraints, S that of seats, Q that of
-    intersections (none if they are not asked for), over all boards. The constraints of a board
-    stand in the order of their numbers of seats, since loops of equal lengths that follow each
-    other are half again as fast; equal ones in the order of the cells, then of the units and their
-    digits. Seats stand in the order of their constraints, within one in that of the placements.
+    There are V variables, F factors, E edges and Q intersections (none if they are not asked for)
+    over all boards. Factors of a board are in the order of their numbers of edges, since loops of
+    equal lengths that follow each other are half again as fast; equal ones in the order of the
+    cells, then of the units and their digits. Edges are in the order of their factors, those of a
+    factor in the order of the variables. A `ptr` says where each range begins, and ends with the
+    total, as in CSR.
+
+    The mask is taken as it is given. A narrower one than the candidates leaves placements out. In
+    a wider one a placement may meet a constraint that another cell fulfils already; it has no edge
+    there, and always receives the largest message.
+
+    Two units that share more than one cell have an intersection for each digit: the placements of
+    that digit in the shared cells.
 
     Attributes:
-        positions: int64 `[P]`, position of each placement in the flattened masks `[B * N**3]`.
-        seats_of: int32 `[P, K]`, the seats of each placement. S stands for no constraint (cells of
-            a variant lie in different numbers of units), S + 1 for one that is fulfilled already.
-        occupants: int32 `[S]`, the placement on each seat.
-        first_seat: int32 `[C + 1]`, where the seats of each constraint begin.
-        intersections_of: int32 `[P, J]`, the intersections of each placement; Q stands for none.
-        parts_of: int32 `[Q, 4]`, four lists of seats for each intersection: inside and outside of
-            it in its first constraint, inside and outside in its second. Shorter lists of a board
-            have smaller numbers, as with constraints.
-        first_part: int32 `[4 Q + 1]`, where each of these lists begins in `parts`.
-        parts: int32, the seats of all lists.
-        first_placement: int64 `[B + 1]`, where the placements of each board begin.
-        first_constraint: int64 `[B + 1]`, where the constraints of each board begin.
-        first_intersection: int64 `[B + 1]`, where the intersections of each board begin.
-        returns: float32 `[P, L - 2]`, what random walks tell each placement, see `walks`; `[P, 0]`
-            if they are not asked for.
+        positions: int64 `[V]`, position of each variable in the flattened masks `[B * N**3]`.
+        variable_edges: int32 `[V, K]`, the edges of each variable. E stands for no constraint
+            (cells of a variant lie in different numbers of units), E + 1 for a fulfilled one.
+        edge_variable: int32 `[E]`, the variable of each edge.
+        factor_ptr: int32 `[F + 1]`, the edges of each factor.
+        variable_intersections: int32 `[V, J]`, the intersections of each variable; Q stands for
+            none.
+        intersection_lists: int32 `[Q, 4]`, four lists of edges for each intersection: inside and
+            outside of it in its first constraint, inside and outside in its second. Shorter lists
+            of a board have smaller numbers, as with factors.
+        list_ptr: int32 `[4 Q + 1]`, the range of each list in `list_edges`.
+        list_edges: int32, the edges of all lists.
+        board_variable_ptr: int64 `[B + 1]`, the variables of each board.
+        board_factor_ptr: int64 `[B + 1]`, the factors of each board.
+        board_intersection_ptr: int64 `[B + 1]`, the intersections of each board.
+        walk_features: float32 `[V, L - 2]`, see `walks`; `[V, 0]` if they are not asked for.
     """
 
     positions: NDArray[np.int64]
-    seats_of: NDArray[np.int32]
-    occupants: NDArray[np.int32]
-    first_seat: NDArray[np.int32]
-    intersections_of: NDArray[np.int32]
-    parts_of: NDArray[np.int32]
-    first_part: NDArray[np.int32]
-    parts: NDArray[np.int32]
-    first_placement: NDArray[np.int64]
-    first_constraint: NDArray[np.int64]
-    first_intersection: NDArray[np.int64]
-    returns: NDArray[np.float32]
+    variable_edges: NDArray[np.int32]
+    edge_variable: NDArray[np.int32]
+    factor_ptr: NDArray[np.int32]
+    variable_intersections: NDArray[np.int32]
+    intersection_lists: NDArray[np.int32]
+    list_ptr: NDArray[np.int32]
+    list_edges: NDArray[np.int32]
+    board_variable_ptr: NDArray[np.int64]
+    board_factor_ptr: NDArray[np.int64]
+    board_intersection_ptr: NDArray[np.int64]
+    walk_features: NDArray[np.float32]
 
     @staticmethod
     def of(
@@ -97,105 +94,136 @@ class FactorGraph(NamedTuple):
                 f"digits of {geometry.name} are 0 (blank) to {size}, not {boards.min()} to "
                 f"{boards.max()}"
             )
-        positions, seats_of, occupants, first_seat, first_placement, first_constraint = _join(
-            np.ascontiguousarray(boards, np.int8).reshape(len(boards), geometry.num_cells),
-            np.ascontiguousarray(masks, np.bool_),
-            constraint_table(geometry),
-            geometry.num_cells + len(geometry.units) * size,
-            size,
+        positions, variable_edges, edge_variable, factor_ptr, variable_ptr, board_factor_ptr = (
+            _build(
+                np.ascontiguousarray(boards, np.int8).reshape(len(boards), geometry.num_cells),
+                np.ascontiguousarray(masks, np.bool_),
+                constraint_table(geometry),
+                geometry.num_cells + len(geometry.units) * size,
+                size,
+            )
         )
         table = intersection_table(geometry)
-        intersections_of, sides, first_intersection = find_intersections(
+        variable_intersections, sides, intersection_ptr = find_intersections(
             positions,
-            seats_of,
-            first_seat,
-            first_placement,
+            variable_edges,
+            factor_ptr,
+            variable_ptr,
             table if intersections else table[:, :0],
             len(geometry.units) ** 2,
             size,
         )
-        parts_of, first_part, parts = list_parts(
-            intersections_of, sides, first_intersection, occupants, first_seat, size
+        intersection_lists, list_ptr, edges = list_edges(
+            variable_intersections, sides, intersection_ptr, edge_variable, factor_ptr, size
         )
-        returns = count_returns(
-            seats_of, occupants, first_seat, first_placement, first_constraint, walks
+        features = walk_features(
+            variable_edges, edge_variable, factor_ptr, variable_ptr, board_factor_ptr, walks
         )
         return FactorGraph(
             positions,
-            seats_of,
-            occupants,
-            first_seat,
-            intersections_of,
-            parts_of,
-            first_part,
-            parts,
-            first_placement,
-            first_constraint,
-            first_intersection,
-            returns,
+            variable_edges,
+            edge_variable,
+            factor_ptr,
+            variable_intersections,
+            intersection_lists,
+            list_ptr,
+            edges,
+            variable_ptr,
+            board_factor_ptr,
+            intersection_ptr,
+            features,
         )
 
 
+class Span(NamedTuple):
+    """The ranges of one board in its graph: the first of each kind, and one past the last."""
+
+    first_variable: np.int64
+    end_variable: np.int64
+    first_factor: np.int64
+    end_factor: np.int64
+    first_edge: np.int64
+    end_edge: np.int64
+    first_intersection: np.int64
+    end_intersection: np.int64
+
+
+@inner
+def span_of(graph, board):
+    """Return the span of a board."""
+    first, end = graph.board_factor_ptr[board], graph.board_factor_ptr[board + 1]
+    return Span(
+        graph.board_variable_ptr[board],
+        graph.board_variable_ptr[board + 1],
+        first,
+        end,
+        np.int64(graph.factor_ptr[first]),
+        np.int64(graph.factor_ptr[end]),
+        graph.board_intersection_ptr[board],
+        graph.board_intersection_ptr[board + 1],
+    )
+
+
 @njit(cache=True, nogil=True)
-def _join(boards, masks, table, num_constraints, size):
-    """Number the placements, open constraints and seats of all boards."""
-    num_placements = np.count_nonzero(masks)
-    positions = np.empty(num_placements, np.int64)
-    seats_of = np.empty((num_placements, table.shape[1]), np.int32)
-    occupants = np.empty(seats_of.size, np.int32)
-    first_seat = np.empty(len(boards) * num_constraints + 1, np.int32)
-    first_placement = np.empty(len(boards) + 1, np.int64)
-    first_constraint = np.empty(len(boards) + 1, np.int64)
+def _build(boards, masks, table, num_constraints, size):
+    """Number the variables, factors and edges of all boards."""
+    num_variables = np.count_nonzero(masks)
+    positions = np.empty(num_variables, np.int64)
+    variable_edges = np.empty((num_variables, table.shape[1]), np.int32)
+    edge_variable = np.empty(variable_edges.size, np.int32)
+    factor_ptr = np.empty(len(boards) * num_constraints + 1, np.int32)
+    board_variable_ptr = np.empty(len(boards) + 1, np.int64)
+    board_factor_ptr = np.empty(len(boards) + 1, np.int64)
     number = np.empty(num_constraints + 1, np.int32)
-    taken = np.empty(num_constraints, np.int32)
-    next_seat = np.empty(num_constraints, np.int32)
-    placement = constraint = seat = 0
+    degrees = np.empty(num_constraints, np.int32)
+    next_edge = np.empty(num_constraints, np.int32)
+    variable = factor = edge = 0
     for b in range(len(boards)):
-        first_placement[b], first_constraint[b] = placement, constraint
+        board_variable_ptr[b], board_factor_ptr[b] = variable, factor
         num_open = _number_open(boards[b], size, table, number)
-        taken[:num_open] = 0
+        degrees[:num_open] = 0
         for p in range(masks.shape[1]):
             if masks[b, p]:
-                positions[placement] = b * masks.shape[1] + p
+                positions[variable] = b * masks.shape[1] + p
                 for k in range(table.shape[1]):
                     c = number[table[p, k]]
-                    seats_of[placement, k] = c
+                    variable_edges[variable, k] = c
                     if c >= 0:
-                        taken[c] += 1
-                placement += 1
-        for length in range(size + 1):
+                        degrees[c] += 1
+                variable += 1
+        for degree in range(size + 1):
             for c in range(num_open):
-                if taken[c] == length:
-                    first_seat[constraint], next_seat[c] = seat, seat
-                    seat += length
-                    constraint += 1
-        _take_seats(seats_of, occupants, next_seat, first_placement[b], placement)
-    first_placement[-1], first_constraint[-1] = placement, constraint
-    first_seat[constraint] = seat
-    for p in range(num_placements):
+                if degrees[c] == degree:
+                    factor_ptr[factor], next_edge[c] = edge, edge
+                    edge += degree
+                    factor += 1
+        _number_edges(variable_edges, edge_variable, next_edge, board_variable_ptr[b], variable)
+    board_variable_ptr[-1], board_factor_ptr[-1] = variable, factor
+    factor_ptr[factor] = edge
+    for v in range(num_variables):
         for k in range(table.shape[1]):
-            if seats_of[p, k] < 0:  # -1: no constraint, -2: fulfilled
-                seats_of[p, k] = seat - 1 - seats_of[p, k]
+            if variable_edges[v, k] < 0:  # -1: no constraint, -2: fulfilled
+                variable_edges[v, k] = edge - 1 - variable_edges[v, k]
     return (
         positions,
-        seats_of,
-        occupants[:seat],
-        first_seat[: constraint + 1],
-        first_placement,
-        first_constraint,
+        variable_edges,
+        edge_variable[:edge],
+        factor_ptr[: factor + 1],
+        board_variable_ptr,
+        board_factor_ptr,
     )
 
 
 @inner
-def _take_seats(seats_of, occupants, next_seat, first, last):
-    """Replace the constraints in `seats_of` by the seats that the placements get there."""
-    for p in range(first, last):
-        for k in range(seats_of.shape[1]):
-            c = seats_of[p, k]
+def _number_edges(variable_edges, edge_variable, next_edge, first, end):
+    """Replace the constraints in `variable_edges` by edges."""
+    for v in range(first, end):
+        for k in range(variable_edges.shape[1]):
+            c = variable_edges[v, k]
             if c >= 0:
-                seats_of[p, k] = next_seat[c]
-                occupants[next_seat[c]] = p
-                next_seat[c] += 1
+                variable_edges[v, k] = next_edge[c]
+                edge_variable[next_edge[c]] = v
+                next_edge[c] += 1
 
 
 @inner

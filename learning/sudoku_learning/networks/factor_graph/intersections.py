@@ -1,94 +1,213 @@
-"""Intersections of units: what they see of the messages, and who reads them; with derivatives.
+"""Intersections of units: how a graph finds them, and their messages with derivatives.
 
-Rows of `views` hold three parts: an intersection's state, then the scaled logs of the messages
-inside it and of those outside it, which `see` writes. Sums are taken list by list in the order of
-their lengths, then combined.
+Rows of `intersection_x` have three parts: an intersection's state, then the messages that it gets
+from inside and from outside of it. Sums are taken list by list in the order of their lengths.
 """
 
 from __future__ import annotations
 
-from sudoku_learning.networks.factor_graph.reference import FLOOR, REPLY_SCALE
+import numpy as np
+
+from sudoku_gym.compiler.jit import njit
+from sudoku_learning.networks.factor_graph.messages import EPSILON, MESSAGE_SCALE
 from sudoku_learning.networks.factor_graph.vectors import LANES, inner, load, log, spread, store
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
 
 
+@njit(cache=True, nogil=True)
+def find_intersections(
+    positions, variable_edges, factor_ptr, board_variable_ptr, table, num_pairs, size
+):
+    """Number the intersections that have placements and two open constraints.
+
+    Args:
+        positions: as the next three, see `FactorGraph`.
+        variable_edges: see there.
+        factor_ptr: see there.
+        board_variable_ptr: see there.
+        table: of `geometry.exact_cover.intersection_table`, or no columns of it.
+        num_pairs: of units.
+        size: N.
+
+    Returns:
+        variable_intersections int32 `[V, J]` (Q stands for none), the two factors of each
+        intersection int32 `[Q, 2]`, and board_intersection_ptr int64 `[B + 1]`.
+    """
+    num_edges = factor_ptr[-1]
+    edge_factor = np.empty(num_edges, np.int32)
+    for f in range(len(factor_ptr) - 1):
+        edge_factor[factor_ptr[f] : factor_ptr[f + 1]] = f
+    columns = table.shape[1]
+    variable_intersections = np.full((len(positions), columns), -1, np.int32)
+    sides = np.empty((variable_intersections.size, 2), np.int32)
+    board_intersection_ptr = np.zeros(len(board_variable_ptr), np.int64)
+    number = np.empty(num_pairs * size if columns else 0, np.int32)
+    count = 0
+    for b in range(len(board_variable_ptr) - 1):
+        number[:] = -1
+        for v in range(board_variable_ptr[b], board_variable_ptr[b + 1]):
+            cell = positions[v] // size % len(table)
+            for j in range(columns):
+                pair = table[cell, j, 0]
+                if pair < 0:
+                    continue
+                one, other = (
+                    variable_edges[v, table[cell, j, 1]],
+                    variable_edges[v, table[cell, j, 2]],
+                )
+                if one >= num_edges or other >= num_edges:
+                    continue
+                key = pair * size + positions[v] % size
+                if number[key] < 0:
+                    number[key] = count
+                    sides[count, 0], sides[count, 1] = edge_factor[one], edge_factor[other]
+                    count += 1
+                variable_intersections[v, j] = number[key]
+        board_intersection_ptr[b + 1] = count
+    for v in range(len(positions)):
+        for j in range(columns):
+            if variable_intersections[v, j] < 0:
+                variable_intersections[v, j] = count
+    return variable_intersections, sides[:count], board_intersection_ptr
+
+
+@njit(cache=True, nogil=True)
+def list_edges(
+    variable_intersections, sides, board_intersection_ptr, edge_variable, factor_ptr, size
+):
+    """List the edges inside and outside of each intersection, in each of its two factors.
+
+    Returns:
+        intersection_lists int32 `[Q, 4]`, list_ptr int32 `[4 Q + 1]`, and list_edges int32.
+    """
+    count = len(sides)
+    inside = np.zeros(count + 1, np.int32)
+    for v in range(len(variable_intersections)):
+        for q in variable_intersections[v]:
+            inside[q] += 1
+    lengths = np.empty((count, 4), np.int32)
+    for q in range(count):
+        for side in range(2):
+            f = sides[q, side]
+            lengths[q, 2 * side] = inside[q]
+            lengths[q, 2 * side + 1] = factor_ptr[f + 1] - factor_ptr[f] - inside[q]
+    intersection_lists, list_ptr = _number_lists(lengths, board_intersection_ptr, size)
+    edges = np.empty(list_ptr[-1], np.int32)
+    for q in range(count):
+        for side in range(2):
+            f = sides[q, side]
+            within = list_ptr[intersection_lists[q, 2 * side]]
+            without = list_ptr[intersection_lists[q, 2 * side + 1]]
+            for e in range(factor_ptr[f], factor_ptr[f + 1]):
+                member = False
+                for other in variable_intersections[edge_variable[e]]:
+                    member |= other == q
+                if member:
+                    edges[within] = e
+                    within += 1
+                else:
+                    edges[without] = e
+                    without += 1
+    return intersection_lists, list_ptr, edges
+
+
 @inner
-def add_up_parts(graph, span, messages, parts, width):
-    """Write the sum of the messages on each list of seats, rows `[4 Q]`."""
-    first = 4 * span.intersection
-    for row in range(first, 4 * span.last_intersection):
+def _number_lists(lengths, board_intersection_ptr, size):
+    """Number the lists of each board by their lengths; return the numbers and `list_ptr`."""
+    intersection_lists = np.empty(lengths.shape, np.int32)
+    list_ptr = np.empty(lengths.size + 1, np.int32)
+    number = edge = 0
+    for b in range(len(board_intersection_ptr) - 1):
+        for length in range(size + 1):
+            for q in range(board_intersection_ptr[b], board_intersection_ptr[b + 1]):
+                for part in range(4):
+                    if lengths[q, part] == length:
+                        intersection_lists[q, part], list_ptr[number] = number, edge
+                        number += 1
+                        edge += length
+    list_ptr[number] = edge
+    return intersection_lists, list_ptr
+
+
+@inner
+def sum_lists(graph, span, to_factor, list_sums, width):
+    """Write the sum of the messages on each list of edges, rows `[4 Q]`."""
+    first = 4 * span.first_intersection
+    for row in range(first, 4 * span.end_intersection):
         for j in range(0, width, LANES):
-            total = spread(FLOOR)
-            for i in range(graph.first_part[row], graph.first_part[row + 1]):
-                total = total + load(messages, (graph.parts[i] - span.seat) * width + j)
-            store(parts, (row - first) * width + j, total)
+            total = spread(EPSILON)
+            for i in range(graph.list_ptr[row], graph.list_ptr[row + 1]):
+                total = total + load(to_factor, (graph.list_edges[i] - span.first_edge) * width + j)
+            store(list_sums, (row - first) * width + j, total)
 
 
 @inner
-def see(graph, span, parts, views, width):
-    """Write each intersection's view of its two units: who claims a place inside, who outside."""
-    scale = spread(REPLY_SCALE)
-    first = 4 * span.intersection
-    for q in range(span.intersection, span.last_intersection):
+def intersection_messages(graph, span, list_sums, intersection_x, width):
+    """Write the messages to each intersection from inside and from outside, in both its units."""
+    scale = spread(MESSAGE_SCALE)
+    first = 4 * span.first_intersection
+    for q in range(span.first_intersection, span.end_intersection):
         for outside in range(2):
-            a = (graph.parts_of[q, outside] - first) * width
-            b = (graph.parts_of[q, 2 + outside] - first) * width
-            at = (3 * (q - span.intersection) + 1 + outside) * width
+            a = (graph.intersection_lists[q, outside] - first) * width
+            b = (graph.intersection_lists[q, 2 + outside] - first) * width
+            at = (3 * (q - span.first_intersection) + 1 + outside) * width
             for j in range(0, width, LANES):
-                store(views, at + j, scale * log(load(parts, a + j) * load(parts, b + j)))
+                product = load(list_sums, a + j) * load(list_sums, b + j)
+                store(intersection_x, at + j, scale * log(product))
 
 
 @inner
-def see_back(graph, span, parts, grad_views, width):
-    """Replace the sums in `parts` by their derivatives, given those of the views."""
-    scale = spread(REPLY_SCALE)
-    first = 4 * span.intersection
-    for q in range(span.intersection, span.last_intersection):
+def intersection_messages_backward(graph, span, list_sums, grad_x, width):
+    """Replace `list_sums` by their derivatives, given those of the messages to intersections."""
+    scale = spread(MESSAGE_SCALE)
+    first = 4 * span.first_intersection
+    for q in range(span.first_intersection, span.end_intersection):
         for outside in range(2):
-            a = (graph.parts_of[q, outside] - first) * width
-            b = (graph.parts_of[q, 2 + outside] - first) * width
-            at = (3 * (q - span.intersection) + 1 + outside) * width
+            a = (graph.intersection_lists[q, outside] - first) * width
+            b = (graph.intersection_lists[q, 2 + outside] - first) * width
+            at = (3 * (q - span.first_intersection) + 1 + outside) * width
             for j in range(0, width, LANES):
-                left, right = load(parts, a + j), load(parts, b + j)
-                grad = scale * load(grad_views, at + j) / (left * right)
-                store(parts, a + j, grad * right)
-                store(parts, b + j, grad * left)
+                left, right = load(list_sums, a + j), load(list_sums, b + j)
+                grad = scale * load(grad_x, at + j) / (left * right)
+                store(list_sums, a + j, grad * right)
+                store(list_sums, b + j, grad * left)
 
 
 @inner
-def add_up_parts_back(graph, span, grad_parts, grad_messages, width):
-    """Add the derivatives of the messages, given those of the sums."""
-    first = 4 * span.intersection
-    for row in range(first, 4 * span.last_intersection):
+def sum_lists_backward(graph, span, grad_sums, grad_to_factor, width):
+    """Add the derivatives of the messages to factors, given those of the sums."""
+    first = 4 * span.first_intersection
+    for row in range(first, 4 * span.end_intersection):
         for j in range(0, width, LANES):
-            grad = load(grad_parts, (row - first) * width + j)
-            for i in range(graph.first_part[row], graph.first_part[row + 1]):
-                at = (graph.parts[i] - span.seat) * width + j
-                store(grad_messages, at, load(grad_messages, at) + grad)
+            grad = load(grad_sums, (row - first) * width + j)
+            for i in range(graph.list_ptr[row], graph.list_ptr[row + 1]):
+                at = (graph.list_edges[i] - span.first_edge) * width + j
+                store(grad_to_factor, at, load(grad_to_factor, at) + grad)
 
 
 @inner
-def read(graph, span, views, x, width):
-    """Write the sum of the states of each placement's intersections to its row's third part."""
-    for p in range(span.placement, span.last_placement):
+def aggregate_intersections(graph, span, intersection_x, x, width):
+    """Write the sum of the states of each variable's intersections to its row's third part."""
+    for v in range(span.first_variable, span.end_variable):
         for j in range(0, width, LANES):
             total = spread(0.0)
-            for k in range(graph.intersections_of.shape[1]):
-                q = graph.intersections_of[p, k]
-                if q < span.last_intersection:
-                    total = total + load(views, 3 * (q - span.intersection) * width + j)
-            store(x, (3 * (p - span.placement) + 2) * width + j, total)
+            for k in range(graph.variable_intersections.shape[1]):
+                q = graph.variable_intersections[v, k]
+                if q < span.end_intersection:
+                    at = 3 * (q - span.first_intersection) * width + j
+                    total = total + load(intersection_x, at)
+            store(x, (3 * (v - span.first_variable) + 2) * width + j, total)
 
 
 @inner
-def read_back(graph, span, grad_x, grad_views, width):
-    """Add the derivatives of the states of intersections, given those of what was read."""
-    for p in range(span.placement, span.last_placement):
-        for k in range(graph.intersections_of.shape[1]):
-            q = graph.intersections_of[p, k]
-            if q < span.last_intersection:
+def aggregate_intersections_backward(graph, span, grad_x, grad_intersection_x, width):
+    """Add the derivatives of the states of intersections, given those of their sums."""
+    for v in range(span.first_variable, span.end_variable):
+        for k in range(graph.variable_intersections.shape[1]):
+            q = graph.variable_intersections[v, k]
+            if q < span.end_intersection:
                 for j in range(0, width, LANES):
-                    at = 3 * (q - span.intersection) * width + j
-                    heard = load(grad_x, (3 * (p - span.placement) + 2) * width + j)
-                    store(grad_views, at, load(grad_views, at) + heard)
+                    at = 3 * (q - span.first_intersection) * width + j
+                    grad = load(grad_x, (3 * (v - span.first_variable) + 2) * width + j)
+                    store(grad_intersection_x, at, load(grad_intersection_x, at) + grad)

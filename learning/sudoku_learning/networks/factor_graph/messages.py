@@ -1,17 +1,14 @@
-"""Messages between placements and constraints, and their derivatives, for one board at a time.
+"""Messages between variables and factors, and their derivatives, for one board at a time.
 
-Rows of a board's placements and seats are counted from 0. Leaving one message out of a sum is done
-by adding up what stands before it and what stands after it, not by subtraction: where one message
-is a thousand times the others, the difference would be noise.
+Rows of a board's variables and edges are counted from 0. A message is left out of a sum by adding
+what stands before it and what stands after it, not by subtraction: where one message is a thousand
+times the others, the difference would be noise.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from sudoku_learning.networks.factor_graph.reference import FLOOR, LARGEST_MESSAGE, REPLY_SCALE
 from sudoku_learning.networks.factor_graph.vectors import (
     LANES,
     clamp,
@@ -27,160 +24,147 @@ from sudoku_learning.networks.factor_graph.vectors import (
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated,arg-type"
 
-MOST_SEATS = 32  # of a constraint; boards have up to 25 digits
-
-
-class Span(NamedTuple):
-    """Where a board stands in its graph: its first and last plus one of each kind."""
-
-    placement: int
-    last_placement: int
-    constraint: int
-    last_constraint: int
-    seat: int
-    last_seat: int
-    intersection: int
-    last_intersection: int
+MAX_LOG_MESSAGE = 7.0
+EPSILON = 1e-3
+MESSAGE_SCALE = 0.15
+MAX_DEGREE = 32  # edges of a factor; boards have up to 25 digits
 
 
 @inner
-def span_of(graph, board):
-    """Return the span of a board."""
-    first, last = graph.first_constraint[board], graph.first_constraint[board + 1]
-    return Span(
-        graph.first_placement[board],
-        graph.first_placement[board + 1],
-        first,
-        last,
-        np.int64(graph.first_seat[first]),
-        np.int64(graph.first_seat[last]),
-        graph.first_intersection[board],
-        graph.first_intersection[board + 1],
-    )
-
-
-@inner
-def send(graph, span, said, gamma, replies, messages):
-    """Write the message on each seat: exp(clamp(said + gamma * reply))."""
+def variable_to_factor(graph, span, unary, gamma, to_variable, to_factor):
+    """Write the message on each edge: exp(clamp(unary + gamma * log message to the variable))."""
     width = len(gamma)
-    low, high = spread(-LARGEST_MESSAGE), spread(LARGEST_MESSAGE)
-    for seat in range(span.last_seat - span.seat):
-        said_at = (graph.occupants[span.seat + seat] - span.placement) * width
+    low, high = spread(-MAX_LOG_MESSAGE), spread(MAX_LOG_MESSAGE)
+    for edge in range(span.end_edge - span.first_edge):
+        row = (graph.edge_variable[span.first_edge + edge] - span.first_variable) * width
         for j in range(0, width, LANES):
-            at = seat * width + j
-            told = multiply_add(load(gamma, j), load(replies, at), load(said, said_at + j))
-            store(messages, at, exp(clamp(told, low, high)))
+            at = edge * width + j
+            logs = multiply_add(load(gamma, j), load(to_variable, at), load(unary, row + j))
+            store(to_factor, at, exp(clamp(logs, low, high)))
 
 
 @inner
-def reply(graph, span, messages, replies, width):
-    """Write what each constraint replies to each seat: log of the other messages' sum."""
-    floor, nothing = spread(FLOOR), spread(0.0)
-    for c in range(span.constraint, span.last_constraint):
-        first, last = graph.first_seat[c] - span.seat, graph.first_seat[c + 1] - span.seat
+def factor_to_variable(graph, span, to_factor, to_variable, width):
+    """Write the log of the sum of the factor's other messages to each edge."""
+    epsilon, zero = spread(EPSILON), spread(0.0)
+    for f in range(span.first_factor, span.end_factor):
+        first, end = (
+            graph.factor_ptr[f] - span.first_edge,
+            graph.factor_ptr[f + 1] - span.first_edge,
+        )
         for j in range(0, width, LANES):
-            before = floor
-            for seat in range(first, last):
-                at = seat * width + j
-                store(replies, at, before)
-                before = before + load(messages, at)
-            after = nothing
-            for seat in range(last - 1, first - 1, -1):
-                at = seat * width + j
-                store(replies, at, log(load(replies, at) + after))
-                after = after + load(messages, at)
+            before = epsilon
+            for edge in range(first, end):
+                at = edge * width + j
+                store(to_variable, at, before)
+                before = before + load(to_factor, at)
+            after = zero
+            for edge in range(end - 1, first - 1, -1):
+                at = edge * width + j
+                store(to_variable, at, log(load(to_variable, at) + after))
+                after = after + load(to_factor, at)
 
 
 @inner
-def add_up(graph, span, messages, totals, width):
-    """Write the log of the sum of each constraint's messages to `totals [C H]`."""
-    for c in range(span.constraint, span.last_constraint):
-        first, last = graph.first_seat[c] - span.seat, graph.first_seat[c + 1] - span.seat
+def aggregate_factors(graph, span, to_factor, factors, width):
+    """Write the log of the sum of each factor's messages to `factors [F H]`."""
+    for f in range(span.first_factor, span.end_factor):
+        first, end = (
+            graph.factor_ptr[f] - span.first_edge,
+            graph.factor_ptr[f + 1] - span.first_edge,
+        )
         for j in range(0, width, LANES):
-            total = spread(FLOOR)
-            for seat in range(first, last):
-                total = total + load(messages, seat * width + j)
-            store(totals, c * width + j, log(total))
+            total = spread(EPSILON)
+            for edge in range(first, end):
+                total = total + load(to_factor, edge * width + j)
+            store(factors, f * width + j, log(total))
 
 
 @inner
-def hear(graph, span, replies, x, x_width, width):
-    """Write the scaled sum of each placement's replies into the second part of its row of `x`."""
-    scale = spread(REPLY_SCALE)
-    num_seats = len(graph.occupants)
-    beyond = span.last_seat - span.seat - num_seats
-    for p in range(span.placement, span.last_placement):
+def aggregate_variables(graph, span, to_variable, x, x_width, width):
+    """Write the scaled sum of each variable's log messages to the second part of its row of x."""
+    scale = spread(MESSAGE_SCALE)
+    num_edges = len(graph.edge_variable)
+    beyond = span.end_edge - span.first_edge - num_edges
+    for v in range(span.first_variable, span.end_variable):
         for j in range(0, width, LANES):
             total = spread(0.0)
-            for k in range(graph.seats_of.shape[1]):
-                seat = graph.seats_of[p, k]
-                row = seat - span.seat if seat < num_seats else seat + beyond
-                total = total + load(replies, row * width + j)
-            store(x, (p - span.placement) * x_width + width + j, total * scale)
+            for k in range(graph.variable_edges.shape[1]):
+                edge = graph.variable_edges[v, k]
+                row = edge - span.first_edge if edge < num_edges else edge + beyond
+                total = total + load(to_variable, row * width + j)
+            store(x, (v - span.first_variable) * x_width + width + j, total * scale)
 
 
 @inner
-def add_up_back(graph, span, messages, grad_totals, grad_messages, width):
-    """Write the derivatives of the messages, given those of `add_up`'s result."""
-    for c in range(span.constraint, span.last_constraint):
-        first, last = graph.first_seat[c] - span.seat, graph.first_seat[c + 1] - span.seat
+def aggregate_factors_backward(graph, span, to_factor, grad_factors, grad_to_factor, width):
+    """Add the derivatives of the messages, given those of `aggregate_factors`."""
+    for f in range(span.first_factor, span.end_factor):
+        first, end = (
+            graph.factor_ptr[f] - span.first_edge,
+            graph.factor_ptr[f + 1] - span.first_edge,
+        )
         for j in range(0, width, LANES):
-            total = spread(FLOOR)
-            for seat in range(first, last):
-                total = total + load(messages, seat * width + j)
-            grad = load(grad_totals, c * width + j) / total
-            for seat in range(first, last):
-                at = seat * width + j
-                store(grad_messages, at, load(grad_messages, at) + grad)
+            total = spread(EPSILON)
+            for edge in range(first, end):
+                total = total + load(to_factor, edge * width + j)
+            grad = load(grad_factors, f * width + j) / total
+            for edge in range(first, end):
+                at = edge * width + j
+                store(grad_to_factor, at, load(grad_to_factor, at) + grad)
 
 
 @inner
-def reply_back(graph, span, messages, grad_x, x_width, grad_replies, grad_messages, width):
-    """Add the derivatives of the messages, given those of replies and of what was heard."""
-    scale = spread(REPLY_SCALE)
-    grads = np.empty(MOST_SEATS * LANES, np.float32)
-    befores = np.empty(MOST_SEATS * LANES, np.float32)
-    for c in range(span.constraint, span.last_constraint):
-        first, last = graph.first_seat[c] - span.seat, graph.first_seat[c + 1] - span.seat
+def factor_to_variable_backward(graph, span, to_factor, grads, x_width, width):
+    """Add the derivatives of messages to factors, given those of messages to variables and of x.
+
+    `grads` holds the derivatives of a step, in the layout of `forward.Trace`.
+    """
+    scale = spread(MESSAGE_SCALE)
+    slopes = np.empty(MAX_DEGREE * LANES, np.float32)
+    befores = np.empty(MAX_DEGREE * LANES, np.float32)
+    for f in range(span.first_factor, span.end_factor):
+        first, end = (
+            graph.factor_ptr[f] - span.first_edge,
+            graph.factor_ptr[f + 1] - span.first_edge,
+        )
         for j in range(0, width, LANES):
-            before = spread(FLOOR)
-            for seat in range(first, last):
-                store(befores, (seat - first) * LANES, before)
-                before = before + load(messages, seat * width + j)
+            before = spread(EPSILON)
+            for edge in range(first, end):
+                store(befores, (edge - first) * LANES, before)
+                before = before + load(to_factor, edge * width + j)
             after = grad_after = spread(0.0)
-            for seat in range(last - 1, first - 1, -1):
-                at, here = seat * width + j, (seat - first) * LANES
-                p = graph.occupants[span.seat + seat] - span.placement
-                heard = load(grad_x, p * x_width + width + j)
-                grad = multiply_add(scale, heard, load(grad_replies, at))
+            for edge in range(end - 1, first - 1, -1):
+                at, here = edge * width + j, (edge - first) * LANES
+                v = graph.edge_variable[span.first_edge + edge] - span.first_variable
+                grad_sum = load(grads.x, v * x_width + width + j)
+                grad = multiply_add(scale, grad_sum, load(grads.to_variable, at))
                 grad = grad / (load(befores, here) + after)
-                after = after + load(messages, at)
-                store(grads, here, grad)
-                store(grad_messages, at, load(grad_messages, at) + grad_after)
+                after = after + load(to_factor, at)
+                store(slopes, here, grad)
+                store(grads.to_factor, at, load(grads.to_factor, at) + grad_after)
                 grad_after = grad_after + grad
             grad_before = spread(0.0)
-            for seat in range(first, last):
-                at = seat * width + j
-                store(grad_messages, at, load(grad_messages, at) + grad_before)
-                grad_before = grad_before + load(grads, (seat - first) * LANES)
+            for edge in range(first, end):
+                at = edge * width + j
+                store(grads.to_factor, at, load(grads.to_factor, at) + grad_before)
+                grad_before = grad_before + load(slopes, (edge - first) * LANES)
 
 
 @inner
-def send_back(
-    graph, span, messages, gamma, replies, grad_messages, grad_said, grad_gamma, grad_replies
-):
-    """Turn derivatives of messages into those of what was said, of gamma and of old replies."""
+def variable_to_factor_backward(graph, span, to_factor, to_variable, gamma, grads, grad_gamma):
+    """Replace derivatives of messages to factors by those of unary terms and of old messages."""
     width = len(gamma)
-    least, most = exp(spread(-LARGEST_MESSAGE)), exp(spread(LARGEST_MESSAGE))
+    least, most = exp(spread(-MAX_LOG_MESSAGE)), exp(spread(MAX_LOG_MESSAGE))
     for j in range(0, width, LANES):
         gain, grad_gain = load(gamma, j), load(grad_gamma, j)
-        for seat in range(span.last_seat - span.seat):
-            at = seat * width + j
-            said_at = (graph.occupants[span.seat + seat] - span.placement) * width + j
-            message = load(messages, at)
-            grad = where_between(message, least, most, load(grad_messages, at) * message)
-            store(grad_messages, at, spread(0.0))
-            store(grad_said, said_at, load(grad_said, said_at) + grad)
-            grad_gain = multiply_add(grad, load(replies, at), grad_gain)
-            store(grad_replies, at, grad * gain)
+        for edge in range(span.end_edge - span.first_edge):
+            at = edge * width + j
+            row = (graph.edge_variable[span.first_edge + edge] - span.first_variable) * width + j
+            message = load(to_factor, at)
+            grad = where_between(message, least, most, load(grads.to_factor, at) * message)
+            store(grads.to_factor, at, spread(0.0))
+            store(grads.unary, row, load(grads.unary, row) + grad)
+            grad_gain = multiply_add(grad, load(to_variable, at), grad_gain)
+            store(grads.to_variable, at, grad * gain)
         store(grad_gamma, j, grad_gain)

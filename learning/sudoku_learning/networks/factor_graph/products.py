@@ -1,8 +1,7 @@
 """Small matrix products in numba, on rows of channels padded to whole vectors.
 
-Matrices are flat float32 arrays, row by row. Eight rows are worked on at a time, since a processor
-needs that many sums on the way to keep its multipliers busy; callers pad their rows to a multiple
-of `ROWS`.
+Matrices are flat float32 arrays, row by row. Eight rows are multiplied at a time, since a processor
+needs that many independent sums to keep its multipliers busy; callers pad to multiples of `ROWS`.
 """
 
 from __future__ import annotations
@@ -30,8 +29,9 @@ def fill_rows(row, out, num_rows, width):
 
 
 @inner
-def add_product(x, x_width, weights, inputs, outputs, out, out_width, num_rows):
+def add_product(x, x_width, weights, out, outputs, out_width, num_rows):
     """Add `x[:, :inputs] @ weights` to `out[:, :outputs]`, with weights `[inputs, outputs]`."""
+    inputs = len(weights) // outputs
     for r in range(0, num_rows, ROWS):
         for j in range(0, outputs, LANES):
             y = r * out_width + j
@@ -61,8 +61,9 @@ def add_product(x, x_width, weights, inputs, outputs, out, out_width, num_rows):
 
 
 @inner
-def add_outer_products(x, x_width, y, y_width, inputs, outputs, out, num_rows):
-    """Add `x[:, :inputs].T @ y[:, :outputs]` over the first rows to `out [inputs, outputs]`."""
+def add_outer_products(x, x_width, y, outputs, out, num_rows):
+    """Add `x[:, :inputs].T @ y` over the first rows to `out [inputs, outputs]`."""
+    inputs = len(out) // outputs
     for i in range(0, inputs, ROWS):
         for j in range(0, outputs, LANES):
             o = i * outputs + j
@@ -71,7 +72,7 @@ def add_outer_products(x, x_width, y, y_width, inputs, outputs, out, num_rows):
             e, f = load(out, o + 4 * outputs), load(out, o + 5 * outputs)
             g, h = load(out, o + 6 * outputs), load(out, o + 7 * outputs)
             for r in range(num_rows):
-                w = load(y, r * y_width + j)
+                w = load(y, r * outputs + j)
                 k = r * x_width + i
                 a = multiply_add(spread_from(x, k), w, a)
                 b = multiply_add(spread_from(x, k + 1), w, b)

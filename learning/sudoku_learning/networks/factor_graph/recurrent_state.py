@@ -1,8 +1,7 @@
-"""Memory: where the rounds of boards stopped, so that they can go on from there.
+"""Recurrent states: what the rounds of boards leave behind, from which later rounds go on.
 
-A recurrent network can think about a board for as long as it takes. Training needs no gradient
-through all of it: some rounds at a time are trained, each time from where the last ones stopped
-(truncated backpropagation through time).
+Training takes gradients through one segment of rounds at a time, each from the state in which the
+one before it stopped (truncated backpropagation through time).
 """
 
 from __future__ import annotations
@@ -20,128 +19,117 @@ from sudoku_learning.networks.factor_graph.vectors import LANES, inner, load, st
 
 
 class RecurrentState(NamedTuple):
-    """What the rounds of one board, or of B boards in the order of their graph, left behind.
-
-    It fits the board and the mask that it was made with, and no others.
+    """The state of one board, or of the B boards of a graph; it fits that board and mask only.
 
     Attributes:
-        states: float32 `[P, H]`, of the placements.
-        replies: float32 `[S, H]`, on the seats.
-        views: float32 `[Q, H]`, of the intersections.
+        variables: float32 `[V, H]`, their states.
+        to_variable: float32 `[E, H]`, the logs of the last messages from factors.
+        intersections: float32 `[Q, H]`, their states.
     """
 
-    states: NDArray[np.float32]
-    replies: NDArray[np.float32]
-    views: NDArray[np.float32]
+    variables: NDArray[np.float32]
+    to_variable: NDArray[np.float32]
+    intersections: NDArray[np.float32]
 
 
-class Beginning(NamedTuple):
-    """Where rounds begin.
+class InitialStates(NamedTuple):
+    """The states that rounds begin with.
 
     Attributes:
-        is_fresh: bool `[B]`, the boards that begin with the learned first states; none of them is
-            to be looked up in `memory`. Empty if that goes for all.
-        memory: where the others stopped; whatever it holds of fresh ones is not read.
+        is_new: bool `[B]`, the boards that begin with the learned first states; empty: all do.
+        states: of the other boards; what it holds of new ones is not read.
     """
 
-    is_fresh: NDArray[np.bool_]
-    memory: RecurrentState
+    is_new: NDArray[np.bool_]
+    states: RecurrentState
 
 
-def empty(graph: FactorGraph, channels: int) -> RecurrentState:
-    """Return room for the memory of all boards of a graph, not filled in."""
-    counts = len(graph.positions), len(graph.occupants), len(graph.first_part) // 4
+def empty_states(graph: FactorGraph | None, channels: int) -> RecurrentState:
+    """Return room for the states of all boards of a graph, not filled in; None: of no board."""
+    counts = (0, 0, 0)
+    if graph is not None:
+        counts = len(graph.positions), len(graph.edge_variable), len(graph.list_ptr) // 4
     return RecurrentState(*(np.empty((count, channels), np.float32) for count in counts))
 
 
-def nothing(channels: int) -> RecurrentState:
-    """Return the memory of no board."""
-    return RecurrentState(*(np.empty((0, channels), np.float32) for _ in range(3)))
-
-
-def join(
-    parts: Sequence[RecurrentState | None] | None, graph: FactorGraph, channels: int
-) -> Beginning:
-    """Put the memories of single boards together; None stands for a board that begins anew.
+def join_states(
+    states: Sequence[RecurrentState | None] | None, graph: FactorGraph, channels: int
+) -> InitialStates:
+    """Put the states of single boards together; None stands for a new board.
 
     Raises:
         ValueError: if there is not one for each board, or one belongs to another board or mask.
     """
-    if parts is None:
-        return Beginning(np.empty(0, np.bool_), nothing(channels))
-    if len(parts) != len(graph.first_placement) - 1:
+    if states is None:
+        return InitialStates(np.empty(0, np.bool_), empty_states(None, channels))
+    if len(states) != len(graph.board_variable_ptr) - 1:
         raise ValueError(
-            f"{len(parts)} memories for {len(graph.first_placement) - 1} boards: give one for "
-            "each, None for those that begin anew"
+            f"{len(states)} recurrent states for {len(graph.board_variable_ptr) - 1} boards: give "
+            "one for each, None for new boards"
         )
-    whole = empty(graph, channels)
-    for number, (part, room) in enumerate(zip(parts, split(whole, graph), strict=True)):
-        if part is None:
+    joined = empty_states(graph, channels)
+    for number, (state, target) in enumerate(zip(states, split_states(joined, graph), strict=True)):
+        if state is None:
             continue
-        for array, place in zip(part, room, strict=True):
-            if array.shape != place.shape:
+        for array, part in zip(state, target, strict=True):
+            if array.shape != part.shape:
                 raise ValueError(
-                    f"the memory of board {number} is of another board, mask or network: its "
-                    f"shapes are {[a.shape for a in part]}, not {[a.shape for a in room]}"
+                    f"the recurrent state of board {number} is of another board, mask or network: "
+                    f"its shapes are {[a.shape for a in state]}, not {[a.shape for a in target]}"
                 )
-            place[:] = array
-    return Beginning(np.array([part is None for part in parts]), whole)
+            part[:] = array
+    return InitialStates(np.array([state is None for state in states]), joined)
 
 
-def split(memory: RecurrentState, graph: FactorGraph) -> list[RecurrentState]:
-    """Return the memory of each board; they are views of the whole."""
-    firsts = first_rows(graph)
+def split_states(states: RecurrentState, graph: FactorGraph) -> list[RecurrentState]:
+    """Return the state of each board; they are views of the whole."""
     return [
         RecurrentState(
             *(
-                array[first[board] : first[board + 1]]
-                for array, first in zip(memory, firsts, strict=True)
+                array[ptr[b] : ptr[b + 1]]
+                for array, ptr in zip(states, state_ptrs(graph), strict=True)
             )
         )
-        for board in range(len(graph.first_placement) - 1)
+        for b in range(len(graph.board_variable_ptr) - 1)
     ]
 
 
-def first_rows(graph: FactorGraph) -> tuple[NDArray[np.integer], ...]:
-    """Return where the placements, seats and intersections of each board begin, `[B + 1]` each."""
-    first_seat = graph.first_seat[graph.first_constraint]
-    return graph.first_placement, first_seat, graph.first_intersection
+def state_ptrs(graph: FactorGraph) -> tuple[NDArray[np.integer], ...]:
+    """Return where the rows of each board begin in the arrays of the states, `[B + 1]` each."""
+    board_edge_ptr = graph.factor_ptr[graph.board_factor_ptr]
+    return graph.board_variable_ptr, board_edge_ptr, graph.board_intersection_ptr
 
 
 @inner
-def recall(beginning, board, span, x, x_width, replies, views, width):
-    """Overwrite the first states and replies of a board that goes on.
-
-    `beginning` and `memory` are tuples of flat arrays, of `Beginning` and of `Memory`; the others
-    are a step of a `forward.Trace`.
-    """
-    is_fresh, (old_states, old_replies, old_views) = beginning
-    if len(is_fresh) and not is_fresh[board]:
-        first, count = span.placement, span.last_placement - span.placement
-        _copy(old_states, first, width, x, 0, x_width, count, width)
-        first, count = span.seat, span.last_seat - span.seat
-        _copy(old_replies, first, width, replies, 0, width, count, width)
-        first, count = span.intersection, span.last_intersection - span.intersection
-        _copy(old_views, first, width, views, 0, 3 * width, count, width)
+def load_state(initial, board, span, trace, x_width, width):
+    """Overwrite the first states and messages of a `forward.Trace` by those of an older board."""
+    is_new, (variables, to_variable, intersections) = initial
+    if len(is_new) and not is_new[board]:
+        first, count = span.first_variable, span.end_variable - span.first_variable
+        _copy_rows(variables[first * width :], width, trace.x[0], x_width, count, width)
+        first, count = span.first_edge, span.end_edge - span.first_edge
+        _copy_rows(to_variable[first * width :], width, trace.to_variable[0], width, count, width)
+        first, count = span.first_intersection, span.end_intersection - span.first_intersection
+        source, target = intersections[first * width :], trace.intersection_x[0]
+        _copy_rows(source, width, target, 3 * width, count, width)
 
 
 @inner
-def remember(memory, span, x, x_width, replies, views, width):
-    """Write where the rounds of a board stopped."""
-    states, kept_replies, kept_views = memory
-    first, count = span.placement, span.last_placement - span.placement
-    _copy(x, 0, x_width, states, first, width, count, width)
-    first, count = span.seat, span.last_seat - span.seat
-    _copy(replies, 0, width, kept_replies, first, width, count, width)
-    first, count = span.intersection, span.last_intersection - span.intersection
-    _copy(views, 0, 3 * width, kept_views, first, width, count, width)
+def store_state(states, span, trace, x_width, width):
+    """Write the states and messages after the last round of a board."""
+    variables, to_variable, intersections = states
+    first, count = span.first_variable, span.end_variable - span.first_variable
+    _copy_rows(trace.x[0], x_width, variables[first * width :], width, count, width)
+    first, count = span.first_edge, span.end_edge - span.first_edge
+    _copy_rows(trace.to_variable[0], width, to_variable[first * width :], width, count, width)
+    first, count = span.first_intersection, span.end_intersection - span.first_intersection
+    source, target = trace.intersection_x[0], intersections[first * width :]
+    _copy_rows(source, 3 * width, target, width, count, width)
 
 
 @inner
-def _copy(source, source_row, source_width, target, target_row, target_width, num_rows, width):
-    """Copy the first part of rows, `width` wide."""
+def _copy_rows(source, source_width, target, target_width, num_rows, width):
+    """Copy the first `width` numbers of each row."""
     for row in range(num_rows):
-        at = (target_row + row) * target_width
-        source_at = (source_row + row) * source_width
         for j in range(0, width, LANES):
-            store(target, at + j, load(source, source_at + j))
+            store(target, row * target_width + j, load(source, row * source_width + j))

@@ -1,6 +1,6 @@
 """The rounds of messages in plain torch: any device, any floating dtype, gradients by autograd.
 
-This is the definition that the kernels are held against; `body` states the equations.
+The kernels are tested against this; docs/networks.md states the equations.
 """
 
 from __future__ import annotations
@@ -15,33 +15,36 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from sudoku_learning.networks.factor_graph.graph import FactorGraph
+from sudoku_learning.networks.factor_graph.messages import (
+    EPSILON,
+    MAX_LOG_MESSAGE,
+    MESSAGE_SCALE,
+)
 from sudoku_learning.networks.factor_graph.recurrent_state import (
-    Beginning,
+    InitialStates,
     RecurrentState,
-    first_rows,
-    join,
-    split,
+    join_states,
+    split_states,
+    state_ptrs,
 )
 
-LARGEST_MESSAGE = 7.0
-FLOOR = 1e-3
-REPLY_SCALE = 0.15
 
-
-class Weights(NamedTuple):
-    """The weights of the shared layer, H channels; F is 3 with intersections and 2 without.
+class LayerWeights(NamedTuple):
+    """The weights of the shared layer, H channels; P is 3 with intersections and 2 without.
 
     Attributes:
-        start: `[H]`, every placement's first state.
-        gamma: `[H]`, how much of a constraint's last reply the message to it takes in.
-        message: `[H, H]`, from a state to its message.
+        start: `[H]`, every variable's first state.
+        gamma: `[H]`, the share of a factor's last message in the next message to it.
+        message: `[H, H]`, from a state to the unary term of its messages.
         message_bias: `[H]`.
-        gate: `[2 H, F H]`, from a placement's state, what it heard and what it read of its
-            intersections to the gate z, then to the candidate n.
+        gate: `[2 H, P H]`, from a variable's state, sum of messages and sum of intersection states
+            to z, then n.
         gate_bias: `[2 H]`.
-        view_start: `[H]`, every intersection's first state; `[0]` without them, as the next two.
-        view_gate: `[2 H, 3 H]`, from an intersection's state and its two views to z, then n.
-        view_gate_bias: `[2 H]`.
+        intersection_start: `[H]`, every intersection's first state; `[0]` without them, as the
+            next two.
+        intersection_gate: `[2 H, 3 H]`, from an intersection's state and its two messages to z,
+            then n.
+        intersection_gate_bias: `[2 H]`.
     """
 
     start: Tensor
@@ -50,147 +53,147 @@ class Weights(NamedTuple):
     message_bias: Tensor
     gate: Tensor
     gate_bias: Tensor
-    view_start: Tensor
-    view_gate: Tensor
-    view_gate_bias: Tensor
-
-
-@dataclass(frozen=True)
-class _Parts:
-    """The seats inside (or outside) intersections, with the intersection of each: int64 `[n]`."""
-
-    seats: Tensor
-    intersections: Tensor
-
-    def total(self, messages: Tensor, count: int) -> Tensor:
-        sums = messages.new_full((count, messages.shape[1]), FLOOR)
-        return sums.index_add(0, self.intersections, messages.index_select(0, self.seats))
+    intersection_start: Tensor
+    intersection_gate: Tensor
+    intersection_gate_bias: Tensor
 
 
 class _Intersections:
     """A graph's intersections on the device that computes."""
 
     def __init__(self, graph: FactorGraph, like: Tensor) -> None:
-        self.count = len(graph.first_part) // 4
-        seats = torch.from_numpy(graph.parts).to(like.device).long()
-        lengths = np.diff(graph.first_part)
-        part_of = np.empty(4 * self.count, np.int64)  # 4 q, 4 q + 1, ...: the four lists of q
-        part_of[graph.parts_of.ravel()] = np.arange(4 * self.count)
-        owners = torch.from_numpy(part_of.repeat(lengths)).to(like.device)
-        self.parts = [
-            _Parts(seats[owners % 4 == part], owners[owners % 4 == part] // 4) for part in range(4)
+        self.count = len(graph.list_ptr) // 4
+        edges = torch.from_numpy(graph.list_edges).to(like.device).long()
+        lengths = np.diff(graph.list_ptr)
+        list_of = np.empty(4 * self.count, np.int64)  # 4 q, 4 q + 1, ...: the four lists of q
+        list_of[graph.intersection_lists.ravel()] = np.arange(4 * self.count)
+        owners = torch.from_numpy(list_of.repeat(lengths)).to(like.device)
+        # edges and intersections int64 `[n]` of each of the four kinds of lists
+        self.lists = [
+            (edges[owners % 4 == kind], owners[owners % 4 == kind] // 4) for kind in range(4)
         ]
-        readers, column = np.nonzero(graph.intersections_of < self.count)
-        read = graph.intersections_of[readers, column]
-        self.readers = torch.from_numpy(readers).to(like.device)
-        self.read = torch.from_numpy(read).to(like.device).long()
+        variables, column = np.nonzero(graph.variable_intersections < self.count)
+        members = graph.variable_intersections[variables, column]
+        self.variables = torch.from_numpy(variables).to(like.device)
+        self.of_variables = torch.from_numpy(members).to(like.device).long()
 
-    def advance(self, weights: Weights, states: Tensor, messages: Tensor) -> Tensor:
-        """Return the new states, given the messages on all seats."""
+    def step(self, weights: LayerWeights, states: Tensor, to_factor: Tensor) -> Tensor:
+        """Return the new states, given the messages on all edges."""
         inside, outside, also_inside, also_outside = (
-            part.total(messages, self.count).to(states.dtype) for part in self.parts
+            to_factor.new_full((self.count, to_factor.shape[1]), EPSILON)
+            .index_add(0, intersections, to_factor.index_select(0, edges))
+            .to(states.dtype)
+            for edges, intersections in self.lists
         )
-        views = [torch.log(inside * also_inside), torch.log(outside * also_outside)]
-        x = torch.cat([states, *(REPLY_SCALE * view for view in views)], 1)
-        return _turn(states, linear(x, weights.view_gate, weights.view_gate_bias))
+        messages = [torch.log(inside * also_inside), torch.log(outside * also_outside)]
+        x = torch.cat([states, *(MESSAGE_SCALE * message for message in messages)], 1)
+        gates = linear(x, weights.intersection_gate, weights.intersection_gate_bias)
+        return _gru_step(states, gates)
+
+    def aggregate(self, states: Tensor, like: Tensor) -> Tensor:
+        """Return the sum of the states of each variable's intersections."""
+        members = states.index_select(0, self.of_variables)
+        return torch.zeros_like(like).index_add(0, self.variables, members)
 
 
 @dataclass(frozen=True)
-class _Seats:
-    """A graph's seats on the device that computes: int64 `[S]` each, and what lies beyond them."""
+class _Edges:
+    """A graph's edges on the device that computes: int64 `[E]` each."""
 
-    occupants: Tensor
-    constraints: Tensor
-    num_constraints: int
-    fulfilled: Tensor  # [P, 1], how many constraints of each placement another cell fulfils
+    variables: Tensor
+    factors: Tensor
+    num_factors: int
+    fulfilled: Tensor  # [V, 1], how many constraints of each placement another cell fulfils
 
     @staticmethod
-    def of(graph: FactorGraph, like: Tensor) -> _Seats:
-        first_seat = torch.from_numpy(graph.first_seat).to(like.device).long()
-        num_constraints = len(graph.first_seat) - 1
-        every = torch.arange(num_constraints, device=like.device)
-        fulfilled = (graph.seats_of > len(graph.occupants)).sum(1, keepdims=True)
-        return _Seats(
-            occupants=torch.from_numpy(graph.occupants).to(like.device).long(),
-            constraints=every.repeat_interleave(first_seat.diff()),
-            num_constraints=num_constraints,
+    def of(graph: FactorGraph, like: Tensor) -> _Edges:
+        factor_ptr = torch.from_numpy(graph.factor_ptr).to(like.device).long()
+        num_factors = len(graph.factor_ptr) - 1
+        every = torch.arange(num_factors, device=like.device)
+        fulfilled = (graph.variable_edges > len(graph.edge_variable)).sum(1, keepdims=True)
+        return _Edges(
+            variables=torch.from_numpy(graph.edge_variable).to(like.device).long(),
+            factors=every.repeat_interleave(factor_ptr.diff()),
+            num_factors=num_factors,
             fulfilled=torch.from_numpy(fulfilled).to(like),
         )
 
+    def totals(self, to_factor: Tensor) -> Tensor:
+        totals = to_factor.new_zeros(self.num_factors, to_factor.shape[1])
+        return totals.index_add(0, self.factors, to_factor)
+
 
 def run_rounds(
-    weights: Weights,
+    weights: LayerWeights,
     graph: FactorGraph,
     rounds: int,
     all_rounds: bool,
-    parts: Sequence[RecurrentState | None] | None = None,
+    states: Sequence[RecurrentState | None] | None = None,
 ) -> tuple[Tensor, Tensor, list[RecurrentState]]:
-    """Return the states of placements `[R, P, H]` and of constraints `[R, C, H]`, and memories.
+    """Return the states of variables `[R, V, H]`, features of factors `[R, F, H]`, and states.
 
-    R is the number of rounds if `all_rounds`, else 1: the last. With `parts`, the rounds of each
-    board begin with its memory (None: anew), and the memory of their end comes back, one a board.
+    R is the number of rounds if `all_rounds`, else 1: the last. With `states`, each board begins
+    with its own (None: a new board), and those after the last round come back, one a board.
 
     Raises:
-        ValueError: if there is not a part for each board, or one belongs to another board.
+        ValueError: if there is not a state for each board, or one belongs to another board.
     """
-    seats = _Seats.of(graph, weights.start)
-    intersections = _Intersections(graph, weights.start) if len(weights.view_start) else None
-    returns = torch.from_numpy(graph.returns).to(weights.start)
-    spare = len(weights.start) - returns.shape[1]
-    told = torch.nn.functional.pad(returns, (0, spare))
-    states = weights.start.expand(len(graph.positions), -1)
-    view_start = weights.view_start if intersections else weights.start
-    views = view_start.expand(len(graph.first_part) // 4, -1)
-    replies = states.new_zeros(len(graph.occupants), states.shape[1])
-    if parts is not None:
-        beginning = join(parts, graph, states.shape[1])
-        firsts = states, replies, views
-        states, replies, views = _recalled(firsts, beginning, graph)
-    messages = _messages(weights, states, replies, seats)
+    edges = _Edges.of(graph, weights.start)
+    intersections = None
+    if len(weights.intersection_start):
+        intersections = _Intersections(graph, weights.start)
+    features = torch.from_numpy(graph.walk_features).to(weights.start)
+    features = torch.nn.functional.pad(features, (0, len(weights.start) - features.shape[1]))
+    variables = weights.start.expand(len(graph.positions), -1)
+    first = weights.intersection_start if intersections else weights.start
+    intersection_states = first.expand(len(graph.list_ptr) // 4, -1)
+    to_variable = variables.new_zeros(len(graph.edge_variable), variables.shape[1])
+    if states is not None:
+        initial = join_states(states, graph, variables.shape[1])
+        new = variables, to_variable, intersection_states
+        variables, to_variable, intersection_states = _loaded(new, initial, graph)
+    to_factor = _to_factor(weights, variables, to_variable, edges)
     kept: list[tuple[Tensor, Tensor]] = []
     for step in range(rounds):
-        others = _totals(messages, seats).index_select(0, seats.constraints) - messages
-        replies = torch.log(others.to(states.dtype) + FLOOR)
-        heard = LARGEST_MESSAGE * seats.fulfilled.expand_as(states)
-        x = [states, REPLY_SCALE * heard.index_add(0, seats.occupants, replies) + told]
+        others = edges.totals(to_factor).index_select(0, edges.factors) - to_factor
+        to_variable = torch.log(others.to(variables.dtype) + EPSILON)
+        fulfilled = MAX_LOG_MESSAGE * edges.fulfilled.expand_as(variables)
+        sums = fulfilled.index_add(0, edges.variables, to_variable)
+        x = [variables, MESSAGE_SCALE * sums + features]
         if intersections:
-            views = intersections.advance(weights, views, messages)
-            read = views.index_select(0, intersections.read)
-            x.append(torch.zeros_like(states).index_add(0, intersections.readers, read))
-        states = _turn(states, linear(torch.cat(x, 1), weights.gate, weights.gate_bias))
-        messages = _messages(weights, states, replies, seats)
+            intersection_states = intersections.step(weights, intersection_states, to_factor)
+            x.append(intersections.aggregate(intersection_states, variables))
+        variables = _gru_step(variables, linear(torch.cat(x, 1), weights.gate, weights.gate_bias))
+        to_factor = _to_factor(weights, variables, to_variable, edges)
         if all_rounds or step == rounds - 1:
-            constraints = torch.log(_totals(messages, seats).to(states.dtype) + FLOOR)
-            kept.append((states, constraints))
-    memories = []
-    if parts is not None:
-        ends = (x.detach().float().cpu().numpy() for x in (states, replies, views))
-        memories = split(RecurrentState(*ends), graph)
-    return torch.stack([s for s, _ in kept]), torch.stack([c for _, c in kept]), memories
+            factors = torch.log(edges.totals(to_factor).to(variables.dtype) + EPSILON)
+            kept.append((variables, factors))
+    final = []
+    if states is not None:
+        arrays = (variables, to_variable, intersection_states)
+        ends = (array.detach().float().cpu().numpy() for array in arrays)
+        final = split_states(RecurrentState(*ends), graph)
+    return torch.stack([v for v, _ in kept]), torch.stack([f for _, f in kept]), final
 
 
-def _recalled(firsts: tuple[Tensor, ...], beginning: Beginning, graph: FactorGraph) -> list[Tensor]:
-    """Replace the first states, replies and views of boards that go on by what they remember."""
-    recalled = []
-    for first, memory, start in zip(firsts, beginning.memory, first_rows(graph), strict=True):
-        is_fresh = torch.from_numpy(beginning.is_fresh.repeat(start[1:] - start[:-1])[:, None])
-        old = torch.from_numpy(memory).to(first)
-        recalled.append(torch.where(is_fresh.to(first.device), first, old))
-    return recalled
+def _loaded(new: tuple[Tensor, ...], initial: InitialStates, graph: FactorGraph) -> list[Tensor]:
+    """Replace the first states and messages of boards that are not new."""
+    loaded = []
+    for first, old, ptr in zip(new, initial.states, state_ptrs(graph), strict=True):
+        is_new = torch.from_numpy(initial.is_new.repeat(ptr[1:] - ptr[:-1])[:, None])
+        loaded.append(torch.where(is_new.to(first.device), first, torch.from_numpy(old).to(first)))
+    return loaded
 
 
-def _turn(states: Tensor, gates: Tensor) -> Tensor:
+def _gru_step(states: Tensor, gates: Tensor) -> Tensor:
     z, n = gates.chunk(2, 1)
     return states + torch.sigmoid(z) * (torch.tanh(n) - states)
 
 
-def _messages(weights: Weights, states: Tensor, replies: Tensor, seats: _Seats) -> Tensor:
-    """The message on each seat, in float64: taken from a sum of larger ones, it leaves no noise."""
-    said = linear(states, weights.message, weights.message_bias).index_select(0, seats.occupants)
-    logs = torch.addcmul(said, weights.gamma, replies)
-    return torch.exp(logs.clamp(-LARGEST_MESSAGE, LARGEST_MESSAGE)).double()
-
-
-def _totals(messages: Tensor, seats: _Seats) -> Tensor:
-    totals = messages.new_zeros(seats.num_constraints, messages.shape[1])
-    return totals.index_add(0, seats.constraints, messages)
+def _to_factor(
+    weights: LayerWeights, variables: Tensor, to_variable: Tensor, edges: _Edges
+) -> Tensor:
+    """The messages to factors, in float64: subtracting them from their sum leaves no noise."""
+    unary = linear(variables, weights.message, weights.message_bias)
+    logs = torch.addcmul(unary.index_select(0, edges.variables), weights.gamma, to_variable)
+    return torch.exp(logs.clamp(-MAX_LOG_MESSAGE, MAX_LOG_MESSAGE)).double()

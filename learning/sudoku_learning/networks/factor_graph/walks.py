@@ -1,33 +1,19 @@
-"""Closed walks: what message passing can't see, as some numbers for each placement.
+"""Closed walks: features of placements that break ties which message passing can't.
 
-Two placements look alike to any number of rounds of messages if their neighbours do, and their
-neighbours' neighbours, and so on. Whether chains of them close to two rings of eight or to one of
-sixteen is not seen, but on that may depend how many solutions there are: on the empty 4x4 board,
-with 1234 in the first row and 34 after it, a 1 leaves four of them and a 2 leaves two. A random
-walk notices: it comes back sooner on a small ring.
-
-So each placement p is told of the board that it would leave behind, where p and whatever shares a
-constraint with it are gone. A step of a walk there goes from a placement to one of its K
-constraints, each with the chance 1 / K, and from there to one of the others in it; where there is
-no other, the walk is over. The matrix T of such a step is symmetric, so the mean chance that a walk
-of 2 k steps ends where it began, over the M placements that are left, is
-
-    (1 / M) trace T^2k = |T^k|^2 / M        (the sum of all squares)
-
-For 2 k = 4, 6, ..., L (after 2 steps nothing closes but the way back) p is told the log of that,
-and once more how much it differs from the mean over the board's placements, magnified.
-
-All of it depends on the graph alone, so a network that is told stays equivariant. The price is
-time: for each of P placements, a matrix of up to P rows, multiplied L / 2 - 1 times. That suits
-boards of 4x4.
+For each placement p: the log of the mean probability that a random walk of 4, 6, ..., L steps on
+the board without p returns to where it began, and the difference of it from the board's mean.
+docs/networks.md has the reason and the formula.
 
 Source: Dwivedi et al., "Graph neural networks with learnable structural and positional
-representations" (2022), for closed walks as an encoding.
+representations" (2022).
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sudoku_gym.compiler.jit import njit
 from sudoku_learning.networks.factor_graph.vectors import (
@@ -42,49 +28,63 @@ from sudoku_learning.networks.factor_graph.vectors import (
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
 
-_FLOOR = 1e-3
+_EPSILON = 1e-3
 _SCALE = 0.5
-_MAGNIFIED = 4.0
+_DIFFERENCE_SCALE = 4.0
 _BLOCK = 2 * LANES  # columns multiplied at a time
 
 
-@njit(cache=True, nogil=True)
-def count_returns(seats_of, occupants, first_seat, first_placement, first_constraint, longest):
-    """Return what each placement is told: float32 `[P, longest - 2]`, `[P, 0]` without walks.
+class _Board(NamedTuple):
+    """A board's part of the graph: its first variable, and edges of its factors."""
 
-    The first half is 0.5 log(mean chance + 0.001) for 4, 6, ..., `longest` steps, where the chance
-    is 1 if nothing is left to walk on; the second half is 4 times the differences of the logs.
-    The other arguments are those of `FactorGraph`.
+    first_variable: int
+    first_factor: int
+    end_factor: int
+    edge_variable: NDArray[np.int32]
+    factor_ptr: NDArray[np.int32]
+
+
+@njit(cache=True, nogil=True)
+def walk_features(
+    variable_edges, edge_variable, factor_ptr, board_variable_ptr, board_factor_ptr, longest
+):
+    """Return the features of each variable: float32 `[V, longest - 2]`, `[V, 0]` without walks.
+
+    The first half is 0.5 log(mean return probability + 0.001) for 4, 6, ..., `longest` steps,
+    where the probability is 1 if nothing is left to walk on; the second half is 4 times the
+    differences of the logs from the board's mean. The other arguments are those of `FactorGraph`.
     """
     lengths = max(longest - 2, 0) // 2
-    returns = np.zeros((len(seats_of), 2 * lengths), np.float32)
-    if lengths == 0 or len(seats_of) == 0:
-        return returns
-    most, kinds = np.diff(first_placement).max(), seats_of.shape[1]
+    features = np.zeros((len(variable_edges), 2 * lengths), np.float32)
+    if lengths == 0 or len(variable_edges) == 0:
+        return features
+    most, degree = np.diff(board_variable_ptr).max(), variable_edges.shape[1]
     now, then = np.empty((2, most * _padded(most)), np.float32)
     steps = np.empty(most * most, np.int64), np.empty(most * most, np.float32)
-    place, members, ends = np.empty((3, most), np.int64)
+    index, members, ends = np.empty((3, most), np.int64)
     lanes = np.empty(LANES, np.float32)
-    for b in range(len(first_placement) - 1):
-        first, last = first_placement[b], first_placement[b + 1]
-        constraints = first_constraint[b], first_constraint[b + 1]
-        for p in range(first, last):
-            count = _leave(p, first, last, occupants, first_seat, constraints, place)
+    for b in range(len(board_variable_ptr) - 1):
+        first, end = board_variable_ptr[b], board_variable_ptr[b + 1]
+        board = _Board(
+            first, board_factor_ptr[b], board_factor_ptr[b + 1], edge_variable, factor_ptr
+        )
+        for v in range(first, end):
+            count = _number_remaining(v, end, board, index)
             width = _padded(count)
             now[: count * width] = 0.0
-            _fill(now, width, kinds, place, first, occupants, first_seat, constraints, members)
+            _add_transitions(now, width, degree, board, index, members)
             _list_steps(now, count, width, steps, ends)
             for j in range(lengths):
                 _multiply(steps, ends, count, width, now, then)
                 now, then = then, now
-                chance = _sum_of_squares(now, count * width, lanes) / count if count else 1.0
-                returns[p, j] = np.log(chance + _FLOOR)
-        for j in range(lengths if last > first else 0):
-            mean = returns[first:last, j].mean()
-            for p in range(first, last):
-                returns[p, lengths + j] = _MAGNIFIED * (returns[p, j] - mean)
-                returns[p, j] *= _SCALE
-    return returns
+                probability = _sum_of_squares(now, count * width, lanes) / count if count else 1.0
+                features[v, j] = np.log(probability + _EPSILON)
+        for j in range(lengths if end > first else 0):
+            mean = features[first:end, j].mean()
+            for v in range(first, end):
+                features[v, lengths + j] = _DIFFERENCE_SCALE * (features[v, j] - mean)
+                features[v, j] *= _SCALE
+    return features
 
 
 @inner
@@ -94,50 +94,52 @@ def _padded(count):
 
 
 @inner
-def _leave(p, first, last, occupants, first_seat, constraints, place):
-    """Number what is left of a board without p; write -1 in `place` for what is gone."""
-    place[: last - first] = 0
-    place[p - first] = -1
-    for c in range(constraints[0], constraints[1]):
-        met = False
-        for s in range(first_seat[c], first_seat[c + 1]):
-            met |= occupants[s] == p
-        if met:
-            for s in range(first_seat[c], first_seat[c + 1]):
-                place[occupants[s] - first] = -1
+def _number_remaining(v, end, board, index):
+    """Number the variables that share no factor with v; write -1 to `index` for the others."""
+    first, edge_variable, factor_ptr = board.first_variable, board.edge_variable, board.factor_ptr
+    index[: end - first] = 0
+    index[v - first] = -1
+    for f in range(board.first_factor, board.end_factor):
+        is_neighbour = False
+        for e in range(factor_ptr[f], factor_ptr[f + 1]):
+            is_neighbour |= edge_variable[e] == v
+        if is_neighbour:
+            for e in range(factor_ptr[f], factor_ptr[f + 1]):
+                index[edge_variable[e] - first] = -1
     count = 0
-    for q in range(last - first):
-        if place[q] == 0:
-            place[q] = count
+    for other in range(end - first):
+        if index[other] == 0:
+            index[other] = count
             count += 1
     return count
 
 
 @inner
-def _fill(matrix, width, kinds, place, first, occupants, first_seat, constraints, members):
-    """Add the chances of a step from each placement that is left to each other."""
-    for c in range(constraints[0], constraints[1]):
+def _add_transitions(matrix, width, degree, board, index, members):
+    """Add the probabilities of a step from each remaining variable to each other."""
+    first, edge_variable, factor_ptr = board.first_variable, board.edge_variable, board.factor_ptr
+    for f in range(board.first_factor, board.end_factor):
         size = 0
-        for s in range(first_seat[c], first_seat[c + 1]):
-            if place[occupants[s] - first] >= 0:
-                members[size] = place[occupants[s] - first]
+        for e in range(factor_ptr[f], factor_ptr[f + 1]):
+            if index[edge_variable[e] - first] >= 0:
+                members[size] = index[edge_variable[e] - first]
                 size += 1
-        chance = np.float32(1.0) / np.float32(max(size - 1, 1) * kinds)
+        probability = np.float32(1.0) / np.float32(max(size - 1, 1) * degree)
         for i in range(1, size):
             for j in range(i):
-                matrix[members[i] * width + members[j]] += chance
-                matrix[members[j] * width + members[i]] += chance
+                matrix[members[i] * width + members[j]] += probability
+                matrix[members[j] * width + members[i]] += probability
 
 
 @inner
 def _list_steps(matrix, count, width, steps, ends):
     """Write where each row is not 0 and what stands there, and where the rows' lists end."""
-    columns, chances = steps
+    columns, probabilities = steps
     n = 0
     for i in range(count):
         for k in range(count):
             columns[n] = k
-            chances[n] = matrix[i * width + k]
+            probabilities[n] = matrix[i * width + k]
             n += matrix[i * width + k] > 0
         ends[i] = n
 
@@ -145,15 +147,15 @@ def _list_steps(matrix, count, width, steps, ends):
 @inner
 def _multiply(steps, ends, count, width, now, then):
     """Write the product of the matrix of steps and another."""
-    columns, chances = steps
+    columns, probabilities = steps
     start = 0
     for i in range(count):
         for j in range(0, width, _BLOCK):
             left = right = spread(np.float32(0.0))
             for n in range(start, ends[i]):
-                chance, at = spread_from(chances, n), columns[n] * width + j
-                left = multiply_add(chance, load(now, at), left)
-                right = multiply_add(chance, load(now, at + LANES), right)
+                probability, at = spread_from(probabilities, n), columns[n] * width + j
+                left = multiply_add(probability, load(now, at), left)
+                right = multiply_add(probability, load(now, at + LANES), right)
             store(then, i * width + j, left)
             store(then, i * width + j + LANES, right)
         start = ends[i]
