@@ -246,6 +246,6 @@ def _last_round(features: FactorGraphFeatures) -> FactorGraphFeatures:
     """Return the features of the last round alone, detached."""
     return replace(
         features,
-        placements=features.placements[-1:].detach(),
-        constraints=features.constraints[-1:].detach(),
+        variables=features.variables[-1:].detach(),
+        factors=features.factors[-1:].detach(),
     )

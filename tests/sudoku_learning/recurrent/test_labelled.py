@@ -6,7 +6,7 @@ import torch
 
 from sudoku_gym import board, puzzles, solver
 from sudoku_learning.networks import FactorGraphConfig, Network, PolicyConfig, seeded
-from sudoku_learning.networks.factor_graph.recurrent_state import nothing
+from sudoku_learning.networks.factor_graph.recurrent_state import empty_states
 from sudoku_learning.recurrent import LabelledBatch, RecurrentConfig, draw_batches, run_updates
 from sudoku_learning.recurrent.labelled import placement_losses
 from sudoku_learning.training import Optimiser, OptimiserConfig
@@ -29,7 +29,7 @@ def advance(boards, logits):
 
 
 def states(count):
-    return [nothing(8) for _ in range(count)]
+    return [empty_states(None, 8) for _ in range(count)]
 
 
 @pytest.mark.parametrize("bank", ["4x4", "6x6", "x9x9"])
