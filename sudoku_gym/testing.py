@@ -1,4 +1,4 @@
-"""Contract checks for people who plug in a policy, a solver or a source of puzzles of their own.
+"""Contract checks for third-party policies, solvers and sources of puzzles.
 
 Each check raises an AssertionError that says what is wrong and what to do about it, and returns
 nothing if all is well. Use them in a test of your package.
@@ -27,11 +27,10 @@ def check_policy(
 ) -> None:
     """Check that a policy keeps the contract of `sudoku_gym.policies.Policy`.
 
-    It plays puzzles of several lengths, in batches of one and of many: answers must have the
-    right shape and type, respect the masks, repeat under the same generator and leave the
-    arguments alone; finished games beside running ones must not disturb it. A
-    `PredictorPolicy` in its one-shot mode answers right or wrong, so it passes only with a
-    predictor that is right.
+    It plays puzzles of several lengths, in batches of one and of many: actions must have the
+    right shape and dtype, respect the masks, repeat under the same generator and leave the
+    arguments alone; games that are over stay in the batch. A `PredictorPolicy` in its one-shot
+    mode may play illegal digits, so it passes only with a predictor that is right.
 
     Args:
         policy: an object; it is reset several times.
@@ -43,10 +42,8 @@ def check_policy(
         AssertionError: that says what to do.
     """
     geometry = geometry or Geometry.standard(4)
-    _require(
-        isinstance(policy, Policy) and not isinstance(policy, type),
-        f"{policy!r} needs the methods reset(puzzles, geometry, rng) and act(boards, action_masks)",
-    )
+    needs = "the methods reset(puzzles, geometry, rng) and act(boards, action_masks)"
+    _require_protocol(policy, Policy, needs)
     puzzles = _solvable_puzzles(geometry, BATCH, np.random.default_rng(seed))
     runs = []
     for batch_size in (BATCH, 1, BATCH):
@@ -90,9 +87,7 @@ class _WatchedPolicy:
         _require_same(given_masks, action_masks, "act", "action_masks")
         count = len(boards)
         _require(
-            isinstance(actions, np.ndarray)
-            and actions.dtype == np.int64
-            and actions.shape == (count,),
+            _is_array(actions, np.int64, (count,)),
             f"act must return a numpy array int64 [{count}] for {count} games, not "
             f"{_describe(actions)}",
         )
@@ -124,10 +119,7 @@ def check_solver(candidate: Solver, geometry: Geometry | None = None, *, seed: i
         AssertionError: that says what to do.
     """
     geometry = geometry or Geometry.standard(4)
-    _require(
-        isinstance(candidate, Solver) and not isinstance(candidate, type),
-        f"{candidate!r} needs the method solve(puzzles, geometry)",
-    )
+    _require_protocol(candidate, Solver, "the method solve(puzzles, geometry)")
     puzzles = _solvable_puzzles(geometry, BATCH, np.random.default_rng(seed))
     puzzles = np.concatenate([puzzles, _dead_end(geometry)])
     for batch in (puzzles, puzzles[:1], puzzles[-1:]):
@@ -145,10 +137,8 @@ def check_source(source: PuzzleSource, *, unique: bool = True, seed: int = 0) ->
     Raises:
         AssertionError: that says what to do.
     """
-    _require(
-        isinstance(source, PuzzleSource) and not isinstance(source, type),
-        f"{source!r} needs geometry, max_blanks and sample(count, blanks, rng)",
-    )
+    needs = "geometry, max_blanks and sample(count, blanks, rng)"
+    _require_protocol(source, PuzzleSource, needs)
     _require(
         isinstance(source.geometry, Geometry),
         f"geometry must be a sudoku_gym.geometry.Geometry, not {type(source.geometry).__name__}",
@@ -170,14 +160,14 @@ def check_source(source: PuzzleSource, *, unique: bool = True, seed: int = 0) ->
         puzzles = _checked_sample(source, blanks, seed)
         numbers = (puzzles == 0).sum((1, 2))
         _require(
-            bool(((numbers >= low) & (numbers <= high)).all()),
+            ((numbers >= low) & (numbers <= high)).all(),
             f"blanks={blanks!r} gave puzzles with {sorted(set(numbers.tolist()))} blanks; give "
             f"{low} to {high}",
         )
         if unique:
             counts = solver.count_solutions(puzzles, 2, source.geometry)
             _require(
-                bool((counts != 2).all()),
+                (counts != 2).all(),
                 f"blanks={blanks!r} gave a puzzle with several solutions: keep the givens of one "
                 "with a single solution, or check with unique=False",
             )
@@ -191,22 +181,18 @@ def _checked_sample(source: PuzzleSource, blanks: Blanks, seed: int) -> NDArray[
         puzzles, solutions = source.sample(count, blanks, np.random.default_rng(seed))
         for name, array in (("puzzles", puzzles), ("solutions", solutions)):
             _require(
-                isinstance(array, np.ndarray)
-                and array.dtype == np.int8
-                and array.shape == (count, size, size),
+                _is_array(array, np.int8, (count, size, size)),
                 f"sample({count}, {blanks!r}, rng) must return {name} int8 "
                 f"{[count, size, size]}, not {_describe(array)}",
             )
-    solved = board.is_solved(solutions, source.geometry)
-    kept = ((puzzles == 0) | (puzzles == solutions)).all((1, 2))
     _require(
-        bool((solved & kept).all()),
+        _completes(solutions, puzzles, source.geometry).all(),
         f"sample({count}, {blanks!r}, rng) returned a solution that breaks a rule or a given: each "
         "must complete its puzzle",
     )
     again, _ = source.sample(count, blanks, np.random.default_rng(seed))
     _require(
-        bool((again == puzzles).all()),
+        (again == puzzles).all(),
         f"sample({count}, {blanks!r}, rng) drew otherwise with a generator of the same seed: draw "
         "only from rng",
     )
@@ -234,14 +220,11 @@ def _check_solutions(candidate: Solver, puzzles: NDArray[np.int8], geometry: Geo
     solutions = candidate.solve(given, geometry)
     _require_same(given, puzzles, "solve", "puzzles")
     _require(
-        isinstance(solutions, np.ndarray)
-        and solutions.dtype == np.int8
-        and solutions.shape == puzzles.shape,
+        _is_array(solutions, np.int8, puzzles.shape),
         f"solve must return int8 {list(puzzles.shape)}, not {_describe(solutions)}",
     )
     found = solutions.any((1, 2))
-    kept = ((puzzles == 0) | (puzzles == solutions)).all((1, 2))
-    wrong = np.flatnonzero(found & ~(kept & board.is_solved(solutions, geometry)))
+    wrong = np.flatnonzero(found & ~_completes(solutions, puzzles, geometry))
     _require(
         len(wrong) == 0,
         f"the answer to puzzle {wrong[:1].tolist()} breaks a rule or a given: return all zeros "
@@ -271,21 +254,35 @@ def _dead_end(geometry: Geometry) -> NDArray[np.int8]:
     return puzzle
 
 
+def _is_array(value: object, dtype: type[np.generic], shape: tuple[int, ...]) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == dtype and value.shape == shape
+
+
+def _completes(
+    solutions: NDArray[np.int8], puzzles: NDArray[np.int8], geometry: Geometry
+) -> NDArray[np.bool_]:
+    """Return which solutions keep all rules and givens: bool `[B]`."""
+    kept = ((puzzles == 0) | (puzzles == solutions)).all((1, 2))
+    return kept & board.is_solved(solutions, geometry)
+
+
 def _describe(value: object) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.dtype} {list(value.shape)}"
     return f"a {type(value).__name__}"
 
 
+def _require_protocol(value: object, protocol: type, needs: str) -> None:
+    is_instance = isinstance(value, protocol) and not isinstance(value, type)
+    _require(is_instance, f"{value!r} needs {needs}")
+
+
 def _require_same(
     now: NDArray[np.generic], before: NDArray[np.generic], method: str, name: str
 ) -> None:
-    _require(
-        bool((now == before).all()),
-        f"{method} changed its argument {name}: work on a copy",
-    )
+    _require((now == before).all(), f"{method} changed its argument {name}: work on a copy")
 
 
-def _require(condition: bool, message: str) -> None:
+def _require(condition: bool | np.bool_, message: str) -> None:
     if not condition:
         raise AssertionError(message)

@@ -27,17 +27,11 @@ PIXELS = 640
 
 @dataclass(frozen=True)
 class PlacementShare:
-    """The share of one placement in a distribution.
+    """The share of one placement in a distribution."""
 
-    Attributes:
-        placement: in words, such as `7 at row 1, column 2`.
-        share: from 0 to 1.
-        amount: in words.
-    """
-
-    placement: str
-    share: float
-    amount: str
+    placement: str  # such as `7 at row 1, column 2`
+    share: float  # in [0, 1]
+    amount: str  # the share as it is shown
 
 
 class Game:

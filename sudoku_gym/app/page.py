@@ -1,7 +1,6 @@
-"""The page itself, in gradio, and the server that shows it.
+"""The page in gradio, and its server.
 
-Everything the page needs comes from this machine: no fonts, scripts or counters from elsewhere, and
-the browser is told to refuse any.
+The page loads nothing from other machines: a content security policy forbids it.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import os
 import socket
 import sys
 from collections.abc import Awaitable, Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -154,8 +154,8 @@ def layout(offers: OfferedPolicies) -> gr.Blocks:
             event(start, chosen, [*shown, trouble, clock], show_progress="minimal", **one_at_a_time)
         step.click(move, games, [*shown, clock], show_progress="minimal", **one_at_a_time)
         clock.tick(move, games, [*shown, clock], show_progress="hidden", **one_at_a_time)
-        play.click(_clock, pace, clock, api_visibility="private")
-        pace.release(_pace, pace, clock, api_visibility="private")
+        play.click(partial(_timer, active=True), pace, clock, api_visibility="private")
+        pace.release(_timer, pace, clock, api_visibility="private")
         pause.click(lambda: gr.Timer(active=False), None, clock, api_visibility="private")
     page.queue(max_size=64)
     return page
@@ -198,9 +198,5 @@ def _say(trouble: str) -> Any:
     return gr.Textbox(value=trouble, visible=bool(trouble))
 
 
-def _clock(seconds: float) -> Any:
-    return gr.Timer(value=max(float(seconds), 0.1), active=True)
-
-
-def _pace(seconds: float) -> Any:
-    return gr.Timer(value=max(float(seconds), 0.1))
+def _timer(seconds: float, **state: bool) -> Any:
+    return gr.Timer(value=max(float(seconds), 0.1), **state)

@@ -105,11 +105,7 @@ class BoardBatch:
         self._set_rules(self._rules._replace(max_steps=int(limit)))
 
     def set_propagation(self, propagation: PropagationKind) -> None:
-        """Fill in other singles for the agent, or none, from the next placement on.
-
-        Raises:
-            ValueError: if there is no such kind, or digits may be erased.
-        """
+        """See `BoardControls.set_propagation`."""
         self._options = replace(self._options, propagation=propagation)
         rules = self._options.rules(self.geometry.size)
         self._set_rules(rules._replace(max_steps=self.max_steps))
@@ -123,12 +119,7 @@ class BoardBatch:
         return isinstance(self.source, BankSource)
 
     def set_blanks(self, blanks: Blanks) -> None:
-        """Let the next episodes begin with so many blanks.
-
-        Raises:
-            ValueError: if the source can't serve them.
-            TypeError: if `blanks` is no number, pair, mapping or None.
-        """
+        """See `BoardControls.set_blanks`."""
         self._blanks = blanks
         self.drawing = self._drawing(blanks)
 
@@ -249,11 +240,7 @@ class BoardBatch:
         )
 
     def set_state(self, state: EnvState) -> None:
-        """Go back to a state.
-
-        Raises:
-            ValueError: if it comes from another number of boards, other boards or other options.
-        """
+        """Go back to a state; ValueError if it has another shape."""
         if state.rows.shape != self.rows.shape:
             raise ValueError(
                 f"the state is of boards {list(state.rows.shape)}, this environment's are "
@@ -306,6 +293,7 @@ class BoardControls:
 
         Raises:
             ValueError: if the source can't serve them; the message names its maximum.
+            TypeError: if `blanks` is no number, pair, mapping or None.
         """
         self._batch.set_blanks(blanks)
 

@@ -38,15 +38,9 @@ def info_arrays(count: int) -> InfoArrays:
     )
 
 
-def name_info(
-    blanks: Any,
-    level: Any,
-    dead_end: Any,
-    illegal_action: Any,
-    is_success: Any,
-    constraint_fraction: Any,
-) -> dict[str, Any]:
-    """Return the info without the mask, of one board or of a batch: the one list of its keys."""
+def name_info(*values: Any) -> dict[str, Any]:
+    """Return the values of `info_of`, of one board or of a batch, by key."""
+    blanks, level, dead_end, illegal_action, is_success, constraint_fraction = values
     return {
         "blanks": blanks,
         "level": level,
@@ -60,14 +54,8 @@ def name_info(
 def read_info(arrays: InfoArrays) -> dict[str, NDArray[Any]]:
     """Return the info that the kernels wrote, without the masks; it shares their memory."""
     flags, integers, floats = arrays
-    return name_info(
-        integers[BLANKS_ROW],
-        integers[LEVEL_ROW],
-        flags[DEAD_END],
-        flags[ILLEGAL_ACTION],
-        flags[IS_SUCCESS],
-        floats[FRACTION_ROW],
-    )
+    ends = flags[DEAD_END], flags[ILLEGAL_ACTION], flags[IS_SUCCESS]
+    return name_info(integers[BLANKS_ROW], integers[LEVEL_ROW], *ends, floats[FRACTION_ROW])
 
 
 def batch_infos(

@@ -19,7 +19,6 @@ from sudoku_gym.envs.infos import (
     REWARD_ROW,
     TERMINATIONS,
     TRUNCATIONS,
-    InfoArrays,
     batch_infos,
     final_infos,
     info_arrays,
@@ -199,12 +198,17 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         rewards = floats[REWARD_ROW]
         terminations, truncations = flags[TERMINATIONS], flags[TRUNCATIONS]
         if self._reward is not None:
-            played &= ~flags[ILLEGAL_ACTION]
-            self._write_custom_rewards(played, before, chosen, observations, arrays)
+            played &= ~flags[ILLEGAL_ACTION]  # whose reward is written already
+            if played.any():
+                acted = before[played], chosen[played], observations[played]
+                rewards[played] = custom_rewards(self._reward, *acted, terminations[played])
         final: dict[str, Any] = {}
-        if self._autoreset_mode is AutoresetMode.SAME_STEP:
-            final = self._renew_at_once(terminations | truncations, observations, masks, arrays)
         shown = arrays if self._with_info else None
+        over = terminations | truncations
+        if self._autoreset_mode is AutoresetMode.SAME_STEP and over.any():
+            final = final_infos(observations, masks, shown, over)
+            batch.renew(over, episodes.RUNNING)
+            batch.write_info(over, observations, masks, arrays)
         infos = batch_infos(masks, shown, self._every_board) | final
         return observations, rewards, terminations, truncations, infos
 
@@ -266,35 +270,3 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         phases = self._batch.counts[:, episodes.PHASE]
         over: NDArray[np.bool_] = (phases == episodes.TERMINATED) | (phases == episodes.TRUNCATED)
         return over
-
-    def _write_custom_rewards(
-        self,
-        played: NDArray[np.bool_],
-        before: BoardArray,
-        actions: NDArray[np.int64],
-        after: BoardArray,
-        arrays: InfoArrays,
-    ) -> None:
-        """Write the rewards of the boards that were played legally."""
-        if self._reward is not None and played.any():
-            flags, _, floats = arrays
-            ended = flags[TERMINATIONS, played]
-            floats[REWARD_ROW, played] = custom_rewards(
-                self._reward, before[played], actions[played], after[played], ended
-            )
-
-    def _renew_at_once(
-        self,
-        over: NDArray[np.bool_],
-        observations: BoardArray,
-        masks: NDArray[np.int8],
-        arrays: InfoArrays,
-    ) -> dict[str, Any]:
-        """Reset the boards that are over, in place; return `final_obs` and `final_info`."""
-        if not over.any():
-            return {}
-        shown = arrays if self._with_info else None
-        final = final_infos(observations, masks, shown, over)
-        self._batch.renew(over, episodes.RUNNING)
-        self._batch.write_info(over, observations, masks, arrays)
-        return final

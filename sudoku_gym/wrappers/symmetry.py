@@ -1,8 +1,7 @@
 """Symmetry augmentation: the agent sees every board under a random symmetry.
 
-Unlike the environment's own `augment`, which moves a puzzle once as it is drawn, these wrappers
-turn any board, also one given at reset, and can turn it anew at every step. The agent's actions
-are turned back before they reach the board.
+The environment's own `augment` moves a puzzle once as it is drawn; these wrappers move any board,
+also one given at reset, anew at every episode or step, and map the agent's actions back.
 """
 
 # mypy: disable-error-code="no-untyped-def"

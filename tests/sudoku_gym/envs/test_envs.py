@@ -1,6 +1,8 @@
 """The single environment: Gymnasium's contract for every id, and the rules of an episode."""
 
+import inspect
 import pickle
+from dataclasses import fields
 
 import gymnasium as gym
 import numpy as np
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from sudoku_gym import board
 from sudoku_gym.envs import SudokuEnv
+from sudoku_gym.envs.options import EnvKeywords, EnvOptions
 from sudoku_gym.geometry import sudoku_x
 from sudoku_gym.registration import ENVIRONMENTS
 
@@ -240,6 +243,16 @@ def test_wrong_calls_are_named():
 def test_wrong_options_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         SudokuEnv("4x4", **options)
+
+
+def test_both_environments_take_the_same_options_and_refuse_others():
+    names = [field.name for field in fields(EnvOptions)]
+    assert names == ["source", *EnvKeywords.__annotations__]
+    arguments = inspect.getdoc(SudokuEnv).partition("## Arguments")[2]
+    assert [name for name in names if f"`{name}`" not in arguments] == []
+    for make in (gym.make, gym.make_vec):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'blank'"):
+            make("Sudoku4x4-v0", blank=4)
 
 
 def test_an_id_keeps_its_board():
