@@ -1,12 +1,8 @@
-"""Where the kernels' machine code is kept, so that no process compiles what another one has.
+"""A cache of machine code that follows all sources of a kernel, not just its own file.
 
-Numba compiles what a function calls into the function, and keeps the machine code until the
-function's own file changes. So after an edit elsewhere, or an upgrade, an old callee would run on.
-Here the machine code of a file lies in a folder named by a hash of that file and of all files that
-it imports from our packages, directly or not. The folder is where numba would have put the code:
-below `NUMBA_CACHE_DIR` where that is set, else in `__pycache__` beside the source, else in the
-user's cache directory. Where none of them can be written to, it is below the directory for
-temporary files, in a folder that nobody else can write to either: machine code is run unread.
+Numba's cache misses edits in the functions that a kernel calls. Here the code lies where numba
+would put it, in a folder named by a hash of the file and of all files it imports from our packages;
+where no usual folder can be written to, in a private one below the directory for temporary files.
 """
 
 from __future__ import annotations
@@ -54,10 +50,7 @@ def cache_of(function: Any) -> FunctionCache | None:
 
 
 def compiled() -> tuple[int, int, str]:
-    """Return how many functions are compiled, of how many imported so far, and kept below where.
-
-    Only machine code that the next process finds counts.
-    """
+    """Return how many functions have code on disk, of how many imported so far, and its folder."""
     folders = [os.path.dirname(cache.cache_path) for cache in _caches]
     below = os.path.commonpath(folders) if folders else ""
     return sum(cache.holds_code for cache in _caches), len(_caches), below
@@ -95,10 +88,10 @@ class KernelCache(FunctionCache):
 
 
 class _Entries(IndexDataCacheFile):
-    """One file for each signature, named by it, which is written whole or not at all.
+    """One file for each signature, named by it and written atomically.
 
-    Numba's own index is read, changed and written back by each process, and names files by number:
-    of two processes that compile at once, one might find the other's code under its signature.
+    Numba's own index is shared and names files by number: of two processes that compile at once,
+    one might find the other's code under its signature.
     """
 
     def save(self, key: Any, data: Any) -> None:
@@ -121,9 +114,9 @@ class _Entries(IndexDataCacheFile):
 
 @functools.cache
 def _temporary_folder() -> str | None:
-    """Return a folder of ours below the one for temporary files, and say so; None if it is unsafe.
+    """Make a folder of ours below the one for temporary files, and say so; None if it is unsafe.
 
-    Somebody else may have made a folder of that name, with machine code in it for us to run.
+    Another user may have made a folder of that name, with machine code in it for us to run.
     """
     folder = os.path.join(tempfile.gettempdir(), f"sudoku-gym-{_user()}")
     try:
@@ -131,9 +124,9 @@ def _temporary_folder() -> str | None:
         is_kept = _is_private(folder)
     except OSError:
         is_kept = False
-    told = f"is kept in {folder}" if is_kept else "is compiled anew by every process"
+    where = f"is kept in {folder}" if is_kept else "is compiled anew by every process"
     print(
-        f"sudoku-gym: no usual folder can be written to, so machine code {told}; "
+        f"sudoku-gym: no usual folder can be written to, so machine code {where}; "
         "set NUMBA_CACHE_DIR to a folder that you can write to",
         file=sys.stderr,
     )

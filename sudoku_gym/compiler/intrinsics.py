@@ -1,8 +1,4 @@
-"""What numba has no word for: a few instructions of the machine, each as a function.
-
-They are written in LLVM's portable language; where a processor has no such instruction, LLVM puts
-several in its place.
-"""
+"""Machine instructions that numba does not offer, in LLVM's portable language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numba's `njit`, with machine code that is kept well and a word for those who wait for it."""
+"""Numba's `njit` with a cache of its own, and a message while kernels are compiled."""
 
 from __future__ import annotations
 
@@ -15,19 +15,13 @@ from numba.core import event
 
 from sudoku_gym.compiler.cache import cache_of
 
-PATIENCE = 2.0  # seconds of compiling before a word is said
+PATIENCE = 2.0  # seconds of compiling before a message
 
 
 def njit(
     function: Callable[..., Any] | None = None, /, *, cache: bool = False, **options: Any
 ) -> Any:
-    """Decorate a function as `numba.njit` does, with options or bare.
-
-    Args:
-        function: what is compiled when it is first called.
-        cache: keep the machine code for other processes, see `machine_code`.
-        **options: numba's.
-    """
+    """Decorate a function as `numba.njit` does, with its options; `cache` is `compiler.cache`'s."""
     if function is None:
         return functools.partial(njit, cache=cache, **options)
     dispatcher = numba.njit(**options)(function)
@@ -39,11 +33,10 @@ def njit(
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """Decorate a function that compiled code calls, so that it becomes a part of its callers.
+    """Decorate a function that compiled code calls, so that LLVM makes it a part of its callers.
 
-    LLVM does that, which costs nothing at run time. Numba's own `inline="always"` would find the
-    types of the function again in each caller, which is most of what compiling costs; so it is for
-    functions that have one caller in a kernel and do little but call others.
+    Numba's own `inline="always"` infers the types again in each caller, which is most of what
+    compiling costs: it is for functions with one caller that do little but call others.
     """
     options = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     dispatcher = njit(function, cache=True, **options)
@@ -60,11 +53,7 @@ def _with_a_way_in(function: Callable[..., Any]) -> Any:
 
 
 class _Patience(event.Listener):
-    """Says, once a process, that kernels of ours are compiled, when it has taken a while.
-
-    Compiling a kernel compiles what it calls, so these events come nested; numba's lock lets only
-    one thread compile at a time.
-    """
+    """Says, once a process, that kernels are being compiled; events come nested, one thread's."""
 
     def __init__(self) -> None:
         self._nested = 0

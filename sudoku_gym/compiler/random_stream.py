@@ -1,9 +1,6 @@
-"""A counter-based random stream that compiled code can draw from.
+"""A counter-based random stream for compiled code: uint64 `[2]`, a key and a counter.
 
-A stream is a uint64 array `[2]`: a key and a counter. Draw number i is the SplitMix64 mix of
-`key + i * GOLDEN`, so a stream can be copied, stored in two integers, and continued anywhere.
-The single and the vector environment hold the same streams and therefore see the same puzzles.
-
+Draw number i is the SplitMix64 mix of `key + i * GOLDEN`, so a stream can be copied and continued.
 Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014).
 """
 
@@ -23,14 +20,7 @@ KEY, COUNTER = 0, 1
 
 
 def new_stream(rng: np.random.Generator) -> NDArray[np.uint64]:
-    """Start a stream whose key is drawn from `rng`.
-
-    Args:
-        rng: the generator that decides everything the stream will ever yield.
-
-    Returns:
-        uint64 `[2]`: the key and a counter of zero.
-    """
+    """Return a stream, uint64 `[2]`, whose key is drawn from `rng` and whose counter is 0."""
     stream = np.zeros(2, np.uint64)
     stream[KEY] = rng.integers(0, 2**64, dtype=np.uint64)
     return stream

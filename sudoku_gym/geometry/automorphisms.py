@@ -1,7 +1,6 @@
-"""The row and column permutations that map a table of units onto itself.
+"""The row and column permutations that map a table of units onto itself, for variants.
 
-The standard boards need no search (their group is a product of known permutations); this one is
-for variants, whose diagonals, windows or jigsaw regions leave only a small group.
+The group of the standard boards is a product of known permutations and needs no search.
 """
 
 # mypy: disable-error-code="no-untyped-def"

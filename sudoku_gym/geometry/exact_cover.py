@@ -1,7 +1,7 @@
 """Sudoku as an exact cover: tables of which placement lies in which constraint.
 
-A placement (cell, digit) fulfils one constraint for its cell and one for its digit in each unit of
-the cell; every constraint must be fulfilled exactly once.
+A placement (cell, digit) satisfies one constraint for its cell and one for its digit in each unit
+of the cell; every constraint must be satisfied exactly once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The symmetry group of Sudoku: sample, compose, invert, and act on boards, actions, policies.
 
-An element permutes rows and columns, may then transpose, and relabels digits. Which permutations
-are allowed is a matter of the geometry: bands, stacks and the lines within them for the standard
-boards, a short list for variants. Rotations and reflections are among them.
+An element permutes rows and columns (bands, stacks and the lines within them, or a short list for
+variants), may then transpose, and relabels digits.
 """
 
 from __future__ import annotations
@@ -131,12 +130,8 @@ def sample(geometry: Geometry, count: int, rng: np.random.Generator) -> Symmetry
 
 def group_of(geometry: Geometry) -> tuple[int, int, bool, NDArray[np.int32]]:
     """Return what `draw_symmetry` needs to know of a geometry's group."""
-    return (
-        geometry.row_block,
-        geometry.column_block,
-        geometry.can_transpose,
-        geometry.symmetries,
-    )
+    blocks = geometry.row_block, geometry.column_block
+    return *blocks, geometry.can_transpose, geometry.symmetries
 
 
 def group_order(geometry: Geometry) -> int:
@@ -174,9 +169,8 @@ def cell_sources(geometry: Geometry) -> NDArray[np.int32]:
 def canonical_form(boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
     """Return the smallest board that a symmetry makes of each board, int8 `[B, N, N]`.
 
-    Boards are compared cell by cell, with digits numbered in order of appearance. Two boards are
-    in one orbit exactly if their canonical forms are equal. Every symmetry of the cells is tried:
-    for 4x4, 6x6 and variants with a small group.
+    Boards are compared cell by cell, with digits numbered in order of appearance; two are in one
+    orbit exactly if their canonical forms are equal. Every symmetry of the cells is tried.
 
     Raises:
         ValueError: if the geometry has more than 10,000 symmetries of its cells.

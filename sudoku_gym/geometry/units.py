@@ -1,9 +1,4 @@
-"""The shape of a board: which cells form units, and which symmetries leave the units in place.
-
-Units are data. A row, a column, a box, a diagonal or a jigsaw region is a row of the table
-`units [U, N]`, and every kernel of the suite reads the tables derived from it; no rule of any
-variant is written in code.
-"""
+"""The shape of a board: a table of units, from which all rules and symmetries follow."""
 
 from __future__ import annotations
 

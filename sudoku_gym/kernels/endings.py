@@ -14,27 +14,15 @@ NAKED_SINGLES, HIDDEN_SINGLES = range(2)  # what is filled in for the agent
 
 
 class GameRules(NamedTuple):
-    """How a game is played, beyond the geometry of its board.
+    """How a game is played; a feature that None leaves out is not even compiled."""
 
-    Where None leaves a feature out, its code is not even compiled.
-
-    Attributes:
-        reward: TERMINAL, DENSE, SPARSE or CUSTOM.
-        any_digit: whether any digit may be placed in any blank cell, not only its candidates.
-        can_erase: True if cells that are no givens can be cleared, else None.
-        end_at_dead_end: whether a blank cell without a candidate ends the game.
-        illegal_reward: what an illegal action adds to the reward.
-        filled_in: NAKED_SINGLES or HIDDEN_SINGLES, placed for the agent after each move, or None.
-        max_steps: after how many steps the game is truncated.
-    """
-
-    reward: int = TERMINAL
-    any_digit: bool = False
-    can_erase: Literal[True] | None = None
-    end_at_dead_end: bool = False
-    illegal_reward: float = 0.0
-    filled_in: int | None = None
-    max_steps: int = 2**62
+    reward: int = TERMINAL  # or DENSE, SPARSE, CUSTOM
+    any_digit: bool = False  # may be placed in any blank cell, not only its candidates
+    can_erase: Literal[True] | None = None  # cells that are no givens
+    end_at_dead_end: bool = False  # whether a blank cell without a candidate ends the game
+    illegal_reward: float = 0.0  # added to the reward by an illegal action
+    filled_in: int | None = None  # NAKED_SINGLES or HIDDEN_SINGLES, placed after each move
+    max_steps: int = 2**62  # steps until the game is truncated
 
 
 @inlined

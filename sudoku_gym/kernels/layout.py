@@ -1,18 +1,7 @@
-"""How many boards lie in memory, and what the kernels know of a geometry.
+"""The arrays that hold the state of many boards, and the tables kernels read of a geometry.
 
-A board's state is one row of each of three arrays, see `BoardState`. Signed indices, slices and
-references cost the kernels more than what they compute; three habits follow:
-
-- Every slice, and every array handed to a function that is not inlined, has its references counted
-  by atomic operations, which take longer than a placement. So kernels take whole arrays with an
-  index b, callers pass `uncounted` arrays, and small functions are inlined.
-- Signed indices are wrapped if negative, which costs instructions and keeps the compiler from
-  moving many bytes at once. So indices are uint64.
-- Signed divisions are rounded down as Python does it, and checked. So what a division would find
-  is looked up.
-
-Numba finds out the type of a named tuple in Python, at every call. So the environments hand plain
-tuples to the kernels, which give them their names.
+Kernels take whole arrays with an index b, `uncounted` arrays and uint64 indices, and plain tuples
+at their entrance; docs/design.md says what each of these habits saves.
 """
 
 from __future__ import annotations
@@ -33,67 +22,40 @@ BLANKS, CANDIDATES, STUCK, SATISFIED, NUM_COUNTS = range(5)
 
 
 class BoardState(NamedTuple):
-    """The state of B boards, of which board b has row b of each array.
-
-    Attributes:
-        rows: int8 `[B, W]`: board N**2 | givens N**2 | distinct U + 1 | seen (U + 1) * N.
-            `distinct` counts the different digits of each unit. `seen` counts each digit in each
-            unit; it is left out where digits cannot clash or be taken back.
-        candidates: uint64 `[B, K]`, one bit a cell and digit, set if the digit is a candidate of
-            the blank cell. A word holds F = 64 // N cells of N bits each, so that no cell is cut
-            in two: a few operations on all words find what a placement leaves, however many peers
-            a cell has, and the mask is written 64 bytes at a time.
-        counts: int64 `[B, >= NUM_COUNTS]`, with the columns above; its users may have further ones.
-    """
+    """The state of B boards, of which board b has row b of each array."""
 
     rows: NDArray[np.int8]
+    """`[B, W]`: board N**2 | givens N**2 | distinct U + 1 | seen (U + 1) * N. `distinct` counts the
+    different digits of each unit; `seen` counts each digit in each unit, and is left out where
+    digits cannot clash or be erased"""
     candidates: NDArray[np.uint64]
+    """`[B, K]`, a bit for each candidate of a blank cell; a word holds F = 64 // N whole cells"""
     counts: NDArray[np.int64]
+    """`[B, >= NUM_COUNTS]`, with the columns above, and further ones of its users"""
 
 
 class BoardSizes(NamedTuple):
-    """The numbers that the kernels know of a geometry.
+    """The numbers that the kernels know of a geometry."""
 
-    Attributes:
-        size: N.
-        num_cells: N**2, which is also where a row's givens begin.
-        num_actions: A.
-        num_units: U, which is also the padding of `UnitTables.cell_units`.
-        distinct_at: where in a row `distinct` begins.
-        seen_at: where in a row `seen` begins, or where the row ends.
-        cells_a_word: F.
-        whole_words: of how many words of candidates the mask's 64 bytes can be written at once.
-        top_bits: the highest bit of each cell in a word of candidates.
-    """
-
-    size: int
-    num_cells: int
-    num_actions: int
-    num_units: int
-    distinct_at: int
-    seen_at: int
-    cells_a_word: int
-    whole_words: int
-    top_bits: np.uint64
+    size: int  # N
+    num_cells: int  # N**2, which is also where a row's givens begin
+    num_actions: int  # A
+    num_units: int  # U, which is also the padding of `UnitTables.cell_units`
+    distinct_at: int  # where in a row `distinct` begins
+    seen_at: int  # where in a row `seen` begins, or where the row ends
+    cells_a_word: int  # F
+    whole_words: int  # words of candidates that are written to the mask 64 bytes at once
+    top_bits: np.uint64  # the highest bit of each cell in a word of candidates
 
 
 class UnitTables(NamedTuple):
-    """The tables that the kernels read of a geometry.
+    """The tables that the kernels read of a geometry; the first three are those of `Geometry`."""
 
-    Attributes:
-        cell_units: int32 `[N**2, *]`, see `Geometry`.
-        peers: int32 `[N**2, *]`, see `Geometry`.
-        units: int32 `[U, N]`, see `Geometry`.
-        peer_bits: uint64 `[N**2, K]`, for each cell the lowest bit of every peer in `candidates`.
-        first_bits: uint64 `[N**2]`, where each cell's candidates begin: 64 times the word plus the
-            lowest bit in it.
-    """
-
-    cell_units: NDArray[np.int32]
-    peers: NDArray[np.int32]
-    units: NDArray[np.int32]
-    peer_bits: NDArray[np.uint64]
-    first_bits: NDArray[np.uint64]
+    cell_units: NDArray[np.int32]  # [N**2, *]
+    peers: NDArray[np.int32]  # [N**2, *]
+    units: NDArray[np.int32]  # [U, N]
+    peer_bits: NDArray[np.uint64]  # [N**2, K], the lowest bit of every peer in `candidates`
+    first_bits: NDArray[np.uint64]  # [N**2], where a cell's candidates begin: 64 * word + bit
 
 
 def sizes_of(geometry: Geometry, erase: bool = False) -> BoardSizes:
@@ -114,7 +76,7 @@ def sizes_of(geometry: Geometry, erase: bool = False) -> BoardSizes:
 
 
 def unit_tables(geometry: Geometry) -> UnitTables:
-    """Return the tables of a geometry, which may be written to: numba likes that better."""
+    """Return the tables of a geometry, as writable copies (numba types read-only arrays apart)."""
     size, a_word = geometry.size, 64 // geometry.size
     word, place = np.divmod(np.arange(geometry.num_cells), a_word)
     first_bits = (64 * word + size * place).astype(np.uint64)
@@ -139,14 +101,7 @@ def num_words(geometry: Geometry) -> int:
 def new_state(
     count: int, geometry: Geometry, counted: bool, num_counts: int = NUM_COUNTS
 ) -> BoardState:
-    """Return the state of so many boards, to be set up.
-
-    Args:
-        count: B.
-        geometry: the shape of the boards.
-        counted: whether digits can clash or be taken back, so that `seen` is needed.
-        num_counts: columns of `counts`.
-    """
+    """Return the state of B boards, to be set up; with `seen` if digits are `counted`."""
     sizes = sizes_of(geometry)
     width = sizes.seen_at + counted * (sizes.num_units + 1) * sizes.size
     return BoardState(

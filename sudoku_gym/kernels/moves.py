@@ -1,8 +1,6 @@
-"""Boards that know their candidates: setting up, placing and erasing, compiled.
+"""Set up boards with their candidates, place and erase digits, compiled.
 
-`state`, `sizes` and `tables` are those of `sudoku_gym.kernels.layout`, which also says why the code
-is written as it is: a step of a 4x4 board is some 360 instructions, so each one counts. Nothing
-here knows rewards or episodes.
+`state`, `sizes` and `tables` are those of `sudoku_gym.kernels.layout`.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
@@ -61,8 +59,7 @@ def _count(state, b, sizes):
 def set_up(state, b, sizes, tables, scratch):
     """Fill in all that follows from the board in `rows[b, :N**2]`; its digits are the givens.
 
-    Without `seen` no two of them may clash. `scratch`, (int32 `[N**2]`, uint64 `[U + 1]`), is
-    overwritten.
+    Without `seen` no two may clash. `scratch`, (int32 `[N**2]`, uint64 `[U + 1]`), is overwritten.
     """
     rows, candidates, counts = state
     cells, distinct = sizes.num_cells, sizes.distinct_at
@@ -81,10 +78,7 @@ def set_up(state, b, sizes, tables, scratch):
 
 @inlined
 def _list_givens(rows, b, sizes, order):
-    """Mark the givens, list their cells in `order`, and return how many there are.
-
-    There is no branch on what a cell holds, which would be mispredicted half of the time.
-    """
+    """Mark the givens, list their cells in `order`, return how many; free of branches."""
     row, num_givens, cells = np.uint64(b), np.uint64(0), np.uint64(sizes.num_cells)
     for cell in range(cells):
         is_given = rows[row, cell] > 0
@@ -96,10 +90,7 @@ def _list_givens(rows, b, sizes, order):
 
 @inlined
 def _close_peers(state, b, num_givens, sizes, tables, order):
-    """Take each given from the candidates of its peers; count it in `distinct` and `seen`.
-
-    Returns how many units are satisfied.
-    """
+    """Take each given from its peers' candidates, count it; return how many units are satisfied."""
     rows, candidates, _ = state
     size, num_units, distinct, seen = sizes.size, sizes.num_units, sizes.distinct_at, sizes.seen_at
     cell_units, peer_bits = tables.cell_units, tables.peer_bits
@@ -128,9 +119,9 @@ def _close_peers(state, b, num_givens, sizes, tables, order):
 
 @inlined
 def _note_givens(rows, b, num_givens, sizes, tables, order, used):
-    """Note which digits each unit holds, in `used`, `distinct` and `seen`.
+    """Write what each unit holds into `used`, `distinct` and `seen`; return how many are satisfied.
 
-    Returns how many units are satisfied. The padding, the last unit, holds nothing.
+    The padding, the last unit, holds nothing.
     """
     size, num_units, distinct, seen = sizes.size, sizes.num_units, sizes.distinct_at, sizes.seen_at
     cell_units = tables.cell_units

@@ -1,7 +1,7 @@
 """The rules as compiled kernels on batches of flat boards.
 
-Shapes: boards int8 `[B, N**2]`, units int32 `[U, N]`, cell_units int32 `[N**2, K]` (padded with
-U). A set of digits is a uint32 with bit `digit - 1`. Nothing here knows rewards or episodes.
+Boards are int8 `[B, N**2]`, units int32 `[U, N]`, cell_units int32 `[N**2, K]` (padded with U); a
+set of digits is a uint32 with bit `digit - 1`.
 """
 
 from __future__ import annotations

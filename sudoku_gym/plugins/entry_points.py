@@ -1,8 +1,4 @@
-"""Find what other packages offer: entry points, and objects named as `module:attribute`.
-
-A stranger's package plugs in the same way ours do: it declares an entry point in one of the
-groups below, or is named by the path of its class or function.
-"""
+"""Find plugins, ours and third-party ones: entry points, and objects named `module:attribute`."""
 
 from __future__ import annotations
 

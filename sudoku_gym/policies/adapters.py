@@ -1,8 +1,4 @@
-"""Solvers and predictors as policies.
-
-A solver becomes a policy by playing its solution, a predictor of whole boards by filling its surest
-cell, or by its one-shot answer.
-"""
+"""Solvers and predictors as policies."""
 
 from __future__ import annotations
 

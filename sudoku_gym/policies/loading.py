@@ -1,7 +1,6 @@
 """How a policy is found: by its name, its path in Python, or the folder of a checkpoint.
 
-The folder may be a stranger's, so its `config.json` is data: it is read only if it is a file of a
-sensible size, and the name in it is only looked up.
+A folder may come from anywhere, so its `config.json` is data: the name in it is only looked up.
 """
 
 from __future__ import annotations

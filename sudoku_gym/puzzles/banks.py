@@ -1,8 +1,7 @@
 """The shipped banks of puzzles and their train / validation / test splits by orbit.
 
-A bank's file holds the puzzles, solutions, grades, orbits and splits, as `build_banks.py` made
-them; it is read at the first `load`. From 9x9 up the orbit is that of the solution grid, so a
-puzzle with any number of cells revealed is held out too; below, it is that of the puzzle itself.
+From 9x9 up the orbit is that of the solution grid, so a puzzle with any number of cells revealed is
+held out too; below, it is that of the puzzle itself. A file is read at the first `load`.
 """
 
 from __future__ import annotations
@@ -125,14 +124,7 @@ def _bank(name: str) -> _Bank:
 def write_bank(
     path: Path, puzzle_set: PuzzleSet, splits: NDArray[np.int8], keys: NDArray[np.uint64]
 ) -> None:
-    """Write a bank's file atomically.
-
-    Args:
-        path: ends in `.npz`.
-        puzzle_set: the whole bank.
-        splits: int8 `[M]`, indices into `SPLITS`.
-        keys: uint64, the canonical key of each orbit.
-    """
+    """Write a bank's npz file atomically: splits int8 `[M]`, and the key of each orbit."""
     cells = puzzle_set.geometry.num_cells
     with atomic_write(path) as temporary:
         np.savez_compressed(

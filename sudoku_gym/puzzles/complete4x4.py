@@ -1,11 +1,8 @@
-"""The whole 4x4 world: all grids, all well-posed counts, all minimal puzzles and their orbits.
+"""All 4x4 grids, all well-posed masks of givens, all minimal puzzles and their orbits.
 
-A set of cells is a 16-bit mask. A mask is well posed for a grid exactly if it meets every set of
-cells in which some other grid differs from it, so the census is arithmetic on bit masks; no
-solver is needed and it takes a fraction of a second.
-
-Source of the counts to compare with: Schendowich, Ben Isaac and Azoulay, "Multiverse: a deep
-learning 4X4 Sudoku solver" (2024), table 1.
+A set of cells is a 16-bit mask; it is well posed for a grid exactly if no other grid agrees with it
+there, so no solver is needed. Counts to compare with: Schendowich, Ben Isaac and Azoulay,
+"Multiverse: a deep learning 4X4 Sudoku solver" (2024), table 1.
 """
 
 from __future__ import annotations

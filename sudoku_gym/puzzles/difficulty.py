@@ -1,11 +1,6 @@
-"""Grade a puzzle by the technique it needs, so that 'easy' means something.
+"""Grade a puzzle by the first technique that, together with those before it, solves it.
 
-A grade is the first technique of the list that, together with those before it, solves the puzzle:
-0 naked singles (a cell with one candidate), 1 hidden singles (a digit with one place in a unit),
-2 locked candidates (a digit whose places in a unit all lie in a second one leaves the rest of
-that), 3 pairs (two cells of a unit that share their only two candidates, or two digits that share
-their only two places), 4 search. Each technique only ever takes candidates away, so the order in
-which they are applied does not matter.
+docs/puzzles.md defines the techniques. Each only removes candidates, so their order is free.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
@@ -59,7 +54,7 @@ def candidates_after(
         geometry: the boards' shape; None means the standard one for N.
 
     Returns:
-        uint32 `[B, N, N]`, bit `digit - 1`; a cell that is settled keeps its one bit, and a cell
+        uint32 `[B, N, N]`, bit `digit - 1`; a filled cell keeps its one bit, and a cell
         without any bit shows a contradiction.
 
     Raises:
@@ -71,14 +66,8 @@ def candidates_after(
     geometry = geometry_for(boards.shape[1], geometry)
     left = np.empty(boards.shape, np.uint32)
     flat = boards.reshape(len(boards), geometry.num_cells)
-    _exhaust(
-        flat,
-        technique,
-        geometry.units,
-        geometry.cell_units,
-        geometry.peers,
-        left.reshape(flat.shape),
-    )
+    tables = geometry.units, geometry.cell_units, geometry.peers
+    _exhaust(flat, technique, *tables, left.reshape(flat.shape))
     return left
 
 
@@ -128,7 +117,7 @@ def _apply(technique, masks, done, units, cell_units, peers):
 
 @njit(**INNER)
 def _naked_singles(masks, done, peers):
-    """Settle each cell that has one candidate; its peers lose that digit."""
+    """Fill each cell that has one candidate; its peers lose that digit."""
     changed = False
     for cell in range(len(masks)):
         mask = masks[cell]

@@ -1,8 +1,7 @@
 """Read and write lists of puzzles: text with one puzzle a line, CSV, npz.
 
-Text and CSV are streamed, so that a list of millions never sits in memory whole. CSV may have the
-headers of the public lists: `quizzes,solutions` and `puzzle,solution` (Kaggle), or
-`source,question,answer,rating` (Sudoku-Extreme); without a header the first two columns are taken.
+CSV may have the headers of the public lists (`quizzes,solutions`, `puzzle,solution`,
+`source,question,answer,rating`); without a header the first two columns are taken.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Make puzzles of any geometry: a random solved grid, then givens dug out while it stays unique.
+"""Make puzzles: draw a random solved grid, then remove givens while the solution stays unique.
 
-Cells are taken in random order, first many at a time and then one by one; a cell whose removal
-would allow a second solution is a given for good. When every cell has had its turn the puzzle is
-minimal, unless a search was cut short by the node limit, and then it is not called so.
+Cells are tried in random order, many at a time first, then one by one; one whose removal allows a
+second solution stays. Afterwards the puzzle is minimal, unless the node limit ended a search.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"

@@ -1,10 +1,8 @@
-"""Make puzzles harder: exchange givens for others of the same solution, as long as it helps.
+"""Make puzzles harder by local search: exchange givens for others of the same solution.
 
-A step takes one given away, sometimes two, and finds a second solution; a cell in which that one
-is wrong becomes a given, until the puzzle is unique again; then whatever is no longer needed is
-dug out. The new puzzle takes the place of the old one if it takes about as many guesses (see
-`rating`), and the hardest on the way is kept. That it may get a little easier in between leads
-out of dead ends.
+A step removes one or two givens, adds cells in which other solutions differ until the puzzle is
+unique, and removes what is no longer needed. The result is accepted if it takes about as many
+guesses (see `rating`) as the puzzle before; the hardest on the way is returned.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"

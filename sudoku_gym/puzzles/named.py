@@ -1,11 +1,8 @@
-"""Famous single boards, and three of our own, by name.
+"""Famous single boards, and three made by our generator, by name.
 
-Panchal's paper names its boards but prints none, and the circulating versions of AI Escargot,
-Inkala's second board and Steering Wheel have one given more than it counts (23, 23 and 20 instead
-of 22, 22 and 19). We use the circulating ones, each with exactly one solution. Its easy, medium
-and difficult boards are unknown: ours were made by our generator with as many givens (36, 30, 25).
-
-Source: Panchal, "Sudoku solving AI agents", table 1, for the choice.
+The choice is that of Panchal, "Sudoku solving AI agents", table 1, which prints none: three of the
+circulating boards have one given more than it counts, and its easy, medium and difficult boards are
+unknown, so ours have as many givens (36, 30, 25).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Read an npz file that anyone may have made: its boards, row by row, or all its arrays.
+"""Read an npz file from anywhere: its boards, row by row, or all its arrays. Nothing is unpickled.
 
-The header of an array is checked before anything is read, and rows are read as they are asked for,
-so that memory goes with what is taken and never with what a header claims. Nothing is unpickled.
+Headers are checked first and rows are read when asked for, so memory grows with what is taken and
+not with what a header claims.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
 """Which boards are the same up to symmetry: canonical keys, `same_orbit`, `find_in_splits`.
 
-Small groups (4x4, 6x6, Sudoku-X) are tried out symmetry by symmetry. The 3,359,232 symmetries of
-9x9 and the far larger groups above are left to graph canonicalisation: the cells, units and
-digits of a board are the vertices of a graph, and two boards are in one orbit exactly if their
-graphs are isomorphic. That needs igraph, which is imported when it is called for.
-
-Source: Junttila and Kaski, "Engineering an efficient canonical labeling tool" (ALENEX 2007), the
-algorithm behind igraph's `canonical_permutation`.
+Small groups are enumerated. For large ones (9x9: 3,359,232) the cells, units and digits of a board
+become a graph, which igraph labels canonically (Junttila and Kaski, "Engineering an efficient
+canonical labeling tool", ALENEX 2007).
 """
 
 from __future__ import annotations

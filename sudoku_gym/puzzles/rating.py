@@ -1,10 +1,7 @@
-"""Rate a puzzle by guesses: how many the suite's own solver needs to prove its one solution.
+"""Rate a puzzle by guesses: candidates that the solver tries until its solution is proven unique.
 
-Grades stop at `search`, where most minimal 9x9 puzzles already are; a rating goes on from there. It
-is the number of candidates that the depth-first solver tries, which fills in naked and hidden
-singles after each. One search has luck with its order, so a board is searched under many random
-symmetries and the median counts: 0 is what singles solve, random minimal 9x9 puzzles have 1, the
-hardest that are known around 170.
+The rating is the median over searches under random symmetries: 0 is what singles solve, random
+minimal 9x9 puzzles have 1, the hardest that are known around 170.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"

@@ -1,8 +1,7 @@
-"""What an environment draws puzzles from: any number of blanks, without a solver at reset.
+"""Sources of puzzles for environments: any number of blanks, without a solver at reset.
 
-A puzzle that keeps the givens of a well-posed puzzle is itself well posed. So a bank of puzzles
-with few givens serves every level of a curriculum: draw one, reveal random blanks until exactly
-as many are left as asked for, and move it by a random symmetry.
+A puzzle with more givens than a well-posed one is well posed too: so a puzzle is drawn, random
+blanks are revealed until exactly as many are left as asked for, and a random symmetry moves it.
 """
 
 # mypy: disable-error-code="no-untyped-def,call-arg"
@@ -194,11 +193,8 @@ def draw_puzzles(stream, bank, cdf, augment, group, puzzles, solutions):
         solutions: is overwritten.
     """
     size = int(np.sqrt(puzzles.shape[1]))
-    rows, columns, digits = (
-        np.empty(size, np.int32),
-        np.empty(size, np.int32),
-        np.empty(size + 1, np.int8),
-    )
+    rows, columns = np.empty(size, np.int32), np.empty(size, np.int32)
+    digits = np.empty(size + 1, np.int8)
     scratch = uncounted(rows), uncounted(columns), uncounted(digits)
     bank, cdf, augment, group = uncounted_drawing((bank, cdf, augment, group))
     stream, boards, solved = uncounted(stream), uncounted(puzzles), uncounted(solutions)

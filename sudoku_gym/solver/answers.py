@@ -1,8 +1,4 @@
-"""Solve boards and count their solutions, exactly, for any geometry.
-
-Two calls answer for whole batches: `solve` and `count_solutions`. Both are meant as the oracle of
-the suite: what they say is proven, or said to be undecided.
-"""
+"""Solve boards and count their solutions, for any geometry: proven, or said to be undecided."""
 
 from __future__ import annotations
 
@@ -19,24 +15,21 @@ from sudoku_gym.solver.cover_bits import cover_tables
 from sudoku_gym.solver.depth_first import search_boards
 
 NODE_LIMIT = 1_000_000
-"""How many nodes a search visits for one board before it says 'undecided'."""
+"""Candidates tried on one board before it is left undecided."""
 
 
 @dataclass(frozen=True)
 class FoundSolutions:
-    """What a search found out about B boards.
-
-    Attributes:
-        solutions: int8 `[B, N, N]`, the first solution found, zeros where there is none.
-        found: int64 `[B]`, the solutions found before the search ended.
-        decided: bool `[B]`, False where the node limit ended the search.
-        nodes: int64 `[B]`, candidates tried; 0 where singles alone were enough.
-    """
+    """The results of a search on B boards."""
 
     solutions: NDArray[np.int8]
+    """`[B, N, N]`, the first solution found, zeros where there is none"""
     found: NDArray[np.int64]
+    """`[B]`, the solutions found before the search ended"""
     decided: NDArray[np.bool_]
+    """`[B]`, False where the node limit ended the search"""
     nodes: NDArray[np.int64]
+    """`[B]`, candidates tried; 0 where singles alone were enough"""
 
 
 def find_solutions(
@@ -123,9 +116,9 @@ def solve(
     Args:
         boards: int `[B, N, N]`, 0 for a blank.
         geometry: the boards' shape; None means the standard one for N.
-        node_limit: candidates to try on one board before it is left undecided.
-        threads: how many threads share the boards; the result does not depend on it.
-        return_status: True to be told why a board came back empty.
+        node_limit: as in `find_solutions`.
+        threads: as in `find_solutions`.
+        return_status: also say why a board came back empty.
 
     Returns:
         int8 `[B, N, N]`, zeros where no solution was found; with `return_status` also a string
@@ -155,8 +148,8 @@ def count_solutions(
         boards: int `[B, N, N]`, 0 for a blank.
         limit: stop counting here.
         geometry: the boards' shape; None means the standard one for N.
-        node_limit: candidates to try on one board before it is left undecided.
-        threads: how many threads share the boards; the result does not depend on it.
+        node_limit: as in `find_solutions`.
+        threads: as in `find_solutions`.
 
     Returns:
         int64 `[B]`, -1 where the node limit left the count undecided.

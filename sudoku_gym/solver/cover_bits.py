@@ -1,13 +1,9 @@
-"""The exact cover of a board as bit masks, and what follows from a placement.
+"""A search node of the exact cover as bit masks, and the singles that follow from a placement.
 
-Sudoku is an exact cover. Its items are the cells (each takes one digit) and the digits of each
-unit (each takes one place); a candidate (cell, digit) lies in one item of the first kind and one
-per unit of the cell. A search node is one flat array of items: a cell's item has a bit for each
-digit left, a unit's digit has a bit for each place left, and an item that is covered is 0. Taking
-a candidate away clears one bit in each of its items, and an item with one bit left is a naked or
-a hidden single at once, so nothing is ever scanned for singles and nothing is allocated.
-
-Source: Knuth, "Dancing links" (2000), for the exact cover; bit masks in place of his links.
+A node is a flat array of items: a cell's item has a bit for each digit left, a unit's digit has a
+bit for each cell left, and a covered item is 0. Removing a candidate clears one bit in each of its
+items; an item with one bit left is a naked or hidden single.
+Source: Knuth, "Dancing links" (2000), with bit masks in place of links.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
@@ -36,21 +32,13 @@ INNER: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
 
 
 class CoverTables(NamedTuple):
-    """What the kernel reads of a geometry.
+    """The tables that the solver reads of a geometry."""
 
-    Attributes:
-        cell_of: uint32 `[U * N]`, the cells of all units, one unit after the other.
-        first_item: uint32 `[N**2, K]`, the item of digit 1 in each unit of a cell.
-        place_bit: uint32 `[N**2, K]`, the cell's bit in the items of that unit, 0 for padding.
-        unit_of: uint32 `[N**2, K]`, the units of a cell, padded with U.
-        size: N.
-    """
-
-    cell_of: NDArray[np.uint32]
-    first_item: NDArray[np.uint32]
-    place_bit: NDArray[np.uint32]
-    unit_of: NDArray[np.uint32]
-    size: np.uint32
+    cell_of: NDArray[np.uint32]  # [U * N], the cells of all units, one unit after the other
+    first_item: NDArray[np.uint32]  # [N**2, K], the item of digit 1 in each unit of a cell
+    place_bit: NDArray[np.uint32]  # [N**2, K], the cell's bit in that unit's items; 0: padding
+    unit_of: NDArray[np.uint32]  # [N**2, K], the units of a cell, padded with U
+    size: np.uint32  # N
 
 
 @cache
@@ -71,10 +59,9 @@ def cover_tables(geometry: Geometry) -> CoverTables:
 
 @njit(**INNER)
 def _place(items, queue, tail, cell, digit, tables):
-    """Place a candidate that is still open and push new singles.
+    """Place an open candidate and queue new singles.
 
-    Returns:
-        The new tail of the queue, or `-1 - item` of the item that was left without a bit.
+    Returns the new tail of the queue, or `-1 - item` of the item that was left without a bit.
     """
     cell_of, first_item, place_bit = tables.cell_of, tables.first_item, tables.place_bit
     cells = np.uint32(len(first_item))

@@ -1,11 +1,8 @@
-"""Depth-first search on the exact cover: the compiled kernel behind `sudoku_gym.solver`.
+"""Depth-first search on the exact cover, compiled.
 
-A candidate is tried in a copy of the node and, if that fails, ruled out for good in the node
-itself. The next candidate comes from an item with few bits left that has often been the one to
-fail: on large boards that is worth far more than the fewest bits alone.
-
-Source: Boussemart et al., "Boosting systematic search by weighting constraints" (ECAI 2004), for
-the weights.
+A candidate is tried in a copy of the node and, if that fails, ruled out in the node itself. It is
+taken from an item with few bits left that has often failed, as in Boussemart et al., "Boosting
+systematic search by weighting constraints" (ECAI 2004).
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
@@ -39,8 +36,7 @@ _SHORT, _LONG = 100, 1_000  # tries before the first restart, and where restarts
 def _score(mask, weight):
     """Rate an item for branching: its weight, halved for each bit; -1 if it is covered.
 
-    Weights are positive floats read as int32: these compare as the floats do, and taking 1 from
-    the exponent halves. So a score costs no division, and a block of them no branch.
+    Weights are positive floats read as int32, which compare alike; 1 off the exponent halves.
     """
     bits = np.int32(popcount(mask))
     return weight - (bits << _EXPONENT) if bits else np.int32(-1)
@@ -71,11 +67,7 @@ def _choose(items, weights):
 
 @njit(**INNER)
 def try_candidate(space, depth, cell, digit, work, tables):
-    """Try a candidate in a copy of node `depth`, one deeper.
-
-    Returns:
-        A negative number, `-1 - item`, if an item has no candidate left.
-    """
+    """Try a candidate in a copy of node `depth`, one deeper; returns what `propagate` returns."""
     stack, num_filled, tried, queue, _, _ = space
     tried[depth] = cell << SHIFT | digit
     for item in range(stack.shape[1]):
