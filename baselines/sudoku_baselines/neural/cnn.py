@@ -8,8 +8,8 @@ one plane a digit where his reads the digit as a number.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
-from sudoku_baselines.neural.model import Answer, Model
+from sudoku_baselines.neural.model import Model, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks.mlp import one_hot
@@ -43,7 +43,7 @@ class ConvolutionsConfig:
             )
 
     def build(self, geometry: Geometry) -> Convolutions:
-        """Make the model, for boards of that size."""
+        """Make the model, for boards of that geometry."""
         return Convolutions(self, geometry)
 
 
@@ -53,30 +53,20 @@ class ConvolutionsTraining(SupervisedConfig):
     """Train a convolutional network to fill the surest cell first."""
 
     env: str = "Sudoku9x9-v0"
-    """id of the environment; training draws from its training puzzles only"""
     run: Path = Path("runs/cnn")
-    """folder for checkpoints and curves"""
     updates: int | None = 500
-    """updates an iteration; None passes over all training puzzles once: an epoch"""
     revealed: float = 0.8
-    """share of the boards that get some cells of the solution, any number of them: what playing
-    one digit after the other will meet"""
     augment: bool = True
-    """move each board by a random symmetry"""
     validation_games: int = 128
-    """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
     optimiser: OptimiserConfig = field(
         default_factory=lambda: OptimiserConfig(1e-3, 32, constant_share=0.4)
     )
-    """Adam"""
     mode: Literal["one-shot", "surest"] = "surest"
-    """how held-out games are played: all blanks at once, or the surest cell first"""
     model: ConvolutionsConfig = field(default_factory=ConvolutionsConfig)
-    """the network"""
 
 
 class Convolutions(Model):
-    """See the module."""
+    """The network of this module."""
 
     def __init__(self, config: ConvolutionsConfig, geometry: Geometry) -> None:
         super().__init__(geometry)
@@ -90,12 +80,10 @@ class Convolutions(Model):
             ]
         self.layers = nn.Sequential(*layers, nn.Conv2d(config.channels, geometry.size, 1))
 
-    def forward(self, boards: Tensor, memory: Tensor | None = None) -> Answer:
-        """Answer for boards, see `Model`."""
+    def forward(self, boards: Tensor, state: Tensor | None = None) -> ModelOutput:
+        """See `Model`."""
         found = self.layers(one_hot(boards).permute(0, 3, 1, 2))  # [B, N, N, N], digits first
-        return Answer(torch.log_softmax(found.flatten(2).transpose(1, 2), 2)[None])
+        return ModelOutput(torch.log_softmax(found.flatten(2).transpose(1, 2), 2)[None])
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Train from the command line, see `ConvolutionsTraining`; return 0, for the shell."""
-    return train_from_the_command_line(ConvolutionsTraining, SupervisedLearner, "cnn", argv)
+main = partial(train_from_the_command_line, ConvolutionsTraining, SupervisedLearner, "cnn")

@@ -8,7 +8,6 @@ augmentation, and plays every size.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -189,6 +188,4 @@ class CoverPredictor:
         return found["policy"].reshape(candidates.shape)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Train from the command line, see `ExactCoverTraining`; return 0, for the shell."""
-    return train_from_the_command_line(ExactCoverTraining, ExactCoverLearner, "exact-cover", argv)
+main = partial(train_from_the_command_line, ExactCoverTraining, ExactCoverLearner, "exact-cover")

@@ -10,8 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from sudoku_baselines.neural.board_sampler import BoardSampler
 from sudoku_baselines.neural.config import SupervisedConfig
-from sudoku_baselines.neural.drawing import Drawing
 from sudoku_baselines.neural.model import Model, ModelPredictor, cell_loss
 from sudoku_curricula import curves
 from sudoku_gym.policies import PredictorPolicy
@@ -28,34 +28,38 @@ class ModelBatch(RecurrentBatch):
 
     Args:
         model: the network under training.
-        drawing: draws boards with their solutions.
+        sampler: draws boards with their solutions.
         config: batch size, segments, and the cells whose digits count.
         rng: draws which solved boards stay.
     """
 
     def __init__(
-        self, model: Model, drawing: Drawing, config: SupervisedConfig, rng: np.random.Generator
+        self,
+        model: Model,
+        sampler: BoardSampler,
+        config: SupervisedConfig,
+        rng: np.random.Generator,
     ) -> None:
         count = config.optimiser.batch_size
         stay_probability = config.stay_probability if config.segments > 1 else None
         super().__init__(count, config.segments, stay_probability, rng)
         self._model = model
-        self._drawing = drawing
+        self._sampler = sampler
         self._all_cells = config.cells == "all"
-        self._boards, self._solutions = drawing.draw(count)
+        self._boards, self._solutions = sampler.draw(count)
 
     def run_segment(self) -> Segment:
         """Run the model; the figures are the loss and the share of solved boards."""
         boards, solutions = torch.from_numpy(self._boards), torch.from_numpy(self._solutions)
-        answer = self._model(boards, self._stacked_states())
+        output = self._model(boards, self._stacked_states())
         counts = (boards == 0) | self._all_cells
-        loss = cell_loss(answer.log_probabilities, solutions, counts)
-        outputs = answer.log_probabilities[-1].detach()
-        digits = outputs.argmax(2) + 1
+        loss = cell_loss(output.log_probabilities, solutions, counts)
+        log_probabilities = output.log_probabilities[-1].detach()
+        digits = log_probabilities.argmax(2) + 1
         is_solved = ((digits == solutions.flatten(1)) | ~counts.flatten(1)).all(1).numpy()
-        states = [None] * len(self) if answer.memory is None else answer.memory
+        states = [None] * len(self) if output.state is None else output.state
         figures = {"loss": loss.item(), "solved": float(is_solved.mean())}
-        return Segment(loss, outputs.numpy(), is_solved, states, figures)
+        return Segment(loss, log_probabilities.numpy(), is_solved, states, figures)
 
     def replace(
         self,
@@ -64,10 +68,10 @@ class ModelBatch(RecurrentBatch):
         is_solved: NDArray[np.bool_],
     ) -> None:
         """Draw new boards."""
-        self._boards[rows], self._solutions[rows] = self._drawing.draw(len(rows))
+        self._boards[rows], self._solutions[rows] = self._sampler.draw(len(rows))
 
     def _stacked_states(self) -> Tensor | None:
-        first = self._model.first_memory(1)
+        first = self._model.initial_state(1)
         if first is None:
             return None
         return torch.stack([first[0] if state is None else state for state in self.states])
@@ -104,8 +108,9 @@ class SupervisedLearner:
         assert isinstance(blanks, Mapping)
         config, rng = self.config, random.numpy
         self.optimiser.schedule(progress.share)
-        drawing = Drawing(self._train, config, {int(n): w for n, w in blanks.items()}, rng)
-        batch = ModelBatch(self.model, drawing, config, rng)
+        levels = {int(n): w for n, w in blanks.items()}
+        sampler = BoardSampler(self._train, config, levels, rng)
+        batch = ModelBatch(self.model, sampler, config, rng)
         updates = config.updates or -(-len(self._train) // len(batch))
         means = run_updates(self.model, self.optimiser, [batch] * updates)
         return Report(

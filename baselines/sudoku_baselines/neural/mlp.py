@@ -6,8 +6,8 @@ dense layers on the one-hot board, a softmax a cell, one cell filled at a time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
-from sudoku_baselines.neural.model import Answer, Model
+from sudoku_baselines.neural.model import Model, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks.mlp import one_hot
@@ -38,7 +38,7 @@ class PerceptronConfig:
             raise ValueError(f"hidden must be widths of at least 1, not {self.hidden}")
 
     def build(self, geometry: Geometry) -> Perceptron:
-        """Make the model, for boards of that size."""
+        """Make the model, for boards of that geometry."""
         return Perceptron(self, geometry)
 
 
@@ -48,20 +48,15 @@ class PerceptronTraining(SupervisedConfig):
     """Train a perceptron to fill the surest cell first; an iteration is an epoch."""
 
     run: Path = Path("runs/mlp")
-    """folder for checkpoints and curves"""
     iterations: int = 15
     """most iterations; an iteration is an epoch, unless `updates` says otherwise"""
     revealed: float = 1.0
-    """share of the boards that get some cells of the solution, any number of them: what playing
-    one digit after the other will meet"""
     mode: Literal["one-shot", "surest"] = "surest"
-    """how held-out games are played: all blanks at once, or the surest cell first"""
     model: PerceptronConfig = field(default_factory=PerceptronConfig)
-    """the network"""
 
 
 class Perceptron(Model):
-    """See the module."""
+    """The network of this module."""
 
     def __init__(self, config: PerceptronConfig, geometry: Geometry) -> None:
         super().__init__(geometry)
@@ -71,13 +66,11 @@ class Perceptron(Model):
             layers += [nn.Linear(inputs, outputs), nn.ReLU()]
         self.layers = nn.Sequential(*layers, nn.Linear(widths[-1], geometry.num_placements))
 
-    def forward(self, boards: Tensor, memory: Tensor | None = None) -> Answer:
-        """Answer for boards, see `Model`."""
+    def forward(self, boards: Tensor, state: Tensor | None = None) -> ModelOutput:
+        """See `Model`."""
         found = self.layers(one_hot(boards).flatten(1))
         found = found.view(1, len(boards), self.geometry.num_cells, self.geometry.size)
-        return Answer(torch.log_softmax(found, 3))
+        return ModelOutput(torch.log_softmax(found, 3))
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Train from the command line, see `PerceptronTraining`; return 0, for the shell."""
-    return train_from_the_command_line(PerceptronTraining, SupervisedLearner, "mlp", argv)
+main = partial(train_from_the_command_line, PerceptronTraining, SupervisedLearner, "mlp")

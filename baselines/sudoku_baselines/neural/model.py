@@ -1,4 +1,4 @@
-"""What a network is here: boards in, the probability of each digit in each cell out."""
+"""The interface of the supervised networks: boards in, the probability of each digit out."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from sudoku_learning.networks import chunks
 from sudoku_learning.networks.mlp import check_size
 
 
-class Answer(NamedTuple):
-    """What a model says of B boards.
+class ModelOutput(NamedTuple):
+    """The output for B boards.
 
     Attributes:
         log_probabilities: float32 `[R, B, N**2, N]`, of the digits of each cell, after each of R
             rounds.
-        memory: float32 `[B, ...]`, where it stopped, without a gradient; None if it keeps nothing.
+        state: float32 `[B, ...]`, the recurrent state at the end, without a gradient; None if the
+            model has none.
     """
 
     log_probabilities: Tensor
-    memory: Tensor | None = None
+    state: Tensor | None = None
 
 
 class Model(nn.Module, ABC):
@@ -36,8 +37,7 @@ class Model(nn.Module, ABC):
         geometry: of the boards.
 
     Attributes:
-        geometry: as given.
-        rounds: of a recurrent model, how many it makes when it is not training; others ignore it.
+        rounds: of a recurrent model when it is not training; others ignore it.
     """
 
     is_recurrent: ClassVar[bool] = False
@@ -48,17 +48,17 @@ class Model(nn.Module, ABC):
         self.rounds = 1
 
     @abstractmethod
-    def forward(self, boards: Tensor, memory: Tensor | None = None) -> Answer:
-        """Answer for boards.
+    def forward(self, boards: Tensor, state: Tensor | None = None) -> ModelOutput:
+        """Predict the digits of boards.
 
         Args:
             boards: int8 `[B, N, N]`, 0 = blank.
-            memory: where an earlier call stopped; None begins anew. Models that keep no memory
+            state: the recurrent state of an earlier call; None starts afresh. Models without one
                 ignore it.
         """
 
-    def first_memory(self, count: int) -> Tensor | None:
-        """Return the memory of `count` boards that begin anew; None if the model keeps none."""
+    def initial_state(self, count: int) -> Tensor | None:
+        """Return the recurrent state of `count` new boards; None if the model has none."""
         return None
 
 

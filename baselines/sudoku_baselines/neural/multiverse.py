@@ -15,8 +15,8 @@ dense layer, Glorot's first weights, orthogonal ones for the recurrence, a forge
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import sqrt
 from pathlib import Path
 from typing import Literal
@@ -27,7 +27,7 @@ from torch.nn import functional
 
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
-from sudoku_baselines.neural.model import Answer, Model
+from sudoku_baselines.neural.model import Model, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import train_from_the_command_line
@@ -55,7 +55,7 @@ class MultiverseConfig:
             raise ValueError(f"lstms must lie in 0 to 8, not {self.lstms}")
 
     def build(self, geometry: Geometry) -> Multiverse:
-        """Make the model, for boards of that size."""
+        """Make the model, for boards of that geometry."""
         return Multiverse(self, geometry)
 
 
@@ -65,13 +65,10 @@ class MultiverseTraining(SupervisedConfig):
     """Train a Multiverse on 4x4 puzzles; an iteration is an epoch."""
 
     run: Path = Path("runs/multiverse")
-    """folder for checkpoints and curves"""
     iterations: int = 22
     """most iterations; an iteration is an epoch"""
     cells: Literal["blanks", "all"] = "all"
-    """the cells whose digits count in the loss"""
     model: MultiverseConfig = field(default_factory=MultiverseConfig)
-    """the network"""
 
 
 class Multiverse(Model):
@@ -91,7 +88,7 @@ class Multiverse(Model):
         nn.init.zeros_(self.termination.bias)
         self._verses = verses
 
-    def forward(self, boards: Tensor, memory: Tensor | None = None) -> Answer:
+    def forward(self, boards: Tensor, state: Tensor | None = None) -> ModelOutput:
         """Answer for boards, see `Model`; the probability that a cell is blank is left out."""
         values = self.geometry.size + 1
         cells = functional.one_hot(boards.flatten(1).long(), values).float()  # [B, a, r]
@@ -104,7 +101,7 @@ class Multiverse(Model):
         for lstm in self.lstms:
             sequence = lstm(sequence)  # [B, a, 2 V r]
         found = torch.log_softmax(self.termination(sequence), 2)
-        return Answer(found[None, ..., 1:])
+        return ModelOutput(found[None, ..., 1:])
 
 
 class _Dense(nn.Module):
@@ -169,6 +166,4 @@ class VersesLSTM(nn.Module):
         return found
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Train from the command line, see `MultiverseTraining`; return 0, for the shell."""
-    return train_from_the_command_line(MultiverseTraining, SupervisedLearner, "multiverse", argv)
+main = partial(train_from_the_command_line, MultiverseTraining, SupervisedLearner, "multiverse")

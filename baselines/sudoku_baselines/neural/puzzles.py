@@ -1,8 +1,7 @@
-"""Which puzzles a network is trained on, and which are kept back: by orbits, or at random.
+"""The puzzles a network is trained, validated and tested on: divided by orbits, or at random.
 
 The papers on 4x4 divide the 85,632 minimal puzzles at random. These are 36 orbits, so every test
-puzzle is then a training puzzle with its digits, rows and columns exchanged. Both divisions are
-here, so that the two figures can stand side by side.
+puzzle is a training puzzle up to symmetry; both divisions are here, to compare the figures.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training.environments import check_env
 
-PARTS = 10  # of a random division; the last is tested on
+_RANDOM_PARTS = 10  # the last is the test set
 DIVISIONS = ("orbits", "random")
 
 
@@ -89,7 +88,7 @@ def _divide(config: PuzzlesConfig, bank: str) -> Division:
 def _at_random(config: PuzzlesConfig, bank: str) -> Division:
     whole = puzzles.load(bank)
     order = np.random.default_rng(config.seed).permutation(len(whole))
-    *folds, test = np.array_split(order, PARTS)
+    *folds, test = np.array_split(order, _RANDOM_PARTS)
     if config.fold is None:
         return Division(whole[np.concatenate(folds)], whole[test], whole[test])
     validation = folds.pop(config.fold)

@@ -11,8 +11,8 @@ Differences from theirs: no dropout and no weight decay.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
-from sudoku_baselines.neural.model import Answer, Model
+from sudoku_baselines.neural.model import Model, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import AttentionBlock
@@ -52,7 +52,7 @@ class RecurrentTransformerConfig:
             raise ValueError(f"rounds must lie in 1 to 10,000, not {self.rounds}")
 
     def build(self, geometry: Geometry) -> RecurrentTransformer:
-        """Make the model, for boards of that size."""
+        """Make the model, for boards of that geometry."""
         return RecurrentTransformer(self, geometry)
 
 
@@ -62,17 +62,13 @@ class RecurrentTransformerTraining(SupervisedConfig):
     """Train a recurrent transformer; an iteration is an epoch."""
 
     run: Path = Path("runs/recurrent-transformer")
-    """folder for checkpoints and curves"""
     iterations: int = 15
-    """most iterations; an iteration is an epoch, unless `updates` says otherwise"""
     optimiser: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(6e-4, 16))
-    """Adam"""
     model: RecurrentTransformerConfig = field(default_factory=RecurrentTransformerConfig)
-    """the network"""
 
 
 class RecurrentTransformer(Model):
-    """See the module."""
+    """The network of this module."""
 
     is_recurrent = True
 
@@ -89,7 +85,7 @@ class RecurrentTransformer(Model):
         self.head = nn.Linear(width, geometry.size, bias=False)
         self.apply(_small)
 
-    def forward(self, boards: Tensor, memory: Tensor | None = None) -> Answer:
+    def forward(self, boards: Tensor, state: Tensor | None = None) -> ModelOutput:
         """Answer for boards after each iteration, see `Model`."""
         cells = self.digit(boards.flatten(1).long()) + self.position
         found = []
@@ -97,7 +93,7 @@ class RecurrentTransformer(Model):
             for block in self.blocks:
                 cells = block(cells)
             found.append(torch.log_softmax(self.head(self.norm(cells)), 2))
-        return Answer(torch.stack(found))
+        return ModelOutput(torch.stack(found))
 
 
 def _small(module: nn.Module) -> None:
@@ -108,8 +104,9 @@ def _small(module: nn.Module) -> None:
         nn.init.zeros_(module.bias)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Train from the command line, see `RecurrentTransformerTraining`; return 0, for the shell."""
-    return train_from_the_command_line(
-        RecurrentTransformerTraining, SupervisedLearner, "recurrent-transformer", argv
-    )
+main = partial(
+    train_from_the_command_line,
+    RecurrentTransformerTraining,
+    SupervisedLearner,
+    "recurrent-transformer",
+)

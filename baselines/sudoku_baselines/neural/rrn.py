@@ -9,8 +9,8 @@ perceptron and 32 steps; the default here is smaller, and any unit table will do
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
-from sudoku_baselines.neural.model import Answer, Model
+from sudoku_baselines.neural.model import Model, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import OptimiserConfig, train_from_the_command_line
@@ -60,29 +60,20 @@ class RelationalTraining(SupervisedConfig):
     """Train a recurrent relational network."""
 
     env: str = "Sudoku9x9-v0"
-    """id of the environment; training draws from its training puzzles only"""
     run: Path = Path("runs/rrn")
-    """folder for checkpoints and curves"""
     updates: int | None = 100
-    """updates an iteration; None passes over all training puzzles once: an epoch"""
     cells: Literal["blanks", "all"] = "all"
-    """the cells whose digits count in the loss"""
     revealed: float = 0.5
-    """share of the boards that get some cells of the solution, any number of them"""
     augment: bool = True
-    """move each board by a random symmetry"""
     validation_games: int = 128
-    """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
     optimiser: OptimiserConfig = field(
         default_factory=lambda: OptimiserConfig(1e-3, 32, constant_share=0.4)
     )
-    """Adam"""
     model: RelationalConfig = field(default_factory=RelationalConfig)
-    """the network"""
 
 
 class Relational(Model):
-    """See the module."""
+    """The network of this module."""
 
     is_recurrent = True
     peers: Tensor
@@ -110,7 +101,7 @@ class Relational(Model):
         own = torch.arange(geometry.num_cells, device="cpu")[:, None]
         self.register_buffer("is_peer", (peers != own)[..., None], persistent=False)
 
-    def forward(self, boards: Tensor, memory: Tensor | None = None) -> Answer:
+    def forward(self, boards: Tensor, state: Tensor | None = None) -> ModelOutput:
         """Answer for boards after each step, see `Model`."""
         count, size = boards.shape[:2]
         line = torch.arange(size, device=boards.device)
@@ -130,7 +121,7 @@ class Relational(Model):
             following = self.cell(inputs, (states.flatten(0, 1), inner.flatten(0, 1)))
             states, inner = (part.view(cells.shape) for part in following)
             found.append(torch.log_softmax(self.digits(states), 2))
-        return Answer(torch.stack(found))
+        return ModelOutput(torch.stack(found))
 
 
 def _perceptron(inputs: int, hidden: int, layers: int, outputs: int) -> nn.Sequential:
@@ -140,6 +131,4 @@ def _perceptron(inputs: int, hidden: int, layers: int, outputs: int) -> nn.Seque
     return nn.Sequential(*parts, nn.Linear(hidden, outputs))
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Train from the command line, see `RelationalTraining`; return 0, for the shell."""
-    return train_from_the_command_line(RelationalTraining, SupervisedLearner, "rrn", argv)
+main = partial(train_from_the_command_line, RelationalTraining, SupervisedLearner, "rrn")

@@ -1,20 +1,19 @@
-"""Tiny recursion: two small networks that refine a thought and an answer.
+"""Tiny recursion: two small networks that refine a latent state and an output, cell by cell.
 
-Paper: Jolicoeur-Martineau, "Less is more: recursive reasoning with tiny networks" (2025). The
-board x, an answer y and a thought z have a vector for each cell. The thought is renewed several
-times from x + y + z, then the answer once from y + z: a cycle. Of several cycles only the last has
-a gradient. Then the answer is read and has its loss, y and z are kept without their gradient, and
-the next update goes on from there (deep supervision).
+Paper: Jolicoeur-Martineau, "Less is more: recursive reasoning with tiny networks" (2025). A cycle
+updates the latent state z several times from x + y + z (x the board, y the output), then y once
+from y + z. Only the last of several cycles has a gradient. Then y is decoded and has its loss, and
+the next segment goes on from y and z without their gradient (deep supervision).
 
-Differences from theirs: thought and answer have a network each (as in the hierarchical model before
-it) where theirs share one; a board is done when it is read right, in place of a learned halting; no
-moving average of the weights; and it is far smaller.
+Differences from the paper: two networks (as in the hierarchical model before it) in place of one; a
+board is replaced once it is solved, in place of a learned halting; no moving average of the
+weights; and it is far smaller.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -24,7 +23,7 @@ from torch.nn import functional
 
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
-from sudoku_baselines.neural.model import Answer, Model
+from sudoku_baselines.neural.model import Model, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import OptimiserConfig, train_from_the_command_line
@@ -39,21 +38,21 @@ class TinyRecursionConfig:
     """width of a cell's vectors"""
     layers: int = 1
     """mixing layers of each of the two networks; 2 in the paper"""
-    thoughts: int = 6
-    """renewals of the thought in a cycle"""
+    latent_updates: int = 6
+    """updates of the latent state in a cycle; n in the paper"""
     cycles: int = 3
-    """cycles before the answer is read; the last has a gradient"""
+    """cycles in a round, of which the last has a gradient; T in the paper"""
     rounds: int = 16
-    """readings of the answer in play, each from where the last one stopped"""
+    """rounds in play, each from where the last one stopped"""
 
     def __post_init__(self) -> None:
         """Check the values."""
-        for name in ("width", "layers", "thoughts", "cycles", "rounds"):
+        for name in ("width", "layers", "latent_updates", "cycles", "rounds"):
             if not 1 <= getattr(self, name) <= 10_000:
                 raise ValueError(f"{name} must lie in 1 to 10,000, not {getattr(self, name)}")
 
     def build(self, geometry: Geometry) -> TinyRecursion:
-        """Make the model, for boards of that size."""
+        """Make the model, for boards of that geometry."""
         return TinyRecursion(self, geometry)
 
 
@@ -63,72 +62,61 @@ class TinyRecursionTraining(SupervisedConfig):
     """Train a tiny recursive model."""
 
     env: str = "Sudoku9x9-v0"
-    """id of the environment; training draws from its training puzzles only"""
     run: Path = Path("runs/tiny-recursion")
-    """folder for checkpoints and curves"""
     updates: int | None = 200
-    """updates an iteration; None passes over all training puzzles once: an epoch"""
     cells: Literal["blanks", "all"] = "all"
-    """the cells whose digits count in the loss"""
     revealed: float = 0.3
-    """share of the boards that get some cells of the solution, any number of them"""
     augment: bool = True
-    """move each board by a random symmetry"""
     segments: int = 16
-    """updates that a board stays for, each from where the last one stopped"""
     stay_probability: float = 0.1
-    """chance that a solved board stays for another segment"""
     validation_games: int = 128
-    """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
     optimiser: OptimiserConfig = field(
         default_factory=lambda: OptimiserConfig(1e-3, 64, constant_share=0.4)
     )
-    """Adam"""
     model: TinyRecursionConfig = field(default_factory=TinyRecursionConfig)
-    """the network"""
 
 
 class TinyRecursion(Model):
-    """See the module."""
+    """The network of this module."""
 
     is_recurrent = True
-    beginning: Tensor
+    first_state: Tensor
 
     def __init__(self, config: TinyRecursionConfig, geometry: Geometry) -> None:
         super().__init__(geometry)
         width, cells = config.width, geometry.num_cells
         self.rounds = config.rounds
-        self._thoughts, self._cycles = config.thoughts, config.cycles
+        self._latent_updates, self._cycles = config.latent_updates, config.cycles
         self.digit = nn.Embedding(geometry.size + 1, width)
-        self.think, self.answer = (
+        self.update_latent, self.update_output = (
             nn.Sequential(*(_Mixing(cells, width) for _ in range(config.layers))) for _ in range(2)
         )
         self.digits = nn.Linear(width, geometry.size)
-        self.register_buffer("beginning", torch.randn(2, 1, width))
+        self.register_buffer("first_state", torch.randn(2, 1, width))
 
-    def forward(self, boards: Tensor, memory: Tensor | None = None) -> Answer:
-        """Answer for boards, see `Model`; in training one reading, else `rounds` of them."""
-        board = self.digit(boards.flatten(1).long())
-        memory = self.first_memory(len(boards)) if memory is None else memory
+    def forward(self, boards: Tensor, state: Tensor | None = None) -> ModelOutput:
+        """See `Model`; in training one round, else `rounds` of them."""
+        cells = self.digit(boards.flatten(1).long())
+        state = self.initial_state(len(boards)) if state is None else state
         found = []
         for _ in range(1 if self.training else self.rounds):
             with torch.no_grad():
                 for _ in range(self._cycles - 1):
-                    memory = self._cycle(board, memory)
-            memory = self._cycle(board, memory)
-            found.append(torch.log_softmax(self.digits(memory[:, 0]), 2))
-            memory = memory.detach()
-        return Answer(torch.stack(found), memory)
+                    state = self._cycle(cells, state)
+            state = self._cycle(cells, state)
+            found.append(torch.log_softmax(self.digits(state[:, 0]), 2))
+            state = state.detach()
+        return ModelOutput(torch.stack(found), state)
 
-    def first_memory(self, count: int) -> Tensor:
-        """Return answer and thought of boards that begin anew, float32 `[count, 2, N**2, W]`."""
-        return self.beginning.expand(count, 2, self.geometry.num_cells, -1).clone()
+    def initial_state(self, count: int) -> Tensor:
+        """Return the first output and latent state, float32 `[count, 2, N**2, W]`."""
+        return self.first_state.expand(count, 2, self.geometry.num_cells, -1).clone()
 
-    def _cycle(self, board: Tensor, memory: Tensor) -> Tensor:
-        answer, thought = memory.unbind(1)
-        for _ in range(self._thoughts):
-            thought = self.think(board + answer + thought)
-        return torch.stack([self.answer(answer + thought), thought], 1)
+    def _cycle(self, cells: Tensor, state: Tensor) -> Tensor:
+        output, latent = state.unbind(1)
+        for _ in range(self._latent_updates):
+            latent = self.update_latent(cells + output + latent)
+        return torch.stack([self.update_output(output + latent), latent], 1)
 
 
 class _Mixing(nn.Module):
@@ -150,8 +138,6 @@ def _norm(states: Tensor) -> Tensor:
     return functional.rms_norm(states, states.shape[-1:])
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Train from the command line, see `TinyRecursionTraining`; return 0, for the shell."""
-    return train_from_the_command_line(
-        TinyRecursionTraining, SupervisedLearner, "tiny-recursion", argv
-    )
+main = partial(
+    train_from_the_command_line, TinyRecursionTraining, SupervisedLearner, "tiny-recursion"
+)

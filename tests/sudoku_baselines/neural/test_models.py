@@ -120,17 +120,17 @@ def test_a_multiverse_has_the_papers_layers(config, weights):
     assert model(boards).log_probabilities.shape == (1, 5, 16, 4)
 
 
-def test_memory_is_where_it_stopped():
+def test_the_state_is_where_it_stopped():
     boards, _ = some_boards()
     model = seeded(0, lambda: TinyRecursionConfig(16, 1, 2, 2, 5).build(FOUR)).eval()
     whole = model(boards)
     model.rounds = 2
     first = model(boards)
     model.rounds = 3
-    second = model(boards, first.memory)
+    second = model(boards, first.state)
     joined = torch.cat([first.log_probabilities, second.log_probabilities])
     torch.testing.assert_close(joined, whole.log_probabilities)
-    assert not second.memory.requires_grad
+    assert not second.state.requires_grad
 
 
 def test_relations_follow_the_unit_table():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sudoku_baselines.neural.drawing import Drawing
+from sudoku_baselines.neural.board_sampler import BoardSampler
 from sudoku_baselines.neural.mlp import PerceptronTraining
 from sudoku_baselines.neural.puzzles import PuzzlesConfig
 from sudoku_gym import board, puzzles, solver
@@ -63,21 +63,21 @@ def test_divisions_that_make_no_sense(options, message):
         PuzzlesConfig(**options)
 
 
-def drawing(count=40, blanks=None, **options):
+def sampler(count=40, blanks=None, **options):
     chosen = puzzles.load("6x6", "train")[:count]
     config = PerceptronTraining(env="Sudoku6x6-v0", **{"revealed": 0.0, **options})
-    return chosen, Drawing(chosen, config, blanks or {8: 1.0}, np.random.default_rng(0))
+    return chosen, BoardSampler(chosen, config, blanks or {8: 1.0}, np.random.default_rng(0))
 
 
 def test_every_puzzle_comes_before_any_comes_again():
-    chosen, source = drawing()
+    chosen, source = sampler()
     drawn = np.concatenate([source.draw(16)[0] for _ in range(5)])
     for part in (drawn[:40], drawn[40:]):
         assert {each.tobytes() for each in part} == lines(chosen)
 
 
 def test_revealed_boards_keep_their_solutions_and_a_blank():
-    chosen, source = drawing(revealed=1.0)
+    chosen, source = sampler(revealed=1.0)
     boards, solutions = source.draw(400)
     np.testing.assert_array_equal(solver.solve(boards, chosen.geometry), solutions)
     blanks = (boards == 0).sum((1, 2))
@@ -85,7 +85,7 @@ def test_revealed_boards_keep_their_solutions_and_a_blank():
 
 
 def test_boards_at_the_curriculums_level():
-    _, source = drawing(as_stored=0.5, blanks={3: 0.5, 7: 0.5})
+    _, source = sampler(as_stored=0.5, blanks={3: 0.5, 7: 0.5})
     boards, _ = source.draw(400)
     blanks = (boards == 0).sum((1, 2))
     assert set(blanks[blanks < 8].tolist()) == {3, 7}
@@ -93,7 +93,7 @@ def test_boards_at_the_curriculums_level():
 
 
 def test_boards_are_moved_with_their_solutions():
-    chosen, source = drawing(augment=True)
+    chosen, source = sampler(augment=True)
     boards, solutions = source.draw(40)
     assert board.is_solved(solutions, chosen.geometry).all()
     assert ((boards == 0) | (boards == solutions)).all()

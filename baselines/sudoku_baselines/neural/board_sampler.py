@@ -1,4 +1,4 @@
-"""The boards of an iteration: each training puzzle in turn, some of it revealed, moved about."""
+"""Draws the boards of an iteration: puzzles in turn, partly revealed, moved by symmetries."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from sudoku_gym.geometry import symmetry
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
 
-class Drawing:
+class BoardSampler:
     """Draws boards with their solutions.
 
     Every puzzle comes once before any comes again, in a random order.
 
     Args:
-        puzzle_set: what to draw from.
-        config: how much is revealed, and whether boards are moved by symmetries.
+        puzzle_set: the puzzles.
+        config: `as_stored`, `revealed` and `augment` count.
         blanks: `{number: weight}`, of the boards that are not trained as stored.
-        rng: draws.
+        rng: of all draws.
     """
 
     def __init__(
