@@ -25,7 +25,7 @@ from sudoku_baselines.neural.cnn import ConvolutionsTraining
 from sudoku_baselines.neural.config import LabelledConfig
 from sudoku_baselines.neural.exact_cover import ExactCoverLearner, ExactCoverTraining
 from sudoku_baselines.neural.guissart.learner import GuissartLearner, GuissartTraining
-from sudoku_baselines.neural.guissart.solver import Filling, Guissart
+from sudoku_baselines.neural.guissart.solver import FillingPredictor, Guissart
 from sudoku_baselines.neural.learner import SupervisedLearner
 from sudoku_baselines.neural.policies import load
 from sudoku_baselines.neural.puzzles import PuzzlesConfig
@@ -204,7 +204,7 @@ class GuissartFigures(Options):
                 grades = difficulty.grade(chosen.puzzles, chosen.geometry)
                 results.add(key | timed_share(grades <= GRADES.index("hidden singles")))
             for count in range(1, len(networks.fillers) + 1):
-                filling = PredictorPolicy(Filling(networks, count), "one-shot")
+                filling = PredictorPolicy(FillingPredictor(networks, count), "one-shot")
                 play(results, {"model": f"filling, {count}", "set": name}, filling, chosen)
             key = {"model": "trial and error, backtracking", "set": name}
             if results.lacks(key):
@@ -216,9 +216,9 @@ class GuissartFigures(Options):
                     "filled": solver.filled,
                     "tried": solver.tried,
                     "searched": solver.searched,
-                    "suppositions, mean": round(float(solver.suppositions.mean()), 2),
-                    "median": float(np.median(solver.suppositions)),
-                    "most": int(solver.suppositions.max()),
+                    "suppositions, mean": round(float(solver.assumptions.mean()), 2),
+                    "median": float(np.median(solver.assumptions)),
+                    "most": int(solver.assumptions.max()),
                     "weights": sum(p.numel() for p in networks.fillers[0].parameters()),
                     "training seconds": round(training.seconds, 1),
                 }

@@ -23,6 +23,8 @@ from sudoku_baselines.neural import (  # noqa: F401
 )
 from sudoku_baselines.neural.config import LabelledConfig, SupervisedConfig
 from sudoku_baselines.neural.exact_cover import CoverPredictor, ExactCoverTraining
+from sudoku_baselines.neural.guissart.learner import GuissartTraining
+from sudoku_baselines.neural.guissart.solver import Guissart, GuissartNetworks
 from sudoku_baselines.neural.model import Model, ModelPredictor
 from sudoku_gym.policies import Policy, PredictorPolicy
 from sudoku_learning.networks import NetworkPolicy
@@ -40,8 +42,8 @@ def load(folder: Folder, mode: Mode | None = None, rounds: int | None = None) ->
 
     Args:
         folder: of the checkpoint or the run.
-        mode: `"one-shot"` predicts all blanks at once, `"surest"` fills the surest cell and asks
-            again; None takes what held-out games were played with.
+        mode: `"one-shot"` predicts all blanks at once, `"surest"` fills the most probable cell and
+            evaluates again; None takes the mode of the held-out games.
         rounds: of a recurrent network; None takes those of the checkpoint.
 
     Raises:
@@ -74,6 +76,30 @@ def load_exact_cover(
 ) -> Policy:
     """Load the factor-graph body that comes with the package, for all boards: see `load`."""
     return load(folder, mode, rounds)
+
+
+def load_guissart(
+    folder: Folder = Path(__file__).parent / "guissart" / "pretrained",
+    trial_and_error: bool = True,
+    backtracking: int = 1000,
+) -> Guissart:
+    """Make Guissart's solver of a checkpoint, or of the latest checkpoint of a run.
+
+    Args:
+        folder: of the checkpoint or the run; by default the networks that come with the package.
+        trial_and_error: whether to try placements where filling stops.
+        backtracking: see `Guissart`.
+
+    Raises:
+        ValueError: if there is no sound checkpoint in the folder.
+    """
+    read = partial(read_config, kind=GuissartTraining)
+    _, networks = load_network(folder, read, _make_guissart)
+    return Guissart(networks, trial_and_error, backtracking)
+
+
+def _make_guissart(config: GuissartTraining) -> GuissartNetworks:
+    return config.build(held_out_source(config.env).geometry)
 
 
 def _make(config: LabelledConfig) -> Any:

@@ -7,21 +7,24 @@ import pytest
 import torch
 
 from sudoku_baselines.neural import policies
-from sudoku_baselines.neural.guissart import agent
 from sudoku_baselines.neural.guissart.features import feature_table, features
-from sudoku_baselines.neural.guissart.filling import (
-    Rules,
+from sudoku_baselines.neural.guissart.learner import GuissartLearner, GuissartTraining, certainty
+from sudoku_baselines.neural.guissart.marks import (
+    RuleFiller,
     fill,
-    first_marks,
-    grids,
     is_full,
     is_wrong,
-    true_marks,
+    marks_of,
+    solution_marks,
 )
-from sudoku_baselines.neural.guissart.learner import GuissartLearner, GuissartTraining, certainty
 from sudoku_baselines.neural.guissart.network import MARGIN, SymmetricNetwork
-from sudoku_baselines.neural.guissart.solver import Filling, Guissart, Networks
-from sudoku_baselines.neural.guissart.trying import Trials, backtrack, best_placements, suppose
+from sudoku_baselines.neural.guissart.solver import FillingPredictor, Guissart, GuissartNetworks
+from sudoku_baselines.neural.guissart.trials import (
+    Trials,
+    backtrack,
+    best_placements,
+    try_both_ways,
+)
 from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_gym.policies import PredictorPolicy
@@ -63,7 +66,7 @@ def test_answers_move_with_the_board(bank):
     geometry, rng = named_geometry(bank), np.random.default_rng(1)
     network = seeded(0, lambda: SymmetricNetwork(geometry, 8))
     marks, moves = some_marks(geometry, 6, rng), symmetry.sample(geometry, 6, rng)
-    before, after = network.answer(marks), network.answer(moved(marks, moves))
+    before, after = network.logits_of(marks), network.logits_of(moved(marks, moves))
     for answer in range(2):
         np.testing.assert_allclose(after[..., answer], moved(before[..., answer], moves), atol=1e-5)
 
@@ -76,13 +79,13 @@ def test_there_are_seven_groups_of_cells_and_five_hundred_weights():
     assert sum(weight.numel() for weight in network.parameters()) == 498
 
 
-def test_marks_and_grids():
+def test_marks_and_boards():
     chosen = puzzles.load("6x6", "test")[:5]
-    np.testing.assert_array_equal(grids(first_marks(chosen.puzzles)), chosen.puzzles)
-    truth = true_marks(chosen.solutions)
-    np.testing.assert_array_equal(grids(truth), chosen.solutions)
+    np.testing.assert_array_equal(boards_of(marks_of(chosen.puzzles)), chosen.puzzles)
+    truth = solution_marks(chosen.solutions)
+    np.testing.assert_array_equal(boards_of(truth), chosen.solutions)
     assert is_full(truth).all() and not is_wrong(truth, chosen.geometry).any()
-    assert not is_full(first_marks(chosen.puzzles)).any()
+    assert not is_full(marks_of(chosen.puzzles)).any()
 
 
 @pytest.mark.parametrize(
@@ -103,12 +106,12 @@ def test_what_breaks_a_rule(change):
 def test_thresholds_clear_every_wrong_answer():
     network = SymmetricNetwork(FOUR, 4)
     rng = np.random.default_rng(0)
-    truth = torch.from_numpy(true_marks(puzzles.load("4x4", "test")[:3].solutions))
+    truth = torch.from_numpy(solution_marks(puzzles.load("4x4", "test")[:3].solutions))
     marks = torch.where(torch.from_numpy(rng.random(truth.shape) < 0.3), truth, 0).to(torch.int8)
     logits = torch.from_numpy(rng.normal(size=(*truth.shape, 2)).astype(np.float32))
     network.raise_thresholds(logits, marks, truth)
-    believed = network.believe(logits, marks)
-    assert ((believed == 0) | (believed == truth)).all()
+    accepted = network.accept(logits, marks)
+    assert ((accepted == 0) | (accepted == truth)).all()
     wrong = logits[..., 1][(marks == 0) & (truth < 0)].max()
     assert network.thresholds[1].item() == pytest.approx(wrong.item() + MARGIN)
 
@@ -136,44 +139,44 @@ def test_certainty_counts_what_exceeds_all_wrong_answers():
     assert certainty(logits, everything).item() == 0.0
 
 
-def test_what_trials_teach():
+def test_what_trials_decide():
     nothing, full = np.zeros((4, 16, 4), np.int8), np.ones((4, 16, 4), np.int8)
     present, absent = nothing.copy(), nothing.copy()
     present[:, 0, 0], absent[:, 0, 0] = 1, -1
     present[2] = full[2]
     fails = np.array([True, False, False, False]), np.array([False, True, False, False])
     trials = Trials(present, absent, *fails)
-    assert trials.teach.tolist() == [True, True, True, False]
+    assert trials.decides.tolist() == [True, True, True, False]
     known = trials.outcome(nothing)
     np.testing.assert_array_equal(known, [absent[0], present[1], full[2], nothing[3]])
 
 
 def never(geometry):
-    """A network that believes nothing."""
+    """A network that sets no mark."""
     network = SymmetricNetwork(geometry, 2)
     network.thresholds = torch.full((2,), 1e9)
     return network
 
 
-def test_a_supposition_that_fails_teaches_its_contrary():
+def test_an_assumption_that_fails_proves_the_contrary():
     chosen = puzzles.load("4x4", "test")[:4]
-    truth = true_marks(chosen.solutions)
+    truth = solution_marks(chosen.solutions)
     marks = truth.copy()
     marks[:, 0] = 0  # one open cell
     wrong = (truth[:, 0] < 0).argmax(1)
-    found = suppose(marks, wrong.astype(np.int64), [never(FOUR)], FOUR)
+    found = try_both_ways(marks, wrong.astype(np.int64), [never(FOUR)], FOUR)
     assert found.present_fails.all() and not found.absent_fails.any()
     np.testing.assert_array_equal(found.outcome(marks)[:, 0].min(1), -1)
 
 
 def test_backtracking_needs_no_network_that_knows():
     chosen = puzzles.load("4x4", "test")[:4]
-    marks = true_marks(chosen.solutions)
+    marks = solution_marks(chosen.solutions)
     marks[:, [0, 1, 5]] = 0
-    found, suppositions = backtrack(marks, [never(FOUR)], never(FOUR), FOUR, most=200)
-    assert (suppositions > 0).all()
-    np.testing.assert_array_equal(grids(found), chosen.solutions)
-    stopped, none = backtrack(marks, [never(FOUR)], never(FOUR), FOUR, most=1)
+    found, assumptions = backtrack(marks, [never(FOUR)], never(FOUR), FOUR, limit=200)
+    assert (assumptions > 0).all()
+    np.testing.assert_array_equal(boards_of(found), chosen.solutions)
+    stopped, none = backtrack(marks, [never(FOUR)], never(FOUR), FOUR, limit=1)
     assert not none.any()
     np.testing.assert_array_equal(stopped, marks)
 
@@ -214,15 +217,15 @@ def trained(tmp_path_factory):
 def test_what_it_fills_is_right(trained):
     """It is trained for seconds: it says little of minimal puzzles, and of easier ones more."""
     test = puzzles.load("6x6", "test")[:200]
-    networks, truth = trained.learner.networks, true_marks(test.solutions)
+    networks, truth = trained.learner.networks, solution_marks(test.solutions)
     shown = np.random.default_rng(0).random(test.puzzles.shape) < 0.5
     easier = np.where(shown, test.solutions, test.puzzles)
     for boards, known, full in ((test.puzzles, 0.5, 0.0), (easier, 0.9, 0.2)):
-        found = fill(first_marks(boards), networks.first(2), test.geometry)
+        found = fill(marks_of(boards), networks.first(2), test.geometry)
         sound = ((found == 0) | (found == truth)).all((1, 2))
         assert sound.mean() > 0.95  # thresholds are fitted on 128 boards
         assert (found != 0).mean() > known and is_full(found).mean() >= full
-    policy = PredictorPolicy(Filling(networks, 2), "one-shot")
+    policy = PredictorPolicy(FillingPredictor(networks, 2), "one-shot")
     filled = evaluate(policy, easier, geometry=test.geometry).completion_rate
     assert filled == (is_full(found) & sound).mean()
 
@@ -281,27 +284,27 @@ def test_settings_that_make_no_sense(tmp_path, changes, message):
 def test_the_networks_that_come_with_the_package():
     """They fill what singles solve, and search the rest."""
     test = puzzles.load("9x9", "test")[:40]
-    solver = agent.load()
+    solver = policies.load_guissart()
     found = solver.solve(test.puzzles, test.geometry)
     np.testing.assert_array_equal(found, test.solutions)
     assert solver.filled >= 0.8 * (test.grades <= GRADES.index("hidden singles")).sum()
-    assert agent.load(backtracking=0).backtracking == 0
+    assert policies.load_guissart(backtracking=0).backtracking == 0
 
 
 def test_networks_are_made_for_one_geometry():
-    networks = Networks(FOUR, 3, 4)
+    networks = GuissartNetworks(FOUR, 3, 4)
     assert len(networks.first(2)) == 2
     with pytest.raises(ValueError, match="trained on 4x4"):
-        Filling(networks, 1).predict(np.zeros((1, 6, 6), np.int8), Geometry.standard(6))
+        FillingPredictor(networks, 1).predict(np.zeros((1, 6, 6), np.int8), Geometry.standard(6))
 
 
 def test_rules_deduce_singles_and_nothing_else():
     boards = puzzles.load("9x9", "test")[:60]
-    found = fill(first_marks(boards.puzzles), [Rules(boards.geometry)], boards.geometry)
-    truth = true_marks(boards.solutions)
+    found = fill(marks_of(boards.puzzles), [RuleFiller(boards.geometry)], boards.geometry)
+    truth = solution_marks(boards.solutions)
     assert ((found == 0) | (found == truth)).all()
     by_singles = boards.grades <= GRADES.index("hidden singles")
     np.testing.assert_array_equal(is_full(found), by_singles)
-    first = Rules(FOUR).step(first_marks(board.parse("1...............")[None]))[0]
+    first = RuleFiller(FOUR).step(marks_of(board.parse("1...............")[None]))[0]
     assert (first[0] == [1, -1, -1, -1]).all() and (first[[1, 5, 12], 0] == -1).all()
     assert (first[[6, 11], 0] == 0).all()

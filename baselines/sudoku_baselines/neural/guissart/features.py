@@ -1,17 +1,13 @@
-"""What a placement sees of a board: sums of marks that no symmetry changes.
+"""Features of a placement: sums of marks that no symmetry of the board changes.
 
-Seen from one cell, others lie in its row, its column, its region, in two of them, or in none; and
-there is the cell itself. For each of these groups of cells there are four sums over the placements
-in them: how many are unknown and how many are present, of the same digit, and of all other digits.
-A symmetry of the board maps units onto units of the same kind, so it maps a group onto itself, and
-the sums are unchanged. The one exception, the transpose, exchanges rows and columns, and with them
-whole features; the network is applied to both orders (`FeatureTable.swap`).
+The cells are grouped by what they share with the placement's cell: row, column, region, two of
+them, none, or being that cell. For each group there are four sums over its placements: unknown and
+present ones, of the same digit and of all others; 28 features at 9x9. The transpose exchanges rows
+and columns; the network is applied to both orders (`FeatureTable.swap`).
 
-At 9x9 there are seven groups, hence 28 features. Source: Guissart, section 2 and figure 1. It
-differs in two points. The source sums absent placements, and here it is the unknown ones: as known
-ones are absent or present, the combinations are the same. And a sum s is not shown as it is, but as
-4 / (1 + s): where nothing is unknown, or present, something follows, and between 0 and 1 lies the
-greatest step. With the sums themselves, training ended with hidden units that are never active.
+Source: Guissart, section 2 and figure 1, with two changes. Unknown placements are summed in place
+of absent ones. A sum s enters as 4 / (1 + s), whose greatest step is between 0 and 1; with the sums
+themselves some hidden units ended up never active.
 """
 
 from __future__ import annotations
@@ -27,15 +23,15 @@ from torch import Tensor
 from sudoku_gym.geometry import Geometry
 
 _ROWS, _COLUMNS = 1, 2  # bits of the kinds of units that two cells share
-_SCALE = 4.0  # of what is seen
+_SCALE = 4.0
 
 
 class FeatureTable(NamedTuple):
-    """How features are summed.
+    """The groups of cells of a geometry.
 
     Attributes:
-        groups: float32 `[K, N**2, N**2]`, 1 where the second cell belongs to the group as seen
-            from the first.
+        groups: float32 `[K, N**2, N**2]`, 1 where the second cell belongs to the group of the
+            first.
         swap: int64 `[4 K]`, the features after the transpose; None where it is no symmetry.
     """
 
@@ -62,7 +58,7 @@ def feature_table(geometry: Geometry) -> FeatureTable:
 
 
 def features(marks: Tensor, table: FeatureTable) -> Tensor:
-    """Return what each placement sees, float32 `[B, N**2, N, 4 K]`.
+    """Return the features of each placement, float32 `[B, N**2, N, 4 K]`.
 
     Args:
         marks: int8 `[B, N**2, N]`.

@@ -36,10 +36,10 @@ from torch.nn import functional
 
 from sudoku_baselines.neural.config import LabelledConfig
 from sudoku_baselines.neural.guissart.features import features
-from sudoku_baselines.neural.guissart.filling import fill, first_marks, is_full, true_marks
+from sudoku_baselines.neural.guissart.marks import fill, is_full, marks_of, solution_marks
 from sudoku_baselines.neural.guissart.network import SymmetricNetwork
-from sudoku_baselines.neural.guissart.solver import Filling, Networks
-from sudoku_baselines.neural.guissart.trying import Marks, suppose
+from sudoku_baselines.neural.guissart.solver import FillingPredictor, GuissartNetworks
+from sudoku_baselines.neural.guissart.trials import Marks, try_both_ways
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import PredictorPolicy
@@ -122,9 +122,9 @@ class GuissartTraining(LabelledConfig):
         if not 0 <= self.revealed <= 1:
             raise ValueError(f"revealed must lie in [0, 1], not {self.revealed}")
 
-    def build(self, geometry: Geometry) -> Networks:
+    def build(self, geometry: Geometry) -> GuissartNetworks:
         """Make the networks, with random weights."""
-        return Networks(geometry, self.fillers, self.hidden)
+        return GuissartNetworks(geometry, self.fillers, self.hidden)
 
 
 class GuissartLearner:
@@ -185,7 +185,7 @@ class GuissartLearner:
 
     def policy(self) -> PredictorPolicy:
         """Return the policy that fills, by the networks whose turn has come."""
-        return PredictorPolicy(Filling(self.networks, self._begun), "one-shot")
+        return PredictorPolicy(FillingPredictor(self.networks, self._begun), "one-shot")
 
     def state(self) -> LearnerState:
         """Return weights, optimiser, and how many networks fill."""
@@ -207,7 +207,7 @@ class GuissartLearner:
         for marks, truth in self._batches(
             self._train, which, rng, self.config.optimiser.batch_size
         ):
-            network.forget_thresholds()
+            network.reset_thresholds()
             for loss, count in self._follow(which, marks, truth, rng, learning=True):
                 losses.append(loss)
                 positions += count
@@ -222,7 +222,7 @@ class GuissartLearner:
         again until none rises any more.
         """
         network = self.networks.first(which + 1)[which]
-        network.forget_thresholds()
+        network.reset_thresholds()
         for _ in range(MOST_PASSES):
             before = network.thresholds.clone()
             for marks, truth in self._batches(self._validation, which, rng, len(self._validation)):
@@ -264,9 +264,9 @@ class GuissartLearner:
         while len(rows):
             before, right = marks[rows], truth[rows]
             yield self._update(network, before, right, rng) if learning else 0.0, len(rows)
-            logits, known = torch.from_numpy(network.answer(before)), torch.from_numpy(before)
+            logits, known = torch.from_numpy(network.logits_of(before)), torch.from_numpy(before)
             network.raise_thresholds(logits, known, torch.from_numpy(right))
-            following = fill(network.believe(logits, known).numpy(), earlier, self._geometry)
+            following = fill(network.accept(logits, known).numpy(), earlier, self._geometry)
             has_changed = (following != before).any((1, 2))
             marks[rows] = following
             rows = rows[has_changed & _can_go_on(following, right)]
@@ -301,16 +301,16 @@ class GuissartLearner:
                 if not len(marks):
                     break
                 placements = _one_unknown(marks, rng)
-                found = suppose(marks, placements, fillers, self._geometry)
+                found = try_both_ways(marks, placements, fillers, self._geometry)
                 seen = features(torch.from_numpy(marks), proposer.table).flatten(1, 2)
                 each = torch.arange(len(marks))
                 chosen = proposer(seen[each, torch.from_numpy(placements)])[:, 1]
-                teach = torch.from_numpy(found.teach).float()
+                teach = torch.from_numpy(found.decides).float()
                 loss = functional.binary_cross_entropy_with_logits(chosen, teach)
                 self.optimiser.step(loss)
                 losses.append(loss.item())
                 count += len(marks)
-                taught += int(found.teach.sum())
+                taught += int(found.decides.sum())
                 marks = found.outcome(marks)
         return float(np.mean(losses or [0.0])), count, taught / max(count, 1)
 
@@ -324,8 +324,8 @@ class GuissartLearner:
         order = rng.permutation(len(chosen))
         for start in range(0, len(order), boards):
             rows = order[start : start + boards]
-            marks = first_marks(self._revealed(chosen, rows, rng))
-            truth = true_marks(chosen.solutions[rows])
+            marks = marks_of(self._revealed(chosen, rows, rng))
+            truth = solution_marks(chosen.solutions[rows])
             if which:
                 marks = fill(marks, self.networks.first(which), self._geometry)
                 left = _can_go_on(marks, truth)

@@ -1,8 +1,8 @@
 """The network: a perceptron on a placement's features, the same for all placements.
 
-At 9x9 it has 28 features, 16 hidden units and two answers, absent and present: 498 weights. An
-answer is believed where it exceeds its threshold, which no wrong answer did in validation
-(Guissart, section 3 and algorithm 1). Hidden units leak, so that none is lost for good.
+At 9x9 it has 28 features, 16 hidden units and two outputs, absent and present: 498 weights. A mark
+is set where its logit exceeds a threshold, which no wrong one did in validation (Guissart, section
+3 and algorithm 1). Hidden units are leaky, so that none dies.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from sudoku_baselines.neural.guissart.features import FeatureTable, feature_tabl
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import chunks
 
-LOWEST = -10.0  # where thresholds begin: everything is believed
-HIGHEST = 1e6  # nothing is
-MARGIN = 0.1  # by which a threshold clears the highest wrong answer
+LOWEST = -10.0  # threshold at first: every mark is set
+HIGHEST = 1e6  # no mark is set
+MARGIN = 0.1  # of a threshold above the highest wrong logit
 _LEAK = 0.1
 
 
 class SymmetricNetwork(nn.Module):
-    """See the module.
+    """The network of this module.
 
     Args:
         geometry: of the boards.
@@ -45,35 +45,37 @@ class SymmetricNetwork(nn.Module):
 
     @property
     def table(self) -> FeatureTable:
-        """How the features are summed."""
+        """The groups of cells that features are summed over."""
         return feature_table(self._geometry)
 
-    def forward(self, seen: Tensor) -> Tensor:
+    def forward(self, inputs: Tensor) -> Tensor:
         """Return the logits of absent and present, float32 `[..., 2]`.
 
         Args:
-            seen: float32 `[..., 4 K]`, of `features`.
+            inputs: float32 `[..., 4 K]`, of `features`.
         """
-        found: Tensor = self.answers(functional.leaky_relu(self.hidden(seen), _LEAK))
+        found: Tensor = self.answers(functional.leaky_relu(self.hidden(inputs), _LEAK))
         if self.table.swap is None:
             return found
-        swapped = functional.linear(seen, self.hidden.weight[:, self.table.swap], self.hidden.bias)
+        swapped = functional.linear(
+            inputs, self.hidden.weight[:, self.table.swap], self.hidden.bias
+        )
         return (found + self.answers(functional.leaky_relu(swapped, _LEAK))) / 2
 
-    def forget_thresholds(self) -> None:
-        """Believe everything, until wrong answers are seen."""
+    def reset_thresholds(self) -> None:
+        """Set every mark, until `raise_thresholds` meets wrong logits."""
         self.thresholds = torch.full((2,), LOWEST)
 
     def close_untested(self) -> None:
-        """Believe no answer of a kind of which none was wrong: it has not been tested."""
+        """Set no mark of a kind that was never wrong: it has not been tested."""
         is_tested = self.thresholds > LOWEST
         self.thresholds = torch.where(is_tested, self.thresholds, torch.tensor(HIGHEST))
 
     def raise_thresholds(self, logits: Tensor, marks: Tensor, truth: Tensor) -> None:
-        """Lift the thresholds above every wrong answer, with a margin (algorithm 1).
+        """Raise the thresholds above every wrong logit, with a margin (algorithm 1).
 
         Args:
-            logits: float32 `[B, N**2, N, 2]`, of `answer`.
+            logits: float32 `[B, N**2, N, 2]`, of `logits_of`.
             marks: int8 `[B, N**2, N]`; only what is unknown counts.
             truth: int8 `[B, N**2, N]`, -1 or 1.
         """
@@ -82,14 +84,14 @@ class SymmetricNetwork(nn.Module):
             if len(wrong) and wrong.max() > self.thresholds[answer]:
                 self.thresholds[answer] = wrong.max() + MARGIN
 
-    def believe(self, logits: Tensor, marks: Tensor) -> Tensor:
-        """Return the marks with all answers above their thresholds, int8 `[B, N**2, N]`."""
+    def accept(self, logits: Tensor, marks: Tensor) -> Tensor:
+        """Return the marks with those above their thresholds added, int8 `[B, N**2, N]`."""
         excess = logits - self.thresholds
         sign = torch.where(excess[..., 1] > excess[..., 0], 1, -1).to(torch.int8)
         return torch.where((marks == 0) & (excess > 0).any(3), sign, marks)
 
-    def answer(self, marks: NDArray[np.int8]) -> NDArray[np.float32]:
-        """Return the logits of what is unknown, float32 `[B, N**2, N, 2]`, -inf for the rest."""
+    def logits_of(self, marks: NDArray[np.int8]) -> NDArray[np.float32]:
+        """Return the logits of unknown placements, float32 `[B, N**2, N, 2]`, -inf for the rest."""
         logits = np.full((*marks.shape, 2), -np.inf, np.float32)
         with torch.inference_mode():
             for chunk in chunks(len(marks), 128):
@@ -101,7 +103,7 @@ class SymmetricNetwork(nn.Module):
 
     def step(self, marks: NDArray[np.int8]) -> NDArray[np.int8]:
         """Return the marks after one step, int8 `[B, N**2, N]`."""
-        found: NDArray[np.int8] = self.believe(
-            torch.from_numpy(self.answer(marks)), torch.from_numpy(marks)
+        found: NDArray[np.int8] = self.accept(
+            torch.from_numpy(self.logits_of(marks)), torch.from_numpy(marks)
         ).numpy()
         return found

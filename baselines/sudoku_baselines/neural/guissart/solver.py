@@ -1,4 +1,4 @@
-"""The trained networks as a solver, and as a predictor that only fills."""
+"""The trained networks as a solver, and as a predictor without search."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
-from sudoku_baselines.neural.guissart.filling import Rules, fill, first_marks, grids, is_full
+from sudoku_baselines.neural.guissart.marks import RuleFiller, boards_of, fill, is_full, marks_of
 from sudoku_baselines.neural.guissart.network import SymmetricNetwork
-from sudoku_baselines.neural.guissart.trying import backtrack, try_and_err
+from sudoku_baselines.neural.guissart.trials import backtrack, solve_by_trials
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 
 
-class Networks(nn.Module):
+class GuissartNetworks(nn.Module):
     """The networks that fill, in the order of their training, and the one that proposes trials.
 
     Args:
@@ -37,29 +37,29 @@ class Networks(nn.Module):
 
 
 class Guissart:
-    """Fills, tries and backtracks: a `sudoku_gym.Solver`.
+    """Filling, then trial and error, then backtracking: a `sudoku_gym.Solver`.
 
     Args:
         networks: trained, for boards of one geometry.
         trial_and_error: whether to try placements where filling stops.
-        backtracking: suppositions a board at most, where trial and error stops too, filling by the
-            networks, and as many again with the rules' own deductions; 0 for none.
+        backtracking: assumptions a board at most where trial and error fails, once with the
+            networks and once with `RuleFiller`; 0 for none.
 
     Attributes:
         filled, tried, searched: how many of the last batch were solved by filling alone, by trial
             and error, and by backtracking.
-        suppositions: int64 `[B]`, placements tried both ways, and suppositions in backtracking, on
+        assumptions: int64 `[B]`, placements tried both ways, and assumptions in backtracking, on
             each board of the last batch.
     """
 
     def __init__(
-        self, networks: Networks, trial_and_error: bool = True, backtracking: int = 1000
+        self, networks: GuissartNetworks, trial_and_error: bool = True, backtracking: int = 1000
     ) -> None:
         self.networks = networks
         self.trial_and_error = trial_and_error
         self.backtracking = backtracking
         self.filled = self.tried = self.searched = 0
-        self.suppositions = np.zeros(0, np.int64)
+        self.assumptions = np.zeros(0, np.int64)
 
     def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
         """Return completed boards, int8 `[B, N, N]`, all zeros where it found none.
@@ -70,59 +70,59 @@ class Guissart:
         check_units(geometry, self.networks)
         fillers: Sequence[SymmetricNetwork] = self.networks.first(len(self.networks.fillers))
         proposer = self.networks.proposer
-        start = first_marks(board.as_boards(puzzles, geometry))
+        start = marks_of(board.as_boards(puzzles, geometry))
         marks = fill(start, fillers, geometry)
         solved = _is_solved(marks, geometry)
         self.filled, self.tried, self.searched = int(solved.sum()), 0, 0
-        self.suppositions = np.zeros(len(marks), np.int64)
+        self.assumptions = np.zeros(len(marks), np.int64)
         if self.trial_and_error:
             rows = np.flatnonzero(~solved)
-            marks[rows], trials = try_and_err(marks[rows], fillers, proposer, geometry)
-            self.suppositions[rows] += trials
+            marks[rows], trials = solve_by_trials(marks[rows], fillers, proposer, geometry)
+            self.assumptions[rows] += trials
             solved[rows] = _is_solved(marks[rows], geometry)
             self.tried = int(solved[rows].sum())
         if self.backtracking:
-            # Networks that are wrong anywhere lose the solution; the rules do not.
-            for filling in (fillers, [Rules(geometry)]):
+            # A wrong mark of a network excludes the solution; the rules make none.
+            for filling in (fillers, [RuleFiller(geometry)]):
                 rows = np.flatnonzero(~solved)
                 args = (filling, proposer, geometry, self.backtracking)
                 marks[rows], searched = backtrack(start[rows], *args)
-                self.suppositions[rows] += searched
+                self.assumptions[rows] += searched
                 solved[rows] = _is_solved(marks[rows], geometry)
                 self.searched += int(solved[rows].sum())
-        return np.where(solved[:, None, None], grids(marks), np.int8(0))
+        return np.where(solved[:, None, None], boards_of(marks), np.int8(0))
 
 
-class Filling:
-    """Filling alone, as a `sudoku_gym.policies.Predictor`: what it is certain of.
+class FillingPredictor:
+    """Filling alone, as a `sudoku_gym.policies.Predictor`.
 
     Args:
         networks: trained, for boards of one geometry.
         count: how many of the networks fill.
     """
 
-    def __init__(self, networks: Networks, count: int) -> None:
+    def __init__(self, networks: GuissartNetworks, count: int) -> None:
         self.networks = networks
         self.count = count
 
     def predict(self, boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.floating[Any]]:
         """Return 1 for placements that are present, -1 absent, 0 unknown: float32 `[B, N, N, N]`.
 
-        A cell whose digit is not known scores the other way round: it is answered with a digit that
-        is known to be wrong, so that no board is won by a guess.
+        The scores of a cell whose digit is unknown are negated: it gets a digit that is known to
+        be wrong, so that no board is solved by a guess.
 
         Raises:
             ValueError: as `Guissart.solve`.
         """
         check_units(geometry, self.networks)
-        marks = first_marks(board.as_boards(boards, geometry))
+        marks = marks_of(board.as_boards(boards, geometry))
         found = fill(marks, self.networks.first(self.count), geometry)
         scores = np.where((found > 0).any(2, keepdims=True), found, -found)
         return scores.reshape(len(boards), *3 * (geometry.size,)).astype(np.float32)
 
 
-def check_units(geometry: Geometry, networks: Networks) -> None:
-    """See that boards have the units that networks were made for.
+def check_units(geometry: Geometry, networks: GuissartNetworks) -> None:
+    """Check that boards have the units that networks were made for.
 
     Raises:
         ValueError: if not.
@@ -135,4 +135,4 @@ def check_units(geometry: Geometry, networks: Networks) -> None:
 
 
 def _is_solved(marks: NDArray[np.int8], geometry: Geometry) -> NDArray[np.bool_]:
-    return is_full(marks) & board.is_solved(grids(marks), geometry)
+    return is_full(marks) & board.is_solved(boards_of(marks), geometry)

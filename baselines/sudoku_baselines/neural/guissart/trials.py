@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_baselines.neural.guissart.filling import Filler, fill, is_full, is_wrong
+from sudoku_baselines.neural.guissart.marks import Filler, fill, is_full, is_wrong
 from sudoku_baselines.neural.guissart.network import SymmetricNetwork
 from sudoku_gym.geometry import Geometry
 
@@ -17,12 +17,12 @@ Marks = NDArray[np.int8]
 
 @dataclass(frozen=True)
 class Trials:
-    """What was supposed, and what came of it, of B boards and one placement of each.
+    """The results of assuming one placement of each of B boards present, and absent.
 
     Attributes:
-        present: int8 `[B, N**2, N]`, filled after the placement was supposed to be present.
+        present: int8 `[B, N**2, N]`, filled after the placement was assumed to be present.
         absent: the same, absent.
-        present_fails: bool `[B]`, a rule was broken where it was present.
+        present_fails: bool `[B]`, whether `present` breaks a rule.
         absent_fails: the same, absent.
     """
 
@@ -32,13 +32,13 @@ class Trials:
     absent_fails: NDArray[np.bool_]
 
     @property
-    def teach(self) -> NDArray[np.bool_]:
-        """Whether a trial decides anything: a side fails, or is full; bool `[B]`."""
+    def decides(self) -> NDArray[np.bool_]:
+        """Whether a side fails or is full, bool `[B]`."""
         full = is_full(self.present) | is_full(self.absent)
         return self.present_fails | self.absent_fails | full
 
     def outcome(self, marks: Marks) -> Marks:
-        """Return what is known after the trials (algorithm 2); `marks` where they teach nothing.
+        """Return the marks after the trials (algorithm 2); `marks` where they decide nothing.
 
         Where one side fails the other holds; where a side is full it is the solution.
         """
@@ -50,7 +50,7 @@ class Trials:
         return np.where(both[:, None, None], self.present, found)
 
 
-def suppose(
+def try_both_ways(
     marks: Marks,
     placements: NDArray[np.int64],
     networks: Sequence[SymmetricNetwork],
@@ -77,17 +77,17 @@ def suppose(
 def best_placements(
     marks: Marks, proposer: SymmetricNetwork, tried: NDArray[np.bool_] | None = None
 ) -> NDArray[np.int64]:
-    """Return the unknown placement of each board that is likeliest to teach something.
+    """Return the unknown placement of each board whose trial is likeliest to decide something.
 
     Args:
         marks: int8 `[B, N**2, N]`.
-        proposer: its second answer says so.
+        proposer: the network whose second logit predicts this.
         tried: bool `[B, N**3]`, placements to leave out.
 
     Returns:
         int64 `[B]`; -1 where no placement is left.
     """
-    scores = proposer.answer(marks)[..., 1].reshape(len(marks), marks.shape[1] * marks.shape[2])
+    scores = proposer.logits_of(marks)[..., 1].reshape(len(marks), marks.shape[1] * marks.shape[2])
     open_ = marks.reshape(scores.shape) == 0
     if tried is not None:
         open_ &= ~tried
@@ -95,7 +95,7 @@ def best_placements(
     return np.where(open_.any(1), best, -1)
 
 
-def try_and_err(
+def solve_by_trials(
     marks: Marks,
     networks: Sequence[SymmetricNetwork],
     proposer: SymmetricNetwork,
@@ -104,7 +104,7 @@ def try_and_err(
     """Fill boards, trying placements both ways wherever filling stops (algorithm 2).
 
     Returns:
-        The boards, int8 `[B, N**2, N]`: full, wrong, or with every placement tried in vain; and how
+        The boards, int8 `[B, N**2, N]`: full, wrong, or with every placement tried; and how
         many placements were tried on each, int64 `[B]`.
     """
     marks = fill(marks, networks, geometry)
@@ -118,11 +118,11 @@ def try_and_err(
         if not len(rows):
             return marks, trials
         trials[rows] += 1
-        found = suppose(marks[rows], placements, networks, geometry)
-        taught = found.teach
+        found = try_both_ways(marks[rows], placements, networks, geometry)
+        decided = found.decides
         marks[rows] = found.outcome(marks[rows])
         tried[rows, placements] = True
-        tried[rows[taught]] = False
+        tried[rows[decided]] = False
 
 
 def backtrack(
@@ -130,24 +130,24 @@ def backtrack(
     fillers: Sequence[Filler],
     proposer: SymmetricNetwork,
     geometry: Geometry,
-    most: int,
+    limit: int,
 ) -> tuple[Marks, NDArray[np.int64]]:
-    """Search boards depth first, filling after each supposition.
+    """Search boards depth first, filling after each assumption.
 
     Args:
         marks: int8 `[B, N**2, N]`.
         fillers: that fill.
-        proposer: chooses what is supposed.
+        proposer: chooses the placement that is assumed.
         geometry: of the boards.
-        most: boards to fill for each of them, at most: itself, and one a supposition.
+        limit: boards to fill for each of them, at most: itself, and one an assumption.
 
     Returns:
         The boards, int8 `[B, N**2, N]`: full ones, where one was found, else as given; and how many
-        suppositions were filled on each, int64 `[B]`.
+        assumptions were filled on each, int64 `[B]`.
     """
     found = marks.copy()
     stacks: list[list[Marks]] = [[each] for each in marks]
-    left = np.full(len(marks), most)
+    left = np.full(len(marks), limit)
     while rows := [row for row, stack in enumerate(stacks) if stack and left[row] > 0]:
         left[rows] -= 1
         filled = fill(np.stack([stacks[row].pop() for row in rows]), fillers, geometry)
@@ -158,8 +158,8 @@ def backtrack(
                 found[row] = filled[which]
                 stacks[row].clear()
             elif not wrong[which]:
-                for sign in (-1, 1):  # the last is looked at first
-                    supposed = filled[which].copy()
-                    supposed.flat[placements[which]] = sign
-                    stacks[row].append(supposed)
-    return found, np.maximum(most - left - 1, 0)
+                for sign in (-1, 1):  # the last is filled first
+                    assumed = filled[which].copy()
+                    assumed.flat[placements[which]] = sign
+                    stacks[row].append(assumed)
+    return found, np.maximum(limit - left - 1, 0)

@@ -1,4 +1,4 @@
-"""Filling boards step by step, and seeing when one is complete or wrong."""
+"""Marks of boards, and filling them step by step until nothing more follows."""
 
 from __future__ import annotations
 
@@ -12,19 +12,15 @@ from sudoku_gym.geometry import Geometry
 
 
 class Filler(Protocol):
-    """What adds marks to boards: a network, or the rules."""
+    """What adds marks to boards: a network, or `RuleFiller`."""
 
     def step(self, marks: NDArray[np.int8]) -> NDArray[np.int8]:
         """Return the marks after one step, int8 `[B, N**2, N]`."""
         ...
 
 
-class Rules:
-    """Marks that follow from the rules at once: what a digit excludes, and a last place.
-
-    Args:
-        geometry: of the boards.
-    """
+class RuleFiller:
+    """Adds the marks that follow from the rules: absent in peers, naked and hidden singles."""
 
     def __init__(self, geometry: Geometry) -> None:
         self._units = geometry.units
@@ -44,19 +40,19 @@ class Rules:
         return np.where(is_open, np.where(is_last, 1, marks), -1).astype(np.int8)
 
 
-def first_marks(boards: NDArray[np.int8]) -> NDArray[np.int8]:
-    """Return what boards `[B, N, N]` tell: 1 for each digit there, int8 `[B, N**2, N]`."""
+def marks_of(boards: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Return the marks of boards `[B, N, N]`: 1 for each digit there, int8 `[B, N**2, N]`."""
     count, size = boards.shape[:2]
     digits = np.arange(1, size + 1, dtype=np.int8)
     return (boards.reshape(count, size**2, 1) == digits).astype(np.int8)
 
 
-def true_marks(solutions: NDArray[np.int8]) -> NDArray[np.int8]:
-    """Return what solutions `[B, N, N]` say of all placements: -1 or 1, int8 `[B, N**2, N]`."""
-    return 2 * first_marks(solutions) - np.int8(1)
+def solution_marks(solutions: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Return the marks of solutions `[B, N, N]`: -1 or 1, int8 `[B, N**2, N]`."""
+    return 2 * marks_of(solutions) - np.int8(1)
 
 
-def grids(marks: NDArray[np.int8]) -> NDArray[np.int8]:
+def boards_of(marks: NDArray[np.int8]) -> NDArray[np.int8]:
     """Return the digits that are present, int8 `[B, N, N]`, 0 where a cell has none."""
     count, _, size = marks.shape
     present = marks > 0
@@ -65,10 +61,7 @@ def grids(marks: NDArray[np.int8]) -> NDArray[np.int8]:
 
 
 def is_wrong(marks: NDArray[np.int8], geometry: Geometry) -> NDArray[np.bool_]:
-    """Return which boards break a rule, bool `[B]`.
-
-    A cell, or a digit in a unit, has two places, or none left.
-    """
+    """Return the boards with a cell, or a digit in a unit, present twice or nowhere, bool `[B]`."""
     in_units = marks[:, geometry.units]  # [B, U, N cells, N digits]
     twice_in_unit = ((in_units > 0).sum(2) > 1).any((1, 2))
     nowhere_in_unit = (in_units.max(2) < 0).any((1, 2))
@@ -87,9 +80,9 @@ def is_full(marks: NDArray[np.int8]) -> NDArray[np.bool_]:
 def fill(
     marks: NDArray[np.int8], fillers: Sequence[Filler], geometry: Geometry
 ) -> NDArray[np.int8]:
-    """Fill boards until nobody has anything to add.
+    """Fill boards until no filler adds anything, or they are full or wrong.
 
-    Each board goes to the first filler that adds something; boards that are full or wrong stop.
+    In each step a board is filled by the first filler that adds something.
 
     Args:
         marks: int8 `[B, N**2, N]`.
