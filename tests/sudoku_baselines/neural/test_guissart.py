@@ -11,6 +11,7 @@ from sudoku_baselines.neural.guissart.features import feature_table, features
 from sudoku_baselines.neural.guissart.learner import GuissartLearner, GuissartTraining, certainty
 from sudoku_baselines.neural.guissart.marks import (
     RuleFiller,
+    boards_of,
     fill,
     is_full,
     is_wrong,
