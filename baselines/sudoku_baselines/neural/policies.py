@@ -93,7 +93,7 @@ def load_guissart(
     Raises:
         ValueError: if there is no sound checkpoint in the folder.
     """
-    read = partial(read_config, kind=GuissartTraining)
+    read = partial(config_from_json, kind=GuissartTraining)
     _, networks = load_network(folder, read, _make_guissart)
     return Guissart(networks, trial_and_error, backtracking)
 
