@@ -26,7 +26,8 @@ from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig
 from sudoku_learning.training import RayConfig
 from sudoku_learning.training.actors import RaySampler
-from sudoku_learning.training.sampling import LocalSampler, split_games
+from sudoku_learning.training.samplers import LocalSampler
+from sudoku_learning.training.sampling import split_games
 
 CONFIG = AlphaZeroConfig(
     run=Path("not-written"),

@@ -56,9 +56,9 @@ def ray_cluster():
     each other.
     """
     ray = pytest.importorskip("ray")
-    from sudoku_learning.training.actors import give_a_token
+    from sudoku_learning.training.actors import set_token
 
-    give_a_token()
+    set_token()
     ray.init(
         "local", num_cpus=4, include_dashboard=False, log_to_driver=False, configure_logging=False
     )

@@ -27,11 +27,11 @@ from sudoku_learning.training import (
     train_from_the_command_line,
 )
 from sudoku_learning.training.environments import held_out_source
-from sudoku_learning.training.samplers import make_sampler
+from sudoku_learning.training.samplers import SamplingLearner, make_sampler
 from sudoku_learning.training.sampling import split_games
 
 
-class AlphaZeroLearner:
+class AlphaZeroLearner(SamplingLearner):
     """Learns from its own games; a `sudoku_learning.training.Learner`.
 
     Args:
@@ -53,14 +53,6 @@ class AlphaZeroLearner:
         self.optimiser = Optimiser(self.network, config.optimiser)
         self.replay = PositionReplay(config.replay_iterations)
         self.sampler = make_sampler(partial(SelfPlayer, config), config.ray)
-
-    def start(self) -> None:
-        """Start the actors, if there are to be any."""
-        self.sampler.start()
-
-    def close(self) -> None:
-        """End the actors."""
-        self.sampler.close()
 
     def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
         """Play games with so many blanks, and update the network."""

@@ -16,7 +16,7 @@ from sudoku_agents.retry_search.solver import RetrySolver
 from sudoku_gym.storage.configs import from_json
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.training.environments import check_env, held_out_source
-from sudoku_learning.training.playing import load_network
+from sudoku_learning.training.weights import load_network
 
 SEARCH_ROUNDS = 256  # of a tree search's evaluations, at most
 PRETRAINED = Path(__file__).parent / "pretrained"

@@ -44,15 +44,15 @@ from sudoku_learning.training import (
 )
 from sudoku_learning.training.checkpoint import REPLAY, STATE
 from sudoku_learning.training.environments import training_source
-from sudoku_learning.training.playing import load_weights_of
-from sudoku_learning.training.samplers import make_sampler
+from sudoku_learning.training.samplers import SamplingLearner, make_sampler
 from sudoku_learning.training.sampling import split_games
+from sudoku_learning.training.weights import load_weights_of
 
 SEARCHED = "curriculum/searched"  # share of the latest environment's puzzles that it solved
 EVALUATIONS = "curriculum/evaluations"  # of the network, a puzzle searched
 
 
-class ExpertIterationLearner:
+class ExpertIterationLearner(SamplingLearner):
     """Learns from what its own search solves; a `sudoku_learning.training.Learner`.
 
     An iteration gives the search new puzzles of each environment that has joined. What it solves
@@ -80,14 +80,6 @@ class ExpertIterationLearner:
         self.optimiser = Optimiser(self.network, config.optimiser)
         self.sampler = make_sampler(partial(SearchWorker, config), config.ray)
         self._joined = self._envs[:1]
-
-    def start(self) -> None:
-        """Start the actors, if there are to be any."""
-        self.sampler.start()
-
-    def close(self) -> None:
-        """End the actors."""
-        self.sampler.close()
 
     def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
         """Search new puzzles, and update the network on what is known by now."""

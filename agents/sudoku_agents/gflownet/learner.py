@@ -35,9 +35,9 @@ from sudoku_learning.training import (
     train_from_the_command_line,
 )
 from sudoku_learning.training.environments import training_source
-from sudoku_learning.training.playing import load_weights_of
-from sudoku_learning.training.samplers import make_sampler
+from sudoku_learning.training.samplers import SamplingLearner, make_sampler
 from sudoku_learning.training.sampling import split_games
+from sudoku_learning.training.weights import load_weights_of
 
 BALANCE_LOSS = "losses/balance_loss"  # whichever is minimised
 LOG_Z = "losses/log_z"  # of the puzzles drawn, by the network
@@ -46,7 +46,7 @@ LIKELIHOOD = (PLACEMENT_LOSS, SOLVED_SHARE)
 SAMPLED = "curriculum/sampled"  # share of trajectories that ended at a solution
 
 
-class GFlowNetLearner:
+class GFlowNetLearner(SamplingLearner):
     """Learns from its own trajectories; a `sudoku_learning.training.Learner`.
 
     Args:
@@ -75,14 +75,6 @@ class GFlowNetLearner:
         self.optimiser = Optimiser(self.network, config.optimiser)
         self.replay = SolutionReplay(self._geometry, config.replay)
         self.sampler = make_sampler(partial(TrajectoryWorker, config, source), config.ray)
-
-    def start(self) -> None:
-        """Start the actors, if there are to be any."""
-        self.sampler.start()
-
-    def close(self) -> None:
-        """End the actors."""
-        self.sampler.close()
 
     def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
         """Draw trajectories from puzzles with so many blanks and update the network, in turns."""

@@ -41,6 +41,7 @@ from sudoku_learning.recurrent import (
 )
 from sudoku_learning.training import (
     CurriculumConfig,
+    Learner,
     LearnerState,
     Optimiser,
     OptimiserConfig,
@@ -106,7 +107,7 @@ class ExactCoverTraining(LabelledConfig):
         return Network(self.network, HEADS, geometry)
 
 
-class ExactCoverLearner:
+class ExactCoverLearner(Learner):
     """Trains the factor-graph body on solutions; a `sudoku_learning.training.Learner`.
 
     Args:
@@ -127,12 +128,6 @@ class ExactCoverLearner:
         make = partial(config.build, self.pools[0].geometry)
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
         self.optimiser = Optimiser(self.network, config.optimiser)
-
-    def start(self) -> None:
-        """Do nothing: everything is here."""
-
-    def close(self) -> None:
-        """Do nothing: nothing was taken."""
 
     def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
         """Update the network on boards of each environment alike."""

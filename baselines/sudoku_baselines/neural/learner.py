@@ -18,7 +18,7 @@ from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.recurrent import SOLVED_SHARE, RecurrentBatch, Segment, run_updates
-from sudoku_learning.training import LearnerState, Optimiser, Progress, Random, Report
+from sudoku_learning.training import Learner, LearnerState, Optimiser, Progress, Random, Report
 
 CELL_LOSS = "losses/cell_loss"  # cross entropy of the cells that count, nats
 
@@ -77,7 +77,7 @@ class ModelBatch(RecurrentBatch):
         return torch.stack([first[0] if state is None else state for state in self.states])
 
 
-class SupervisedLearner:
+class SupervisedLearner(Learner):
     """Trains a model on solutions; a `sudoku_learning.training.Learner`.
 
     Args:
@@ -96,12 +96,6 @@ class SupervisedLearner:
         make = partial(config.model.build, self._train.geometry)
         self.model = seeded(int(random.numpy.integers(2**32)), make).eval()
         self.optimiser = Optimiser(self.model, config.optimiser)
-
-    def start(self) -> None:
-        """Do nothing: everything is here."""
-
-    def close(self) -> None:
-        """Do nothing: nothing was taken."""
 
     def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
         """Update the model on boards of the training puzzles."""

@@ -30,7 +30,7 @@ from sudoku_gym.policies import Policy, PredictorPolicy
 from sudoku_learning.networks import NetworkPolicy
 from sudoku_learning.training.config import config_from_json
 from sudoku_learning.training.environments import held_out_source
-from sudoku_learning.training.playing import load_network
+from sudoku_learning.training.weights import load_network
 
 Folder = str | os.PathLike[str]
 Mode = Literal["one-shot", "surest"]

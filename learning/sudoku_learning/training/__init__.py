@@ -2,8 +2,7 @@
 
 from sudoku_learning.training.command import train_from_the_command_line
 from sudoku_learning.training.config import CurriculumConfig, RayConfig, TrainingConfig
-from sudoku_learning.training.environments import training_envs
-from sudoku_learning.training.held_out import HeldOut
+from sudoku_learning.training.environments import HeldOut, training_envs
 from sudoku_learning.training.learner import Learner, LearnerState, Progress, Random, Report
 from sudoku_learning.training.loop import Iteration, Training
 from sudoku_learning.training.optimiser import Optimiser, OptimiserConfig

@@ -28,8 +28,8 @@ _T = TypeVar("_T")
 _Sample = TypeVar("_Sample")
 
 
-class Place(NamedTuple):
-    """Where an actor lives."""
+class ActorProcess(NamedTuple):
+    """The process of an actor, and the node that it runs on."""
 
     pid: int
     node: str
@@ -38,15 +38,14 @@ class Place(NamedTuple):
 class ActorPool:
     """Keeps a number of actors busy, one task each, and replaces those that die.
 
-    An actor gets tasks once it is up. So actors that wait for a free core, or for the node that
-    replaces a lost one, hold nobody up.
+    An actor gets tasks once it is up, so those that wait for a core or a node delay no other.
 
     Args:
         make: starts an actor.
         size: how many actors there are.
 
     Attributes:
-        places: where the actors that are up live.
+        processes: of the actors that are up.
         deaths: how many actors died so far.
     """
 
@@ -56,7 +55,7 @@ class ActorPool:
         self._idle: list[ActorHandle[Any]] = []
         self._awaited: dict[ray.ObjectRef[Any], tuple[ActorHandle[Any], int | None]] = {}
         self._deaths_in_a_row = 0
-        self.places: dict[ActorHandle[Any], Place] = {}
+        self.processes: dict[ActorHandle[Any], ActorProcess] = {}
         self.deaths = 0
         for _ in range(size):
             self._start()
@@ -66,16 +65,13 @@ class ActorPool:
         submit: Callable[[ActorHandle[Any], _T], ray.ObjectRef[Any]],
         tasks: Sequence[_T],
     ) -> list[Any]:
-        """Do all tasks.
+        """Return the results of all tasks, in their order.
 
         A task whose actor died is done again by another one; a result that has arrived is kept.
 
         Args:
             submit: hands a task to an actor.
-            tasks: what is to be done.
-
-        Returns:
-            The results, in the order of the tasks.
+            tasks: its arguments.
 
         Raises:
             RuntimeError: if actors die again and again and no task is finished in between.
@@ -98,7 +94,7 @@ class ActorPool:
                 continue
             self._idle.append(actor)
             if task is None:
-                self.places[actor] = result
+                self.processes[actor] = result
             else:
                 results[task] = result
                 self._deaths_in_a_row = 0
@@ -110,14 +106,14 @@ class ActorPool:
             ray.kill(actor)
         self._idle.clear()
         self._awaited.clear()
-        self.places.clear()
+        self.processes.clear()
 
     def _start(self) -> None:
         actor = self._make()
-        self._awaited[actor.__ray_call__.remote(_place)] = actor, None
+        self._awaited[actor.__ray_call__.remote(_process_of)] = actor, None
 
     def _replace(self, actor: ActorHandle[Any], error: Exception) -> None:
-        place = self.places.pop(actor, None)
+        process = self.processes.pop(actor, None)
         self.deaths += 1
         self._deaths_in_a_row += 1
         if self._deaths_in_a_row >= DEATHS_AN_ACTOR * self._size:
@@ -126,14 +122,14 @@ class ActorPool:
                 "if they ran out of memory, use fewer of them or smaller tasks. "
                 f"The last one: {error}"
             ) from error
-        where = f"process {place.pid} on {place.node}" if place else "before it was up"
-        _log.warning("a Ray actor died (%s); another one takes its place", where)
+        where = f"process {process.pid} on {process.node}" if process else "before it was up"
+        _log.warning("a Ray actor died (%s); another one replaces it", where)
         ray.kill(actor)  # one that is merely out of reach must not come back
         self._start()
 
 
-def _place(actor: object) -> Place:
-    return Place(os.getpid(), socket.gethostname())
+def _process_of(actor: object) -> ActorProcess:
+    return ActorProcess(os.getpid(), socket.gethostname())
 
 
 class RaySampler(Generic[_Sample]):
@@ -167,12 +163,7 @@ class RaySampler(Generic[_Sample]):
         return self.pool
 
     def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[SamplingTask]) -> list[_Sample]:
-        """Do the tasks, see `Sampler`.
-
-        Raises:
-            ConnectionError: if no cluster answers at the address.
-            RuntimeError: if actors die again and again.
-        """
+        """Do the tasks, see `Sampler`; raises as `start` and `ActorPool.map`."""
         pool = self.start()
         kept = ray.put(dict(weights))
         try:
@@ -184,7 +175,7 @@ class RaySampler(Generic[_Sample]):
     @property
     def complete(self) -> bool:
         """Whether every actor is up; those that are do the tasks until then."""
-        return self.pool is not None and len(self.pool.places) == self._config.actors
+        return self.pool is not None and len(self.pool.processes) == self._config.actors
 
     def close(self) -> None:
         """End the actors; the next tasks start new ones."""
@@ -205,9 +196,7 @@ class _Actor:
 
 
 def connect(config: RayConfig) -> None:
-    """Join a cluster, or start Ray on this machine with a core for each actor.
-
-    If this process uses Ray already, nothing happens.
+    """Join a cluster, or start Ray here with a core for each actor, unless Ray is in use already.
 
     Raises:
         ConnectionError: if no cluster answers at the address.
@@ -219,22 +208,19 @@ def connect(config: RayConfig) -> None:
         _reach(address)
         ray.init(address=address)
     else:
-        give_a_token()
+        set_token()
         ray.init(address="local", num_cpus=config.actors, include_dashboard=False)
 
 
-def give_a_token() -> None:
-    """Let this process know the secret of a new cluster, where there is no home to keep it.
-
-    Ray writes it to `~/.ray` otherwise, and does not start where that fails.
-    """
+def set_token() -> None:
+    """Set a new cluster's secret where there is no home: Ray could not write it to `~/.ray`."""
     is_set = "RAY_AUTH_TOKEN" in os.environ or "RAY_AUTH_TOKEN_PATH" in os.environ
     if not is_set and not os.access(Path.home(), os.W_OK | os.X_OK):
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
 
 
 def _reach(address: str) -> None:
-    """Find out in seconds that nobody listens at HOST:PORT; Ray itself would try for minutes."""
+    """Fail in seconds if nothing listens at HOST:PORT; Ray itself would try for minutes."""
     host, _, port = address.rpartition(":")
     if not host or "/" in host or not port.isdigit():
         return

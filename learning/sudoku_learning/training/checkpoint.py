@@ -8,9 +8,8 @@
     timing.json             processor time spent: all that differs between equal runs
     SHA256SUMS              of all the others, as `sha256sum --check` reads it
 
-Playing takes the first two alone. Where the sums are missing (the two were copied, or an earlier
-release wrote them) nothing is compared. Nothing is pickled, and whatever is wrong with a file is a
-ValueError that names it.
+Playing takes the first two alone; without SHA256SUMS, as where the two were copied, nothing is
+compared. Nothing is pickled, and whatever is wrong with a file is a ValueError that names it.
 """
 
 from __future__ import annotations
@@ -45,19 +44,15 @@ _LONGEST_STATE = 16 * 2**20  # bytes; ours have a few thousand
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Everything a run needs to continue.
-
-    Attributes:
-        config: the run's configuration, as `TrainingConfig.to_json` wrote it.
-        learner: the learner's state.
-        progress: counters, curriculum and generators, fit for JSON.
-        seconds: processor time spent.
-    """
+    """Everything a run needs to continue."""
 
     config: dict[str, Any]
+    """the run's configuration, as `TrainingConfig.to_json` returns it"""
     learner: LearnerState
     progress: dict[str, Any]
+    """counters, curriculum and generators, fit for JSON"""
     seconds: float
+    """processor time spent"""
 
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
@@ -119,9 +114,9 @@ def read_config_file(folder: Path) -> dict[str, Any]:
 
 @contextmanager
 def naming(path: Path, problem: str = "the file is damaged") -> Iterator[None]:
-    """Turn whatever goes wrong with what a path holds into a ValueError of one line that names it.
+    """Turn any error about what a path holds into a ValueError of one line that names the path.
 
-    Anything may come out of a stranger's bytes, so every kind of error is taken.
+    A third party's bytes may raise anything, so every kind of error is taken.
     """
     try:
         yield
@@ -153,7 +148,7 @@ def _config_and_weights(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]
 
 
 def _check_files(folder: Path, names: Iterable[str]) -> None:
-    """Hold files to be files, which a pipe is not, and to have their sums, where there are any."""
+    """Check that files are regular ones, and have their sums where there are any."""
     for name in names:
         with naming(folder / name):
             if not S_ISREG((folder / name).stat().st_mode):

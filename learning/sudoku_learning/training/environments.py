@@ -1,13 +1,49 @@
-"""The boards of a training run: the environment it names, on its training puzzles."""
+"""The puzzles of a training run: boards to train on, and held-out games."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 
 from sudoku_gym.envs.vector import SudokuVectorEnv
+from sudoku_gym.evaluation import Evaluation, evaluate
+from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.sources import PuzzleSource, resolve_source
+
+
+class HeldOut:
+    """Lets a policy play held-out puzzles; what a curriculum's callback asks.
+
+    Args:
+        policy: plays greedily.
+        source: where the puzzles come from, e.g. `resolve_source("4x4", "validation")`.
+        games: how many a call.
+        rng: draws the puzzles.
+
+    Attributes:
+        latest: what the last call measured; None before the first.
+    """
+
+    def __init__(
+        self, policy: Policy, source: PuzzleSource, games: int, rng: np.random.Generator
+    ) -> None:
+        self.latest: Evaluation | None = None
+        self._policy = policy
+        self._source = source
+        self._games = games
+        self._rng = rng
+
+    def __call__(self, blanks: int | None) -> tuple[int, int]:
+        """Play puzzles with so many blanks, or puzzles as stored for None.
+
+        Returns:
+            How many were solved, and how many there were.
+        """
+        puzzles, _ = self._source.sample(self._games, blanks, self._rng)
+        self.latest = evaluate(self._policy, puzzles, geometry=self._source.geometry)
+        return int(self.latest.solved.sum()), len(self.latest.solved)
 
 
 def training_envs(env: str, num_envs: int, **options: Any) -> SudokuVectorEnv:
@@ -28,20 +64,12 @@ def training_envs(env: str, num_envs: int, **options: Any) -> SudokuVectorEnv:
 
 
 def training_source(env: str) -> PuzzleSource:
-    """Return the training puzzles of an environment.
-
-    Raises:
-        ValueError: if there is no such environment, or it is no Sudoku.
-    """
+    """Return the training puzzles of an environment; raises as `check_env`."""
     return resolve_source(check_env(env).kwargs["source"], "train")
 
 
 def held_out_source(env: str) -> PuzzleSource:
-    """Return the validation puzzles of an environment.
-
-    Raises:
-        ValueError: if there is no such environment, or it is no Sudoku.
-    """
+    """Return the validation puzzles of an environment; raises as `check_env`."""
     return resolve_source(check_env(env).kwargs["source"], "validation")
 
 

@@ -1,4 +1,4 @@
-"""What a family of learners supplies: the one thing that differs between training runs."""
+"""What a family of learners supplies to the training loop."""
 
 from __future__ import annotations
 
@@ -18,15 +18,7 @@ _GENERATOR = "torch_generator"
 
 
 class Random:
-    """The random numbers of a run: one generator of numpy's and one of torch's.
-
-    Args:
-        seed: decides all they will ever yield.
-
-    Attributes:
-        numpy: for whatever is drawn in numpy.
-        torch: for whatever is drawn in torch, on the CPU.
-    """
+    """The random generators of a run: `numpy`, and `torch` on the CPU."""
 
     def __init__(self, seed: int) -> None:
         self.numpy = np.random.default_rng(seed)
@@ -41,11 +33,7 @@ class Random:
         return {_GENERATOR: self.torch.get_state()}
 
     def restore_numbers(self, numbers: Mapping[str, Any]) -> None:
-        """Continue from what `numbers` returned.
-
-        Raises:
-            ValueError: if it is another generator's, or none's.
-        """
+        """Continue from what `numbers` returned; raises ValueError if it is no such state."""
         self.numpy.bit_generator.state = dict(numbers)
         if self.numbers() != numbers:  # numpy cuts what is too large
             raise ValueError("it holds no state of numpy's generator")
@@ -53,9 +41,7 @@ class Random:
     def restore_tensors(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Continue from what `tensors` returned; return the others that it was kept with.
 
-        Raises:
-            KeyError: if it is not among them.
-            RuntimeError, TypeError: if it is no generator's.
+        Raises KeyError if it is not among them, RuntimeError or TypeError if it is no generator's.
         """
         others = dict(tensors)
         self.torch.set_state(others.pop(_GENERATOR))
@@ -64,64 +50,54 @@ class Random:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is when an iteration starts.
-
-    Attributes:
-        iteration: iterations done so far.
-        share: of the configured iterations, in [0, 1].
-        steps: environment steps done so far.
-    """
+    """How far a run is when an iteration starts."""
 
     iteration: int = 0
+    """iterations done so far"""
     share: float = 0.0
+    """of the configured iterations, in [0, 1]"""
     steps: int = 0
+    """environment steps done so far"""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What one iteration of a learner did.
-
-    Attributes:
-        steps: environment steps (supervised learners: positions seen); all curves run over their
-            sum.
-        curves: `{tag: value}`, tags as in `sudoku_curricula.curves`; a family adds its own.
-        columns: `{head: text}`, what the console shows beside the common columns.
-        metrics: successes and trials that a schedule may ask for beside `completion`, e.g.
-            `{"policy_accuracy": (240, 256)}`.
-    """
+    """What one iteration of a learner did."""
 
     steps: int
+    """environment steps (supervised learners: positions seen); all curves run over their sum"""
     curves: dict[str, float] = field(default_factory=dict)
+    """`{tag: value}`, tags as in `sudoku_curricula.curves`; a family adds its own"""
     columns: dict[str, str] = field(default_factory=dict)
+    """`{head: text}`, what the console shows beside the common columns"""
     metrics: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """successes and trials that a schedule may ask for beside `completion`, e.g.
+    `{"policy_accuracy": (240, 256)}`"""
 
 
 @dataclass(frozen=True)
 class LearnerState:
-    """Everything a learner needs to continue, sorted by where it is kept.
-
-    Attributes:
-        weights: what playing needs: a network's `state_dict`, or tables.
-        tensors: what only learning needs: optimisers, target networks.
-        arrays: in numpy, a replay for example.
-        numbers: whatever fits in JSON.
-    """
+    """Everything a learner needs to continue, by the file that keeps it."""
 
     weights: dict[str, Tensor]
+    """what playing needs: a network's `state_dict`, or tables"""
     tensors: dict[str, Tensor] = field(default_factory=dict)
+    """what only learning needs: optimisers, target networks"""
     arrays: dict[str, NDArray[np.generic]] = field(default_factory=dict)
+    """in numpy, a replay for example"""
     numbers: dict[str, Any] = field(default_factory=dict)
+    """whatever fits in JSON"""
 
 
 class Learner(Protocol):
-    """Learns; `Training` does all the rest."""
+    """What learns in a `Training`; one that inherits it need not have `start` and `close`."""
 
     @property
     def metrics(self) -> tuple[str, ...]:
         """The metrics its reports hold beside `completion`, which held-out games measure."""
         ...
 
-    def start(self) -> object:
+    def start(self) -> None:
         """Get ready, e.g. start actors; called once before the first `learn`."""
 
     def close(self) -> None:

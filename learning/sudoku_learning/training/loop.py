@@ -1,8 +1,4 @@
-"""The one training loop: learn, play held-out games, move the curriculum, write it all down.
-
-What a run learns is its learner's business. Everything else is here: the folder, resuming to the
-bit, held-out games, the curriculum, the curves, the console, and when it is over.
-"""
+"""The training loop of all learners: folder, held-out games, curriculum, curves, resuming."""
 
 from __future__ import annotations
 
@@ -19,7 +15,7 @@ from sudoku_gym.storage.reading import check_structure
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.checkpoint import Checkpoint, naming
 from sudoku_learning.training.config import TrainingConfig, saved_config
-from sudoku_learning.training.held_out import HeldOut
+from sudoku_learning.training.environments import HeldOut
 from sudoku_learning.training.learner import Learner, Progress, Random, Report
 from sudoku_learning.training.run_folder import RunFolder
 
@@ -28,28 +24,23 @@ _Config = TypeVar("_Config", bound=TrainingConfig)
 
 @dataclass(frozen=True)
 class Iteration:
-    """What one iteration did.
-
-    Attributes:
-        number: counted from 1.
-        steps: environment steps of the run so far, see `Report.steps`.
-        level: blanks at which it learned.
-        report: the learner's.
-        at_level: share of held-out puzzles with so many blanks solved greedily; None in iterations
-            without held-out games.
-        minimal: share of held-out puzzles as stored (minimal ones) solved greedily, or None.
-        constraint_fraction: of the latter, or None.
-        seconds: wall time.
-    """
+    """What one iteration did; the shares are None where no held-out games were played."""
 
     number: int
+    """counted from 1"""
     steps: int
+    """environment steps of the run so far, see `Report.steps`"""
     level: int
+    """blanks at which it learned"""
     report: Report
     at_level: float | None
+    """share of held-out puzzles with so many blanks that are solved greedily"""
     minimal: float | None
+    """share of held-out puzzles as stored (minimal ones) that are solved greedily"""
     constraint_fraction: float | None
+    """of the latter"""
     seconds: float
+    """wall time"""
 
     def curves(self) -> dict[str, float]:
         """Return the points of all curves."""

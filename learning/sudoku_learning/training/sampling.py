@@ -1,15 +1,15 @@
 """Sampling in tasks: the same samples whoever takes them, here or on any number of actors.
 
-An iteration's sampling is split into tasks, each with a seed of its own, and what they bring is put
-together in the order of the tasks. So what a learner sees does not depend on how many actors there
-are, on which of them does what, or on whether some die.
+An iteration's sampling is split into tasks, each with a seed of its own, and the samples are joined
+in the order of the tasks. So they do not depend on how many actors there are, on which of them
+does what, or on whether some die.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 from torch import Tensor
@@ -23,19 +23,15 @@ _Sample_co = TypeVar("_Sample_co", covariant=True)
 
 @dataclass(frozen=True)
 class SamplingTask:
-    """A share of an iteration's sampling.
-
-    Attributes:
-        games: how many.
-        blanks: of their puzzles.
-        seed: of everything random in them.
-        env: another environment than the run's, for learners that draw from several.
-    """
+    """A share of an iteration's sampling."""
 
     games: int
     blanks: Blanks
+    """of their puzzles"""
     seed: tuple[int, int]
+    """of everything random in them"""
     env: str | None = None
+    """another environment than the run's, for learners that draw from several"""
 
 
 class Worker(Protocol[_Sample_co]):
@@ -58,27 +54,6 @@ class Sampler(Protocol[_Sample]):
 
     def close(self) -> None:
         """Give back what it holds; it can sample again."""
-
-
-class LocalSampler(Generic[_Sample]):
-    """Does the tasks one after the other in this process.
-
-    Args:
-        make_worker: makes the worker.
-    """
-
-    def __init__(self, make_worker: Callable[[], Worker[_Sample]]) -> None:
-        self._worker = make_worker()
-
-    def start(self) -> None:
-        """Do nothing: it is ready."""
-
-    def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[SamplingTask]) -> list[_Sample]:
-        """Do the tasks, see `Sampler`."""
-        return [self._worker.sample(weights, task) for task in tasks]
-
-    def close(self) -> None:
-        """Do nothing: it holds nothing to give back."""
 
 
 def split_games(

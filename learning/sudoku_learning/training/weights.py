@@ -1,32 +1,81 @@
-"""Whether tensors from a file are those of a network or an optimiser, before any is put there."""
+"""The weights of checkpoints: networks made from them, once they are seen to fit."""
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
+from sudoku_learning.networks.bodies import RecurrentBody
+from sudoku_learning.training import checkpoint
 from sudoku_learning.training.checkpoint import CONFIG, WEIGHTS
+from sudoku_learning.training.run_folder import checkpoint_in
 
+_Config = TypeVar("_Config")
 _Network = TypeVar("_Network", bound=nn.Module)
 
-_MISSING = 100  # tensors that a file may lack, and be told which
+_MISSING = 100  # tensors that a file may lack and still have an error name them
+
+
+def load_network(
+    folder: str | os.PathLike[str],
+    read_config: Callable[[dict[str, Any]], _Config],
+    make: Callable[[_Config], _Network],
+    rounds: int | None = None,
+) -> tuple[_Config, _Network]:
+    """Make the network of a checkpoint, or of the latest checkpoint of a run.
+
+    Args:
+        folder: of the checkpoint or the run.
+        read_config: makes the configuration of the JSON's content.
+        make: makes the network of a configuration, with any weights.
+        rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint.
+
+    Returns:
+        The configuration, and the network with its weights.
+
+    Raises:
+        ValueError: if there is no checkpoint, or it is damaged; the message names the file. Or if
+            the network has no rounds to choose.
+    """
+    path = checkpoint_in(folder)
+    data, weights = checkpoint.read_to_play(path)
+    with checkpoint.naming(path / CONFIG, "it can't be used"):
+        config = read_config(data)
+    with checkpoint.naming(path, "it can't be played"):
+        network = build_network(lambda: make(config), weights)
+    if rounds is not None:
+        body = getattr(network, "body", None)
+        if not isinstance(body, RecurrentBody):
+            raise ValueError(f"rounds={rounds}: the network in {folder} has none to choose")
+        body.rounds = rounds
+    return config, network
+
+
+def load_weights_of(folder: str | os.PathLike[str], network: nn.Module) -> None:
+    """Give a network the weights of a checkpoint, or of the latest checkpoint of a run.
+
+    Raises:
+        ValueError: if there is no checkpoint, it is damaged, or its network has another form; the
+            message names the file.
+    """
+    path = checkpoint_in(folder)
+    _, weights = checkpoint.read_to_play(path)
+    with checkpoint.naming(path, "a network can't begin with it"):
+        load_weights(network, weights)
 
 
 def build_network(make: Callable[[], _Network], weights: Mapping[str, Tensor]) -> _Network:
-    """Make a network and give it weights; nothing is allocated before both are seen to fit.
-
-    Args:
-        make: makes the network of the file's configuration, of whatever size that asks for.
-        weights: of the file.
+    """Make a network with weights from a file; nothing is allocated before they are seen to fit.
 
     Raises:
-        ValueError: as `load_weights`, or if no such network can be made.
+        ValueError: as `load_weights`, or if `make` can make no such network.
     """
     try:
         with torch.device("meta"), _at_most(len(weights) + _MISSING):
@@ -51,15 +100,10 @@ def load_weights(network: nn.Module, weights: Mapping[str, Tensor]) -> None:
 
 
 def check_tensors(file: str, found: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> None:
-    """Hold tensors to have the names, shapes and types that are wanted, and to be finite.
-
-    Args:
-        file: where they were found, which begins the message.
-        found: by name.
-        wanted: tensors of the right shapes and types; their values, if they have any, don't matter.
+    """Check that tensors are finite, and have the names, shapes and types of the wanted ones.
 
     Raises:
-        ValueError: if they do not.
+        ValueError: if they do not; the message begins with `file`.
     """
     for name in sorted(found.keys() ^ wanted.keys()):
         problem = "is none of this network's" if name in found else "is missing"

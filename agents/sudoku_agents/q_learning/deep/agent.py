@@ -12,7 +12,7 @@ from sudoku_learning.networks import Network, NetworkPolicy, QConfig
 from sudoku_learning.networks.policy import PLAY_THRESHOLD
 from sudoku_learning.training.config import config_from_json
 from sudoku_learning.training.environments import held_out_source
-from sudoku_learning.training.playing import load_network
+from sudoku_learning.training.weights import load_network
 
 PRETRAINED = Path(__file__).parent / "pretrained"
 HEAD = "q"

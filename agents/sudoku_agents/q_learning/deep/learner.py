@@ -32,7 +32,7 @@ from sudoku_learning.training import (
 )
 from sudoku_learning.training.checkpoint import OPTIMISER
 from sudoku_learning.training.environments import held_out_source
-from sudoku_learning.training.samplers import make_sampler
+from sudoku_learning.training.samplers import SamplingLearner, make_sampler
 from sudoku_learning.training.sampling import split_games
 from sudoku_learning.training.weights import check_tensors
 
@@ -42,7 +42,7 @@ Q_VALUE = "losses/q_value"  # the mean value of the moves trained on
 _TARGET = "target."
 
 
-class DQNLearner:
+class DQNLearner(SamplingLearner):
     """Learns action values from its own games; a `sudoku_learning.training.Learner`.
 
     Args:
@@ -69,14 +69,6 @@ class DQNLearner:
         self.optimiser = Optimiser(self.network, config.optimiser)
         self.replay = MoveReplay(kept.capacity, self._geometry.size, kept.priority)
         self.sampler = make_sampler(partial(DQNPlayer, config), config.ray)
-
-    def start(self) -> None:
-        """Start the actors, if there are to be any."""
-        self.sampler.start()
-
-    def close(self) -> None:
-        """End the actors."""
-        self.sampler.close()
 
     def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
         """Play games with so many blanks, and update the network."""

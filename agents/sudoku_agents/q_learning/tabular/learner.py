@@ -18,6 +18,7 @@ from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_gym.puzzles.sources import Blanks, blanks_cdf
 from sudoku_learning.training import (
+    Learner,
     LearnerState,
     Progress,
     Random,
@@ -45,7 +46,7 @@ class TabularGames:
     lengths: NDArray[np.int64]
 
 
-class QLearningLearner:
+class QLearningLearner(Learner):
     """Learns a table; a `sudoku_learning.training.Learner`.
 
     Args:
@@ -71,12 +72,6 @@ class QLearningLearner:
         )
         self.table = QTable(self._source.geometry.size)
         self.puzzles = FixedPuzzles.drawn(self._source, config.puzzles, random.numpy)
-
-    def start(self) -> None:
-        """Do nothing: it is ready."""
-
-    def close(self) -> None:
-        """Do nothing: it holds nothing to give back."""
 
     def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
         """Play games with so many blanks, and learn from each move."""

@@ -50,6 +50,7 @@ from sudoku_gym.storage.reading import check_structure
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.training import (
     CurriculumConfig,
+    Learner,
     LearnerState,
     Optimiser,
     OptimiserConfig,
@@ -127,7 +128,7 @@ class GuissartTraining(LabelledConfig):
         return GuissartNetworks(geometry, self.fillers, self.hidden)
 
 
-class GuissartLearner:
+class GuissartLearner(Learner):
     """Trains one network after the other; a `sudoku_learning.training.Learner`.
 
     Args:
@@ -150,12 +151,6 @@ class GuissartLearner:
         self._train = _some(parts.train, config.grids)
         self._validation = _some(parts.validation, config.grids)
         self._begun = 1
-
-    def start(self) -> None:
-        """Do nothing: everything is here."""
-
-    def close(self) -> None:
-        """Do nothing: nothing was taken."""
 
     def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
         """Do an epoch of the network whose turn it is."""
