@@ -1,8 +1,4 @@
-"""What every schedule has: a level, the updates spent on it, and a state to resume from.
-
-A schedule of your own is a subclass of `Schedule` that says, in `record`, when a level is over, and
-a frozen configuration whose `build()` starts it.
-"""
+"""What every schedule has: a level, the updates spent on it, and a state to resume from."""
 
 from __future__ import annotations
 
@@ -33,26 +29,27 @@ class Advance:
 class Schedule(ABC):
     """The current number of blanks, and when to raise it.
 
-    Results of other levels than the current one are ignored: in a vector environment, games of the
-    level before still end after a promotion, and rehearsed levels prove nothing about this one.
+    Only results of the current level count: after a promotion, games of the level before still end
+    in a vector environment.
 
-    A subclass writes `record`. What it keeps for that belongs in `state_dict` and
-    `load_state_dict` too, and what tells of one level alone is forgotten in `start_level`.
+    A subclass defines `record`, which decides when a level is over. What it keeps for that belongs
+    in `state_dict` and `load_state_dict`; what concerns one level only is reset in `start_level`.
+    A frozen configuration starts it with `build()`.
 
     Args:
         start: the first level.
         stop: the last level.
         step: how many blanks a promotion adds; the last one stops at `stop`.
-        metric: what the schedule is fed with: `completion`, the share of games solved, which
-            everybody can supply, or one that only some trainers measure, e.g. `policy_accuracy`.
+        metric: what the schedule is fed with: `completion`, the share of games solved, or one
+            that only some trainers measure, e.g. `policy_accuracy`.
 
     Attributes:
         metric: as given.
         levels: all of them, rising.
         level: the current number of blanks.
-        finished: True once the last level is mastered or, where a schedule has a limit, used up.
-        history: the levels left behind, in order; the last level too, once finished.
-        updates: updates counted at the current level.
+        finished: True once the last level is mastered or has reached its limit of updates.
+        history: the levels done, in order; the last level too, once finished.
+        updates: updates at the current level.
         rate: share of successes in the latest results at this level; None before the first.
     """
 
@@ -70,12 +67,12 @@ class Schedule(ABC):
         return {self.level: 1.0}
 
     def update(self, level: int, successes: int, count: int) -> bool:
-        """Feed results and move the level where they allow it.
+        """Feed results, and move the level if they allow it.
 
         Args:
-            level: the number of blanks that the games began with.
-            successes: how many of them (or of what else the metric counts) succeeded.
-            count: how many there were; with 0 nothing happens.
+            level: the number of blanks at the start of the games.
+            successes: games, or what else the metric counts, that succeeded.
+            count: with 0 nothing happens.
 
         Returns:
             True if the level moved. The end of the last level moves nothing: see `finished`.
@@ -138,22 +135,21 @@ class Schedule(ABC):
 
     @abstractmethod
     def record(self, successes: int, count: int) -> Reason | None:
-        """Take in results of the current level, and say whether it is over.
+        """Take in results of the current level, and decide whether it is over.
 
-        It is called by `update`, which has counted this update and set `rate` already; a record may
-        set another rate. After the schedule is finished it is still called, and its answer ignored.
+        `update` calls it, after it has counted this update and set `rate`, which may be set anew
+        here. Once the schedule is finished the result is ignored.
 
         Args:
-            successes: how many games (or what else the metric counts) succeeded.
-            count: how many there were, at least 1.
+            successes: games, or what else the metric counts, that succeeded.
+            count: at least 1.
 
         Returns:
-            `"success"` where the level is mastered, `"limit"` where its updates are used up, and
-            None to stay.
+            `"success"` if the level is mastered, `"limit"` if its updates are used up, else None.
         """
 
     def start_level(self) -> None:
-        """Forget what was measured at the level before; called after each promotion."""
+        """Reset what was measured at the level before; called after each promotion."""
         return  # most schedules keep nothing
 
     def _advance(self, reason: Reason) -> bool:

@@ -1,7 +1,6 @@
-"""The bookkeeping between games and a schedule: what counts for a level, and what moves it.
+"""The bookkeeping between games and a schedule.
 
-Everybody who trains with a schedule builds on `Curriculum`: the wrappers and callbacks of this
-package, the training loops of the agents, and yours.
+The wrappers and callbacks of this package and the training loops of the agents build on it.
 """
 
 from __future__ import annotations
@@ -15,24 +14,24 @@ from sudoku_curricula.curves import BLANKS, COMPLETION_RATE, SUCCESS_RATE, Scala
 
 SetBlanks = Callable[[Mapping[int, float]], Any]
 PlayHeldOut = Callable[[int | None], tuple[int, int]]
+"""Plays puzzles with so many blanks, minimal ones for None; returns games solved and played."""
 
 _NOTHING: Mapping[str, tuple[int, int]] = MappingProxyType({})
 
 
 class Curriculum:
-    """Gathers results, feeds a schedule with the metric it moves by, and pushes its level.
+    """Gathers results, feeds a schedule with its metric, and pushes its level.
 
-    There are two ways to feed it. `report` takes the training episodes that ended; they explore,
-    and so understate the skill. `report_held_out` lets greedy games on held-out puzzles decide.
+    `report` feeds it with training episodes, which explore and so understate the skill;
+    `report_held_out` with greedy games on held-out puzzles.
 
     Args:
         schedule: the schedule to feed.
         set_blanks: takes `{blanks: weight}`; called at once and whenever the level moves.
-        episodes_per_update: how many training episodes at the current level make one update of the
-            schedule.
-        writer: where the curves go; None writes none.
-        metrics: what the caller can measure. Games solved, `completion`, come of themselves; all
-            others it hands to `report_held_out`.
+        episodes_per_update: training episodes at the current level per update of the schedule.
+        writer: of the curves; None writes none.
+        metrics: what the caller can measure: `completion` is counted here, all others are arguments
+            of `report_held_out`.
         owner: who feeds the schedule, for error messages.
 
     Attributes:
@@ -41,7 +40,7 @@ class Curriculum:
         games: episodes and held-out games at a level reported so far.
 
     Raises:
-        ValueError: if the schedule moves by a metric that is none of `metrics`.
+        ValueError: if the schedule's metric is none of `metrics`.
     """
 
     def __init__(
@@ -88,15 +87,13 @@ class Curriculum:
     def report_held_out(
         self, held_out: PlayHeldOut, measured: Mapping[str, tuple[int, int]] = _NOTHING
     ) -> tuple[float, float]:
-        """Feed the schedule once, let held-out games show the level, then play minimal puzzles.
+        """Play held-out games at the level and with minimal puzzles, and feed the schedule.
 
-        Where the schedule moves by completion the held-out games are what feeds it, again for each
-        level that they reach: a level that is mastered already costs no training. Where it moves by
-        another metric, that is fed, and the games at the level only draw its curve.
+        If its metric is completion, the games feed it, again at each level that they reach: a level
+        that is mastered already costs no training. Otherwise `measured` feeds it once.
 
         Args:
-            held_out: plays puzzles with so many blanks, minimal ones for None, and returns how many
-                were solved and how many there were.
+            held_out: plays the games.
             measured: successes and count of the other metrics since the last report, e.g.
                 `{"policy_accuracy": (880, 1000)}`.
 
@@ -146,7 +143,7 @@ class Curriculum:
         self._set_blanks(self.schedule.distribution())
 
     def _climb(self, held_out: PlayHeldOut) -> tuple[int, int]:
-        """Let games decide until they reach a level that they don't pass; return the last ones."""
+        """Play and feed until the level stays; return the last games."""
         while True:
             level = self.schedule.level
             played = self._play(held_out, level)
@@ -171,15 +168,10 @@ class Curriculum:
 
 
 def check_metric(schedule: Schedule, metrics: Sequence[str], owner: str) -> None:
-    """Refuse a schedule that moves by something which its owner doesn't measure.
-
-    Args:
-        schedule: the schedule.
-        metrics: what the owner measures.
-        owner: who that is, for the message.
+    """Refuse a schedule whose metric its owner doesn't measure.
 
     Raises:
-        ValueError: if the schedule's metric is none of them.
+        ValueError: if the schedule's metric is none of `metrics`; the message names the owner.
     """
     if schedule.metric not in metrics:
         raise ValueError(

@@ -1,17 +1,8 @@
-"""Curves: the names of all of them in one place, a writer that needs no torch, and a reader.
+"""Curves of a run: their names, a writer that needs no torch, and a reader.
 
-Whoever trains writes these names over environment steps (supervised trainers: positions seen), so
-that runs of different trainers lie over each other in one plot. A name is `group/what`, and a group
-is a panel of `sudoku-gym plot`. A family adds names of its own within these groups, such as
-`losses/approx_kl`, and they are drawn without another word.
-
-| group | holds |
-|---|---|
-| `curriculum` | the level, and the metrics that schedules move by |
-| `evaluation` | greedy games on validation puzzles |
-| `losses` | what the learner minimises, and what it watches while it does |
-| `throughput` | what is done in a second |
-| `charts` | CleanRL's episodic return, episodic length and learning rate; the iteration |
+Every trainer writes these names over environment steps (supervised trainers: positions seen). A
+name is `group/what`; trainers may add names of their own within the groups, such as
+`losses/approx_kl`, and `sudoku-gym plot` draws them.
 """
 
 from __future__ import annotations
@@ -20,7 +11,6 @@ import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 BLANKS = "curriculum/blanks"  # the current level
@@ -37,7 +27,13 @@ EPISODIC_LENGTH = "charts/episodic_length"
 LEARNING_RATE = "charts/learning_rate"
 ITERATION = "charts/iteration"  # iterations done, for trainers that count them
 
-GROUPS = ("curriculum", "evaluation", "losses", "throughput", "charts")  # as plots show them
+GROUPS = (
+    "curriculum",  # the level, and the metrics that schedules move by
+    "evaluation",  # greedy games on validation puzzles
+    "losses",  # what the learner minimises or monitors
+    "throughput",  # per second
+    "charts",  # CleanRL's episodic return, episodic length and learning rate; the iteration
+)
 
 Curves = dict[str, tuple[list[int], list[float]]]
 
@@ -50,11 +46,11 @@ class ScalarWriter(Protocol):
 
 
 class CurveWriter:
-    """Write curves to an event file, in the form that torch's `SummaryWriter` writes.
+    """Write curves to an event file as torch's `SummaryWriter` does; leaving a block closes it.
 
     Args:
-        folder: where the event file goes; made if it is missing. One file a writer: a resumed run
-            adds a second one, and TensorBoard joins them.
+        folder: of the event file; made if it is missing. A resumed run adds a second file, which
+            TensorBoard joins.
         resume_step: for a resumed run, the step of its checkpoint; TensorBoard then drops the
             points that the interrupted run wrote after it.
 
@@ -96,16 +92,9 @@ class CurveWriter:
         self._writer.close()
 
     def __enter__(self) -> Self:
-        """Return the writer; leaving the block closes it."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close the file."""
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _add(self, **fields: Any) -> None:

@@ -1,7 +1,6 @@
-"""The curves of runs as a picture: the same numbers that TensorBoard shows, seeds as a band.
+"""Plots of the curves of runs: the numbers that TensorBoard shows, with seeds as a band.
 
-Nothing here knows a trainer: the panels come from the groups of the curves that the runs hold (see
-`sudoku_curricula.curves`), so whatever a family adds to a group is drawn with it.
+The panels follow from the groups of the curves that the runs hold, see `sudoku_curricula.curves`.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ from sudoku_curricula import curves
 from sudoku_gym.storage.atomic import atomic_write
 
 Runs = list[curves.Curves]  # those behind one line
-Floors = Mapping[str, Mapping[str, float]]  # of a curve, by its name: heights of lines, by theirs
+Floors = Mapping[str, Mapping[str, float]]  # {curve: {label: height of a level line}}
 
-# Okabe and Ito's colours, told apart by colour-blind eyes too
+# Okabe and Ito's colours, safe for colour-blind readers
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999")
-_STYLES = ("-", "--", ":", "-.")  # of the curves of a panel, where colours tell folders apart
+_STYLES = ("-", "--", ":", "-.")  # of the curves of a panel, where colours stand for folders
 _FLOOR_COLOUR = "#444444"
 _FLOOR_STYLES = ("--", ":", "-.")
 _COLUMNS = 3
 _DECADES = 2  # a loss that spans so many is drawn on a logarithmic axis
 _ALIKE = 10  # curves share an axis if the largest values of none exceed another's so many times
-_SMALL = 1e-5  # smaller losses are not told apart: some fall to 0 where all games are won
+_SMALL = 1e-5  # the lower end of logarithmic axes: some losses fall to 0
 _NO_FLOORS: Floors = MappingProxyType({})
 
 
@@ -71,9 +70,9 @@ def plot_runs(
         folders: each with the event files of one run, or with several runs anywhere below it.
         path: of the PNG; it is written to a temporary name and renamed.
         compare: draw a line for each folder, under its name; else all runs of all folders are one.
-        floors: what needs no learning, as level lines to beat: by the name of the curve, heights
-            by the names of the lines, three at most, e.g. `{"evaluation/completion_rate":
-            {"hidden singles": 0.53}}`. A curve with floors has a panel of its own.
+        floors: level lines of players without learning, three a curve at most, e.g.
+            `{"evaluation/completion_rate": {"hidden singles": 0.53}}`. A curve with floors has a
+            panel of its own.
 
     Raises:
         ValueError: if a folder holds no curves, or there is none, or more to compare than colours;
@@ -97,32 +96,24 @@ def plot_runs(
     for axes in figure.axes[len(panels) :]:
         axes.set_visible(False)
     if compare:
-        handles = [
-            Line2D([], [], color=c, linewidth=2) for c, _ in zip(_COLOURS, lines, strict=False)
-        ]
-        legend = figure.legend(
-            handles, _shown(lines), loc="outside upper left", ncols=4, frameon=False
-        )
-        _spell_out(legend)
+        handles = [Line2D([], [], color=colour, linewidth=2) for colour in _COLOURS[: len(lines)]]
+        names = _shown(lines)
+        _spell_out(figure.legend(handles, names, loc="outside upper left", ncols=4, frameon=False))
     with atomic_write(path) as temporary:
         figure.savefig(temporary, dpi=130, format="png")
 
 
 def panels_of(runs: Runs, apart: Collection[str] = ()) -> list[Panel]:
-    """Choose the panels for the curves that any of the runs holds, in the order of the groups.
+    """Choose the panels of all curves, in the order of the groups.
 
-    The level and each of the `charts` have a panel of their own. Of the rest of a group, shares
-    stand together, so do losses that span decades, and others where their sizes are alike.
-
-    Args:
-        runs: whose curves are to be drawn.
-        apart: the names of curves that get panels of their own too.
+    The level, each of the `charts` and the curves in `apart` have panels of their own. Of the rest
+    of a group, shares share panels, and so do losses that span decades, and others of similar size.
 
     Raises:
         ValueError: if no curve belongs to a group.
     """
     values: dict[str, NDArray[np.float64]] = {}
-    # The iteration is a straight line: TensorBoard has it for whom it concerns.
+    # The iteration is a straight line, left to TensorBoard.
     for tag in sorted({tag for run in runs for tag in run} - {curves.ITERATION}):
         values[tag] = np.concatenate([run[tag][1] for run in runs if tag in run])
     panels = []
@@ -136,13 +127,10 @@ def panels_of(runs: Runs, apart: Collection[str] = ()) -> list[Panel]:
 
 
 def mean_and_range(runs: Runs, tag: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the steps `[T]` at which any of the runs has a point, and its mean, min, max there.
+    """Return the steps of all runs' points, float64 `[T]`, and mean, min, max there, `[3, T]`.
 
-    Between its own points a run counts with the straight line between them; before its first and
-    after its last it does not count.
-
-    Returns:
-        The steps, float64 `[T]`, and float64 `[3, T]`; T is 0 if no run has the curve.
+    A run is interpolated linearly between its points, and left out before and after them. T is 0
+    if no run has the curve.
     """
     points = [run[tag] for run in runs if tag in run]
     if not points:
@@ -196,7 +184,7 @@ def _spans_decades(values: NDArray[np.float64]) -> bool:
 
 
 def _alike(sizes: dict[str, float]) -> list[list[str]]:
-    """Group tags, the largest first, so that no curve lies flat below another one."""
+    """Group tags by the size of their values, the largest first."""
     groups: list[list[str]] = []
     largest = inf
     for tag in sorted(sizes, key=lambda tag: -sizes[tag]):
@@ -208,7 +196,7 @@ def _alike(sizes: dict[str, float]) -> list[list[str]]:
 
 
 def _chunks(tags: Sequence[str]) -> list[tuple[str, ...]]:
-    """Deal tags out to as few panels as show them, evenly."""
+    """Distribute tags evenly over as few panels as possible."""
     panels = ceil(len(tags) / len(_STYLES))
     return [
         tuple(part) for part in np.array_split(np.array(tags, object), panels or 1) if len(part)
@@ -237,24 +225,21 @@ def _figure(panels: int) -> Figure:
     figure = Figure(figsize=(4.2 * columns, 2.9 * rows + 0.3))
     figure.set_layout_engine("constrained", h_pad=0.12, w_pad=0.08)
     figure.subplots(rows, columns)
-    figure.supxlabel(
-        "environment steps (supervised training: positions seen)",
-        fontsize="medium",
-        color="#444444",
-    )
+    label = "environment steps (supervised training: positions seen)"
+    figure.supxlabel(label, fontsize="medium", color="#444444")
     return figure
 
 
 def _draw_panel(axes: Axes, panel: Panel, lines: dict[str, Runs], floors: Floors) -> None:
-    """Draw some curves: folders are told apart by colour, or, if there is one, the curves are."""
+    """Draw some curves: colours stand for folders, or, of a single folder, for the curves."""
     compare = len(lines) > 1
     for number, tag in enumerate(panel.tags):
         style = _STYLES[number] if compare else "-"
-        for place, runs in enumerate(lines.values()):
+        for index, runs in enumerate(lines.values()):
             steps, (mean, low, high) = mean_and_range(runs, tag)
             if not steps.size:
                 continue
-            colour = _COLOURS[place if compare else number]
+            colour = _COLOURS[index if compare else number]
             axes.plot(steps, mean, style, color=colour, linewidth=2)
             if len(runs) > 1:
                 axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
@@ -297,7 +282,7 @@ def _shown(names: Iterable[str]) -> list[str]:
 
 
 def _spell_out(legend: Legend) -> None:
-    """Keep matplotlib from reading what stands between dollar signs as formulas."""
+    """Keep matplotlib from parsing text between dollar signs as formulas."""
     for text in legend.get_texts():
         text.set_parse_math(False)
 

@@ -81,30 +81,29 @@ class BlanksCurriculumCallback(RLlibCallback):
     config.callbacks(partial(BlanksCurriculumCallback, SuccessRateConfig(start=2, stop=12)))
     ```
 
-    The level is pushed to all runners, those of the evaluation too: when the algorithm is made,
-    when the level moves, when a lost runner has been started again, and when a checkpoint has been
-    loaded. The state of the curriculum is saved in the algorithm's checkpoints.
+    The level is pushed to all runners, those of the evaluation too: when the algorithm is made, the
+    level moves, a lost runner has been restarted, or a checkpoint has been loaded. Checkpoints of
+    the algorithm hold the state of the curriculum.
 
     Each result of `train` holds the curves of `sudoku_curricula.curves`, nested like RLlib's
     own metrics, e.g. `result["curriculum"]["blanks"]`; see `write_curves` and `CurvesCallback`.
 
     Args:
         schedule: the configuration of the schedule.
-        held_out: takes the algorithm, and returns what plays held-out puzzles greedily with so many
-            blanks, minimal ones for None, and tells how many were solved and how many there were;
-            e.g. `partial(sudoku_agents.rllib.held_out, source="4x4")`. None feeds the schedule
-            with the training episodes, which explore and so understate the skill.
-        evaluate_every: environment steps between two calls of what `held_out` returned.
-        episodes_per_update: without `held_out`, how many training episodes at the current level
-            make one update of the schedule.
+        held_out: takes the algorithm and returns a `PlayHeldOut`, e.g.
+            `partial(sudoku_agents.rllib.held_out, source="4x4")`. None feeds the schedule with the
+            training episodes, which explore and so understate the skill.
+        evaluate_every: environment steps between two evaluations on held-out puzzles.
+        episodes_per_update: without `held_out`, training episodes at the current level per update
+            of the schedule.
 
     Attributes:
         curriculum: the bookkeeping; None in the runners' processes.
 
     Raises:
-        ValueError: if the schedule moves by another metric than completion; when a checkpoint is
-            loaded, if its state is another schedule's; while training goes on, if an episode ends
-            without `level` and `is_success` in its info.
+        ValueError: if the schedule's metric is not completion; when a checkpoint is loaded, if its
+            state is another schedule's; while training, if an episode ends without `level` and
+            `is_success` in its info.
     """
 
     def __init__(
@@ -176,7 +175,7 @@ class BlanksCurriculumCallback(RLlibCallback):
         env_runner_indices: list[int],
         **kwargs: Any,
     ) -> None:
-        """Push the level to runners that were started again, which know only the first one."""
+        """Push the level to restarted runners, which know only the first one."""
         assert self.curriculum is not None
         env_runner_group.foreach_env_runner(
             partial(_set_blanks, blanks=self.curriculum.schedule.distribution()),
@@ -254,12 +253,7 @@ def write_curves(result: Mapping[str, Any], writer: curves.ScalarWriter) -> None
 
 
 def push_blanks(algorithm: Algorithm, blanks: Mapping[int, float]) -> None:
-    """Set the blanks of every runner of an algorithm, from each board's next reset on.
-
-    Args:
-        algorithm: its runners for training and, if there are any, for evaluation are told.
-        blanks: `{blanks: weight}`.
-    """
+    """Set `{blanks: weight}` in every runner for training and evaluation, from the next resets."""
     for group in (algorithm.env_runner_group, algorithm.eval_env_runner_group):
         if group is not None:
             group.foreach_env_runner(partial(_set_blanks, blanks=blanks))

@@ -30,21 +30,19 @@ _LOSSES = {  # what SB3 calls it, what every trainer calls it, and the sign betw
 class BlanksCurriculumCallback(BaseCallback):
     """Moves the number of blanks by measured success while a model learns.
 
-    The callback pushes each level to the training environment by `env_method("set_blanks", ...)`,
-    so any `VecEnv` over Sudoku environments will do: `sudoku_agents.sb3.SudokuVecEnv`, or SB3's own
-    over single ones. It writes the curves of `sudoku_curricula.curves` to the model's logger.
-
-    The state of the curriculum is kept in the model (`model.curriculum_state`). So `model.save`
-    saves it, and a new callback continues where the loaded model was.
+    It pushes each level to the training environment, any `VecEnv` over Sudoku environments, by
+    `env_method("set_blanks", ...)`, and writes the curves of `sudoku_curricula.curves` to the
+    model's logger. Its state is kept in `model.curriculum_state`, so `model.save` saves it, and a
+    new callback continues where the loaded model was.
 
     Args:
         schedule: a started schedule, e.g. `make_schedule("success-rate", start=2, stop=12)`.
-        held_out: plays held-out puzzles with so many blanks, minimal ones for None, and returns
-            how many were solved and played, e.g. `sudoku_learning.training.HeldOut`. None feeds the
-            schedule with the training episodes, which explore and so understate the skill.
+        held_out: plays held-out puzzles, e.g. `sudoku_learning.training.HeldOut`; see
+            `PlayHeldOut`. None feeds the schedule with the training episodes, which explore and so
+            understate the skill.
         evaluate_every: environment steps between two calls of `held_out`.
-        episodes_per_update: without `held_out`, how many training episodes at the current level
-            make one update of the schedule.
+        episodes_per_update: without `held_out`, training episodes at the current level per update
+            of the schedule.
         stop_above: end the training once the schedule is finished and completion of held-out
             minimal puzzles exceeds this; None trains on.
         verbose: 1 prints a line at each evaluation.
@@ -53,9 +51,9 @@ class BlanksCurriculumCallback(BaseCallback):
         curriculum: the bookkeeping; None before training.
 
     Raises:
-        ValueError: if the schedule moves by another metric than completion; when training starts,
-            if the model's saved state is another schedule's; while it goes on, if an episode ends
-            without `level` and `is_success` in its info.
+        ValueError: if the schedule's metric is not completion; when training starts, if the
+            model's saved state is another schedule's; then, if an episode ends without `level` and
+            `is_success` in its info.
     """
 
     def __init__(

@@ -1,11 +1,8 @@
 """Schedules: how the number of blanks moves while an agent learns.
 
-A schedule holds the current level (a number of blanks), says which levels to train on, and is fed
-with measured success in the metric that it names. It knows nothing of environments or trainers:
-`Curriculum` stands between, whether training episodes or greedy held-out ones are reported.
-
-Each schedule is a pair: a frozen configuration (`SuccessRateConfig`), which a command line can show
-and a run can write down, and the running schedule (`SuccessRate`) that `config.build()` starts.
+Each is a pair: a frozen configuration (`SuccessRateConfig`), which a command line shows and a run
+writes down, and the running schedule (`SuccessRate`) that `config.build()` starts. `Curriculum`
+connects it with environments and trainers.
 """
 
 from __future__ import annotations
@@ -30,7 +27,6 @@ class ConstantConfig:
     """Number of blanks."""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         _check_levels(self.blanks, self.blanks)
 
     def build(self) -> Constant:
@@ -61,7 +57,6 @@ class LinearConfig:
     """Updates in all, shared evenly by the levels; at least one a level."""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         _check_levels(self.start, self.stop)
         levels = self.stop - self.start + 1
         if self.updates < levels:
@@ -107,14 +102,13 @@ class SuccessRateConfig:
     threshold: float = 0.95
     """The share of solved games that the lower bound must exceed, in (0, 1)."""
     window: int = 400
-    """How many of the latest games count; older ones tell of a weaker agent."""
+    """Number of the latest games that count; older ones were played by a weaker agent."""
     min_count: int = 100
     """Fewest games before a promotion."""
     rehearsal: float = 0.3
     """Weight that all lower levels share evenly, in [0, 1); the current level has the rest."""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         _check_levels(self.start, self.stop)
         if self.step < 1:
             raise ValueError(f"step must be at least 1, not {self.step}")
@@ -214,7 +208,6 @@ class PaperAlgorithm1Config:
     solved."""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         _check_levels(self.start, self.stop)
         _check_share("gamma", self.gamma)
         if self.max_iterations < 1:
@@ -230,7 +223,7 @@ class PaperAlgorithm1Config:
 
 
 class PaperAlgorithm1(Schedule):
-    """See `PaperAlgorithm1Config`. `history` says of each level whether it was met or timed out."""
+    """See `PaperAlgorithm1Config`. `history` holds the reason why each level ended."""
 
     def __init__(self, config: PaperAlgorithm1Config) -> None:
         super().__init__(config.start, config.stop, metric=config.metric)
@@ -244,11 +237,10 @@ class PaperAlgorithm1(Schedule):
 
 
 class ScheduleConfig(Protocol):
-    """The configuration of a schedule: a frozen dataclass of numbers and words."""
+    """The configuration of a schedule: a frozen dataclass of numbers and strings."""
 
     def build(self) -> Schedule:
         """Start the schedule."""
-        ...
 
 
 SCHEDULES: dict[str, type[ScheduleConfig]] = {
@@ -257,7 +249,7 @@ SCHEDULES: dict[str, type[ScheduleConfig]] = {
     "success-rate": SuccessRateConfig,
     "algorithm-1": PaperAlgorithm1Config,
 }
-"""The one list of schedules by name: command lines, examples and tests read it."""
+"""All schedules by name."""
 
 
 def configure_schedule(name: str, **options: Any) -> ScheduleConfig:

@@ -1,8 +1,7 @@
 """Wrappers that let a schedule set the number of blanks, for Env and for VectorEnv.
 
-Both report training episodes to the schedule by `info["level"]` (the blanks an episode began with)
-and `info["is_success"]`, push `schedule.distribution()` through `set_blanks`, and draw both in
-TensorBoard. A new level is in force from the next reset of each board.
+They read `info["level"]`, the blanks at an episode's start, and `info["is_success"]`, and push
+`schedule.distribution()` through `set_blanks`. A new level counts from each board's next reset.
 """
 
 from __future__ import annotations
@@ -26,14 +25,13 @@ class BlanksCurriculum(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
     Args:
         env: an environment with `set_blanks`, below any number of wrappers.
         schedule: a started schedule, e.g. `make_schedule("success-rate", start=2, stop=12)`.
-        episodes_per_update: how many episodes at the current level make one `schedule.update`;
-            one iteration of Algorithm 1.
-        writer: where the curves go; None writes none.
+        episodes_per_update: episodes at the current level per `schedule.update`, an iteration of
+            Algorithm 1.
+        writer: of the curves; None writes none.
 
     Raises:
-        ValueError: if no layer of `env` has `set_blanks`, or the schedule moves by another metric
-            than completion, which is all that episodes tell; in `step`, if an episode ends without
-            `level` and `is_success` in its info.
+        ValueError: if no layer of `env` has `set_blanks`, or the schedule's metric is not
+            completion; in `step`, if an episode ends without `level` and `is_success` in its info.
     """
 
     def __init__(
@@ -119,7 +117,7 @@ _NO_SET_BLANKS = "{} has no set_blanks: wrap a Sudoku environment, e.g. gym.make
 
 
 def results_of(info: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return the level and the success that an ended episode's info, or infos, tell.
+    """Return the level and the success in an ended episode's info, or infos.
 
     Raises:
         ValueError: if they are missing.

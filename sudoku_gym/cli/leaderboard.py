@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +20,8 @@ from rich.progress import (
 )
 
 from sudoku_gym.cli.terminal import plain
-from sudoku_gym.evaluation.leaderboard import (
-    LeaderboardConfig,
-    LeaderboardStep,
-    play_leaderboard,
-)
-from sudoku_gym.evaluation.leaderboard.play import PHASES
+from sudoku_gym.evaluation.leaderboard import LeaderboardConfig, play_leaderboard
+from sudoku_gym.evaluation.leaderboard.play import PHASES, OnStep
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,11 +46,11 @@ class Leaderboard(LeaderboardConfig):
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[LeaderboardStep], None]]:
+def _progress() -> Iterator[OnStep]:
     """Show on standard error what is done: a bar on a terminal, else a line for each cell."""
     if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda step: print(
-            f"{step.phase} {step.done} of {step.total}: {plain(step.text)}", file=sys.stderr
+        yield lambda phase, done, total, text: print(
+            f"{phase} {done} of {total}: {plain(text)}", file=sys.stderr
         )
         return
     columns = (
@@ -68,8 +64,8 @@ def _progress() -> Iterator[Callable[[LeaderboardStep], None]]:
     with Progress(*columns, console=Console(stderr=True, highlight=False)) as shown:
         tasks = {phase: shown.add_task(phase, total=None, visible=False) for phase in PHASES}
 
-        def on_step(step: LeaderboardStep) -> None:
-            shown.console.print(plain(step.text), markup=False)
-            shown.update(tasks[step.phase], total=step.total, completed=step.done, visible=True)
+        def on_step(phase: str, done: int, total: int, text: str) -> None:
+            shown.console.print(plain(text), markup=False)
+            shown.update(tasks[phase], total=total, completed=done, visible=True)
 
         yield on_step

@@ -75,7 +75,7 @@ DAMAGES = [
     ("rows/0/cells/9x9/played", 4, "unknown key 'played'"),
     ("rows/0/cells/9x9/times", [float("nan")], "nan is no float"),
     ("rows/0/cells/9x9/illegal", 2, "illegal=2: more games than were lost"),
-    ("rows/0/cells/9x9/orbits", [3, 2], "orbits: (3, 2) is no part of a whole"),
+    ("rows/0/cells/9x9/orbits", [3, 2], "3 of 2 orbits"),
     ("rows/0/cells/9x9/seconds", -1, "must not be negative"),
     ("rows/0/cells/9x9/seconds", float("inf"), "inf is no float"),
     ("rows/0/cells/9x9/times", None, "times and timing_run: both or neither"),

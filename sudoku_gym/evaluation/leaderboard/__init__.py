@@ -1,10 +1,6 @@
 """The leaderboard: policies on fixed sets of puzzles, with every outcome in a JSON file."""
 
-from sudoku_gym.evaluation.leaderboard.play import (
-    LeaderboardConfig,
-    LeaderboardStep,
-    play_leaderboard,
-)
+from sudoku_gym.evaluation.leaderboard.play import LeaderboardConfig, play_leaderboard
 from sudoku_gym.evaluation.leaderboard.results import (
     LeaderboardCell,
     LeaderboardResults,
@@ -18,7 +14,6 @@ __all__ = [
     "LeaderboardConfig",
     "LeaderboardResults",
     "LeaderboardRow",
-    "LeaderboardStep",
     "play_leaderboard",
     "read_leaderboard",
     "write_leaderboard",

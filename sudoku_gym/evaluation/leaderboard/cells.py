@@ -7,15 +7,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from time import process_time
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudoku_gym import board
 from sudoku_gym.evaluation.games import evaluate
 from sudoku_gym.evaluation.leaderboard.fixed_sets import FixedSet
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
-from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy, load_policy
 from sudoku_gym.puzzles.puzzle_set import NOT_KNOWN, PuzzleSet
 
@@ -33,12 +32,9 @@ class CellTask:
 
     policy: str
     fixed: FixedSet
-    seed: int
-    """Of the choice of puzzles and of the policy; each batch has one of its own."""
-    budget: float
-    """Processor seconds of the policy."""
-    run: int
-    """The number of the present run."""
+    seed: int  # of the choice of puzzles and of the policy; each batch has one of its own
+    budget: float  # processor seconds of the policy
+    run: int  # the number of the present run
     timing: bool = False
 
 
@@ -54,26 +50,20 @@ class _TimedPolicy:
         self._budget = budget
         self.seconds = 0.0
 
-    def reset(
-        self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
-    ) -> None:
+    def reset(self, *arguments: Any) -> None:
+        self._timed(self._policy.reset, arguments)
+
+    def act(self, *arguments: Any) -> Any:
+        return self._timed(self._policy.act, arguments)
+
+    def _timed(self, call: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         start = process_time()
         try:
-            self._policy.reset(puzzles, geometry, rng)
+            return call(*arguments)
         finally:
-            self._count(start)
-
-    def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        start = process_time()
-        try:
-            return self._policy.act(boards, action_masks)
-        finally:
-            self._count(start)
-
-    def _count(self, start: float) -> None:
-        self.seconds += process_time() - start
-        if self.seconds > self._budget:
-            raise OutOfTimeError
+            self.seconds += process_time() - start
+            if self.seconds > self._budget:
+                raise OutOfTimeError
 
 
 def play_cell(

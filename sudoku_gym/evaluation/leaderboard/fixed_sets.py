@@ -32,22 +32,14 @@ class FixedSet:
     """How a set of puzzles is chosen."""
 
     name: str
-    title: str
-    """The head of its column."""
-    bank: str
-    """A bank, whose test split is used, or a file of puzzles."""
-    count: int
-    """Number of puzzles; of a file, at most."""
-    grade: str = ""
-    """Only puzzles of this grade, one of `difficulty.GRADES`."""
-    fewest_givens: bool = False
-    """Only the puzzles with the fewest givens."""
-    blanks: int = 0
-    """Only puzzles with at least so many blanks; cells are revealed until so many are left."""
-    timed: bool = False
-    """Whether the time per puzzle is measured too."""
-    sha256: str = ""
-    """Checksum of the puzzles, one a line; empty for a file."""
+    title: str  # the head of its column
+    bank: str  # a bank, whose test split is used, or a file of puzzles
+    count: int  # number of puzzles; of a file, at most
+    grade: str = ""  # only puzzles of this grade, one of `difficulty.GRADES`
+    fewest_givens: bool = False  # only the puzzles with the fewest givens
+    blanks: int = 0  # only puzzles with as many blanks or more, revealed until so many are left
+    timed: bool = False  # whether the time per puzzle is measured too
+    sha256: str = ""  # checksum of the puzzles, one a line; empty for a file
 
     @property
     def is_file(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
@@ -23,14 +24,7 @@ def weights_checksum(policy: str) -> str:
     """Return the SHA-256 of the weights in a policy's folder, empty if it has no folder.
 
     The folder is a checkpoint that is named itself, or the first argument of the policy's class or
-    function, given as an option or by default. Every file in it counts but Markdown and JSON: a
-    configuration may be written anew, and what changes the games beside the weights takes `again`.
-
-    Args:
-        policy: its name, as `load_policy` takes it.
-
-    Raises:
-        ValueError: if there is no such policy.
+    function, given as an option or by default. Markdown and JSON in it do not count.
     """
     folder = _folder_of(policy)
     if folder is None:
@@ -57,6 +51,10 @@ def package_of(policy: str) -> str:
 
 def current_run(jobs: int, timing_budget: float) -> RunInfo:
     """Describe the present run."""
+    versions = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
     return RunInfo(
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
         commit=_commit(),
@@ -64,7 +62,7 @@ def current_run(jobs: int, timing_budget: float) -> RunInfo:
         cores=os.cpu_count() or 1,
         jobs=jobs,
         timing_budget=timing_budget,
-        versions={"python": platform.python_version(), **_versions()},
+        versions=versions,
     )
 
 
@@ -106,21 +104,8 @@ def _commit() -> str:
 
 
 def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            for line in file:
-                if line.startswith("model name"):
-                    return line.partition(":")[2].strip()
-    except OSError:
-        pass
+    with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
     return platform.processor() or platform.machine() or "unknown processor"
-
-
-def _versions() -> dict[str, str]:
-    found = {}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found

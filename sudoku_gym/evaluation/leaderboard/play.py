@@ -37,6 +37,8 @@ from sudoku_gym.storage.lock import locked
 PHASES = ("played", "timed")
 ADDED = "added"  # the kind of a row that no installed package lists
 
+OnStep: TypeAlias = Callable[[str, int, int, str], None]
+"""Takes one of `PHASES`, the cells done and to do in it, and the last cell's result in a line."""
 _RowAndSet: TypeAlias = tuple[LeaderboardRow, FixedSet]
 
 
@@ -72,24 +74,10 @@ class LeaderboardConfig:
             raise ValueError(f"jobs must be at least 1, not {self.jobs}")
 
 
-@dataclass(frozen=True)
-class LeaderboardStep:
-    """A cell that has just been done."""
-
-    phase: str
-    """One of `PHASES`."""
-    done: int
-    """Cells of the phase done so far."""
-    total: int
-    """Cells of the phase."""
-    text: str
-    """The cell and its result, in a line."""
-
-
 def play_leaderboard(
     path: Path,
     config: LeaderboardConfig,
-    on_step: Callable[[LeaderboardStep], None] = lambda step: None,
+    on_step: OnStep = lambda phase, done, total, text: None,
 ) -> tuple[LeaderboardResults, list[str]]:
     """Play what is missing, and write the leaderboard after every cell.
 
@@ -155,7 +143,7 @@ class _Session:
     results: LeaderboardResults
     config: LeaderboardConfig
     run: int
-    on_step: Callable[[LeaderboardStep], None]
+    on_step: OnStep
 
     def games(self, cells: Iterable[_RowAndSet]) -> Iterator[CellTask]:
         """Yield the cells to play: those not played, and those that have a larger budget now."""
@@ -186,7 +174,7 @@ class _Session:
             if result is None:
                 lost.append(text)
             write_leaderboard(self.path, self.results)
-            self.on_step(LeaderboardStep(PHASES[is_timing], number, len(tasks), text))
+            self.on_step(PHASES[is_timing], number, len(tasks), text)
         return lost
 
     def _enter(self, task: CellTask, result: CellResult) -> str:

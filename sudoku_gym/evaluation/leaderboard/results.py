@@ -25,47 +25,29 @@ _LONGEST = 50_000_000  # bytes
 class LeaderboardCell:
     """The games of a policy on a set of puzzles."""
 
-    state: Literal["finished", "out of time", "cannot"]
-    """`cannot` if the policy refused the boards or raised an error."""
-    outcomes: str
-    """For each puzzle played, always the first ones of the set, `1` if solved, else `0`."""
-    illegal: int
-    """Games lost by an illegal action."""
-    orbits: tuple[int, int] | None
-    """Orbits solved whole and all orbits; None if unknown, or if most hold a single puzzle."""
-    seconds: float
-    """Processor time of the policy."""
-    budget: float
-    """Its limit, in seconds."""
-    run: int
-    """Index into `LeaderboardResults.runs`."""
-    error: str = ""
-    """Why it `cannot`."""
-    times: tuple[float, ...] | None = None
-    """Processor seconds of single puzzles, one game at a time; None if not measured."""
-    timing_run: int | None = None
-    """The run in which they were measured."""
+    state: Literal["finished", "out of time", "cannot"]  # it refused the boards, or failed
+    outcomes: str  # 1 for each puzzle solved, 0 for others; always the first puzzles of the set
+    illegal: int  # games lost by an illegal action
+    orbits: tuple[int, int] | None  # solved whole, of all; None where most hold a single puzzle
+    seconds: float  # processor time of the policy
+    budget: float  # its limit
+    run: int  # index into `LeaderboardResults.runs`
+    error: str = ""  # why it `cannot`
+    times: tuple[float, ...] | None = None  # seconds of single puzzles; None if not measured
+    timing_run: int | None = None  # the run in which they were measured
 
     def __post_init__(self) -> None:
-        _refuse(
-            {
-                "outcomes must consist of 0 and 1": set(self.outcomes) - {"0", "1"},
-                f"illegal={self.illegal}: more games than were lost": not (
-                    0 <= self.illegal <= self.played - self.solved
-                ),
-                f"orbits: {self.orbits} is no part of a whole": self.orbits
-                and not 0 <= self.orbits[0] <= self.orbits[1],
-                "times and numbers of runs must not be negative": any(
-                    number < 0
-                    for number in (
-                        *(self.seconds, self.budget, self.run, self.timing_run or 0),
-                        *(self.times or ()),
-                    )
-                ),
-                "times and timing_run: both or neither": (self.times is None)
-                != (self.timing_run is None),
-            }
-        )
+        numbers = (self.seconds, self.budget, self.run, self.timing_run or 0, *(self.times or ()))
+        if set(self.outcomes) - {"0", "1"}:
+            raise ValueError("outcomes must consist of 0 and 1")
+        if not 0 <= self.illegal <= self.played - self.solved:
+            raise ValueError(f"illegal={self.illegal}: more games than were lost")
+        if self.orbits and not 0 <= self.orbits[0] <= self.orbits[1]:
+            raise ValueError(f"{self.orbits[0]} of {self.orbits[1]} orbits")
+        if min(numbers) < 0:
+            raise ValueError("times and numbers of runs must not be negative")
+        if (self.times is None) != (self.timing_run is None):
+            raise ValueError("times and timing_run: both or neither")
 
     @property
     def played(self) -> int:
@@ -102,14 +84,10 @@ class LeaderboardCell:
 class LeaderboardRow:
     """A policy and its cells, by the names of the sets."""
 
-    policy: str
-    """Its name with its options."""
-    kind: str
-    """A few words on the kind of player."""
-    package: str
-    """Name and version of its package, empty if unknown."""
-    weights: str
-    """Checksum of its weights, empty if it has none."""
+    policy: str  # its name with its options
+    kind: str  # of player, in a few words
+    package: str  # name and version, empty if unknown
+    weights: str  # checksum, empty if it has none
     cells: dict[str, LeaderboardCell] = field(default_factory=dict)
 
 
@@ -119,11 +97,9 @@ class SetInfo:
 
     title: str
     source: str
-    board: str
-    """The name of the geometry."""
+    board: str  # the name of the geometry
     count: int
-    givens: tuple[int, int]
-    """The fewest and the most."""
+    givens: tuple[int, int]  # the fewest and the most
     sha256: str
 
     @property
@@ -136,16 +112,12 @@ class SetInfo:
 class RunInfo:
     """When and where games were played."""
 
-    date: str
-    """UTC."""
-    commit: str
-    """Of the repository, with `+changes` if it had any; empty if unknown."""
+    date: str  # UTC
+    commit: str  # of the repository, with `+changes` if it had any; empty if unknown
     machine: str
     cores: int
-    jobs: int
-    """Processes that played side by side."""
-    timing_budget: float
-    """Processor seconds to time a cell in."""
+    jobs: int  # processes that played side by side
+    timing_budget: float  # processor seconds to time a cell in
     versions: dict[str, str]
 
 
@@ -158,28 +130,28 @@ class LeaderboardResults:
     """
 
     seed: int
-    batch_cells: int
-    """Cells of the boards played in lock step; random draws depend on it."""
+    batch_cells: int  # of the boards played in lock step; random draws depend on it
     sets: dict[str, SetInfo]
     runs: list[RunInfo]
     rows: list[LeaderboardRow]
 
     def __post_init__(self) -> None:
         names = [row.policy for row in self.rows]
-        _refuse({f"there are two rows of {name}": names.count(name) > 1 for name in names})
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"there are two rows of {name}")
         for row in self.rows:
             for name, cell in row.cells.items():
-                where = f"{row.policy} on {name}"
-                _refuse({f"{where}: there is no such set": name not in self.sets})
-                count, last = self.sets[name].count, max(cell.runs)
-                is_short = cell.state == "finished" and cell.played < count
-                _refuse(
-                    {
-                        f"{where}: {cell.played} of {count}, {cell.state}": is_short
-                        or cell.played > count,
-                        f"{where}: there is no run {last}": last >= len(self.runs),
-                    }
-                )
+                if problem := self._problem(name, cell):
+                    raise ValueError(f"{row.policy} on {name}: {problem}")
+
+    def _problem(self, name: str, cell: LeaderboardCell) -> str:
+        if name not in self.sets:
+            return "there is no such set"
+        count, last = self.sets[name].count, max(cell.runs)
+        if cell.played > count or (cell.state == "finished" and cell.played < count):
+            return f"{cell.played} of {count}, {cell.state}"
+        return f"there is no run {last}" if last >= len(self.runs) else ""
 
     def row_of(self, policy: str) -> LeaderboardRow | None:
         """Return the row of a policy, None if it has none."""
@@ -221,9 +193,3 @@ def _as_json(value: Any, indent: str = "") -> str:
         lines = [f"{inner}{_as_json(each, inner)}" for each in value]
         return "[\n{}\n{}]".format(",\n".join(lines), indent)
     return json.dumps(value)
-
-
-def _refuse(problems: dict[str, Any]) -> None:
-    for problem, is_found in problems.items():
-        if is_found:
-            raise ValueError(problem)

@@ -103,12 +103,9 @@ class _Worker:
 
     def end(self, at_once: bool = False) -> None:
         self.pipe.close()
-        if at_once:
-            self._process.kill()
-        self._process.join(_JOIN_SECONDS)
-        if self._process.is_alive():
-            self._process.kill()
-            self._process.join()
+        self._process.join(0 if at_once else _JOIN_SECONDS)
+        self._process.kill()
+        self._process.join()
         self._process.close()
 
     def _result_of_the_dead(self) -> CellResult:

@@ -74,7 +74,7 @@ def play(tmp_path, monkeypatch, in_this_process):
     def call(path=tmp_path / "board.json", **changes):
         done = []
         config = LeaderboardConfig(**{"budget": 300.0, **changes})
-        results, lost = play_leaderboard(path, config, lambda step: done.append(step.text))
+        results, lost = play_leaderboard(path, config, lambda *step: done.append(step[-1]))
         assert lost == []
         return results, [text.partition(": ")[0] for text in done]
 
