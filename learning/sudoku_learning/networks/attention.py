@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
-from sudoku_learning.networks.mlp import check_size
+from sudoku_learning.networks.mlp import TokenBody
 
 
 @registered("attention")
@@ -45,28 +45,11 @@ class AttentionConfig:
         return AttentionBody(self, geometry)
 
 
-@dataclass(frozen=True)
-class AttentionFeatures:
-    """What the body says of B boards; see `Features`.
-
-    Attributes:
-        cells: float32 `[B, N**2, W]`, the token of each cell.
-        index: int64 `[P]`, position of each placement in the flattened masks.
-        shape: `(B, N**3)`.
-    """
-
-    cells: Tensor
-    index: Tensor
-    shape: tuple[int, int]
-
-
-class AttentionBody(nn.Module):
-    """See `AttentionConfig`."""
+class AttentionBody(TokenBody):
+    """See `AttentionConfig`; the tokens are the cells."""
 
     def __init__(self, config: AttentionConfig, geometry: Geometry) -> None:
-        super().__init__()
-        self._geometry = geometry
-        self._width = config.width
+        super().__init__(geometry, geometry.num_cells, config.width)
         self.digit = nn.Embedding(geometry.size + 1, config.width)
         self.position = nn.Parameter(0.02 * torch.randn(geometry.num_cells, config.width))
         hidden = config.perceptron or 4 * config.width
@@ -75,28 +58,13 @@ class AttentionBody(nn.Module):
         )
         self.norm = nn.LayerNorm(config.width)
 
-    def forward(
-        self, boards: Tensor, masks: Tensor, geometry: Geometry, all_rounds: bool = False
-    ) -> AttentionFeatures:
-        """Return the features of boards and masks, see `Body`; there is one round to show.
-
-        Raises:
-            ValueError: if the boards are not of the size it was made for.
-        """
-        check_size(geometry, self._geometry)
-        cells = self.digit(boards.flatten(1).long()) + self.position
+    def tokens(self, boards: Tensor) -> Tensor:
+        """Return the tokens of the cells, `[B, N**2, W]`."""
+        cells: Tensor = self.digit(boards.flatten(1).long()) + self.position
         for block in self.blocks:
             cells = block(cells)
-        index = masks.flatten().nonzero().squeeze(1)
-        return AttentionFeatures(self.norm(cells), index, (masks.shape[0], masks.shape[1]))
-
-    def placement_readout(self, width: int) -> nn.Module:
-        """Make a linear map of each cell's token to its digits: `[1, P, width]`."""
-        return _PlacementReadout(self._width, width, self._geometry.size)
-
-    def board_readout(self, width: int, extensive: bool = False) -> nn.Module:
-        """Make a linear map of the cells' mean token: `[1, B, width]`."""
-        return _BoardReadout(self._width, width)
+        out: Tensor = self.norm(cells)
+        return out
 
 
 class AttentionBlock(nn.Module):
@@ -122,19 +90,3 @@ class AttentionBlock(nn.Module):
         cells = cells + self.attention(normed, normed, normed, need_weights=False)[0]
         out: Tensor = cells + self.perceptron(self.before_perceptron(cells))
         return out
-
-
-class _PlacementReadout(nn.Module):
-    def __init__(self, hidden: int, width: int, size: int) -> None:
-        super().__init__()
-        self._width = width
-        self.linear = nn.Linear(hidden, width * size)
-
-    def forward(self, features: AttentionFeatures) -> Tensor:
-        everywhere = self.linear(features.cells).view(-1, self._width)  # [B * N**3, width]
-        return everywhere[features.index][None]
-
-
-class _BoardReadout(nn.Linear):
-    def forward(self, features: AttentionFeatures) -> Tensor:  # type: ignore[override]
-        return super().forward(features.cells.mean(1))[None]

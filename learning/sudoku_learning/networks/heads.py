@@ -1,6 +1,6 @@
-"""Heads: what a network says about boards, each read from the features of any body.
+"""Heads: outputs of a network, computed from the features of any body.
 
-Every head answers for R rounds of the body at once: its results begin with an axis `[R, ...]`.
+Outputs of a head begin with an axis of the body's R rounds, `[R, ...]`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ class HeadConfig(Protocol):
     """Settings that make a head; a frozen dataclass registered in `sudoku_gym.storage.configs`."""
 
     def build(self, body: Body) -> nn.Module:
-        """Make a head that maps the body's features to what it says, `[R, ...]`."""
-        ...
+        """Make a head that maps the body's features to its output, `[R, ...]`."""
 
 
 @registered("policy")

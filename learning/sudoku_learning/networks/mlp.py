@@ -34,68 +34,84 @@ class MLPConfig:
 
 
 @dataclass(frozen=True)
-class MLPFeatures:
-    """What the body says of B boards; see `Features`.
+class TokenFeatures:
+    """Features of B boards as T tokens each, see `Features`: all in one, or one for each cell."""
 
-    Attributes:
-        hidden: float32 `[B, W]`, the last hidden layer.
-        index: int64 `[P]`, position of each placement in the flattened masks.
-        shape: `(B, N**3)`.
+    tokens: Tensor  # float32 [B, T, W]
+    index: Tensor  # int64 [P], position of each placement in the flattened masks
+    shape: tuple[int, int]  # (B, N**3)
+
+
+class TokenBody(nn.Module):
+    """A body that gives each board tokens; its readouts are linear maps of them.
+
+    Args:
+        geometry: of the boards; no other size can be played.
+        num_tokens: T, 1 or the number of cells.
+        width: W of a token.
     """
 
-    hidden: Tensor
-    index: Tensor
-    shape: tuple[int, int]
-
-
-class MLPBody(nn.Module):
-    """See `MLPConfig`."""
-
-    def __init__(self, config: MLPConfig, geometry: Geometry) -> None:
+    def __init__(self, geometry: Geometry, num_tokens: int, width: int) -> None:
         super().__init__()
         self._geometry = geometry
-        self._width = config.hidden[-1]
-        layers: list[nn.Module] = []
-        for inputs, outputs in pairwise((geometry.num_placements, *config.hidden)):
-            layers += [nn.Linear(inputs, outputs), nn.ReLU()]
-        self.layers = nn.Sequential(*layers)
+        self._width = width
+        self._placements_per_token = geometry.num_placements // num_tokens
 
     def forward(
         self, boards: Tensor, masks: Tensor, geometry: Geometry, all_rounds: bool = False
-    ) -> MLPFeatures:
-        """Return the features of boards and masks, see `Body`; there is one round to show.
+    ) -> TokenFeatures:
+        """Return the features of boards and masks, see `Body`; there is one round.
 
         Raises:
             ValueError: if the boards are not of the size it was made for.
         """
         check_size(geometry, self._geometry)
-        hidden = self.layers(one_hot(boards).flatten(1))
         index = masks.flatten().nonzero().squeeze(1)
-        return MLPFeatures(hidden, index, (masks.shape[0], masks.shape[1]))
+        return TokenFeatures(self.tokens(boards), index, (masks.shape[0], masks.shape[1]))
+
+    def tokens(self, boards: Tensor) -> Tensor:
+        """Return the tokens float32 `[B, T, W]` of boards int8 `[B, N, N]`."""
+        raise NotImplementedError
 
     def placement_readout(self, width: int) -> nn.Module:
-        """Make a linear map of the hidden layer to all placements: `[1, P, width]`."""
-        return _PlacementReadout(self._width, width, self._geometry.num_placements)
+        """Make a linear map of each token to its placements: `[1, P, width]`."""
+        return _PlacementReadout(self._width, width, self._placements_per_token)
 
     def board_readout(self, width: int, extensive: bool = False) -> nn.Module:
-        """Make a linear map of the hidden layer: `[1, B, width]`."""
+        """Make a linear map of the mean token: `[1, B, width]`."""
         return _BoardReadout(self._width, width)
 
 
+class MLPBody(TokenBody):
+    """See `MLPConfig`; the last hidden layer is the only token."""
+
+    def __init__(self, config: MLPConfig, geometry: Geometry) -> None:
+        super().__init__(geometry, 1, config.hidden[-1])
+        layers: list[nn.Module] = []
+        for inputs, outputs in pairwise((geometry.num_placements, *config.hidden)):
+            layers += [nn.Linear(inputs, outputs), nn.ReLU()]
+        self.layers = nn.Sequential(*layers)
+
+    def tokens(self, boards: Tensor) -> Tensor:
+        """Return the last hidden layer, `[B, 1, W]`."""
+        hidden: Tensor = self.layers(one_hot(boards).flatten(1))
+        return hidden[:, None]
+
+
 class _PlacementReadout(nn.Module):
-    def __init__(self, hidden: int, width: int, placements: int) -> None:
+    def __init__(self, inputs: int, width: int, placements: int) -> None:
         super().__init__()
         self._width = width
-        self.linear = nn.Linear(hidden, width * placements)
+        self.linear = nn.Linear(inputs, width * placements)
 
-    def forward(self, features: MLPFeatures) -> Tensor:
-        everywhere = self.linear(features.hidden).view(-1, self._width)  # [B * N**3, width]
+    def forward(self, features: TokenFeatures) -> Tensor:
+        everywhere = self.linear(features.tokens).view(-1, self._width)  # [B * N**3, width]
         return everywhere[features.index][None]
 
 
 class _BoardReadout(nn.Linear):
-    def forward(self, features: MLPFeatures) -> Tensor:  # type: ignore[override]
-        return super().forward(features.hidden)[None]
+    def forward(self, features: TokenFeatures) -> Tensor:  # type: ignore[override]
+        return super().forward(features.tokens.mean(1))[None]
 
 
 def one_hot(boards: Tensor) -> Tensor:
@@ -104,7 +120,7 @@ def one_hot(boards: Tensor) -> Tensor:
 
 
 def check_size(geometry: Geometry, wanted: Geometry) -> None:
-    """See that boards have the size a body was made for.
+    """Check that boards have the size a body was made for.
 
     Raises:
         ValueError: if not; the message names both sizes.

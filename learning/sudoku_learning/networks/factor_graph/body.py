@@ -57,7 +57,6 @@ class FactorGraphConfig:
                 raise ValueError(f"{name} must be at least 1, not {value}")
             if value > MOST_ROUNDS and name != "channels":
                 raise ValueError(f"{name} must be at most {MOST_ROUNDS:,}, not {value}")
-
         most = self.channels + 2
         if self.walks != 0 and (self.walks % 2 or not 4 <= self.walks <= most):
             raise ValueError(
@@ -130,23 +129,9 @@ class FactorGraphBody(nn.Module):
         rounds: int | None = None,
         graph: FactorGraph | None = None,
     ) -> FactorGraphFeatures:
-        """Compute the features of boards of one geometry.
+        """Compute the features of boards of one geometry, see `RecurrentBody`.
 
-        Args:
-            boards: int8 `[B, N, N]`, 0 = blank.
-            masks: bool `[B, N**3]`, the placements to consider; see `FactorGraph` for masks that
-                are not the candidates.
-            geometry: the boards' units.
-            all_rounds: keep the features after every round, not only after the last.
-            recurrent_states: for each board the state in which an earlier call left it (no
-                gradient goes back there), or None for the first state. If they are given, the
-                features hold the states after the last round.
-            rounds: how many; None takes `self.rounds`.
-            graph: `features.graph` of an earlier call on the same boards and masks, to save
-                building it again.
-
-        Returns:
-            The features; none, where a board has no legal placement or no open constraint.
+        A board without legal placements, or without open constraints, has no features.
 
         Raises:
             ValueError: if boards, masks and geometry do not fit each other, or a recurrent state
@@ -190,12 +175,6 @@ class FactorGraphBody(nn.Module):
         extra = (none, none.view(0, 3 * self.config.channels), none)
         if self.config.intersections:
             extra = (self.view_start, self.view_gate.weight, self.view_gate.bias)
-        return reference.LayerWeights(
-            self.start,
-            self.gamma,
-            self.message.weight,
-            self.message.bias,
-            self.gate.weight,
-            self.gate.bias,
-            *extra,
-        )
+        message, gate = self.message, self.gate
+        matrices = (message.weight, message.bias, gate.weight, gate.bias)
+        return reference.LayerWeights(self.start, self.gamma, *matrices, *extra)

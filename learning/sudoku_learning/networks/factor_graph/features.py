@@ -18,34 +18,27 @@ class FactorGraphFeatures:
 
     There are V variables (legal placements) and F factors (open constraints) over all boards, and
     R rounds are kept (1: only the last).
-
-    Attributes:
-        variables: `[R, V, H]`, their states, within (-1, 1) but for the learned start.
-        factors: `[R, F, H]`, log of the sum of the messages to each, within about -7 and 10; log
-            0.001 where no placement is left: a dead end.
-        index: int64 `[V]`, each variable's position in the flattened masks `[B * N**3]`.
-        factor_offsets: int64 `[B]`, where the factors of each board begin.
-        shape: `(B, N**3)`.
-        graph: of the boards and masks.
-        recurrent_states: of each board after the last round; empty if none were given.
     """
 
     variables: Tensor
+    """`[R, V, H]`, their states, within (-1, 1) but for the learned start"""
     factors: Tensor
+    """`[R, F, H]`, log of the sum of the messages to each, within about -7 and 10; log 0.001 where
+    no placement is left: a dead end"""
     index: Tensor
+    """int64 `[V]`, each variable's position in the flattened masks `[B * N**3]`"""
     factor_offsets: Tensor
+    """int64 `[B]`, where the factors of each board begin"""
     shape: tuple[int, int]
+    """`(B, N**3)`"""
     graph: FactorGraph
+    """of the boards and masks"""
     recurrent_states: list[RecurrentState] = field(default_factory=list)
+    """of each board after the last round; empty if none were given"""
 
 
 class PlacementReadout(nn.Module):
-    """A linear map of the state of each variable.
-
-    Args:
-        channels: width H of the features.
-        width: number of results a placement.
-    """
+    """A linear map of the state of each variable, from `channels` to `width` numbers."""
 
     def __init__(self, channels: int, width: int) -> None:
         super().__init__()
@@ -62,10 +55,6 @@ class BoardReadout(nn.Module):
     It reads mean, maximum and minimum of each channel over a board's factors: all three keep their
     range on boards of any size. The minimum shows dead ends: one constraint without placements
     hardly moves a mean over hundreds. A board without factors reads as zeros.
-
-    Args:
-        channels: width H of the features.
-        width: number of results a board.
     """
 
     def __init__(self, channels: int, width: int) -> None:
@@ -99,10 +88,6 @@ class ExtensiveReadout(nn.Module):
 
     Source: the form of the Bethe free energy; Yedidia, Freeman and Weiss, "Constructing free-energy
     approximations and generalized belief propagation algorithms" (2005).
-
-    Args:
-        channels: width H of the features.
-        width: number of results a board.
     """
 
     def __init__(self, channels: int, width: int) -> None:

@@ -63,26 +63,18 @@ class Outputs(NamedTuple):
 class Trace(NamedTuple):
     """What the rounds of a board compute, `[depth, ...]`; with depth 1 only the last is kept.
 
-    Attributes:
-        x: rows of variables: state, sum of messages, and with intersections the sum of theirs.
-        gates: rows of variables: z and n.
-        unary: rows of variables: the part of their messages that all factors get, last round only.
-        to_factor: rows of edges, the messages to factors.
-        to_variable: rows of edges, the logs of the messages to variables; then a row of zeros and
-            one of the largest message.
-        intersection_x: rows of intersections: state, message from inside, message from outside.
-        intersection_gates: rows of intersections: z and n.
-        list_sums: rows of four an intersection: sums of messages to factors.
+    Logs of messages to variables are followed by a row of zeros and one of the largest message,
+    for the edge numbers E and E + 1.
     """
 
-    x: _Floats
-    gates: _Floats
-    unary: _Floats
-    to_factor: _Floats
-    to_variable: _Floats
-    intersection_x: _Floats
-    intersection_gates: _Floats
-    list_sums: _Floats
+    x: _Floats  # rows of variables: state, sum of messages, and sum of intersection states
+    gates: _Floats  # rows of variables: z and n
+    unary: _Floats  # rows of variables: what all their messages begin with, of the last round only
+    to_factor: _Floats  # rows of edges, the messages to factors
+    to_variable: _Floats  # rows of edges, the logs of the messages to variables
+    intersection_x: _Floats  # rows of intersections: state, message from inside and from outside
+    intersection_gates: _Floats  # rows of intersections: z and n
+    list_sums: _Floats  # rows of four an intersection: sums of messages to factors
 
 
 @njit(cache=True, nogil=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.exact_cover import constraint_table, intersection_table
-from sudoku_learning.networks.factor_graph.intersections import find_intersections, list_edges
+from sudoku_learning.networks.factor_graph.intersections import pack_intersections
 from sudoku_learning.networks.factor_graph.vectors import inner
 from sudoku_learning.networks.factor_graph.walks import walk_features
 
@@ -37,38 +37,34 @@ class FactorGraph(NamedTuple):
 
     Two units that share more than one cell have an intersection for each digit: the placements of
     that digit in the shared cells.
-
-    Attributes:
-        positions: int64 `[V]`, position of each variable in the flattened masks `[B * N**3]`.
-        variable_edges: int32 `[V, K]`, the edges of each variable. E stands for no constraint
-            (cells of a variant lie in different numbers of units), E + 1 for a fulfilled one.
-        edge_variable: int32 `[E]`, the variable of each edge.
-        factor_ptr: int32 `[F + 1]`, the edges of each factor.
-        variable_intersections: int32 `[V, J]`, the intersections of each variable; Q stands for
-            none.
-        intersection_lists: int32 `[Q, 4]`, four lists of edges for each intersection: inside and
-            outside of it in its first constraint, inside and outside in its second. Shorter lists
-            of a board have smaller numbers, as with factors.
-        list_ptr: int32 `[4 Q + 1]`, the range of each list in `list_edges`.
-        list_edges: int32, the edges of all lists.
-        board_variable_ptr: int64 `[B + 1]`, the variables of each board.
-        board_factor_ptr: int64 `[B + 1]`, the factors of each board.
-        board_intersection_ptr: int64 `[B + 1]`, the intersections of each board.
-        walk_features: float32 `[V, L - 2]`, see `walks`; `[V, 0]` if they are not asked for.
     """
 
     positions: NDArray[np.int64]
+    """`[V]`, position of each variable in the flattened masks `[B * N**3]`"""
     variable_edges: NDArray[np.int32]
+    """`[V, K]`, the edges of each variable. E stands for no constraint (cells of a variant lie in
+    different numbers of units), E + 1 for a fulfilled one"""
     edge_variable: NDArray[np.int32]
+    """`[E]`, the variable of each edge"""
     factor_ptr: NDArray[np.int32]
-    variable_intersections: NDArray[np.int32]
-    intersection_lists: NDArray[np.int32]
-    list_ptr: NDArray[np.int32]
-    list_edges: NDArray[np.int32]
+    """`[F + 1]`, the edges of each factor"""
     board_variable_ptr: NDArray[np.int64]
+    """`[B + 1]`, the variables of each board"""
     board_factor_ptr: NDArray[np.int64]
+    """`[B + 1]`, the factors of each board"""
+    variable_intersections: NDArray[np.int32]
+    """`[V, J]`, the intersections of each variable; Q stands for none"""
     board_intersection_ptr: NDArray[np.int64]
+    """`[B + 1]`, the intersections of each board"""
+    intersection_lists: NDArray[np.int32]
+    """`[Q, 4]`, four lists of edges for each intersection: inside and outside of it in its first
+    constraint, then in its second. Shorter lists of a board have smaller numbers"""
+    list_ptr: NDArray[np.int32]
+    """`[4 Q + 1]`, the range of each list in `list_edges`"""
+    list_edges: NDArray[np.int32]
+    """the edges of all lists"""
     walk_features: NDArray[np.float32]
+    """`[V, L - 2]`, see `walks`; `[V, 0]` if they are not asked for"""
 
     @staticmethod
     def of(
@@ -94,45 +90,16 @@ class FactorGraph(NamedTuple):
                 f"digits of {geometry.name} are 0 (blank) to {size}, not {boards.min()} to "
                 f"{boards.max()}"
             )
-        positions, variable_edges, edge_variable, factor_ptr, variable_ptr, board_factor_ptr = (
-            _build(
-                np.ascontiguousarray(boards, np.int8).reshape(len(boards), geometry.num_cells),
-                np.ascontiguousarray(masks, np.bool_),
-                constraint_table(geometry),
-                geometry.num_cells + len(geometry.units) * size,
-                size,
-            )
-        )
-        table = intersection_table(geometry)
-        variable_intersections, sides, intersection_ptr = find_intersections(
-            positions,
-            variable_edges,
-            factor_ptr,
-            variable_ptr,
-            table if intersections else table[:, :0],
-            len(geometry.units) ** 2,
+        edges = _pack_edges(
+            np.ascontiguousarray(boards, np.int8).reshape(len(boards), geometry.num_cells),
+            np.ascontiguousarray(masks, np.bool_),
+            constraint_table(geometry),
+            geometry.num_cells + len(geometry.units) * size,
             size,
         )
-        intersection_lists, list_ptr, edges = list_edges(
-            variable_intersections, sides, intersection_ptr, edge_variable, factor_ptr, size
-        )
-        features = walk_features(
-            variable_edges, edge_variable, factor_ptr, variable_ptr, board_factor_ptr, walks
-        )
-        return FactorGraph(
-            positions,
-            variable_edges,
-            edge_variable,
-            factor_ptr,
-            variable_intersections,
-            intersection_lists,
-            list_ptr,
-            edges,
-            variable_ptr,
-            board_factor_ptr,
-            intersection_ptr,
-            features,
-        )
+        table = intersection_table(geometry)
+        lists = pack_intersections(*edges[:5], table if intersections else table[:, :0], size)
+        return FactorGraph._make((*edges, *lists, walk_features(*edges[1:], walks)))
 
 
 class Span(NamedTuple):
@@ -165,7 +132,7 @@ def span_of(graph, board):
 
 
 @njit(cache=True, nogil=True)
-def _build(boards, masks, table, num_constraints, size):
+def _pack_edges(boards, masks, table, num_constraints, size):
     """Number the variables, factors and edges of all boards."""
     num_variables = np.count_nonzero(masks)
     positions = np.empty(num_variables, np.int64)

@@ -16,24 +16,41 @@ from sudoku_learning.networks.factor_graph.vectors import LANES, inner, load, lo
 
 
 @njit(cache=True, nogil=True)
-def find_intersections(
-    positions, variable_edges, factor_ptr, board_variable_ptr, table, num_pairs, size
+def pack_intersections(
+    positions, variable_edges, edge_variable, factor_ptr, board_variable_ptr, table, size
 ):
-    """Number the intersections that have placements and two open constraints.
+    """Return the five arrays of a `FactorGraph` that describe its intersections, in its order.
 
-    Args:
-        positions: as the next three, see `FactorGraph`.
-        variable_edges: see there.
-        factor_ptr: see there.
-        board_variable_ptr: see there.
-        table: of `geometry.exact_cover.intersection_table`, or no columns of it.
-        num_pairs: of units.
-        size: N.
-
-    Returns:
-        variable_intersections int32 `[V, J]` (Q stands for none), the two factors of each
-        intersection int32 `[Q, 2]`, and board_intersection_ptr int64 `[B + 1]`.
+    Intersections have placements and two open constraints. `table` is that of
+    `geometry.exact_cover.intersection_table`, or none of its columns; the rest is of the graph.
     """
+    variable_intersections, sides, board_intersection_ptr = _find_intersections(
+        positions, variable_edges, factor_ptr, board_variable_ptr, table, size
+    )
+    lengths = _list_lengths(variable_intersections, sides, factor_ptr)
+    lists, list_ptr = _number_lists(lengths, board_intersection_ptr, size)
+    edges = np.empty(list_ptr[-1], np.int32)
+    for q in range(len(sides)):
+        for side in range(2):
+            f = sides[q, side]
+            inside = list_ptr[lists[q, 2 * side]]
+            outside = list_ptr[lists[q, 2 * side + 1]]
+            for e in range(factor_ptr[f], factor_ptr[f + 1]):
+                member = False
+                for other in variable_intersections[edge_variable[e]]:
+                    member |= other == q
+                if member:
+                    edges[inside] = e
+                    inside += 1
+                else:
+                    edges[outside] = e
+                    outside += 1
+    return variable_intersections, board_intersection_ptr, lists, list_ptr, edges
+
+
+@inner
+def _find_intersections(positions, variable_edges, factor_ptr, board_variable_ptr, table, size):
+    """Number the intersections; return those of variables, the factors `[Q, 2]`, and the ptr."""
     num_edges = factor_ptr[-1]
     edge_factor = np.empty(num_edges, np.int32)
     for f in range(len(factor_ptr) - 1):
@@ -42,7 +59,8 @@ def find_intersections(
     variable_intersections = np.full((len(positions), columns), -1, np.int32)
     sides = np.empty((variable_intersections.size, 2), np.int32)
     board_intersection_ptr = np.zeros(len(board_variable_ptr), np.int64)
-    number = np.empty(num_pairs * size if columns else 0, np.int32)
+    num_pairs = table[:, :, 0].max() + 1 if columns else 0
+    number = np.empty(num_pairs * size, np.int32)
     count = 0
     for b in range(len(board_variable_ptr) - 1):
         number[:] = -1
@@ -72,15 +90,9 @@ def find_intersections(
     return variable_intersections, sides[:count], board_intersection_ptr
 
 
-@njit(cache=True, nogil=True)
-def list_edges(
-    variable_intersections, sides, board_intersection_ptr, edge_variable, factor_ptr, size
-):
-    """List the edges inside and outside of each intersection, in each of its two factors.
-
-    Returns:
-        intersection_lists int32 `[Q, 4]`, list_ptr int32 `[4 Q + 1]`, and list_edges int32.
-    """
+@inner
+def _list_lengths(variable_intersections, sides, factor_ptr):
+    """Return the lengths of the four lists of each intersection, int32 `[Q, 4]`."""
     count = len(sides)
     inside = np.zeros(count + 1, np.int32)
     for v in range(len(variable_intersections)):
@@ -92,24 +104,7 @@ def list_edges(
             f = sides[q, side]
             lengths[q, 2 * side] = inside[q]
             lengths[q, 2 * side + 1] = factor_ptr[f + 1] - factor_ptr[f] - inside[q]
-    intersection_lists, list_ptr = _number_lists(lengths, board_intersection_ptr, size)
-    edges = np.empty(list_ptr[-1], np.int32)
-    for q in range(count):
-        for side in range(2):
-            f = sides[q, side]
-            within = list_ptr[intersection_lists[q, 2 * side]]
-            without = list_ptr[intersection_lists[q, 2 * side + 1]]
-            for e in range(factor_ptr[f], factor_ptr[f + 1]):
-                member = False
-                for other in variable_intersections[edge_variable[e]]:
-                    member |= other == q
-                if member:
-                    edges[within] = e
-                    within += 1
-                else:
-                    edges[without] = e
-                    without += 1
-    return intersection_lists, list_ptr, edges
+    return lengths
 
 
 @inner

@@ -19,29 +19,18 @@ from sudoku_learning.networks.factor_graph.vectors import LANES, inner, load, st
 
 
 class RecurrentState(NamedTuple):
-    """The state of one board, or of the B boards of a graph; it fits that board and mask only.
+    """The state of one board, or of the B boards of a graph; it fits that board and mask only."""
 
-    Attributes:
-        variables: float32 `[V, H]`, their states.
-        to_variable: float32 `[E, H]`, the logs of the last messages from factors.
-        intersections: float32 `[Q, H]`, their states.
-    """
-
-    variables: NDArray[np.float32]
-    to_variable: NDArray[np.float32]
-    intersections: NDArray[np.float32]
+    variables: NDArray[np.float32]  # [V, H], their states
+    to_variable: NDArray[np.float32]  # [E, H], the logs of the last messages from factors
+    intersections: NDArray[np.float32]  # [Q, H], their states
 
 
 class InitialStates(NamedTuple):
-    """The states that rounds begin with.
+    """The states that rounds begin with."""
 
-    Attributes:
-        is_new: bool `[B]`, the boards that begin with the learned first states; empty: all do.
-        states: of the other boards; what it holds of new ones is not read.
-    """
-
-    is_new: NDArray[np.bool_]
-    states: RecurrentState
+    is_new: NDArray[np.bool_]  # [B], boards that begin with the learned first states; empty: all do
+    states: RecurrentState  # of the other boards; what it holds of new ones is not read
 
 
 def empty_states(graph: FactorGraph | None, channels: int) -> RecurrentState:

@@ -32,30 +32,18 @@ from sudoku_learning.networks.factor_graph.recurrent_state import (
 class LayerWeights(NamedTuple):
     """The weights of the shared layer, H channels; P is 3 with intersections and 2 without.
 
-    Attributes:
-        start: `[H]`, every variable's first state.
-        gamma: `[H]`, the share of a factor's last message in the next message to it.
-        message: `[H, H]`, from a state to the unary term of its messages.
-        message_bias: `[H]`.
-        gate: `[2 H, P H]`, from a variable's state, sum of messages and sum of intersection states
-            to z, then n.
-        gate_bias: `[2 H]`.
-        intersection_start: `[H]`, every intersection's first state; `[0]` without them, as the
-            next two.
-        intersection_gate: `[2 H, 3 H]`, from an intersection's state and its two messages to z,
-            then n.
-        intersection_gate_bias: `[2 H]`.
+    Without intersections the last three have no rows.
     """
 
-    start: Tensor
-    gamma: Tensor
-    message: Tensor
-    message_bias: Tensor
-    gate: Tensor
-    gate_bias: Tensor
-    intersection_start: Tensor
-    intersection_gate: Tensor
-    intersection_gate_bias: Tensor
+    start: Tensor  # [H], every variable's first state
+    gamma: Tensor  # [H], the share of a factor's last message in the next message to it
+    message: Tensor  # [H, H], from a state to the unary term of its messages
+    message_bias: Tensor  # [H]
+    gate: Tensor  # [2 H, P H], from x_v to z, then n
+    gate_bias: Tensor  # [2 H]
+    intersection_start: Tensor  # [H], every intersection's first state
+    intersection_gate: Tensor  # [2 H, 3 H], from a state and two messages to z, then n
+    intersection_gate_bias: Tensor  # [2 H]
 
 
 class _Intersections:
