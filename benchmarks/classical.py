@@ -162,7 +162,9 @@ def measure(algorithm: Any, boards: PuzzleSet, config: Config) -> Run:
             elapsed = perf_counter() - start
             seconds[i] = elapsed if repeat == 0 else min(seconds[i], elapsed)
             if repeat == 0:
-                counts = [getattr(algorithm, c, [0])[0] for c in ("backtracks", "assignments")]
+                # Not all of them count both.
+                counts = (getattr(algorithm, c, ()) for c in ("backtracks", "assignments"))
+                counts = (count[0] if len(count) else 0 for count in counts)
                 columns.append((algorithm.status[0], algorithm.nodes[0], *counts))
             if elapsed > 0.2:
                 break

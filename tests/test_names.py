@@ -18,8 +18,7 @@ SHARED = {
 # Names that still are to be renamed: shorten this list.
 PENDING = set(
     """
-    BLANKS Config HEADS MaskedQNetwork Network PRETRAINED Sample legal_placements make_network read
-    read_config run_rounds split
+    BLANKS HEADS MaskedQNetwork PRETRAINED legal_placements run_rounds
     """.split()
 )
 
@@ -31,11 +30,7 @@ PRIVATE_WORDS = set(
     thinking thinks thorough told
     """.split()
 )
-PENDING_WORDS = set(
-    """
-    hear heard occupants remember replies reply seat seats speak think told
-    """.split()
-)
+PENDING_WORDS = {"think", "told"}
 
 
 def sources():

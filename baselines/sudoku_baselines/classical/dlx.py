@@ -254,7 +254,8 @@ class DancingLinks(TreeSearch):
     """Algorithm 2 as a solver; every option it tries is an assignment.
 
     Args:
-        node_limit, time_limit: as of `TreeSearch`.
+        node_limit: as of `TreeSearch`.
+        time_limit: as of `TreeSearch`.
         item_rule: which open item is branched on next. `"first"`: the first one, Algorithm X
             without any rule; `"fewest"`: the first one with the fewest options, Knuth's rule;
             `"failures"`, ours: of those with the fewest options the one that ran out of options

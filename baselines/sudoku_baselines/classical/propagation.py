@@ -168,7 +168,8 @@ class Propagation(TreeSearch):
     """Algorithm 3 as a solver; assignments are digits tried and cells left with one digit.
 
     Args:
-        node_limit, time_limit: as of `TreeSearch`.
+        node_limit: as of `TreeSearch`.
+        time_limit: as of `TreeSearch`.
         heuristic: which cell is branched on. `"degree"`: one with the fewest digits left; among
             these the one with the most open peers, the paper's best form. `"mrv"`: the first one
             with the fewest digits left. `"first"`: the first open cell in reading order.

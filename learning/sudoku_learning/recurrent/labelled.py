@@ -20,7 +20,9 @@ from sudoku_learning.networks.factor_graph import FactorGraphFeatures
 from sudoku_learning.recurrent.batch import RecurrentBatch, Segment
 
 PLACEMENT_LOSS = "losses/placement_loss"
-SOLVED_SHARE = "curriculum/solved"  # of the trained boards, as a whole after a segment
+"""The curve of the mean cross-entropy of placements."""
+SOLVED_SHARE = "curriculum/solved"
+"""The curve of the share of trained boards that are solved entirely after a segment."""
 
 CORRUPTED = 6  # of so many boards one is corrupted, for the value
 FILL_LOGIT = 3.0  # placements above it are made on an unsolved board that is replaced

@@ -80,6 +80,7 @@ def test_games_keep_the_rules(tmp_path, actions, random_moves):
     assert (random.moves.actions[:24] != moves.actions[:24]).any()
 
 
+@pytest.mark.slow
 def test_a_short_run_learns(tmp_path):
     """From a network that solves next to nothing, in seconds."""
     config = DQNConfig(run=tmp_path / "run", seed=3, iterations=6, games=32, validation_games=128)
@@ -105,6 +106,7 @@ def test_a_short_run_learns(tmp_path):
     assert ((logits > 0) == right).mean() > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [

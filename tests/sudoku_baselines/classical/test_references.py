@@ -40,6 +40,7 @@ def test_sat_counts_each_puzzle_for_itself():
     assert (solver.assignments >= named.blanks).all()
 
 
+@pytest.mark.slow
 def test_sat_stops_at_its_limit():
     puzzles = load("25x25")[:12]  # the solver looks at its limit when it restarts, so take several
     limited = Sat(conflict_limit=1)

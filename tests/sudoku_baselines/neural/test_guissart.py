@@ -231,6 +231,7 @@ def test_what_it_fills_is_right(trained):
     assert filled == (is_full(found) & sound).mean()
 
 
+@pytest.mark.slow
 def test_trial_and_error_and_backtracking_solve_the_rest(trained):
     run = trained.config.run
     test = puzzles.load("6x6", "test")[:60]
