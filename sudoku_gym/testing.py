@@ -67,7 +67,7 @@ def check_policy(
 
 
 class _WatchedPolicy:
-    """Passes everything on to a policy, and checks what it returns and leaves behind."""
+    """Passes calls on to a policy, and checks its actions and its arguments afterwards."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy

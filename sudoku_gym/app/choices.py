@@ -105,7 +105,7 @@ def puzzle(source: object, number: object, text: object) -> tuple[NDArray[np.int
 
     Args:
         source: one of `SOURCES`.
-        number: of a bank's test puzzle, from 1; beyond the last it begins anew.
+        number: of a bank's test puzzle, from 1; beyond the last it starts over.
         text: the board, where `source` is `TYPED_IN`.
 
     Raises:
@@ -177,7 +177,7 @@ def _limited(factory: Callable[..., Any], written: dict[str, Any]) -> dict[str, 
 
 
 def _is_unlimited(key: str, default: object) -> bool:
-    """Whether a policy does more than a visitor may ask for unless told otherwise."""
+    """Whether a policy's default exceeds what a visitor may ask for."""
     if isinstance(default, int | float):
         return default > _MOST_OF[key]
     return key in _ENDS

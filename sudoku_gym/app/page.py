@@ -119,7 +119,7 @@ def layout(offers: OfferedPolicies) -> gr.Blocks:
             right = gr.Dropdown([NO_PLAYER, *names], value=second, label="Plays on the right")
             right_options = gr.Textbox(label="with options", placeholder="key=value&key=value")
         with gr.Row():
-            begin = gr.Button("Start", elem_id="start", min_width=80)
+            start_button = gr.Button("Start", elem_id="start", min_width=80)
             step = gr.Button("Step", elem_id="step", min_width=80)
             play = gr.Button("Play", variant="primary", elem_id="play", min_width=80)
             pause = gr.Button("Pause", elem_id="pause", min_width=80)
@@ -150,7 +150,7 @@ def layout(offers: OfferedPolicies) -> gr.Blocks:
             "api_visibility": "private",
         }
         chosen = [source, number, typed, left, left_options, right, right_options]
-        for event in (begin.click, page.load):
+        for event in (start_button.click, page.load):
             event(start, chosen, [*shown, trouble, clock], show_progress="minimal", **one_at_a_time)
         step.click(move, games, [*shown, clock], show_progress="minimal", **one_at_a_time)
         clock.tick(move, games, [*shown, clock], show_progress="hidden", **one_at_a_time)
@@ -171,7 +171,7 @@ def _start_games(
     right: object,
     right_options: object,
 ) -> list[Game]:
-    """Begin the games that a visitor asks for."""
+    """Start the games that a visitor asks for."""
     given, geometry = puzzle(source, number, typed)
     players = [(left, left_options)]
     if right != NO_PLAYER:

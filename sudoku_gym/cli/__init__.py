@@ -1,4 +1,4 @@
-"""The `sudoku-gym` command: what it can do stands in `COMMANDS`.
+"""The `sudoku-gym` command and its sub-commands, `COMMANDS`.
 
 Policies and trainers are found by entry point, so the command knows no package above its own.
 Each sub-command is a frozen dataclass: its fields are the options, its `run` does the work and

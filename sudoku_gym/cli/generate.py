@@ -30,7 +30,7 @@ class Generate:
     givens: int = 0
     """Stop digging at so many givens; 0 digs until no given can be taken away."""
     pattern: generator.Pattern = "none"
-    """Symmetry of the places of the givens."""
+    """Symmetry of the pattern of givens."""
     difficulty: (
         Literal["naked-singles", "hidden-singles", "locked-candidates", "pairs", "search"] | None
     ) = None

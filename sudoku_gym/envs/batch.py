@@ -143,8 +143,8 @@ class BoardBatch:
             if seed is not None:
                 self.seed(index, seeding.np_random(seed)[0])
 
-    def begin(self, reset: ResetOptions, phase: int = episodes.RUNNING) -> None:
-        """Begin an episode on the chosen boards, on the given puzzles or on drawn ones."""
+    def start_episodes(self, reset: ResetOptions, phase: int = episodes.RUNNING) -> None:
+        """Start an episode on the chosen boards, on the given puzzles or on drawn ones."""
         blanks = self._blanks if reset.blanks == "as set" else reset.blanks
         drawing = self.drawing if reset.blanks == "as set" else self._drawing(blanks)
         if reset.puzzles is None and self.draws_compiled:
@@ -162,8 +162,8 @@ class BoardBatch:
         steps.load_boards(self.state, chosen, phase, self.sizes, self.tables, drawn, flat)
 
     def renew(self, chosen: NDArray[np.bool_], phase: int) -> None:
-        """Begin an episode on drawn puzzles on the chosen boards."""
-        self.begin(ResetOptions(chosen), phase)
+        """Start an episode on drawn puzzles on the chosen boards."""
+        self.start_episodes(ResetOptions(chosen), phase)
 
     def _sample(self, chosen: list[int], blanks: Blanks) -> NDArray[np.int8]:
         """Ask the source for a puzzle for each chosen board, with that board's own generator."""
@@ -289,7 +289,7 @@ class BoardControls:
         self._batch.max_steps = limit
 
     def set_blanks(self, blanks: Blanks) -> None:
-        """Let the next episodes begin with so many blanks, from each board's next reset on.
+        """Let the next episodes start with so many blanks, from each board's next reset on.
 
         Raises:
             ValueError: if the source can't serve them; the message names its maximum.

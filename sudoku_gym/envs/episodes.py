@@ -1,4 +1,4 @@
-"""The episode of one board, compiled: how it begins, and what one step does to it.
+"""The episode of one board, compiled: how it starts, and what one step does to it.
 
 The single and the vector environment both call `step_board`, so they cannot differ. A batch's
 `state` is that of `sudoku_gym.kernels.layout`, with the columns of `counts` below added.
@@ -29,7 +29,7 @@ RUNNING, TERMINATED, TRUNCATED, RENEWED, UNUSED = range(5)  # RENEWED: ignores t
 
 @njit(cache=True, inline="always")
 def start_episode(state, b, phase, sizes, tables, scratch):
-    """Begin an episode on the board in `rows[b, :N**2]`."""
+    """Start an episode on the board in `rows[b, :N**2]`."""
     counts = state.counts
     set_up(state, b, sizes, tables, scratch)
     counts[b, START_BLANKS] = counts[b, BLANKS]

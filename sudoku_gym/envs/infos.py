@@ -38,16 +38,17 @@ def info_arrays(count: int) -> InfoArrays:
     )
 
 
-def name_info(*values: Any) -> dict[str, Any]:
-    """Return the values of `info_of`, of one board or of a batch, by key."""
-    blanks, level, dead_end, illegal_action, is_success, constraint_fraction = values
+def name_info(
+    blanks: Any, level: Any, dead_end: Any, illegal_action: Any, is_success: Any, fraction: Any
+) -> dict[str, Any]:
+    """Return the info without the mask, of one board or of a batch: the one list of its keys."""
     return {
         "blanks": blanks,
         "level": level,
         "dead_end": dead_end,
         "illegal_action": illegal_action,
         "is_success": is_success,
-        "constraint_fraction": constraint_fraction,
+        "constraint_fraction": fraction,
     }
 
 

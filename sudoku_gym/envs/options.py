@@ -190,11 +190,7 @@ def custom_rewards(
     after: NDArray[np.int8],
     terminated: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    """Ask a reward function, and check that it answered with one number a board.
-
-    Raises:
-        ValueError: if it did not.
-    """
+    """Call a `RewardFunction`; ValueError unless it returns one number a board."""
     rewards = np.asarray(function(before, actions, after, terminated), np.float64)
     if rewards.shape != (len(actions),):
         raise ValueError(

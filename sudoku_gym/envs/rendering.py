@@ -31,11 +31,7 @@ _ANSI_BLUE, _ANSI_CLASH = "\x1b[34m", "\x1b[4;31m"
 
 
 def check_mode(mode: str | None, modes: list[str]) -> str | None:
-    """Return `mode` if it is None or one of `modes`.
-
-    Raises:
-        ValueError: if it is neither.
-    """
+    """Return `mode`, or raise a ValueError unless it is None or one of `modes`."""
     if mode is not None and mode not in modes:
         raise ValueError(f"render_mode={mode!r}: use None, {', '.join(map(repr, modes))}")
     return mode
@@ -74,7 +70,7 @@ def draw(
         last: (row, column) of the last move, counted from 0.
         show_candidates: whether blank cells show their candidates: small digits, or dots where
             there is no room for them.
-        heat: float `[N, N, N]` or `[N**3]`, not negative: what a policy thinks of each placement.
+        heat: float `[N, N, N]` or `[N**3]`, not negative: a policy's probabilities.
             Candidates are shown on a colour that is darkest for the largest.
         size: about how many pixels high and wide; None fits the digits.
 

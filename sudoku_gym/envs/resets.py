@@ -105,11 +105,7 @@ def _read_puzzles(puzzle: Any, count: int, geometry: Geometry) -> NDArray[np.int
 
 
 def read_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    """Return the mode of that name.
-
-    Raises:
-        ValueError: if there is no such mode.
-    """
+    """Return the mode of that name; ValueError if there is none."""
     try:
         return mode if isinstance(mode, AutoresetMode) else AutoresetMode(mode)
     except ValueError:

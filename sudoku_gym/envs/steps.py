@@ -54,7 +54,7 @@ def new_scratch(sizes: BoardSizes) -> Scratch:
 
 @njit(cache=True, nogil=True)
 def draw_boards(state, first, chosen, phase, sizes, tables, drawn):
-    """Begin an episode on every board `first + i` with `chosen[i]`.
+    """Start an episode on every board `first + i` with `chosen[i]`.
 
     The caller holds all arrays, so that they can be `uncounted`.
     """
@@ -68,7 +68,7 @@ def draw_boards(state, first, chosen, phase, sizes, tables, drawn):
 
 @njit(cache=True, inline="always")
 def _draw_board(state, b, phase, sizes, tables, drawn):
-    """Begin an episode on a puzzle from the bank."""
+    """Start an episode on a puzzle from the bank."""
     streams, (bank, cdf, augment, group), (for_board, for_puzzle) = drawn
     rows = state.rows
     stream, solutions = streams[b], rows[:, sizes.num_cells :]  # where `set_up` puts the givens
@@ -87,7 +87,7 @@ def _borrowed_drawn(drawn):
 
 @njit(cache=True)
 def load_boards(state, chosen, phase, sizes, tables, drawn, puzzles):
-    """Begin an episode on `puzzles[i]`, int8 `[B, N**2]`, for every board i with `chosen [B]`.
+    """Start an episode on `puzzles[i]`, int8 `[B, N**2]`, for every board i with `chosen [B]`.
 
     `drawn` is (streams, (augment, group), scratch): with `augment` each puzzle is moved by a
     symmetry drawn from the board's own stream.

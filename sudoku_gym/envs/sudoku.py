@@ -145,7 +145,7 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[NDArray[np.int8], dict[str, Any]]:
-        """Begin an episode.
+        """Start an episode.
 
         Args:
             seed: decides this puzzle and all that follow; None continues.
@@ -163,7 +163,7 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
         super().reset(seed=seed)
         start = read_reset_options(options, 1, self.geometry)
         self._seed_stream(anew=seed is not None)
-        self._batch.begin(start)
+        self._batch.start_episodes(start)
         arrays = info_arrays(1)
         observation = np.empty(self._board_shape, np.int8)
         mask = np.empty(self._mask_length, np.int8)

@@ -134,7 +134,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         seed: int | Sequence[int | None] | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> tuple[BoardArray, dict[str, Any]]:
-        """Begin an episode on every board, or on those of `options["reset_mask"]`.
+        """Start an episode on every board, or on those of `options["reset_mask"]`.
 
         Args:
             seed: board i is seeded with `seed + i` or `seed[i]`; None continues.
@@ -151,7 +151,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
             raise self._closed_error()
         start = read_reset_options(options, self.num_envs, self.geometry)
         self._seed(seed, start.chosen)
-        self._batch.begin(start)
+        self._batch.start_episodes(start)
         observations = self._batch.boards.copy()
         masks = np.zeros(self._mask_shape, np.int8)
         arrays = info_arrays(self.num_envs)

@@ -234,7 +234,7 @@ def _play(
     count = len(puzzles)
     blanks = max(int(np.count_nonzero(puzzles == 0)), 1)
     games = BoardBatch(count, options)
-    games.begin(ResetOptions(np.ones(count, np.bool_), puzzles))
+    games.start_episodes(ResetOptions(np.ones(count, np.bool_), puzzles))
     masks = games.masks().view(np.bool_)
     running = masks.any(1)
     lost = np.zeros(count, np.bool_)

@@ -54,7 +54,7 @@ class SudokuVectorWrapper(VectorWrapper):
     """Passes on what a plain `VectorWrapper` hides: `set_blanks` and `action_masks`."""
 
     def set_blanks(self, blanks: Blanks) -> None:
-        """Let the next episodes begin with so many blanks; see `SudokuVectorEnv`."""
+        """Let the next episodes start with so many blanks; see `SudokuVectorEnv`."""
         attribute_below(self.env, "set_blanks")(blanks)
 
     def action_masks(self) -> NDArray[np.bool_]:

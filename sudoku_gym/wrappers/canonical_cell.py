@@ -45,7 +45,7 @@ class CanonicalCell(gym.Wrapper[dict[str, Any], np.int64, Any, np.int64], Record
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin an episode; see `SudokuEnv.reset`."""
+        """Start an episode; see `SudokuEnv.reset`."""
         return self._shown(*self.env.reset(seed=seed, options=options))
 
     def step(self, action: np.int64) -> tuple[dict[str, Any], Any, bool, bool, dict[str, Any]]:
@@ -77,11 +77,7 @@ class CanonicalCell(gym.Wrapper[dict[str, Any], np.int64, Any, np.int64], Record
 class VectorCanonicalCell(SudokuVectorWrapper):
     """`CanonicalCell` for a batch: `{"observations": [B, ...], "cell": int64 [B]}`.
 
-    Args:
-        env: a vector environment over `SudokuVectorEnv` without `erase` and with its masks.
-
-    Raises:
-        ValueError: if digits may be erased.
+    Arguments and errors are those of `CanonicalCell`, around a `SudokuVectorEnv`.
     """
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:

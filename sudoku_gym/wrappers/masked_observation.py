@@ -30,7 +30,7 @@ class MaskedObservation(gym.Wrapper[dict[str, Any], Any, Any, Any], RecordConstr
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin an episode; see `SudokuEnv.reset`."""
+        """Start an episode; see `SudokuEnv.reset`."""
         observation, info = self.env.reset(seed=seed, options=options)
         return _joined(observation, mask_of(info)), info
 

@@ -36,15 +36,7 @@ class SinglesPropagation(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstr
 
 
 class VectorSinglesPropagation(SudokuVectorWrapper):
-    """`SinglesPropagation` for a batch.
-
-    Args:
-        env: a vector environment over `SudokuVectorEnv` without `erase`.
-        propagation: `"naked singles"`, or `"hidden singles"` for naked ones too.
-
-    Raises:
-        ValueError: if there is no such kind, or digits may be erased.
-    """
+    """`SinglesPropagation` for a batch, with the same arguments and errors."""
 
     def __init__(
         self, env: VectorEnv[Any, Any, Any], propagation: PropagationKind = "hidden singles"

@@ -57,7 +57,7 @@ class PotentialShaping(
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.int8], dict[str, Any]]:
-        """Begin an episode; see `SudokuEnv.reset`."""
+        """Start an episode; see `SudokuEnv.reset`."""
         board, info = self.env.reset(seed=seed, options=options)
         self._before = float(_values(self._potential, board[None])[0])
         return board, info
@@ -72,15 +72,9 @@ class PotentialShaping(
 
 
 class VectorPotentialShaping(SudokuVectorWrapper):
-    """`PotentialShaping` for a batch; a board that begins an episode gets no shaping.
+    """`PotentialShaping` for a batch; a board that starts an episode gets no shaping.
 
-    Args:
-        env: a vector environment whose observations are boards.
-        potential: as in `PotentialShaping`.
-        discount: as in `PotentialShaping`.
-
-    Raises:
-        ValueError: as in `PotentialShaping`.
+    Arguments and errors are those of `PotentialShaping`, around a vector environment.
     """
 
     def __init__(

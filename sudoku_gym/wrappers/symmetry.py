@@ -57,7 +57,7 @@ class SymmetryAugmentation(
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.int8], dict[str, Any]]:
-        """Begin an episode under a new symmetry; see `SudokuEnv.reset`."""
+        """Start an episode under a new symmetry; see `SudokuEnv.reset`."""
         board, info = self.env.reset(seed=seed, options=options)
         self._symmetries.seed([seed])
         self._symmetries.renew(np.ones(1, np.bool_))
@@ -88,14 +88,7 @@ class VectorSymmetryAugmentation(SudokuVectorWrapper):
     """`SymmetryAugmentation` for a batch, each board under a symmetry of its own.
 
     Board i equals a single environment in `SymmetryAugmentation`, seeded with `seed + i`.
-
-    Args:
-        env: a vector environment over `SudokuVectorEnv` whose observations are boards.
-        every: as in `SymmetryAugmentation`.
-        parts: as in `SymmetryAugmentation`.
-
-    Raises:
-        ValueError: as in `SymmetryAugmentation`.
+    Arguments and errors are those of `SymmetryAugmentation`, around a `SudokuVectorEnv`.
     """
 
     def __init__(
@@ -111,7 +104,7 @@ class VectorSymmetryAugmentation(SudokuVectorWrapper):
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin episodes under new symmetries; see `SudokuVectorEnv.reset`."""
+        """Start episodes under new symmetries; see `SudokuVectorEnv.reset`."""
         boards, infos = self.env.reset(seed=seed, options=options)
         mask_of(infos)
         chosen = infos["_action_mask"]
