@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from sudoku_agents.alphazero.search import SearchConfig
+from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import AttentionConfig, FactorGraphConfig, MLPConfig
 from sudoku_learning.training import OptimiserConfig, TrainingConfig
@@ -33,8 +34,7 @@ class AlphaZeroLossConfig:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if not self.passes > 0:
-            raise ValueError(f"passes must be positive, not {self.passes}")
+        check_positive(self, "passes")
 
 
 @registered("calphazero")
@@ -75,17 +75,14 @@ class AlphaZeroConfig(TrainingConfig):
     def __post_init__(self) -> None:
         """Check the values."""
         super().__post_init__()
-        for name in ("games", "replay_iterations"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        check_counts(self, "games", "replay_iterations")
         if self.temperature < 0:
             raise ValueError(f"temperature must not be negative, but is {self.temperature}")
-        if not 0 <= self.noise_fraction <= 1:
-            raise ValueError(f"noise_fraction must lie in [0, 1], not {self.noise_fraction}")
+        check_shares(self, "noise_fraction")
         if self.noise_alpha <= 0:
             raise ValueError(f"noise_alpha must be positive, not {self.noise_alpha}")
         if self.loss.every_action and not isinstance(self.network, MLPConfig | AttentionConfig):
             raise ValueError(
-                "loss.every_action needs a body that reads cells, mlp or attention: others are "
-                "told which placements are legal"
+                "loss.every_action needs a body that reads cells, mlp or attention: others read "
+                "the legal placements"
             )

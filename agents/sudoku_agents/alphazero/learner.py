@@ -32,7 +32,7 @@ from sudoku_learning.training.sampling import split_games
 
 
 class AlphaZeroLearner(SamplingLearner):
-    """Learns from its own games; a `sudoku_learning.training.Learner`.
+    """Learns from its own games.
 
     Args:
         config: the run's.

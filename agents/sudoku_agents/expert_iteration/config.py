@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from sudoku_agents.retry_search import RetryConfig
 from sudoku_curricula.schedules import ConstantConfig
+from sudoku_gym.storage.checks import check_counts, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.recurrent import RecurrentConfig
@@ -56,8 +57,8 @@ class ExpertIterationConfig(TrainingConfig):
     search: RetryConfig = field(default_factory=lambda: RetryConfig(evaluations=300))
     """the search that labels"""
     search_rounds: int | None = 32
-    """rounds of the network in each of the search's evaluations, at most: to be corrected is
-    cheaper than to think for long. None takes those of play"""
+    """rounds of the network in each of the search's evaluations, at most: taking a placement back
+    is cheaper than many rounds. None takes those of play"""
     threshold: float | None = 5.0
     """in play, all placements with a logit above this are made, the best first, before the network
     is asked again: each time that it is asked about a hard board it may be misled. None asks it
@@ -83,12 +84,8 @@ class ExpertIterationConfig(TrainingConfig):
     def __post_init__(self) -> None:
         """Check the values."""
         super().__post_init__()
-        for name in ("games", "pool", "search_rounds"):
-            if getattr(self, name) is not None and getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("join_at", "as_stored"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must lie in [0, 1], not {getattr(self, name)}")
+        check_counts(self, "games", "pool", "search_rounds")
+        check_shares(self, "join_at", "as_stored")
         if self.env not in self.envs or len(set(self.envs)) < len(self.envs):
             raise ValueError(f"envs must hold {self.env}, and each once, not {self.envs}")
         if len(self.shares) != len(self.envs) or not all(share > 0 for share in self.shares):

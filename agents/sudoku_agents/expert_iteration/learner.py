@@ -53,7 +53,7 @@ EVALUATIONS = "curriculum/evaluations"  # of the network, a puzzle searched
 
 
 class ExpertIterationLearner(SamplingLearner):
-    """Learns from what its own search solves; a `sudoku_learning.training.Learner`.
+    """Learns from what its own search solves.
 
     An iteration gives the search new puzzles of each environment that has joined. What it solves
     goes into a pool for each environment, and the network is trained on boards from there.

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias
 
 from sudoku_agents.gflownet.orders import Order
+from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.recurrent import RecurrentConfig
@@ -40,10 +41,8 @@ class BalanceConfig:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if not self.decay > 0:
-            raise ValueError(f"decay must be positive, not {self.decay}")
-        if self.rounds is not None and self.rounds < 1:
-            raise ValueError(f"rounds must be at least 1, not {self.rounds}")
+        check_positive(self, "decay")
+        check_counts(self, "rounds")
 
 
 @registered("gflownet/reward")
@@ -61,8 +60,7 @@ class RewardConfig:
         """Check the values."""
         if not -1e4 <= self.floor < 0:
             raise ValueError(f"floor must be negative and at least -10000, not {self.floor}")
-        if self.exponent is not None and not self.exponent > 0:
-            raise ValueError(f"exponent must be positive, not {self.exponent}")
+        check_positive(self, "exponent")
 
 
 @registered("gflownet")
@@ -114,16 +112,13 @@ class GFlowNetConfig(TrainingConfig):
         """Check the values."""
         super().__post_init__()
         check_env(self.env)
-        for name in ("updates", "puzzles", "repeats", "replay"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        check_counts(self, "updates", "puzzles", "repeats", "replay")
         if self.loss.kind == "log-partition-variance" and self.repeats < 2:
             raise ValueError(
                 "log-partition-variance compares trajectories of one puzzle: repeats must be at "
                 f"least 2 (4 are usual), not {self.repeats}"
             )
-        if not 0 <= self.epsilon <= 1:
-            raise ValueError(f"epsilon must lie in [0, 1], not {self.epsilon}")
+        check_shares(self, "epsilon")
         if self.loss.kind == "maximum-likelihood" and not isinstance(
             self.network, FactorGraphConfig
         ):

@@ -47,7 +47,7 @@ SAMPLED = "curriculum/sampled"  # share of trajectories that ended at a solution
 
 
 class GFlowNetLearner(SamplingLearner):
-    """Learns from its own trajectories; a `sudoku_learning.training.Learner`.
+    """Learns from its own trajectories.
 
     Args:
         config: the run's.

@@ -9,12 +9,13 @@ from sudoku_baselines.neural.model import ModelConfig
 from sudoku_baselines.neural.puzzles import PuzzlesConfig
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym.puzzles.sources import BankSource, PuzzleSource
+from sudoku_gym.storage.checks import check_counts, check_shares
 from sudoku_learning.training import CurriculumConfig, OptimiserConfig, TrainingConfig
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledConfig(TrainingConfig):
-    """What every training on solutions is told."""
+    """The options of every training on solutions."""
 
     agent: ClassVar[str] = "supervised"
     fixed: ClassVar[tuple[str, ...]] = (*TrainingConfig.fixed, "puzzles")
@@ -71,13 +72,8 @@ class SupervisedConfig(LabelledConfig):
     def __post_init__(self) -> None:
         """Check the values."""
         super().__post_init__()
-        for name in ("updates", "segments"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"{name} must be at least 1, not {value}")
-        for name in ("as_stored", "revealed", "stay_probability"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must lie in [0, 1], not {getattr(self, name)}")
+        check_counts(self, "updates", "segments")
+        check_shares(self, "as_stored", "revealed", "stay_probability")
         if self.cells not in ("blanks", "all"):
             raise ValueError(f"cells must be 'blanks' or 'all', not {self.cells!r}")
         if self.mode not in ("one-shot", "surest"):

@@ -108,7 +108,7 @@ class ExactCoverTraining(LabelledConfig):
 
 
 class ExactCoverLearner(Learner):
-    """Trains the factor-graph body on solutions; a `sudoku_learning.training.Learner`.
+    """Trains the factor-graph body on solutions.
 
     Args:
         config: the run's.

@@ -62,10 +62,7 @@ class ModelBatch(RecurrentBatch):
         return Segment(loss, log_probabilities.numpy(), is_solved, states, figures)
 
     def replace(
-        self,
-        rows: NDArray[np.int64],
-        outputs: NDArray[np.float32],
-        is_solved: NDArray[np.bool_],
+        self, rows: NDArray[np.int64], outputs: NDArray[np.float32], is_solved: NDArray[np.bool_]
     ) -> None:
         """Draw new boards."""
         self._boards[rows], self._solutions[rows] = self._sampler.draw(len(rows))
@@ -78,7 +75,7 @@ class ModelBatch(RecurrentBatch):
 
 
 class SupervisedLearner(Learner):
-    """Trains a model on solutions; a `sudoku_learning.training.Learner`.
+    """Trains a model on solutions.
 
     Args:
         config: the run's.

@@ -70,10 +70,7 @@ class RecurrentBatch(ABC):
 
     @abstractmethod
     def replace(
-        self,
-        rows: NDArray[np.int64],
-        outputs: NDArray[np.float32],
-        is_solved: NDArray[np.bool_],
+        self, rows: NDArray[np.int64], outputs: NDArray[np.float32], is_solved: NDArray[np.bool_]
     ) -> None:
         """Put new boards into some rows; outputs and `is_solved` are those of all B boards."""
 
@@ -85,10 +82,7 @@ class RecurrentBatch(ABC):
         return segment.figures
 
     def advance(
-        self,
-        outputs: NDArray[np.float32],
-        is_solved: NDArray[np.bool_],
-        states: Sequence[Any],
+        self, outputs: NDArray[np.float32], is_solved: NDArray[np.bool_], states: Sequence[Any]
     ) -> None:
         """Keep the states after a segment, and replace the boards that are done; see `Segment`."""
         self._segments_done += 1

@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.storage.checks import check_counts, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import Network
 from sudoku_learning.networks.factor_graph import FactorGraphFeatures
@@ -48,12 +49,8 @@ class RecurrentConfig:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        for name in ("updates", "segments"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("stay_probability", "revealed"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must lie in [0, 1], not {getattr(self, name)}")
+        check_counts(self, "updates", "segments")
+        check_shares(self, "stay_probability", "revealed")
         if self.policy_weight < 0:
             raise ValueError(f"policy_weight must not be negative, but is {self.policy_weight}")
 
@@ -67,11 +64,11 @@ class LabelledPuzzles(Protocol):
 
     @property
     def puzzles(self) -> NDArray[np.int8]:
-        """The puzzles, int8 `[M, N, N]`, 0 for a blank."""
+        """int8 `[M, N, N]`, 0 for a blank."""
 
     @property
     def solutions(self) -> NDArray[np.int8]:
-        """Their solutions, int8 `[M, N, N]`."""
+        """int8 `[M, N, N]`."""
 
 
 class LabelledBatch(RecurrentBatch):
@@ -139,10 +136,7 @@ class LabelledBatch(RecurrentBatch):
         return is_solved
 
     def replace(
-        self,
-        rows: NDArray[np.int64],
-        outputs: NDArray[np.float32],
-        is_solved: NDArray[np.bool_],
+        self, rows: NDArray[np.int64], outputs: NDArray[np.float32], is_solved: NDArray[np.bool_]
     ) -> None:
         """Make right placements on boards that are not solved, and replace the others."""
         size = self.boards.shape[1]

@@ -10,6 +10,7 @@ from tyro.conf import subcommand
 
 from sudoku_curricula.schedules import SCHEDULES, ScheduleConfig, SuccessRateConfig
 from sudoku_gym.puzzles.sources import PuzzleSource
+from sudoku_gym.storage.checks import check_counts, check_positive
 from sudoku_gym.storage.configs import from_json, registered, to_json
 from sudoku_learning.networks import BODIES, BodyConfig
 from sudoku_learning.training import checkpoint
@@ -58,7 +59,7 @@ class RayConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
-    """What every run is told; a family of learners inherits it, adds its own, and registers."""
+    """The options of every run; a family of learners inherits it, adds its own, and registers."""
 
     agent: ClassVar[str]
     """the registered policy that plays its checkpoints, e.g. `"calphazero"`"""
@@ -92,21 +93,15 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        for name in ("iterations", "validation_games", "evaluate_every", "checkpoint_every"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        check_counts(self, "iterations", "validation_games", "evaluate_every", "checkpoint_every")
         if self.extra_iterations < 0:
             raise ValueError(f"extra_iterations must not be negative: {self.extra_iterations}")
-        if self.minutes is not None and not self.minutes > 0:
-            raise ValueError(f"minutes must be positive, not {self.minutes}")
+        check_positive(self, "minutes")
 
     def held_out_source(self) -> PuzzleSource:
-        """Return the puzzles that held-out games are played on: the environment's validation split.
+        """Return the puzzles of held-out games: the environment's validation split.
 
-        A family that divides its puzzles otherwise overrides this.
-
-        Raises:
-            ValueError: if there is no such environment.
+        Configurations that divide puzzles otherwise override this. Raises as `check_env`.
         """
         return held_out_source(self.env)
 
@@ -116,10 +111,10 @@ class TrainingConfig:
 
 
 def saved_config(run: Path, kind: type[_Config]) -> _Config:
-    """Read the configuration that a run was started with, or resumed with since.
+    """Read the latest configuration of a run.
 
     Raises:
-        ValueError: if it is missing, damaged, or another family's; the message names the file.
+        ValueError: if it is missing, damaged, or of another kind; the message names the file.
     """
     data = checkpoint.read_config_file(run)
     with checkpoint.naming(run / checkpoint.CONFIG, "it can't be used"):
@@ -127,13 +122,5 @@ def saved_config(run: Path, kind: type[_Config]) -> _Config:
 
 
 def config_from_json(data: dict[str, Any], kind: type[_Config]) -> _Config:
-    """Make the configuration that `TrainingConfig.to_json` wrote.
-
-    Args:
-        data: the JSON's content.
-        kind: of the family.
-
-    Raises:
-        ValueError: if it is no such configuration, see `from_json`.
-    """
+    """Make the configuration that `TrainingConfig.to_json` returned; raises as `from_json`."""
     return from_json({name: data[name] for name in data if name != "agent"}, kind)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training.checkpoint import OPTIMISER
 from sudoku_learning.training.learner import LearnerState
@@ -30,13 +31,9 @@ class OptimiserConfig:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size must be at least 1, not {self.batch_size}")
-        for name in ("learning_rate", "max_gradient_norm"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
-        if not 0 <= self.constant_share <= 1:
-            raise ValueError(f"constant_share must lie in [0, 1], not {self.constant_share}")
+        check_counts(self, "batch_size")
+        check_positive(self, "learning_rate", "max_gradient_norm")
+        check_shares(self, "constant_share")
 
     def learning_rate_at(self, share: float) -> float:
         """Return the learning rate when a share of the run is done: in the end 2 % of the first."""
@@ -46,15 +43,7 @@ class OptimiserConfig:
 
 
 class Optimiser:
-    """Adam with clipped gradients.
-
-    Args:
-        network: whose parameters it moves.
-        config: learning rate and clipping.
-
-    Attributes:
-        adam: torch's optimiser.
-    """
+    """Adam on a network's parameters, with clipped gradients."""
 
     def __init__(self, network: nn.Module, config: OptimiserConfig) -> None:
         self.adam = torch.optim.Adam(network.parameters(), config.learning_rate)
@@ -83,12 +72,7 @@ class Optimiser:
         return LearnerState(self._network.state_dict(), optimiser_tensors(self.adam))
 
     def restore(self, state: LearnerState) -> None:
-        """Put weights and tensors of a state back.
-
-        Raises:
-            ValueError: if the weights are another network's, or the tensors those of other
-                parameters.
-        """
+        """Put weights and tensors of a state back; raises ValueError if they do not fit."""
         load_weights(self._network, state.weights)
         restore_optimiser(self.adam, state.tensors)
 
@@ -103,11 +87,7 @@ def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
 
 
 def restore_optimiser(optimiser: torch.optim.Adam, tensors: Mapping[str, Tensor]) -> None:
-    """Put the tensors of `optimiser_tensors` back into an optimiser of the same parameters.
-
-    Raises:
-        ValueError: if they are no such tensors, or those of other parameters.
-    """
+    """Put the tensors of `optimiser_tensors` back; raises ValueError if they do not fit."""
     parameters = [each for group in optimiser.param_groups for each in group["params"]]
     moved = {name.partition(".")[0] for name in tensors}  # no step has moved the others yet
     wanted = {
@@ -127,5 +107,5 @@ def restore_optimiser(optimiser: torch.optim.Adam, tensors: Mapping[str, Tensor]
 
 
 def _adams(parameter: Tensor) -> dict[str, Tensor]:
-    """Return what Adam keeps of a parameter, in shape and type."""
+    """Return tensors with the shapes and types of what Adam keeps of a parameter."""
     return {"step": torch.zeros(()), "exp_avg": parameter, "exp_avg_sq": parameter}

@@ -4,9 +4,9 @@
     checkpoints/000012  one folder a checkpoint, named by its iteration
     events.out...       the curves
 
-A folder has its number as a name only while it is complete and on disk; what a kill leaves half
-written or half removed has an ending to its name, and goes with the next checkpoint. Only files
-that a run writes are ever removed: whatever else lies in its folder stays.
+A folder has its number as a name only while it is complete and on disk; one that is half written or
+half removed has an ending to its name, and the next checkpoint removes it. Only files that a run
+writes are ever removed.
 """
 
 from __future__ import annotations
@@ -100,11 +100,8 @@ class RunFolder:
             _remove(old)
 
     def latest(self) -> Path | None:
-        """Return the folder of the latest checkpoint, None before the first.
-
-        One that lacks a file counts: it was complete once, and to go on without it in silence
-        would lose what it holds.
-        """
+        """Return the folder of the latest checkpoint, None before the first."""
+        # One that lacks a file counts: it was complete once, and must not be ignored.
         return next(reversed(_checkpoints(self.path)), None)
 
     def _seen(self) -> tuple[bool, Path | None]:

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym.board.actions import Actions
+from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.training import CurriculumConfig, OptimiserConfig, TrainingConfig
@@ -38,10 +39,8 @@ class TargetsConfig:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if self.n_step < 1:
-            raise ValueError(f"n_step must be at least 1, not {self.n_step}")
-        if not 0 <= self.discount <= 1:
-            raise ValueError(f"discount must lie in [0, 1], not {self.discount}")
+        check_counts(self, "n_step")
+        check_shares(self, "discount")
         if self.backup not in ("max", "constraint"):
             raise ValueError(f"backup must be 'max' or 'constraint', not {self.backup!r}")
         if not 0 < self.polyak <= 1:
@@ -65,11 +64,8 @@ class ReplayConfig:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if self.capacity < 1:
-            raise ValueError(f"capacity must be at least 1, not {self.capacity}")
-        for name in ("priority", "importance", "last_importance"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must lie in [0, 1], not {getattr(self, name)}")
+        check_counts(self, "capacity")
+        check_shares(self, "priority", "importance", "last_importance")
 
 
 @registered("dqn/updates")
@@ -89,13 +85,9 @@ class DQNUpdatesConfig:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if self.segments < 1:
-            raise ValueError(f"segments must be at least 1, not {self.segments}")
-        if not 0 <= self.stay_probability <= 1:
-            raise ValueError(f"stay_probability must lie in [0, 1], not {self.stay_probability}")
-        for name in ("passes", "move_weight"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
+        check_counts(self, "segments")
+        check_shares(self, "stay_probability")
+        check_positive(self, "passes", "move_weight")
 
 
 @registered("dqn")
@@ -153,9 +145,7 @@ class DQNConfig(TrainingConfig):
         """Check the values."""
         super().__post_init__()
         check_env(self.env)
-        for name in ("games", "sampling_rounds"):
-            if getattr(self, name) is not None and getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        check_counts(self, "games", "sampling_rounds")
         if self.random_moves < 0:
             raise ValueError(f"random_moves must not be negative, but is {self.random_moves}")
         for name, known in (

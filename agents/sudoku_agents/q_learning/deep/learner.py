@@ -43,7 +43,7 @@ _TARGET = "target."
 
 
 class DQNLearner(SamplingLearner):
-    """Learns action values from its own games; a `sudoku_learning.training.Learner`.
+    """Learns action values from its own games.
 
     Args:
         config: the run's.

@@ -99,10 +99,7 @@ class ReplayBatch(RecurrentBatch):
         return Segment(loss, values, worst < 0.5, states, figures)
 
     def replace(
-        self,
-        rows: NDArray[np.int64],
-        outputs: NDArray[np.float32],
-        is_solved: NDArray[np.bool_],
+        self, rows: NDArray[np.int64], outputs: NDArray[np.float32], is_solved: NDArray[np.bool_]
     ) -> None:
         """Leave the rows to the next update, which draws by the latest priorities."""
         self._vacant = rows

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from sudoku_curricula.schedules import LinearConfig
+from sudoku_gym.storage.checks import check_counts, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import CurriculumConfig, TrainingConfig
 from sudoku_learning.training.environments import check_env
@@ -54,16 +55,12 @@ class QLearningConfig(TrainingConfig):
         """Check the values."""
         super().__post_init__()
         check_env(self.env)
-        for name in ("puzzles", "games"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        check_counts(self, "puzzles", "games")
         for name, known in (("algorithm", ALGORITHMS), ("reward", REWARDS)):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} must be one of {known}, not {getattr(self, name)!r}")
         if not 0 < self.learning_rate <= 1:
             raise ValueError(f"learning_rate must lie in (0, 1], not {self.learning_rate}")
-        for name in ("discount", "epsilon"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must lie in [0, 1], not {getattr(self, name)}")
+        check_shares(self, "discount", "epsilon")
         if self.ray.actors:
             raise ValueError("a table learns from every move, in one process: leave out ray.actors")

@@ -47,7 +47,7 @@ class TabularGames:
 
 
 class QLearningLearner(Learner):
-    """Learns a table; a `sudoku_learning.training.Learner`.
+    """Learns a table.
 
     Args:
         config: the run's.

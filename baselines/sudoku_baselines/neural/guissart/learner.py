@@ -45,6 +45,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import Blanks
+from sudoku_gym.storage.checks import check_counts, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_gym.storage.reading import check_structure
 from sudoku_learning.networks.network import seeded
@@ -117,11 +118,8 @@ class GuissartTraining(LabelledConfig):
         """Check the values."""
         super().__post_init__()
         at_least_one = ("updates", "placements", "trials")
-        for name in ("grids", "fillers", "epochs", "hidden", *at_least_one):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if not 0 <= self.revealed <= 1:
-            raise ValueError(f"revealed must lie in [0, 1], not {self.revealed}")
+        check_counts(self, "grids", "fillers", "epochs", "hidden", *at_least_one)
+        check_shares(self, "revealed")
 
     def build(self, geometry: Geometry) -> GuissartNetworks:
         """Make the networks, with random weights."""
@@ -129,7 +127,7 @@ class GuissartTraining(LabelledConfig):
 
 
 class GuissartLearner(Learner):
-    """Trains one network after the other; a `sudoku_learning.training.Learner`.
+    """Trains one network after the other.
 
     Args:
         config: the run's.
