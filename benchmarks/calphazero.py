@@ -50,7 +50,7 @@ HEADS = ("puzzles", "player", "count", "solved", "95 % interval", "evaluations",
 class Config:
     """What to play, and how."""
 
-    checkpoint: Path = loading.PRETRAINED
+    checkpoint: Path = loading.PRETRAINED_CALPHAZERO
     """folder of a checkpoint or a run; by default the network that comes with the package"""
     sets: tuple[str, ...] = ("4x4", "6x6", "9x9", "9x9-hard", "16x16")
     """banks, of which the test puzzles are played"""

@@ -35,8 +35,8 @@ from rich.console import Console
 from results import Row, command_of, share_of, table, write
 from sudoku_agents.alphazero.config import AlphaZeroConfig, AlphaZeroLossConfig
 from sudoku_agents.alphazero.learner import AlphaZeroLearner
-from sudoku_agents.alphazero.policy import evaluator
-from sudoku_agents.alphazero.search import SearchConfig, tree_search
+from sudoku_agents.alphazero.policy import AlphaZeroPolicy
+from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_agents.calphazero import loading
 from sudoku_baselines.classical.floors import MaskedRandom, hidden_singles, naked_singles
 from sudoku_curricula import curves
@@ -51,7 +51,6 @@ from sudoku_learning.networks import (
     MLPConfig,
     Network,
     NetworkPolicy,
-    PlacementPolicy,
     seeded,
 )
 from sudoku_learning.training import OptimiserConfig, Training
@@ -222,26 +221,8 @@ def play(network: Network, blanks: int, budgets: Sequence[int], config: Config) 
             name, "no search, legal moves only", NetworkPolicy(network), boards, "legal"
         )
         for budget in budgets:
-            player = MostVisited(network, paper_search(budget))
+            player = AlphaZeroPolicy(network, paper_search(budget), most_visited=True)
             yield figures_of(name, f"{budget} simulations", player, boards)
-
-
-class MostVisited(PlacementPolicy):
-    """Plays the action that a search of its own for each move has tried most often.
-
-    `AlphaZeroPolicy` would go where the search has met a solved board; the paper's does not.
-    """
-
-    def __init__(self, network: Network, config: SearchConfig) -> None:
-        super().__init__()
-        self._network = network.eval()
-        self._config = config
-
-    def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Choose a placement for each board."""
-        evaluate = evaluator(self._network, self.geometry)
-        found = tree_search(boards, masks, self.geometry, evaluate, self._config)
-        return found.visit_counts.argmax(1)
 
 
 def sets(blanks: int, config: Config) -> dict[str, NDArray[np.int8]]:

@@ -68,7 +68,7 @@ def main(argv=None):
 
 def sampler_of(options, actors):
     """Return what plays so many games, with a network like the shipped one."""
-    shipped = loading.read_config(checkpoint.read_config_file(loading.PRETRAINED))
+    shipped = loading.read_config(checkpoint.read_config_file(loading.PRETRAINED_CALPHAZERO))
     config = AlphaZeroConfig(
         env=options.env,
         run=Path("not-written"),

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from safetensors.numpy import load_file
 
-from sudoku_agents.calphazero.loading import PRETRAINED
+from sudoku_agents.calphazero.loading import PRETRAINED_CALPHAZERO
 
 SCRIPT = Path(__file__).parent / "javascripts" / "weights.js"
 UNUSED = "heads.value."  # expert iteration trains no value
 
 
-def exported(folder: Path = PRETRAINED) -> str:
+def exported(folder: Path = PRETRAINED_CALPHAZERO) -> str:
     """Return the script: the network's settings, and its tensors as float32 in base64."""
     config = json.loads((folder / "config.json").read_text())
     network = config["network"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from sudoku_agents.calphazero.loading import PRETRAINED
+from sudoku_agents.calphazero.loading import PRETRAINED_CALPHAZERO
 from sudoku_gym import board, load_policy
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.named import BOARDS
@@ -82,7 +82,7 @@ def rate(state, rounds):
 
 
 def test_the_export_holds_the_shipped_weights(script):
-    assert script.SCRIPT.read_text("utf-8") == script.exported(PRETRAINED)
+    assert script.SCRIPT.read_text("utf-8") == script.exported(PRETRAINED_CALPHAZERO)
 
 
 def test_the_page_counts_the_weights(script):

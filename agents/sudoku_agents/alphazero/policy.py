@@ -16,12 +16,14 @@ class AlphaZeroPolicy(NetworkPolicy):
 
     Args:
         network: with the heads `policy` and `value`; put in evaluation mode.
-        search_config: the tree search before each move, or None to play the network's first choice.
+        search_config: the tree search before each move, or None to play the highest logit.
         threshold: without a search, see `NetworkPolicy`.
+        most_visited: play the action that the search of each move visited most often, as the
+            cAlphaZero paper does, and not what a solved board or the halving says.
 
     Attributes:
-        searched: what the search before the last move found, of the boards that it was asked about;
-            None if that move took no search.
+        searched: what the search before the last move found, of the boards that it was given; None
+            if that move took no search.
     """
 
     def __init__(
@@ -29,27 +31,31 @@ class AlphaZeroPolicy(NetworkPolicy):
         network: Network,
         search_config: SearchConfig | None = None,
         threshold: float | None = None,
+        most_visited: bool = False,
     ) -> None:
         super().__init__(network, threshold=threshold)
         self.search_config = search_config
+        self.most_visited = most_visited
         self.searched: SearchOutput | None = None
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Choose a placement for each board: what is planned, else what `choose` says."""
+        """Choose a placement for each board: the next queued one, else what `choose` returns."""
         self.searched = None
         return super().act(boards, action_masks)
 
     def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Choose the network's first choice, or the search's.
+        """Return the placement with the highest logit, or the search's.
 
-        Where a search meets a solved board, the moves after it follow that board and ask neither
-        the network nor another search.
+        Where a search meets a solved board, the next moves are queued from that board, and take
+        neither an evaluation nor another search.
         """
         if self.search_config is None:
             return super().choose(boards, masks)
         evaluate = evaluator(self.network, self.geometry)
         found = tree_search(boards, masks, self.geometry, evaluate, self.search_config)
         self.searched = found
+        if self.most_visited:
+            return found.visit_counts.argmax(1)
         digits = np.arange(1, boards.shape[1] + 1, dtype=np.int8)
         wins = found.solutions[..., None] == digits  # all zeros where none was met
         self.queue(np.where(wins, 0, -np.inf).reshape(len(boards), -1).astype(np.float32))
@@ -57,7 +63,7 @@ class AlphaZeroPolicy(NetworkPolicy):
 
 
 def evaluator(network: Network, geometry: Geometry) -> Evaluator:
-    """Return what a search asks: boards and masks in numpy in, priors and values out."""
+    """Return a network as a search calls it, see `Evaluator`."""
 
     def evaluate(
         boards: NDArray[np.int8], masks: NDArray[np.bool_]

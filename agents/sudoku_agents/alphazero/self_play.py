@@ -11,9 +11,8 @@ from torch import Tensor
 
 from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.policy import evaluator
-from sudoku_agents.alphazero.replay import Positions
+from sudoku_agents.alphazero.replay import Positions, SparsePolicies
 from sudoku_agents.alphazero.search import BatchedSearch, Evaluator, SearchOutput
-from sudoku_agents.alphazero.sparse_policies import SparsePolicies
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.training.environments import held_out_source, training_envs

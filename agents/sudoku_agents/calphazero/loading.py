@@ -19,16 +19,17 @@ from sudoku_learning.training.environments import check_env, held_out_source
 from sudoku_learning.training.weights import load_network
 
 SEARCH_ROUNDS = 256  # of a tree search's evaluations, at most
-PRETRAINED = Path(__file__).parent / "pretrained"
-GENERAL = Path(__file__).parent / "pretrained-general"
+PRETRAINED_CALPHAZERO = Path(__file__).parent / "pretrained"
+PRETRAINED_GENERAL = Path(__file__).parent / "pretrained-general"
 
 
 def load(
-    folder: str | os.PathLike[str] = PRETRAINED,
+    folder: str | os.PathLike[str] = PRETRAINED_CALPHAZERO,
     simulations: int = 0,
     root: Literal["puct", "gumbel"] | None = None,
     backup: Literal["mean", "max"] | None = None,
     proofs: bool | None = None,
+    most_visited: bool = False,
     search: Literal["retry"] | None = None,
     evaluations: int = RetryConfig.evaluations,
     rounds: int | None = None,
@@ -39,17 +40,20 @@ def load(
     Args:
         folder: of the checkpoint or the run; by default the network that comes with the package.
         simulations: of the tree search before each move; 0 plays greedily without one.
-        root: see `SearchConfig`, as for what follows; None takes what the network was trained with.
-        backup: likewise.
-        proofs: likewise.
-        search: `"retry"` makes a solver: it searches until the puzzle is solved.
+        root: how the tree search chooses at its root, see `SearchConfig`; None takes what the
+            network was trained with.
+        backup: what a move is worth to the tree search; None takes what it was trained with.
+        proofs: whether the tree search proves moves; None takes what it was trained with.
+        most_visited: play the move that the tree search visited most often, as the cAlphaZero paper
+            does, also where the search has met a solved board.
+        search: `"retry"` makes a solver: the retry search goes on until the puzzle is solved.
         evaluations: that the retry search may spend on a puzzle.
-        rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint, with
-            a tree search at most 256 of them: lost boards never settle, and it meets many. (The
-            retry search soon thinks quickly, see `RetryConfig.thorough`.)
+        rounds: of a recurrent body, at most, in each evaluation; None takes those of the
+            checkpoint, with a tree search at most 256 of them: it meets many lost boards, at which
+            logits never converge. (For the retry search see `RetryConfig.full_evaluations` too.)
         threshold: without a search, all placements with a higher logit are played before the
-            network is asked again; a number that no logit reaches, as 1e9, asks it before every
-            move. None takes what the network was trained with.
+            network is evaluated again; a number that no logit reaches, as 1e9, evaluates it before
+            every move. None takes what the network was trained with.
 
     Raises:
         ValueError: if there is no sound checkpoint in the folder, or the options exclude each
@@ -59,11 +63,13 @@ def load(
         raise ValueError(f"search must be 'retry', not {search!r}")
     if search and simulations:
         raise ValueError("give simulations, for the tree search, or search='retry', not both")
+    if most_visited and not simulations:
+        raise ValueError("most_visited=true is for the tree search: give simulations too")
     if threshold is not None and (search or simulations):
         raise ValueError(
             f"threshold={threshold}: a search does not play placements by their logit alone"
         )
-    config, network = load_network(folder, read_config, _make, rounds=rounds)
+    config, network = load_network(folder, read_config, _make_network, rounds=rounds)
     if rounds is None and simulations and network.can_converge:
         network.body.rounds = min(network.eval().body.rounds, SEARCH_ROUNDS)
     if search == "retry":
@@ -77,11 +83,12 @@ def load(
         trained_with = config.search
     options: dict[str, Any] = {"root": root, "backup": backup, "proofs": proofs}
     chosen = {name: option for name, option in options.items() if option is not None}
-    return AlphaZeroPolicy(network, replace(trained_with, simulations=simulations, **chosen))
+    search_config = replace(trained_with, simulations=simulations, **chosen)
+    return AlphaZeroPolicy(network, search_config, most_visited=most_visited)
 
 
 def load_general(
-    folder: str | os.PathLike[str] = GENERAL,
+    folder: str | os.PathLike[str] = PRETRAINED_GENERAL,
     search: Literal["retry"] | None = None,
     evaluations: int = RetryConfig.evaluations,
     rounds: int | None = None,
@@ -92,19 +99,21 @@ def load_general(
     It plays them better than the other, and standard 9x9 boards worse.
 
     Args:
-        folder: see `load`, as for what follows.
-        search: likewise.
-        evaluations: likewise.
-        rounds: likewise.
-        threshold: likewise.
+        folder: of the checkpoint or the run; by default the network that comes with the package.
+        search: `"retry"` makes a solver: the retry search goes on until the puzzle is solved.
+        evaluations: that the retry search may spend on a puzzle.
+        rounds: of the network, at most, in each evaluation; None takes those of the checkpoint.
+        threshold: without a search, all placements with a higher logit are played before the
+            network is evaluated again.
 
     Raises:
-        ValueError: as `load` does.
+        ValueError: if there is no sound checkpoint in the folder, or the options exclude each
+            other or suit no such network.
     """
     return load(folder, search=search, evaluations=evaluations, rounds=rounds, threshold=threshold)
 
 
-def _make(config: AlphaZeroConfig | ExpertIterationConfig) -> Network:
+def _make_network(config: AlphaZeroConfig | ExpertIterationConfig) -> Network:
     return Network(config.network, POLICY_AND_VALUE, held_out_source(config.env).geometry)
 
 

@@ -16,10 +16,9 @@ import torch
 import self_play
 from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.learner import AlphaZeroLearner
-from sudoku_agents.alphazero.replay import Positions
+from sudoku_agents.alphazero.replay import Positions, SparsePolicies
 from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_agents.alphazero.self_play import SelfPlayer, SelfPlayGames
-from sudoku_agents.alphazero.sparse_policies import SparsePolicies
 from sudoku_curricula.curves import BLANKS, SUCCESS_RATE, read_curves
 from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym import evaluate, load_policy, puzzles

@@ -2,14 +2,10 @@
 
 import json
 
-import numpy as np
-
 import reproduce_calphazero as paper
-from sudoku_agents.alphazero.policy import evaluator
-from sudoku_agents.alphazero.search import tree_search
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks import POLICY_AND_VALUE, MLPConfig, Network, seeded
+from sudoku_learning.networks import POLICY_AND_VALUE, MLPConfig, Network
 
 
 def test_it_trains_plays_and_goes_on(tmp_path, monkeypatch, capsys):
@@ -86,17 +82,3 @@ def test_the_settings_are_the_papers():
     assert config.curriculum.start == 2 and config.curriculum.stop == 12
     assert paper.run_config("control", paper.Config()).curriculum.blanks == 8
     assert paper.run_config("control-0.2", paper.Config()).optimiser.learning_rate == 0.2
-
-
-def test_the_player_takes_what_was_visited_most():
-    geometry = Geometry.standard(4)
-    network = seeded(0, lambda: Network(MLPConfig((16,)), POLICY_AND_VALUE, geometry)).eval()
-    boards = paper.sets(3, paper.Config(count=30))["train"]
-    masks = np.repeat(boards.reshape(30, -1) == 0, 4, axis=1)
-    config = paper.paper_search(60)
-    player = paper.MostVisited(network, config)
-    player.reset(boards, geometry, np.random.default_rng(0))
-    chosen = player.act(boards, masks)
-    found = tree_search(boards, masks, geometry, evaluator(network, geometry), config)
-    assert (found.visit_counts.sum(1) == 60).all()
-    assert (found.visit_counts[np.arange(30), chosen] == found.visit_counts.max(1)).all()

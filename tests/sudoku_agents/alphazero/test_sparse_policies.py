@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from sudoku_agents.alphazero.sparse_policies import SparsePolicies
+from sudoku_agents.alphazero.replay import SparsePolicies
 
 DENSE = arrays.arrays(
     np.float32,

@@ -5,9 +5,8 @@ import pytest
 import torch
 
 from sudoku_agents.alphazero.config import AlphaZeroConfig, AlphaZeroLossConfig
-from sudoku_agents.alphazero.replay import PositionReplay, Positions
+from sudoku_agents.alphazero.replay import PositionReplay, Positions, SparsePolicies
 from sudoku_agents.alphazero.search import SearchConfig
-from sudoku_agents.alphazero.sparse_policies import SparsePolicies
 from sudoku_agents.alphazero.updates import losses, update_network
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry

@@ -1,12 +1,17 @@
-"""What the policy tells about the moves that it plays."""
+"""The policies of cAlphaZero: what they play, and what they tell about it."""
 
 import numpy as np
+import pytest
 
-from sudoku_gym import board, load_policy
+from sudoku_agents.alphazero.policy import AlphaZeroPolicy, evaluator
+from sudoku_agents.alphazero.search import SearchConfig, tree_search
+from sudoku_gym import board, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.sources import BankSource
+from sudoku_learning.networks import POLICY_AND_VALUE, MLPConfig, Network, seeded
 
 
-def test_a_search_tells_what_it_looked_at_and_a_planned_move_that_there_was_none():
+def test_a_search_tells_what_it_looked_at_and_a_queued_move_that_there_was_none():
     state = board.parse(".1.....24......3")
     policy = load_policy("calphazero?simulations=16")
     policy.reset(state[None].copy(), Geometry.standard(4), np.random.default_rng(0))
@@ -20,3 +25,25 @@ def test_a_search_tells_what_it_looked_at_and_a_planned_move_that_there_was_none
         searched.append(found is not None)
         state.ravel()[action // 4] = action % 4 + 1
     assert searched[0] and not searched[-1]  # the first searches, one of them meets the solution
+
+
+def test_the_most_visited_action_is_played_also_where_a_solved_board_was_met():
+    four = Geometry.standard(4)
+    network = seeded(0, lambda: Network(MLPConfig((16,)), POLICY_AND_VALUE, four)).eval()
+    boards = BankSource(puzzles.load("4x4", "train")).sample(30, 2, np.random.default_rng(0))[0]
+    masks = np.repeat(boards.reshape(30, -1) == 0, 4, axis=1)
+    config = SearchConfig(simulations=60, c_puct=8.0, proofs=False, actions="blank")
+    policy = AlphaZeroPolicy(network, config, most_visited=True)
+    policy.reset(boards, four, np.random.default_rng(0))
+    chosen = policy.act(boards, masks)
+    counts = tree_search(boards, masks, four, evaluator(network, four), config).visit_counts
+    assert (counts[np.arange(30), chosen] == counts.max(1)).all()
+    is_solved = policy.searched.solved
+    assert is_solved.any() and not is_solved[np.arange(30), chosen][is_solved.any(1)].all()
+
+
+def test_the_most_visited_action_needs_a_tree_search():
+    assert load_policy("calphazero?simulations=8&most_visited=true").most_visited
+    assert not load_policy("calphazero?simulations=8").most_visited
+    with pytest.raises(ValueError, match="give simulations too"):
+        load_policy("calphazero?most_visited=true")
