@@ -24,10 +24,9 @@ from sudoku_gym.solver.cover_bits import (
     candidate_of,
     cover_tables,
     load_board,
-    new_space,
     reset_weights,
 )
-from sudoku_gym.solver.depth_first import explore, rule_out_candidate, try_candidate
+from sudoku_gym.solver.depth_first import explore, new_searcher, rule_out_candidate, try_candidate
 
 Pattern = Literal["none", "rotation", "horizontal", "vertical", "diagonal"]
 
@@ -76,7 +75,7 @@ def generate(
     minimal = np.zeros(count, np.bool_)
     tables = cover_tables(geometry)
     stream = new_stream(rng)
-    made = _generate(stream, groups, givens, node_limit, tables, puzzles, solutions, minimal)
+    made = _generate(stream, groups, givens, node_limit, tables, (puzzles, solutions, minimal))
     if made < count:
         raise RuntimeError(f"{geometry.name}: found no solved grid; check that its units allow one")
     boards = puzzles.reshape(count, geometry.size, geometry.size)
@@ -117,14 +116,14 @@ def _cell_groups(geometry: Geometry, pattern: str) -> NDArray[np.int64]:
 
 
 @njit(cache=True, nogil=True)
-def _generate(stream, groups, givens, node_limit, tables, puzzles, solutions, minimal):
-    """Fill the rows of `puzzles`, `solutions`, `minimal`; return how many were made."""
-    space = new_space(tables)
+def _generate(stream, groups, givens, node_limit, tables, made):
+    """Fill the rows of `made`, (puzzles, solutions, minimal); return how many were made."""
+    puzzles, solutions, minimal = made
+    searcher = new_searcher(tables, node_limit)
     order = groups.copy()
-    scratch = np.zeros((3, puzzles.shape[1]), np.int8)
     for b in range(len(puzzles)):
         for _ in range(100):
-            if _fill(stream, space, solutions[b], scratch[2], tables):
+            if _fill(stream, searcher.space, solutions[b], searcher.scratch[2], tables):
                 break
         else:
             return b
@@ -134,9 +133,7 @@ def _generate(stream, groups, givens, node_limit, tables, puzzles, solutions, mi
                 order[i, k], order[j, k] = order[j, k], order[i, k]
         puzzles[b] = solutions[b]
         chunk = max(1, len(order) // 4)
-        minimal[b] = dig(
-            space, order, chunk, givens, node_limit, tables, puzzles[b], solutions[b], scratch
-        )
+        minimal[b] = dig(searcher, order, chunk, givens, puzzles[b], solutions[b])
     return len(puzzles)
 
 
@@ -183,24 +180,21 @@ def _random_item(stream, items):
 
 
 @njit(**INNER)
-def dig(space, order, chunk, givens, node_limit, tables, puzzle, solution, scratch):
+def dig(searcher, order, chunk, givens, puzzle, solution):
     """Take groups of cells out of `puzzle` in turn, where it stays unique.
 
     Args:
-        space: `new_space(tables)`.
+        searcher: `new_searcher(...)`.
         order: int64 `[G, 2]`, the groups, a single cell twice.
         chunk: how many groups to try to take at once; halved each time that is too many.
         givens: stop at so many.
-        node_limit: candidates to try in one proof of uniqueness.
-        tables: `cover_tables(geometry)`.
         puzzle: int8 `[N**2]`, with one solution, changed in place.
         solution: int8 `[N**2]`.
-        scratch: int8 `[3, N**2]`, the last row zeros.
 
     Returns:
         Whether each group had its turn, and none can be taken out of what is left.
     """
-    reset_weights(space)
+    reset_weights(searcher.space)
     left = 0
     for cell in range(len(puzzle)):
         left += puzzle[cell] != 0
@@ -216,7 +210,7 @@ def dig(space, order, chunk, givens, node_limit, tables, puzzle, solution, scrat
         allowed = left - removed >= givens
         found = 2
         if allowed:
-            found = rivals(space, order[i:stop], node_limit, tables, puzzle, solution, scratch)
+            found = rivals(searcher, order[i:stop], puzzle, solution)
         if found == 0:
             left -= removed
             i = stop
@@ -233,13 +227,14 @@ def dig(space, order, chunk, givens, node_limit, tables, puzzle, solution, scrat
 
 
 @njit(**INNER)
-def rivals(space, removed, node_limit, tables, puzzle, solution, scratch):
+def rivals(searcher, removed, puzzle, solution):
     """Count solutions besides the known one, up to 1; negative if the node limit came first.
 
     A rival differs in a cell just removed, as the puzzle was unique before. For a single cell the
     known digit is banned there, and the first contradiction ends the search; a rival that is found
-    is then left in `scratch[1]`.
+    is then left in `searcher.scratch[1]`.
     """
+    space, scratch, tables, node_limit = searcher
     work, other, banned = scratch[0], scratch[1], scratch[2]
     is_single = len(removed) == 1 and removed[0, 0] == removed[0, 1]
     cell = removed[0, 0]

@@ -22,7 +22,8 @@ from sudoku_gym.puzzles.difficulty import grade
 from sudoku_gym.puzzles.generator import dig, rivals
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.rating import count_guesses, new_symmetry
-from sudoku_gym.solver.cover_bits import INNER, cover_tables, new_space, reset_weights
+from sudoku_gym.solver.cover_bits import INNER, cover_tables, reset_weights
+from sudoku_gym.solver.depth_first import new_searcher
 
 _SEARCHES = 15  # of which the median counts
 _BEHIND = 3  # searches of a new puzzle that say 'easier' more than 'harder', and it is dropped
@@ -96,33 +97,27 @@ def harden(
 @njit(cache=True, nogil=True)
 def _harden(stream, group, steps, node_limit, tables, puzzle, solution):
     """Replace `puzzle` by the hardest one found; return whether that is proven minimal."""
-    space, symmetry = new_space(tables), new_symmetry(tables)
-    scratch = np.zeros((4, len(puzzle)), np.int8)
+    searcher, symmetry = new_searcher(tables, node_limit), new_symmetry(tables)
     order = np.empty((len(puzzle), 2), np.int64)
     guesses = np.empty(_SEARCHES, np.int64)
     current, new = puzzle.copy(), puzzle.copy()
     givens = _shuffle_givens(stream, current, order)
-    proven = dig(space, order[:givens], 1, 0, node_limit, tables, current, solution, scratch)
-    score = _score(
-        stream, space, group, symmetry, 0.0, node_limit, tables, current, scratch, guesses
-    )
+    proven = dig(searcher, order[:givens], 1, 0, current, solution)
+    score = _score(stream, searcher, group, symmetry, 0.0, current, guesses)
     best, is_minimal = score, proven
     puzzle[:] = current
     for _ in range(steps):
         new[:] = current
         removed = 2 if next_below(stream, _PAIRS) == 0 else 1
-        total = _exchange(stream, space, removed, order, node_limit, tables, new, solution, scratch)
+        total = _exchange(stream, searcher, removed, order, new, solution)
         if total == 0:
             continue
-        promise = count_guesses(stream, space, group, symmetry, node_limit, tables, new, scratch)
+        promise = count_guesses(stream, searcher, group, symmetry, new)
         if promise < _PROMISE * score:
             continue
-        kept = order[removed:total]
-        proven = dig(space, kept, 1, 0, node_limit, tables, new, solution, scratch)
+        proven = dig(searcher, order[removed:total], 1, 0, new, solution)
         bound = _SLACK * score
-        found = _score(
-            stream, space, group, symmetry, bound, node_limit, tables, new, scratch, guesses
-        )
+        found = _score(stream, searcher, group, symmetry, bound, new, guesses)
         if found < bound:
             continue
         score = found
@@ -147,7 +142,7 @@ def _shuffle_givens(stream, puzzle, order):
 
 
 @njit(**INNER)
-def _exchange(stream, space, removed, order, node_limit, tables, puzzle, solution, scratch):
+def _exchange(stream, searcher, removed, order, puzzle, solution):
     """Take `removed` givens away, and add others until the puzzle is unique again.
 
     Returns:
@@ -159,15 +154,15 @@ def _exchange(stream, space, removed, order, node_limit, tables, puzzle, solutio
         return 0
     for i in range(removed):
         puzzle[order[i, 0]] = 0
-    reset_weights(space)
+    reset_weights(searcher.space)
     for i in range(removed):
         while True:
-            found = rivals(space, order[i : i + 1], node_limit, tables, puzzle, solution, scratch)
+            found = rivals(searcher, order[i : i + 1], puzzle, solution)
             if found == 0:
                 break
             if found < 0:
                 return 0
-            cell = _wrong_cell(stream, order[:removed], scratch[1], solution)
+            cell = _wrong_cell(stream, order[:removed], searcher.scratch[1], solution)
             if cell < 0:
                 return 0
             puzzle[cell] = solution[cell]
@@ -192,11 +187,11 @@ def _wrong_cell(stream, removed, rival, solution):
 
 
 @njit(**INNER)
-def _score(stream, space, group, symmetry, bound, node_limit, tables, puzzle, scratch, guesses):
+def _score(stream, searcher, group, symmetry, bound, puzzle, guesses):
     """Return the median guesses of some searches; -1 once it is clear that `bound` is missed."""
     behind = 0
     for i in range(len(guesses)):
-        found = count_guesses(stream, space, group, symmetry, node_limit, tables, puzzle, scratch)
+        found = count_guesses(stream, searcher, group, symmetry, puzzle)
         behind += 1 if found < bound else -1
         if behind == _BEHIND:
             return -1.0

@@ -17,8 +17,8 @@ from sudoku_gym.compiler.random_stream import COUNTER, new_stream
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.geometry.symmetry import draw_symmetry, group_of
 from sudoku_gym.solver.answers import NODE_LIMIT
-from sudoku_gym.solver.cover_bits import INNER, cover_tables, load_board, new_space, reset_weights
-from sudoku_gym.solver.depth_first import explore
+from sudoku_gym.solver.cover_bits import INNER, cover_tables, load_board, reset_weights
+from sudoku_gym.solver.depth_first import explore, new_searcher
 
 
 def rate(
@@ -65,14 +65,11 @@ def rate(
 @njit(cache=True, nogil=True)
 def _rate(stream, group, node_limit, tables, boards, guesses):
     """Fill `guesses [B, number of symmetries]`."""
-    space, symmetry = new_space(tables), new_symmetry(tables)
-    scratch = np.zeros((4, boards.shape[1]), np.int8)
+    searcher, symmetry = new_searcher(tables, node_limit), new_symmetry(tables)
     for b in range(len(boards)):
         stream[COUNTER] = 0
         for i in range(guesses.shape[1]):
-            guesses[b, i] = count_guesses(
-                stream, space, group, symmetry, node_limit, tables, boards[b], scratch
-            )
+            guesses[b, i] = count_guesses(stream, searcher, group, symmetry, boards[b])
 
 
 @njit(cache=True, nogil=True)
@@ -83,19 +80,17 @@ def new_symmetry(tables):
 
 
 @njit(**INNER)
-def count_guesses(stream, space, group, symmetry, node_limit, tables, puzzle, scratch):
+def count_guesses(stream, searcher, group, symmetry, puzzle):
     """Count the guesses of one search under a random symmetry, up to the node limit.
 
     Args:
         stream: draws the symmetry.
-        space: `new_space(tables)`.
+        searcher: `new_searcher(...)`.
         group: `group_of(geometry)`.
-        symmetry: `new_symmetry(tables)`.
-        node_limit: guesses after which the search ends.
-        tables: `cover_tables(geometry)`.
+        symmetry: `new_symmetry(tables)`, overwritten.
         puzzle: int8 `[N**2]`.
-        scratch: int8 `[4, N**2]`, its row 2 zeros.
     """
+    space, scratch, tables, node_limit = searcher
     rows, columns, digits = symmetry
     transpose = draw_symmetry(stream, group, rows, columns, digits)
     work, first, nothing, moved = scratch[0], scratch[1], scratch[2], scratch[3]

@@ -9,7 +9,10 @@ systematic search by weighting constraints" (ECAI 2004).
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
 from sudoku_gym.compiler.jit import njit
@@ -19,6 +22,7 @@ from sudoku_gym.solver.cover_bits import (
     FAILED,
     INNER,
     SHIFT,
+    CoverTables,
     candidate_of,
     load_board,
     new_space,
@@ -30,6 +34,22 @@ from sudoku_gym.solver.cover_bits import (
 UNDECIDED = -1
 _EXPONENT = np.int32(23)  # where the exponent of a float32 starts
 _SHORT, _LONG = 100, 1_000  # tries before the first restart, and where restarts get rare
+
+
+class Searcher(NamedTuple):
+    """What searches of many boards share."""
+
+    space: Any  # see `new_space`
+    scratch: NDArray[np.int8]  # [4, N**2]: digits filled in, first solution, zeros, free
+    tables: CoverTables
+    node_limit: int
+
+
+@njit(cache=True, nogil=True)
+def new_searcher(tables, node_limit):
+    """Allocate what searches of up to `node_limit` candidates need."""
+    scratch = np.zeros((4, len(tables.first_item)), np.int8)
+    return Searcher(new_space(tables), scratch, tables, node_limit)
 
 
 @njit(**INNER)
