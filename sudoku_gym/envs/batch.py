@@ -53,7 +53,7 @@ class BoardBatch:
         state: the last three as a plain tuple, which numba takes faster than a named one.
         sizes, tables, rules: `layout.BoardSizes`, `layout.UnitTables`, `endings.GameRules`,
             as plain tuples.
-        drawing: (bank, cdf, augment, group), see `sudoku_gym.puzzles.sources.draw_puzzles`.
+        drawing: a `sudoku_gym.puzzles.sources.DrawTables` as a plain tuple.
         streams: uint64 `[B, 2]`, the random streams that puzzles are drawn from.
         observation_space, action_space: of one board.
     """

@@ -59,7 +59,7 @@ def draw_boards(state, first, chosen, phase, sizes, tables, drawn):
     The caller holds all arrays, so that they can be `uncounted`.
     """
     state, sizes, tables = uncounted_state(state), BoardSizes(*sizes), uncounted_tables(tables)
-    drawn = _borrowed_drawn(drawn)
+    drawn = _uncounted_drawn(drawn)
     for i in range(np.uint64(len(chosen))):
         if chosen[i]:
             b = np.uint64(first) + i
@@ -69,16 +69,16 @@ def draw_boards(state, first, chosen, phase, sizes, tables, drawn):
 @njit(cache=True, inline="always")
 def _draw_board(state, b, phase, sizes, tables, drawn):
     """Start an episode on a puzzle from the bank."""
-    streams, (bank, cdf, augment, group), (for_board, for_puzzle) = drawn
+    streams, drawing, (for_board, for_puzzle) = drawn
     rows = state.rows
     stream, solutions = streams[b], rows[:, sizes.num_cells :]  # where `set_up` puts the givens
-    index, wanted = choose_puzzle(stream, bank, cdf)
-    copy_puzzle(stream, bank, index, wanted, augment, group, for_puzzle, rows, solutions, b)
+    chosen = choose_puzzle(stream, drawing)
+    copy_puzzle(stream, drawing, chosen, for_puzzle, rows, solutions, b)
     start_episode(state, b, phase, sizes, tables, for_board)
 
 
 @njit(cache=True, inline="always")
-def _borrowed_drawn(drawn):
+def _uncounted_drawn(drawn):
     streams, drawing, ((order, used), (lines, columns, digits)) = drawn
     for_board = uncounted(order), uncounted(used)
     for_puzzle = uncounted(lines), uncounted(columns), uncounted(digits)
@@ -165,7 +165,7 @@ def step_boards(part, state, streams, actions, game, drawing, outputs):
         actions: int64 `[B]`.
         game: (sizes, tables, rules), of `layout.BoardSizes`, `layout.UnitTables` and
             `endings.GameRules`.
-        drawing: (bank, cdf, augment, group), see `sudoku_gym.puzzles.sources.draw_puzzles`.
+        drawing: see `sudoku_gym.puzzles.sources.DrawTables`.
         outputs: (observations int8 `[B, N, N]`, masks int8 `[B, A]` or `[B, 0]`,
             `infos.info_arrays(B)`), all written.
     """

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol, TypeAlias, cast, runtime_checkable
+from typing import NamedTuple, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +98,8 @@ class BankSource:
         solutions = np.empty_like(puzzles)
         cdf = blanks_cdf(blanks, self.max_blanks)
         no_group = (0, 0, False, np.empty((0, 2 * size + 1), np.int32))
-        draw_puzzles(new_stream(rng), self.bank, cdf, False, no_group, puzzles, solutions)
+        drawing = DrawTables(self.bank, cdf, False, no_group)
+        draw_puzzles(new_stream(rng), drawing, puzzles, solutions)
         return puzzles.reshape(count, size, size), solutions.reshape(count, size, size)
 
     def __repr__(self) -> str:
@@ -179,52 +180,49 @@ def _weights(blanks: Blanks) -> dict[int, float]:
     return dict.fromkeys(range(low, high + 1), 1.0)
 
 
+class DrawTables(NamedTuple):
+    """How kernels draw puzzles."""
+
+    bank: Bank  # `BankSource.bank`
+    cdf: NDArray[np.float64]  # `blanks_cdf(...)`
+    augment: bool  # whether each puzzle is moved by a random symmetry
+    group: tuple[int, int, bool, NDArray[np.int32]]  # `symmetry.group_of(geometry)`
+
+
 @njit(cache=True)
-def draw_puzzles(stream, bank, cdf, augment, group, puzzles, solutions):
+def draw_puzzles(stream, drawing, puzzles, solutions):
     """Draw a puzzle into each row of `puzzles` and `solutions`, int8 `[B, N**2]`.
 
-    Args:
-        stream: uint64 `[2]`, see `sudoku_gym.compiler.random_stream`.
-        bank: `BankSource.bank`.
-        cdf: `blanks_cdf(...)`.
-        augment: True to move each puzzle by a symmetry drawn from the whole group.
-        group: `symmetry.group_of(geometry)`.
-        puzzles: is overwritten.
-        solutions: is overwritten.
+    `stream` is one of `compiler.random_stream`, `drawing` a `DrawTables` or plain tuple.
     """
     size = int(np.sqrt(puzzles.shape[1]))
     rows, columns = np.empty(size, np.int32), np.empty(size, np.int32)
     digits = np.empty(size + 1, np.int8)
     scratch = uncounted(rows), uncounted(columns), uncounted(digits)
-    bank, cdf, augment, group = uncounted_drawing((bank, cdf, augment, group))
+    drawing = uncounted_drawing(drawing)
     stream, boards, solved = uncounted(stream), uncounted(puzzles), uncounted(solutions)
     for b in range(np.uint64(len(boards))):
-        index, wanted = choose_puzzle(stream, bank, cdf)
-        copy_puzzle(stream, bank, index, wanted, augment, group, scratch, boards, solved, b)
+        copy_puzzle(stream, drawing, choose_puzzle(stream, drawing), scratch, boards, solved, b)
 
 
 @njit(cache=True, inline="always")
 def uncounted_drawing(drawing):
-    """Return (bank, cdf, augment, group) without counts of references, see `uncounted`."""
+    """Return a `DrawTables` without counts of references; the caller must hold the original."""
     (puzzles, solutions, enough_blanks), cdf, augment, group = drawing
     row_block, column_block, can_transpose, listed = group
     bank = uncounted(puzzles), uncounted(solutions), uncounted(enough_blanks)
-    return (
-        bank,
-        uncounted(cdf),
-        augment,
-        (row_block, column_block, can_transpose, uncounted(listed)),
-    )
+    group = row_block, column_block, can_transpose, uncounted(listed)
+    return DrawTables(bank, uncounted(cdf), augment, group)
 
 
 @njit(cache=True, inline="always")
-def choose_puzzle(stream, bank, cdf):
+def choose_puzzle(stream, drawing):
     """Draw the index of a puzzle, and how many cells shall stay blank (-1: all that are)."""
-    puzzles, _, enough_blanks = bank
+    puzzles, _, enough_blanks = drawing.bank
     choices = len(puzzles)
     wanted = -1
-    if len(cdf) > 0:
-        wanted = _first_above(cdf, next_unit(stream))
+    if len(drawing.cdf) > 0:
+        wanted = _first_above(drawing.cdf, next_unit(stream))
         choices = enough_blanks[wanted]
     return next_below(stream, choices), wanted
 
@@ -243,12 +241,13 @@ def _first_above(cdf, chance):
 
 
 @inlined
-def copy_puzzle(stream, bank, index, wanted, augment, group, scratch, boards, solved, b):
-    """Write puzzle `index` into `boards[b]` and `solved[b]`, int8 `[B, >= N**2]`.
+def copy_puzzle(stream, drawing, chosen, scratch, boards, solved, b):
+    """Write the puzzle `chosen` into `boards[b]` and `solved[b]`, int8 `[B, >= N**2]`.
 
     `scratch`, (int32 `[N]`, int32 `[N]`, int8 `[N + 1]`), is overwritten.
     """
-    puzzles, solutions, _ = bank
+    (puzzles, solutions, _), _, augment, group = drawing
+    index, wanted = chosen
     rows, columns, digits = scratch
     size = len(rows)
     transpose = False

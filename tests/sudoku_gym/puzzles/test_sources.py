@@ -33,7 +33,7 @@ def drawn(source, blanks, count, augment=True, seed=0):
     solutions = np.empty_like(found)
     cdf = blanks_cdf(blanks, source.max_blanks)
     group = symmetry.group_of(source.geometry)
-    draw_puzzles(new_stream(rng(seed)), source.bank, cdf, augment, group, found, solutions)
+    draw_puzzles(new_stream(rng(seed)), (source.bank, cdf, augment, group), found, solutions)
     return found.reshape(-1, size, size), solutions.reshape(-1, size, size)
 
 
@@ -103,7 +103,7 @@ def test_one_at_a_time_is_the_same_as_many():
     cdf = blanks_cdf(30, source.max_blanks)
     for puzzle, solution in zip(many, many_solutions, strict=True):
         one, its_solution = np.empty(81, np.int8), np.empty(81, np.int8)
-        draw_puzzles(stream, source.bank, cdf, True, group, one[None], its_solution[None])
+        draw_puzzles(stream, (source.bank, cdf, True, group), one[None], its_solution[None])
         assert (one == puzzle.ravel()).all()
         assert (its_solution == solution.ravel()).all()
 
