@@ -29,13 +29,13 @@ from numpy.typing import NDArray
 
 from results import Row, command_of, keep, share_of, some
 from sudoku_agents.gflownet.config import Balance, BalanceConfig, GFlowNetConfig, Kind
-from sudoku_agents.gflownet.estimates import estimate, log_backward
+from sudoku_agents.gflownet.estimates import log_pb, log_z_estimates
 from sudoku_agents.gflownet.exact import StateGraph, total_variation
 from sudoku_agents.gflownet.flows import FlowNetwork
 from sudoku_agents.gflownet.learner import GFlowNetLearner
-from sudoku_agents.gflownet.orders import Choices, Order
-from sudoku_agents.gflownet.sampler import draw_trajectories
-from sudoku_agents.gflownet.trajectories import Trajectories, roll_out
+from sudoku_agents.gflownet.orders import ForwardMasks, Order
+from sudoku_agents.gflownet.sampler import sample_trajectories
+from sudoku_agents.gflownet.trajectories import Trajectories, rollout
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.geometry import Geometry, symmetry
@@ -176,13 +176,13 @@ def dead_ends(config: Config) -> Iterator[Row]:
             log_ratios = np.zeros(DEAD_END_GAMES)
 
             def choose(
-                rows: NDArray[np.int64], _: NDArray[np.int8], found: Choices
+                rows: NDArray[np.int64], _: NDArray[np.int8], found: ForwardMasks
             ) -> NDArray[np.int64]:
                 log_ratios[rows] += np.log(found.num_allowed)  # noqa: B023 (called at once)
                 return sample_actions(found.allowed, rng)  # noqa: B023
 
-            games = roll_out(one[None].repeat(DEAD_END_GAMES, 0), test.geometry, "any", choose)
-            log_ratios += log_backward(games, "any").sum(1)
+            games = rollout(one[None].repeat(DEAD_END_GAMES, 0), test.geometry, "any", choose)
+            log_ratios += log_pb(games, "any").sum(1)
             dead = torch.from_numpy(log_ratios[~games.solved])
             yield {
                 "puzzles": bank,
@@ -196,10 +196,10 @@ def empty_board(config: Config) -> Iterator[Row]:
     """The trees of the empty board are small enough to add up every path."""
     for order in ("constrained", "rows"):
         graph = StateGraph(EMPTY, FOUR, order)
-        is_solution = board.is_solved(graph.ends())
+        is_solution = board.is_solved(graph.terminal_boards())
         truth = is_solution / is_solution.sum()
-        chances = [-np.log(level.found.num_allowed[level.parents]) for level in graph.levels]
-        by_chance = graph.arrivals(chances)
+        chances = [-np.log(level.masks.num_allowed[level.parents]) for level in graph.levels]
+        by_chance = graph.terminating_distribution(chances)
         yield {
             "order": order,
             "body": "random play in the tree",
@@ -223,11 +223,11 @@ def empty_board(config: Config) -> Iterator[Row]:
 
 def arrived(graph: StateGraph, network: FlowNetwork, made: GFlowNetConfig, seed: int) -> Row:
     """Say where a network's policy ends on the empty board, and what it says of log Z."""
-    is_solution = board.is_solved(graph.ends())
-    arrivals = graph.arrivals(graph.log_policies(network))
+    is_solution = board.is_solved(graph.terminal_boards())
+    reached = graph.terminating_distribution(graph.log_policies(network))
     return {
-        "total variation": round(total_variation(arrivals, is_solution / is_solution.sum()), 5),
-        "dead": round(float(arrivals[~is_solution].sum()), 4),
+        "total variation": round(total_variation(reached, is_solution / is_solution.sum()), 5),
+        "dead": round(float(reached[~is_solution].sum()), 4),
         **log_z_errors(network, made, EMPTY[None], seed),
     }
 
@@ -247,9 +247,11 @@ def log_z_errors(
     for one, wanted in zip(boards, true, strict=True):
         rng = np.random.default_rng(seed)
         copies = one[None].repeat(repeats, 0)
-        drawn = draw_trajectories(network, copies, FOUR, made.order, rng)
+        drawn = sample_trajectories(network, copies, FOUR, made.order, rng)
         with torch.inference_mode():
-            found = estimate(network, drawn, FOUR, made.order, made.reward, inner_flows=False)
+            found = log_z_estimates(
+                network, drawn, FOUR, made.order, made.reward, inner_flows=False
+            )
         ends = found.values[-1, np.arange(repeats), drawn.lengths]
         head.append(abs(found.log_z(made.loss.kind)[-1, 0].item() - wanted))
         drawn_mean.append(abs(ends.mean().item() - wanted))
@@ -274,13 +276,15 @@ def empty_draws(config: Config, order: Order) -> Iterator[Row]:
     ideal = readings(2 / 3, config.draws)
     graph = StateGraph(EMPTY, FOUR, order, symmetric=order == "any")
     ends = symmetry.canonical_form(solution_grids(), FOUR) if order == "any" else solution_grids()
-    truth = np.array([(ends == end).all((1, 2)).mean() for end in graph.ends()])
-    chances = [-np.log(level.found.num_allowed[level.parents]) for level in graph.levels]
+    truth = np.array([(ends == end).all((1, 2)).mean() for end in graph.terminal_boards()])
+    chances = [-np.log(level.masks.num_allowed[level.parents]) for level in graph.levels]
     yield {
         "order": order,
         "player": "random play in the same order",
         **drawn_from(by_chance(order, config.draws), ideal.mean()),
-        "exact variation": round(total_variation(graph.arrivals(chances), truth), 4),
+        "exact variation": round(
+            total_variation(graph.terminating_distribution(chances), truth), 4
+        ),
     }
     for excess, found in ((0.0, ideal), (AIM, readings(2 / 3 + AIM, config.draws))):
         yield {
@@ -296,15 +300,15 @@ def empty_draws(config: Config, order: Order) -> Iterator[Row]:
         learner, spent, _ = trained(made, config.seconds, seed, Fixed(boards))
         generator = np.random.default_rng(seed)
         empty = EMPTY[None].repeat(config.draws, 0)
-        drawn = draw_trajectories(learner.network, empty, FOUR, order, generator)
-        arrivals = graph.arrivals(graph.log_policies(learner.network))
+        drawn = sample_trajectories(learner.network, empty, FOUR, order, generator)
+        reached = graph.terminating_distribution(graph.log_policies(learner.network))
         yield {
             "order": order,
             "player": "trajectory-balance",
             "seed": seed,
             "seconds": round(spent, 1),
             **drawn_from(drawn, ideal.mean()),
-            "exact variation": round(total_variation(arrivals, truth), 4),
+            "exact variation": round(total_variation(reached, truth), 4),
             **log_z_errors(learner.network, made, EMPTY[None], seed),
         }
 
@@ -336,13 +340,13 @@ def partly_blank(empty: float = 0.2) -> NDArray[np.int8]:
 def by_chance(order: Order, draws: int) -> Trajectories:
     rng = np.random.default_rng(0)
     boards = EMPTY[None].repeat(draws, 0)
-    return roll_out(boards, FOUR, order, lambda _, __, found: sample_actions(found.allowed, rng))
+    return rollout(boards, FOUR, order, lambda _, __, found: sample_actions(found.allowed, rng))
 
 
 def drawn_from(drawn: Trajectories, ideal: float) -> Row:
     """Count the solutions among draws; `times ideal` is the total variation beside ideal draws."""
     keys = solution_grids().reshape(288, 16)
-    ends = drawn.ends[drawn.solved].reshape(-1, 16)
+    ends = drawn.terminal_boards[drawn.solved].reshape(-1, 16)
     which = {key.tobytes(): number for number, key in enumerate(keys)}
     counts = np.bincount([which[end.tobytes()] for end in ends], minlength=288)
     variation = total_variation(counts / max(counts.sum(), 1), np.full(288, 1 / 288))

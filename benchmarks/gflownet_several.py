@@ -23,7 +23,7 @@ from gflownet import BODIES, FOUR, Fixed, log_z_errors, measured, settings, trai
 from results import Row, command_of
 from sudoku_agents.gflownet.config import Kind
 from sudoku_agents.gflownet.exact import StateGraph, total_variation
-from sudoku_agents.gflownet.matching import log_z_ahead
+from sudoku_agents.gflownet.matching import log_z_by_flow_matching
 from sudoku_gym import board, solver
 from sudoku_gym.geometry import symmetry
 from sudoku_gym.puzzles.complete4x4 import solution_grids
@@ -93,9 +93,9 @@ def several_solutions(config: Config) -> Iterator[Row]:
                 network = learner.network
                 variations = []
                 for graph in graphs:
-                    arrivals = graph.arrivals(graph.log_policies(network))
-                    is_solution = board.is_solved(graph.ends())
-                    variations.append(total_variation(arrivals, is_solution / is_solution.sum()))
+                    reached = graph.terminating_distribution(graph.log_policies(network))
+                    is_solution = board.is_solved(graph.terminal_boards())
+                    variations.append(total_variation(reached, is_solution / is_solution.sum()))
                 row: Row = {
                     "body": name,
                     "loss": kind,
@@ -107,7 +107,7 @@ def several_solutions(config: Config) -> Iterator[Row]:
                     **log_z_errors(network, made, test, seed),
                 }
                 for steps in (1, 2) if kind != "log-partition-variance" else ():
-                    found = log_z_ahead(network, test, FOUR, ORDER, made.reward, steps)
+                    found = log_z_by_flow_matching(network, test, FOUR, ORDER, made.reward, steps)
                     row[f"log Z error, {steps} on"] = round(float(np.abs(found - true).mean()), 4)
                 yield row
 

@@ -34,7 +34,7 @@ from gflownet import BODIES, EMPTY, FOUR, Fixed, partly_blank
 from results import Results, command_of, share_of
 from sudoku_agents.gflownet.config import GFlowNetConfig
 from sudoku_agents.gflownet.learner import GFlowNetLearner
-from sudoku_agents.gflownet.sampler import draw_trajectories
+from sudoku_agents.gflownet.sampler import sample_trajectories
 from sudoku_gym.geometry.exact_cover import constraint_table
 from sudoku_learning.networks import BodyConfig, MLPConfig
 from sudoku_learning.training import Progress, Random
@@ -187,7 +187,7 @@ class OurLearner:
         """Return which of so many draws end at a solution, bool `[draws]`."""
         boards = np.zeros((draws, 4, 4), np.int8)
         network, order = self.learner.network, self.learner.config.order
-        return draw_trajectories(network, boards, FOUR, order, self.random.numpy).solved
+        return sample_trajectories(network, boards, FOUR, order, self.random.numpy).solved
 
 
 class Arithmetic:

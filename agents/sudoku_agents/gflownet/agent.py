@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from sudoku_agents.gflownet.config import GFlowNetConfig
 from sudoku_agents.gflownet.flows import FlowNetwork
-from sudoku_agents.gflownet.orders import Choices
-from sudoku_agents.gflownet.sampler import draw_placements
+from sudoku_agents.gflownet.orders import ForwardMasks
+from sudoku_agents.gflownet.sampler import sample_from_logits
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import NetworkPolicy
 from sudoku_learning.networks.policy import PLAY_THRESHOLD
@@ -52,8 +52,8 @@ class GFlowNetPolicy(NetworkPolicy):
         """Choose or draw a placement."""
         if not self._sample:
             return super().choose(boards, masks)
-        log_pf = self._flows.log_policy(boards, Choices(masks, masks), self.geometry)
-        return draw_placements(log_pf, masks, self._rng)
+        log_pf = self._flows.log_policy(boards, ForwardMasks(masks, masks), self.geometry)
+        return sample_from_logits(log_pf, masks, self._rng)
 
 
 def load(

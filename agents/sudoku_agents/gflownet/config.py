@@ -50,16 +50,18 @@ class BalanceConfig:
 class RewardConfig:
     """What a dead end pays; a solved board pays 1."""
 
-    floor: float = -18.0
+    min_log_reward: float = -18.0
     """log of the least reward. The flow to dead ends has to stay small beside the solutions, and
     there are many of them without an order"""
     exponent: float | None = None
-    """dead ends pay their constraint fraction to this power, if that is more than the floor"""
+    """dead ends pay their constraint fraction to this power, if that is more than the least"""
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if not -1e4 <= self.floor < 0:
-            raise ValueError(f"floor must be negative and at least -10000, not {self.floor}")
+        if not -1e4 <= self.min_log_reward < 0:
+            raise ValueError(
+                f"min_log_reward must be negative and at least -10000, not {self.min_log_reward}"
+            )
         check_positive(self, "exponent")
 
 

@@ -1,4 +1,4 @@
-"""What each state of a trajectory says of log Z: the numbers that all losses compare."""
+"""The estimates of log Z by each state of a trajectory, which all losses compare."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from torch.nn import functional
 
 from sudoku_agents.gflownet import losses
 from sudoku_agents.gflownet.config import BalanceConfig, Kind, RewardConfig
-from sudoku_agents.gflownet.flows import Answers, FlowNetwork, distinct, log_shares
-from sudoku_agents.gflownet.orders import Choices, Order, choices
-from sudoku_agents.gflownet.rewards import log_candidates, log_rewards
+from sudoku_agents.gflownet.flows import FlowNetwork, FlowOutput, log_num_subsets, unique_boards
+from sudoku_agents.gflownet.orders import ForwardMasks, Order, forward_masks
+from sudoku_agents.gflownet.rewards import log_candidate_product, log_rewards
 from sudoku_agents.gflownet.trajectories import Trajectories
 from sudoku_gym.geometry import Geometry
 
 
-class Estimates(NamedTuple):
+class LogZEstimates(NamedTuple):
     """Of G trajectories of at most T steps, after R of the body's rounds; see `losses`.
 
     Attributes:
         values: float32 `[R, G, T + 1]`, u_t.
-        energies: float32 `[G, T + 1]`, minus the log of what each state looks worth; 0 at the end.
+        energies: float32 `[G, T + 1]`, of the states, see `log_candidate_product`; 0 at the end.
         lengths: int64 `[G]`.
     """
 
@@ -38,7 +38,7 @@ class Estimates(NamedTuple):
         return first - self.energies[:, 0] if kind == "forward-looking" else first
 
 
-def log_backward(trajectories: Trajectories, order: Order) -> NDArray[np.float32]:
+def log_pb(trajectories: Trajectories, order: Order) -> NDArray[np.float32]:
     """Return log P_B of each step, float32 `[G, T]`: 0 in a tree, else -log(t + 1); 0 after it."""
     is_step = trajectories.actions >= 0
     if order != "any":
@@ -47,15 +47,15 @@ def log_backward(trajectories: Trajectories, order: Order) -> NDArray[np.float32
     return np.where(is_step, -np.log(made), np.float32(0))
 
 
-def estimate(
+def log_z_estimates(
     network: FlowNetwork,
     trajectories: Trajectories,
     geometry: Geometry,
     order: Order,
     reward: RewardConfig,
     inner_flows: bool = True,
-) -> Estimates:
-    """Ask the network about the states of trajectories, each of a step at least.
+) -> LogZEstimates:
+    """Estimate log Z from each state of trajectories of at least one step.
 
     Args:
         network: with gradients.
@@ -63,55 +63,61 @@ def estimate(
         geometry: the boards' units.
         order: in which blanks were filled.
         reward: of dead ends.
-        inner_flows: False if nobody looks at the estimates between the first state and the end;
-            then the network is not asked where there was nothing to choose.
+        inner_flows: whether the estimates between the first state and the end are needed; if not,
+            states with a single allowed placement are not evaluated.
     """
     boards, owners, steps = trajectories.states()
-    found = choices(boards, geometry, order)
-    asked = np.flatnonzero(inner_flows | (steps == 0) | (found.num_allowed > 1))
-    index, inverse = distinct(boards[asked])
-    once = asked[index]
-    begins = np.bincount(inverse, steps[asked] == 0) > 0
-    said = _ask(network, boards[once], found.of(once), geometry, inner_flows | begins)
-    owner, step = owners[asked], steps[asked]
+    masks = forward_masks(boards, geometry, order)
+    needed = np.flatnonzero(inner_flows | (steps == 0) | (masks.num_allowed > 1))
+    index, inverse = unique_boards(boards[needed])
+    once = needed[index]
+    begins = np.bincount(inverse, steps[needed] == 0) > 0
+    output = _evaluate(network, boards[once], masks.take(once), geometry, inner_flows | begins)
+    owner, step = owners[needed], steps[needed]
     chosen = torch.from_numpy(trajectories.actions[owner, step].astype(np.int64))
-    shares = log_shares(trajectories.blanks[owner], step, order)
+    shares = log_num_subsets(trajectories.blanks[owner], step, order)
 
     count, longest = trajectories.actions.shape
-    taken = said.log_pf.new_zeros(len(said.log_pf), count, longest)
-    taken[:, owner, step] = said.log_pf[:, torch.from_numpy(inverse), chosen]
-    flows = said.log_flow.new_zeros(len(said.log_flow), count, longest + 1)
-    flows[:, owner, step] = said.log_flow[:, torch.from_numpy(inverse)] - shares
-    rewards = log_rewards(trajectories.ends, geometry, reward.exponent, reward.floor)
+    log_pf = output.log_pf.new_zeros(len(output.log_pf), count, longest)
+    log_pf[:, owner, step] = output.log_pf[:, torch.from_numpy(inverse), chosen]
+    flows = output.log_flow.new_zeros(len(output.log_flow), count, longest + 1)
+    flows[:, owner, step] = output.log_flow[:, torch.from_numpy(inverse)] - shares
+    rewards = log_rewards(
+        trajectories.terminal_boards, geometry, reward.exponent, reward.min_log_reward
+    )
     flows[:, np.arange(count), trajectories.lengths] = torch.from_numpy(rewards)
 
-    passed = torch.from_numpy(log_backward(trajectories, order)) - taken
-    values = flows + functional.pad(passed.cumsum(-1), (1, 0))
+    log_ratios = torch.from_numpy(log_pb(trajectories, order)) - log_pf
+    values = flows + functional.pad(log_ratios.cumsum(-1), (1, 0))
     energies = torch.zeros(count, longest + 1)
-    energies[owners, steps] = -torch.from_numpy(log_candidates(found.candidates, geometry.size))
-    return Estimates(values, energies, torch.from_numpy(trajectories.lengths))
+    energies[owners, steps] = -torch.from_numpy(
+        log_candidate_product(masks.candidates, geometry.size)
+    )
+    return LogZEstimates(values, energies, torch.from_numpy(trajectories.lengths))
 
 
-def _ask(
+def _evaluate(
     network: FlowNetwork,
     boards: NDArray[np.int8],
-    found: Choices,
+    masks: ForwardMasks,
     geometry: Geometry,
     with_flow: NDArray[np.bool_],
-) -> Answers:
-    """Ask about boards after every round; those `with_flow` about their flow too."""
+) -> FlowOutput:
+    """Evaluate boards after every round; the flow only of those `with_flow`."""
     if with_flow.all():
-        return network.answer(boards, found, geometry, all_rounds=True)
+        return network.evaluate_states(boards, masks, geometry, all_rounds=True)
     parts = np.flatnonzero(with_flow), np.flatnonzero(~with_flow)
-    said = [
-        network.answer(boards[part], found.of(part), geometry, all_rounds=True, flows=flows)
+    output = [
+        network.evaluate_states(
+            boards[part], masks.take(part), geometry, all_rounds=True, with_flow=flows
+        )
         for part, flows in zip(parts, (True, False), strict=True)
     ]
     back = torch.from_numpy(np.concatenate(parts).argsort())
-    return Answers(*(torch.cat(both, 1)[:, back] for both in zip(*said, strict=True)))
+    return FlowOutput(*(torch.cat(both, 1)[:, back] for both in zip(*output, strict=True)))
 
 
-def balance_loss(estimates: Estimates, config: BalanceConfig, groups: Tensor) -> Tensor:
+def balance_loss(estimates: LogZEstimates, config: BalanceConfig, groups: Tensor) -> Tensor:
     """Return the loss that a configuration asks for.
 
     Args:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_agents.gflownet.flows import FlowNetwork
-from sudoku_agents.gflownet.orders import Choices, Order, choices, next_boards
+from sudoku_agents.gflownet.orders import ForwardMasks, Order, forward_masks, successors
 from sudoku_agents.gflownet.rewards import log_rewards
 from sudoku_gym.geometry import Geometry, symmetry
 
@@ -20,22 +20,22 @@ class Level:
 
     Attributes:
         boards: int8 `[S, N, N]`, each once.
-        found: what can be done on them; nothing where a trajectory ends.
+        masks: their allowed placements; none where a trajectory ends.
         parents: int64 `[E]`, the state in which each step begins.
         actions: int64 `[E]`, its placement.
         children: int64 `[E]`, the state of the next level that it leads to.
     """
 
     boards: NDArray[np.int8]
-    found: Choices
+    masks: ForwardMasks
     parents: NDArray[np.int64]
     actions: NDArray[np.int64]
     children: NDArray[np.int64]
 
     @property
-    def is_end(self) -> NDArray[np.bool_]:
+    def is_terminal(self) -> NDArray[np.bool_]:
         """Where trajectories end: bool `[S]`."""
-        return self.found.num_allowed == 0
+        return self.masks.num_allowed == 0
 
 
 class StateGraph:
@@ -46,10 +46,9 @@ class StateGraph:
         geometry: its units.
         order: in which blanks are filled.
         limit: most states of a level.
-        symmetric: hold all boards of an orbit for one state, for which one of them stands. Whoever
-            treats them alike, as the exact flow and an equivariant network do, ends at each of
-            them equally often; at the orbit they all add up. Only without an order, since the next
-            cell of an order is no matter of symmetry.
+        symmetric: merge all boards of an orbit into one state, which one of them represents. Exact
+            for the true flow and for equivariant networks, which reach all boards of an orbit
+            equally often. Only for the order `any`: the next cell of an order is not symmetric.
 
     Attributes:
         levels: from the puzzle on.
@@ -78,19 +77,19 @@ class StateGraph:
                     f"more than {limit:,} states after {len(self.levels)} placements: take a board "
                     "with fewer blanks, a tree, or states up to symmetry (symmetric=True)"
                 )
-            found = choices(boards, geometry, order)
-            parents, actions, after = next_boards(boards, found)
+            masks = forward_masks(boards, geometry, order)
+            parents, actions, after = successors(boards, masks)
             if symmetric and len(after):
                 after = symmetry.canonical_form(after, geometry)
             following, children = np.unique(after, axis=0, return_inverse=True)
-            self.levels.append(Level(boards, found, parents, actions, children.reshape(-1)))
+            self.levels.append(Level(boards, masks, parents, actions, children.reshape(-1)))
             boards = following
 
-    def ends(self) -> NDArray[np.int8]:
+    def terminal_boards(self) -> NDArray[np.int8]:
         """Return all boards at which trajectories end, level by level: int8 `[M, N, N]`."""
-        return np.concatenate([level.boards[level.is_end] for level in self.levels])
+        return np.concatenate([level.boards[level.is_terminal] for level in self.levels])
 
-    def log_flows(self, exponent: float | None, floor: float) -> list[NDArray[np.float64]]:
+    def log_flows(self, exponent: float | None, min_log_reward: float) -> list[NDArray[np.float64]]:
         """Return the exact log F of each state of each level; that of the puzzle is log Z.
 
         F(s) is the sum of F(s') P_B(s | s') over the next states, and the reward at the end.
@@ -98,8 +97,8 @@ class StateGraph:
         flows: list[NDArray[np.float64]] = []
         for made in range(len(self.levels) - 1, -1, -1):
             level = self.levels[made]
-            rewards = log_rewards(level.boards, self.geometry, exponent, floor)
-            flow = np.where(level.is_end, np.exp(rewards.astype(np.float64)), 0.0)
+            rewards = log_rewards(level.boards, self.geometry, exponent, min_log_reward)
+            flow = np.where(level.is_terminal, np.exp(rewards.astype(np.float64)), 0.0)
             if flows:
                 backward = 1 / (made + 1) if self.order == "any" else 1.0
                 arriving = np.exp(flows[-1])[level.children] * backward
@@ -110,14 +109,16 @@ class StateGraph:
     def log_policies(self, network: FlowNetwork) -> list[NDArray[np.float32]]:
         """Return a network's log P_F of each step of each level."""
         return [
-            network.log_policy(level.boards, level.found, self.geometry)[
+            network.log_policy(level.boards, level.masks, self.geometry)[
                 level.parents, level.actions
             ]
             for level in self.levels
         ]
 
-    def arrivals(self, log_policies: Sequence[NDArray[np.floating]]) -> NDArray[np.float64]:
-        """Return how likely a policy ends at each board, in the order of `ends`: float64 `[M]`.
+    def terminating_distribution(
+        self, log_policies: Sequence[NDArray[np.floating]]
+    ) -> NDArray[np.float64]:
+        """Return how likely a policy ends at each of `terminal_boards`, float64 `[M]`.
 
         Args:
             log_policies: log P_F of each step of each level.
@@ -125,7 +126,7 @@ class StateGraph:
         reached: NDArray[np.float64] = np.ones(1)
         ended = []
         for level, log_pf in zip(self.levels, log_policies, strict=True):
-            ended.append(reached[level.is_end])
+            ended.append(reached[level.is_terminal])
             moved = reached[level.parents] * np.exp(log_pf.astype(np.float64))
             reached = np.bincount(level.children, moved).astype(np.float64)
         return np.concatenate(ended)

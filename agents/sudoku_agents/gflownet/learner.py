@@ -11,11 +11,11 @@ import torch
 
 from sudoku_agents.gflownet.agent import GFlowNetPolicy
 from sudoku_agents.gflownet.config import GFlowNetConfig
-from sudoku_agents.gflownet.estimates import Estimates, balance_loss, estimate
+from sudoku_agents.gflownet.estimates import LogZEstimates, balance_loss, log_z_estimates
 from sudoku_agents.gflownet.flows import FlowNetwork
 from sudoku_agents.gflownet.replay import SolutionReplay
 from sudoku_agents.gflownet.sampler import TrajectoryWorker
-from sudoku_agents.gflownet.trajectories import Trajectories, lead_to
+from sudoku_agents.gflownet.trajectories import Trajectories, sample_backward_trajectories
 from sudoku_curricula import curves
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
 from sudoku_learning.networks.network import seeded
@@ -139,7 +139,7 @@ class GFlowNetLearner(SamplingLearner):
         if count and len(self.replay):
             chosen = rng.integers(len(self.replay), size=count).repeat(repeats)
             found = self.replay.puzzles[chosen], self.replay.solutions[chosen]
-            known = lead_to(*found, self._geometry, config.order, rng)
+            known = sample_backward_trajectories(*found, self._geometry, config.order, rng)
             trained = Trajectories.concatenate([drawn, known])
         groups = torch.arange(len(trained)) // repeats
         self.network.train()
@@ -174,11 +174,11 @@ class GFlowNetLearner(SamplingLearner):
         means = run_updates(self.network, self.optimiser, batches)
         return means["placements"], means["solved"]
 
-    def _estimate(self, trajectories: Trajectories) -> Estimates:
+    def _estimate(self, trajectories: Trajectories) -> LogZEstimates:
         config = self.config
         inner = config.loss.kind not in ("trajectory-balance", "log-partition-variance")
         order, reward = config.order, config.reward
-        return estimate(self.network, trajectories, self._geometry, order, reward, inner)
+        return log_z_estimates(self.network, trajectories, self._geometry, order, reward, inner)
 
 
 def _column(curve: str) -> str:

@@ -4,10 +4,9 @@ All of them read the same numbers. Along a trajectory s_0, ..., s_n let
 
     u_t = log F(s_t) + sum over i < t of [log P_B(s_i | s_{i+1}) - log P_F(s_{i+1} | s_i)],
 
-where log F(s_n) is the log of the reward. If the flow is exact, every u_t is log Z, the log of the
-puzzle's total flow, since then F(s) P_F(s' | s) = F(s') P_B(s | s'). So u_t is what the state s_t
-says of log Z, and a loss holds some of these *estimates* against others: the residual of the
-stretch from s_i to s_j is u_i - u_j.
+where log F(s_n) is the log-reward. If the flow is exact, F(s) P_F(s' | s) = F(s') P_B(s | s'), and
+every u_t is log Z, the log of the puzzle's total flow. So u_t estimates log Z, and each loss
+compares some of these estimates: the residual of the sub-trajectory from s_i to s_j is u_i - u_j.
 
 Arguments everywhere: `estimates` float32 `[..., G, T + 1]`, the u_t of G trajectories (after the
 end anything finite), and `lengths` int64 `[G]`, their n, at least 1. Leading axes, such as the
@@ -21,7 +20,7 @@ from torch import Tensor
 
 
 def trajectory_balance(estimates: Tensor, lengths: Tensor) -> Tensor:
-    """Hold log Z of the puzzle against the end of its trajectory: the mean of (u_0 - u_n)^2.
+    """Compare the first state of a trajectory with its end: the mean of (u_0 - u_n)^2.
 
     Source: Malkin et al., "Trajectory balance" (2022), equation 14.
     """
@@ -29,7 +28,7 @@ def trajectory_balance(estimates: Tensor, lengths: Tensor) -> Tensor:
 
 
 def log_partition_variance(estimates: Tensor, lengths: Tensor, groups: Tensor) -> Tensor:
-    """Hold the ends of a puzzle's trajectories against each other: the variance of u_n (VarGrad).
+    """Compare the ends of a puzzle's trajectories: the variance of u_n (VarGrad).
 
     No flow is learned; the mean of a puzzle's u_n stands for its log Z.
 
@@ -48,7 +47,7 @@ def log_partition_variance(estimates: Tensor, lengths: Tensor, groups: Tensor) -
 
 
 def detailed_balance(estimates: Tensor, lengths: Tensor) -> Tensor:
-    """Hold each state against the next: the mean of (u_t - u_{t+1})^2 over all steps.
+    """Compare each state with the next: the mean of (u_t - u_{t+1})^2 over all steps.
 
     Source: Bengio et al., "GFlowNet foundations" (2023), section 3.2.
     """
@@ -58,7 +57,7 @@ def detailed_balance(estimates: Tensor, lengths: Tensor) -> Tensor:
 
 
 def sub_trajectory_balance(estimates: Tensor, lengths: Tensor, decay: float) -> Tensor:
-    """Hold each state against each later one, SubTB(lambda).
+    """Compare each state with each later one: SubTB(lambda).
 
     The weighted mean of (u_i - u_j)^2 over i < j with weights lambda^(j - i), then the mean over
     trajectories. Towards 0 lambda makes it detailed balance; a large one trajectory balance.
@@ -82,14 +81,14 @@ def sub_trajectory_balance(estimates: Tensor, lengths: Tensor, decay: float) -> 
 def forward_looking_detailed_balance(
     estimates: Tensor, energies: Tensor, lengths: Tensor
 ) -> Tensor:
-    """Detailed balance of flows that are learned as a correction of what a board looks worth.
+    """Detailed balance of flows that are learned as a correction of the states' energies.
 
     With log F(s) = log F~(s) - E(s), and E(s_n) = -log R(s_n) at the end, the network learns F~
-    alone, and each step earns the energy that it takes away.
+    alone.
 
     Args:
         estimates: see above, but u_t has log F~ in the place of log F, except for u_n.
-        energies: float32 `[G, T + 1]`, E(s_t); 0 at the end, where the reward stands already.
+        energies: float32 `[G, T + 1]`, E(s_t); 0 at the end, where the reward is included already.
         lengths: see above.
 
     Source: Pan et al., "Better training of GFlowNets with local credit and incomplete

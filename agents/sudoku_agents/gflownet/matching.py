@@ -1,8 +1,7 @@
-"""Flow matching: log Z from what the head of the flow says some placements on.
+"""Flow matching: log Z of a puzzle from the flow head, evaluated some placements later.
 
-What flows through a state flows on through the next ones. So the flow of a puzzle is, by the head,
-the flow that the head gives the states one placement on, or two. Each placement leaves less to
-guess, and breaks the symmetry of boards that look the same everywhere.
+F(s) is the sum of F(s') P_B(s | s') over the next states s'. States with more placements are
+easier to predict, and less symmetric.
 
 Source: Bengio et al., "Flow network based generative models for non-iterative diverse candidate
 generation" (2021), the flow-matching condition.
@@ -15,14 +14,14 @@ import torch
 from numpy.typing import NDArray
 
 from sudoku_agents.gflownet.config import RewardConfig
-from sudoku_agents.gflownet.flows import FLOW_CHUNK_SIZE, FlowNetwork, log_shares
-from sudoku_agents.gflownet.orders import Order, choices, next_boards
+from sudoku_agents.gflownet.flows import FLOW_CHUNK_SIZE, FlowNetwork, log_num_subsets
+from sudoku_agents.gflownet.orders import Order, forward_masks, successors
 from sudoku_agents.gflownet.rewards import log_rewards
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import chunks
 
 
-def log_z_ahead(
+def log_z_by_flow_matching(
     network: FlowNetwork,
     puzzles: NDArray[np.int8],
     geometry: Geometry,
@@ -30,18 +29,17 @@ def log_z_ahead(
     reward: RewardConfig,
     steps: int = 1,
 ) -> NDArray[np.float64]:
-    """Return log Z of puzzles by the head of the flow, asked so many placements on.
+    """Return log Z of puzzles by the flow head, evaluated `steps` placements later.
 
     Args:
-        network: evaluating; trained in that order by `sub-trajectory-balance` or
-            `detailed-balance`, which teach it the flows of boards on the way too, or by
-            `trajectory-balance`, which teaches it those of puzzles. Two of the other losses learn
-            no flow, and `forward-looking` only what is left of it beside a guess.
+        network: in evaluation mode, trained in that order by `sub-trajectory-balance` or
+            `detailed-balance`, which learn the flows of all states, or by `trajectory-balance`,
+            which learns those of puzzles.
         puzzles: int8 `[B, N, N]`.
         geometry: their units.
         order: in which blanks are filled. Without one there are many next boards.
         reward: of dead ends.
-        steps: 0 asks about the puzzles themselves.
+        steps: 0 evaluates the puzzles themselves.
 
     Returns:
         float64 `[B]`.
@@ -57,18 +55,22 @@ def log_z_ahead(
         boards: NDArray[np.int8], owners: NDArray[np.int64], made: int
     ) -> NDArray[np.float64]:
         """Return log F of boards that are so many placements away from their puzzles."""
-        found = choices(boards, geometry, order)
-        flows = log_rewards(boards, geometry, reward.exponent, reward.floor).astype(np.float64)
-        on = np.flatnonzero(found.num_allowed)
-        boards, owners, found = boards[on], owners[on], found.of(on)
+        masks = forward_masks(boards, geometry, order)
+        flows = log_rewards(boards, geometry, reward.exponent, reward.min_log_reward).astype(
+            np.float64
+        )
+        on = np.flatnonzero(masks.num_allowed)
+        boards, owners, masks = boards[on], owners[on], masks.take(on)
         if made == steps:
             for part in chunks(len(on), FLOW_CHUNK_SIZE):
                 with torch.inference_mode():
-                    said = network.answer(boards[part], found.of(part), geometry).log_flow[-1]
-                shares = log_shares(blanks[owners[part]], np.full(len(said), made), order)
-                flows[on[part]] = (said - shares).numpy()
+                    output = network.evaluate_states(
+                        boards[part], masks.take(part), geometry
+                    ).log_flow[-1]
+                shares = log_num_subsets(blanks[owners[part]], np.full(len(output), made), order)
+                flows[on[part]] = (output - shares).numpy()
         elif len(on):
-            parents, _, after = next_boards(boards, found)
+            parents, _, after = successors(boards, masks)
             into = owners[parents]
             if order == "any":  # several boards lead to the same; P_B is uniform
                 keys = np.column_stack([into, after.reshape(len(after), -1)])

@@ -1,6 +1,6 @@
-"""Three ways to fill a board: the states of a GFlowNet and where they lead.
+"""The states of a GFlowNet and their successors, in three orders of filling blanks.
 
-States are boards. In which order the blanks are filled decides what kind of graph they form:
+States are boards; the order decides what kind of graph they form:
 
 - `any`: any legal placement. k placements can be made in k! orders that lead to the same board, so
   the graph is no tree. The backward policy is uniform: after j placements each of them may have
@@ -9,8 +9,8 @@ States are boards. In which order the blanks are filled decides what kind of gra
 - `constrained`: the blank cell with the fewest candidates, the first of them. A tree, P_B = 1.
 
 A trajectory ends at a full board, or at the first dead end: a blank cell without candidates.
-Trees give completion away (the most constrained cell makes random play solve every minimal 4x4
-puzzle), so a policy is never scored in them.
+Trees make completion easier (with `constrained` random play solves every minimal 4x4 puzzle), so
+a policy is never scored in them.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Order: TypeAlias = Literal["any", "rows", "constrained"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 
 
-class Choices(NamedTuple):
-    """What can be done on B boards.
+class ForwardMasks(NamedTuple):
+    """The placements that B boards allow.
 
     Attributes:
         candidates: bool `[B, N**3]`, the legal placements; what a network sees.
@@ -44,32 +44,32 @@ class Choices(NamedTuple):
     @property
     def num_allowed(self) -> NDArray[np.int64]:
         """How many placements each board allows, int64 `[B]`."""
-        return count_rows(self.allowed)
+        return count_true(self.allowed)
 
-    def of(self, rows: NDArray[np.integer] | slice) -> Choices:
-        """Return the choices of some of the boards."""
-        return Choices(self.candidates[rows], self.allowed[rows])
+    def take(self, rows: NDArray[np.integer] | slice) -> ForwardMasks:
+        """Return the masks of some of the boards."""
+        return ForwardMasks(self.candidates[rows], self.allowed[rows])
 
 
-def choices(boards: NDArray[np.int8], geometry: Geometry, order: Order) -> Choices:
-    """Find out what can be done on boards int8 `[B, N, N]`."""
+def forward_masks(boards: NDArray[np.int8], geometry: Geometry, order: Order) -> ForwardMasks:
+    """Return the masks of boards int8 `[B, N, N]`."""
     flat = np.ascontiguousarray(boards).reshape(len(boards), geometry.num_cells)
     candidates = np.zeros((len(flat), geometry.num_placements), np.bool_)
     allowed = np.zeros_like(candidates)
     _choices(flat, geometry.units, geometry.cell_units, ORDERS.index(order), candidates, allowed)
-    return Choices(candidates, allowed)
+    return ForwardMasks(candidates, allowed)
 
 
-def next_boards(
-    boards: NDArray[np.int8], found: Choices
+def successors(
+    boards: NDArray[np.int8], masks: ForwardMasks
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8]]:
-    """Make every placement that boards int8 `[B, N, N]` allow.
+    """Return the boards after every allowed placement on boards int8 `[B, N, N]`.
 
     Returns:
         Of each of the E placements the board int64 `[E]` on which it is made, its action int64
         `[E]`, and the board int8 `[E, N, N]` that it leads to; board by board.
     """
-    parents, actions = np.nonzero(found.allowed)
+    parents, actions = np.nonzero(masks.allowed)
     size = boards.shape[1]
     cells, digits = np.divmod(actions, size)
     after = boards.reshape(len(boards), size * size)[parents]
@@ -77,7 +77,7 @@ def next_boards(
     return parents, actions, after.reshape(-1, size, size)
 
 
-def count_rows(masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+def count_true(masks: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return how many are True in each row of bool `[B, A]`, int64 `[B]`."""
     return _count_rows(np.ascontiguousarray(masks))
 

@@ -1,4 +1,4 @@
-"""The solutions that were found lately."""
+"""A replay of the latest solutions that trajectories reached."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class SolutionReplay:
         """Add those that ended at a solution, and forget the oldest."""
         found = trajectories[trajectories.solved]
         self.puzzles = np.concatenate([self.puzzles, found.puzzles])[-self._capacity :]
-        self.solutions = np.concatenate([self.solutions, found.ends])[-self._capacity :]
+        self.solutions = np.concatenate([self.solutions, found.terminal_boards])[-self._capacity :]
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return everything that `restore` needs."""

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from sudoku_agents.gflownet.config import GFlowNetConfig
 from sudoku_agents.gflownet.flows import FlowNetwork
-from sudoku_agents.gflownet.orders import Choices, Order
-from sudoku_agents.gflownet.trajectories import Trajectories, roll_out
+from sudoku_agents.gflownet.orders import ForwardMasks, Order
+from sudoku_agents.gflownet.trajectories import Trajectories, rollout
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_gym.puzzles.sources import PuzzleSource
@@ -40,15 +40,15 @@ class TrajectoryWorker:
         self._network.load_state_dict(dict(weights))
         rng = np.random.default_rng(task.seed)
         geometry = self._source.geometry
-        puzzles, _ = self._source.sample(task.games, task.blanks, rng)  # nobody sees the solutions
+        puzzles, _ = self._source.sample(task.games, task.blanks, rng)
         if self._moves:
             puzzles = symmetry.sample(geometry, len(puzzles), rng).apply(puzzles)
         puzzles = puzzles.repeat(self._config.repeats, axis=0)
         order, epsilon = self._config.order, self._config.epsilon
-        return draw_trajectories(self._network, puzzles, geometry, order, rng, epsilon)
+        return sample_trajectories(self._network, puzzles, geometry, order, rng, epsilon)
 
 
-def draw_trajectories(
+def sample_trajectories(
     network: FlowNetwork,
     puzzles: NDArray[np.int8],
     geometry: Geometry,
@@ -68,15 +68,15 @@ def draw_trajectories(
     """
 
     def choose(
-        rows: NDArray[np.int64], boards: NDArray[np.int8], found: Choices
+        rows: NDArray[np.int64], boards: NDArray[np.int8], masks: ForwardMasks
     ) -> NDArray[np.int64]:
-        log_pf = network.log_policy(boards, found, geometry)
-        return draw_placements(log_pf, found.allowed, rng, epsilon)
+        log_pf = network.log_policy(boards, masks, geometry)
+        return sample_from_logits(log_pf, masks.allowed, rng, epsilon)
 
-    return roll_out(puzzles, geometry, order, choose)
+    return rollout(puzzles, geometry, order, choose)
 
 
-def draw_placements(
+def sample_from_logits(
     logits: NDArray[np.float32],
     masks: NDArray[np.bool_],
     rng: np.random.Generator,

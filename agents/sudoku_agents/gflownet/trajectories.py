@@ -10,13 +10,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_agents.gflownet.orders import Choices, Order, choices
+from sudoku_agents.gflownet.orders import ForwardMasks, Order, forward_masks
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.geometry import Geometry
 
-Choose: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.int8], Choices], NDArray[np.int64]]
-"""Chooses a placement int64 `[B]` for each of the trajectories int64 `[B]` that go on, given their
-boards int8 `[B, N, N]` and what can be done there."""
+ChooseActions: TypeAlias = Callable[
+    [NDArray[np.int64], NDArray[np.int8], ForwardMasks], NDArray[np.int64]
+]
+"""Chooses placements int64 `[B]`, given the indices int64 `[B]` of the running trajectories, their
+boards int8 `[B, N, N]` and masks."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +56,9 @@ class Trajectories:
         return self.lengths == self.blanks
 
     @cached_property
-    def ends(self) -> NDArray[np.int8]:
+    def terminal_boards(self) -> NDArray[np.int8]:
         """The boards at which they end, int8 `[G, N, N]`."""
-        return self._played()[0].reshape(self.puzzles.shape)
+        return self._final_boards()[0].reshape(self.puzzles.shape)
 
     def states(self) -> tuple[NDArray[np.int8], NDArray[np.int64], NDArray[np.int64]]:
         """Return every board at which a placement was made.
@@ -65,22 +67,22 @@ class Trajectories:
             Boards int8 `[S, N, N]`, the trajectory int64 `[S]` and the step int64 `[S]` of each,
             in the order of the trajectories, then of their steps.
         """
-        ends, turn = self._played()
+        ends, step_of_cell = self._final_boards()
         owners, steps = np.nonzero(self.actions >= 0)
-        is_filled = turn[owners] < steps[:, None]
+        is_filled = step_of_cell[owners] < steps[:, None]
         boards = np.where(is_filled, ends[owners], np.int8(0))
         return boards.reshape(-1, *self.puzzles.shape[1:]), owners, steps
 
-    def _played(self) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
+    def _final_boards(self) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
         """Return the last boards, and the step that filled each cell: -1 for givens, else T."""
         size = self.puzzles.shape[1]
         ends = self.puzzles.reshape(len(self), size * size).copy()
-        turn = np.where(ends > 0, -1, self.actions.shape[1])
+        step_of_cell = np.where(ends > 0, -1, self.actions.shape[1])
         owners, steps = np.nonzero(self.actions >= 0)
         cells, digits = np.divmod(self.actions[owners, steps], size)
         ends[owners, cells] = digits + 1
-        turn[owners, cells] = steps
-        return ends, turn
+        step_of_cell[owners, cells] = steps
+        return ends, step_of_cell
 
     @classmethod
     def concatenate(cls, parts: Sequence[Trajectories]) -> Trajectories:
@@ -93,8 +95,8 @@ class Trajectories:
         return cls(np.concatenate([part.puzzles for part in parts]), np.concatenate(actions))
 
 
-def roll_out(
-    puzzles: NDArray[np.int8], geometry: Geometry, order: Order, choose: Choose
+def rollout(
+    puzzles: NDArray[np.int8], geometry: Geometry, order: Order, choose: ChooseActions
 ) -> Trajectories:
     """Play from puzzles int8 `[G, N, N]` until all trajectories have ended, in lock step."""
     boards = puzzles.copy()
@@ -103,19 +105,19 @@ def roll_out(
     actions = np.full((len(boards), longest), -1, np.int16)
     running = np.arange(len(boards))
     for step in range(longest):
-        found = choices(boards[running], geometry, order)
-        goes_on = np.flatnonzero(found.num_allowed)
+        masks = forward_masks(boards[running], geometry, order)
+        goes_on = np.flatnonzero(masks.num_allowed)
         running = running[goes_on]
         if not len(running):
             break
-        chosen = choose(running, boards[running], found.of(goes_on))
+        chosen = choose(running, boards[running], masks.take(goes_on))
         actions[running, step] = chosen
         cell, digit = np.divmod(chosen, geometry.size)
         cells[running, cell] = digit + 1
     return Trajectories(puzzles, actions)
 
 
-def lead_to(
+def sample_backward_trajectories(
     puzzles: NDArray[np.int8],
     solutions: NDArray[np.int8],
     geometry: Geometry,
@@ -136,8 +138,8 @@ def lead_to(
     right = (solutions[..., None] == digits).reshape(len(solutions), -1)
 
     def choose(
-        rows: NDArray[np.int64], boards: NDArray[np.int8], found: Choices
+        rows: NDArray[np.int64], boards: NDArray[np.int8], masks: ForwardMasks
     ) -> NDArray[np.int64]:
-        return sample_actions(found.allowed & right[rows], rng)
+        return sample_actions(masks.allowed & right[rows], rng)
 
-    return roll_out(puzzles, geometry, order, choose)
+    return rollout(puzzles, geometry, order, choose)

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from sudoku_agents.gflownet.exact import StateGraph, total_variation
-from sudoku_agents.gflownet.flows import FlowNetwork, distinct
-from sudoku_agents.gflownet.orders import Choices, choices
+from sudoku_agents.gflownet.flows import FlowNetwork, unique_boards
+from sudoku_agents.gflownet.orders import ForwardMasks, forward_masks
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_learning.networks import FactorGraphConfig, MLPConfig, seeded
@@ -32,7 +32,7 @@ def some_boards(count=60):
 @pytest.mark.parametrize("order", ["any", "rows"])
 def test_the_policy_is_one_over_what_is_allowed(body, order):
     boards = some_boards()
-    found = choices(boards, FOUR, order)
+    found = forward_masks(boards, FOUR, order)
     log_pf = network_of(body).log_policy(boards, found, FOUR)
     assert (np.isfinite(log_pf) == found.allowed).all()
     np.testing.assert_allclose(np.exp(log_pf).sum(1), 1, rtol=1e-5)
@@ -41,16 +41,16 @@ def test_the_policy_is_one_over_what_is_allowed(body, order):
 @pytest.mark.parametrize("walks", [0, 8])
 def test_what_is_not_asked_is_what_would_be_answered(walks):
     boards = np.concatenate([some_boards(), some_boards()])
-    found = choices(boards, FOUR, "constrained")
+    found = forward_masks(boards, FOUR, "constrained")
     network = network_of(walks=walks)
     with torch.inference_mode():
-        said = network.answer(boards, found, FOUR).log_pf[-1].numpy()
+        said = network.evaluate_states(boards, found, FOUR).log_pf[-1].numpy()
     np.testing.assert_allclose(network.log_policy(boards, found, FOUR), said, atol=1e-5)
 
 
 def test_each_board_is_found_once():
     boards = np.concatenate([some_boards(), some_boards()])
-    index, inverse = distinct(boards)
+    index, inverse = unique_boards(boards)
     np.testing.assert_array_equal(boards[index][inverse], boards)
     assert len(index) == len(np.unique(boards.reshape(len(boards), -1), axis=0))
 
@@ -58,7 +58,7 @@ def test_each_board_is_found_once():
 @pytest.mark.parametrize("seed", range(3))
 def test_message_passing_can_not_tell_two_choices_apart_and_walks_can(seed):
     """With 1 in row 2, column 3 there are 4 completions, with 2 there are 2."""
-    found = choices(CROSSING[None], FOUR, "rows")
+    found = forward_masks(CROSSING[None], FOUR, "rows")
     assert np.flatnonzero(found.allowed[0]).tolist() == NEXT
     blind = network_of(seed=seed).log_policy(CROSSING[None], found, FOUR)[0, NEXT]
     assert abs(blind[0] - blind[1]) < 1e-5
@@ -69,10 +69,10 @@ def test_message_passing_can_not_tell_two_choices_apart_and_walks_can(seed):
 @pytest.mark.parametrize("walks", [0, 8])
 def test_it_stays_equivariant(walks):
     boards = some_boards()
-    found = choices(boards, FOUR, "constrained")
+    found = forward_masks(boards, FOUR, "constrained")
     moves = symmetry.sample(FOUR, len(boards), np.random.default_rng(0))
     actions = moves.apply_to_policy
-    moved = Choices(actions(found.candidates), actions(found.allowed))
+    moved = ForwardMasks(actions(found.candidates), actions(found.allowed))
     network = network_of(walks=walks)
     log_pf = network.log_policy(boards, found, FOUR)
     after = network.log_policy(moves.apply(boards), moved, FOUR)
@@ -90,7 +90,7 @@ def best_policy(graph, looks):
             steps = np.flatnonzero(level.parents == state)
             if np.ptp(chances[steps]) < 1e-9:
                 continue
-            mask = level.found.candidates[state]
+            mask = level.masks.candidates[state]
             look = looks(level.boards[state], mask)
             alike = np.array([look[action] for action in level.actions[steps]])
             for one in np.unique(alike, axis=0):
@@ -127,7 +127,7 @@ def told_by_walks(one, mask):
 @pytest.mark.parametrize(("looks", "wanted"), [(seen_by_messages, 1 / 6), (told_by_walks, 0)])
 def test_the_best_that_an_equivariant_network_can_do(order, looks, wanted):
     graph = StateGraph(np.zeros((4, 4), np.int8), FOUR, order)
-    is_solution = board.is_solved(graph.ends())
-    arrivals = graph.arrivals(best_policy(graph, looks))
-    found = total_variation(arrivals, is_solution / is_solution.sum())
+    is_solution = board.is_solved(graph.terminal_boards())
+    reached = graph.terminating_distribution(best_policy(graph, looks))
+    found = total_variation(reached, is_solution / is_solution.sum())
     assert found == pytest.approx(wanted, abs=1e-6)

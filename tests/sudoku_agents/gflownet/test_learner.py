@@ -18,7 +18,7 @@ from sudoku_agents.gflownet.learner import (
     main,
 )
 from sudoku_agents.gflownet.replay import SolutionReplay
-from sudoku_agents.gflownet.trajectories import lead_to
+from sudoku_agents.gflownet.trajectories import sample_backward_trajectories
 from sudoku_curricula.curves import BLANKS, COMPLETION_RATE, read_curves
 from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
 from sudoku_gym import board, evaluate, load_policy, puzzles
@@ -80,8 +80,8 @@ def test_it_learns_to_draw_each_solution_of_the_empty_board_equally_often(tmp_pa
     for done in range(config.iterations):
         report = learner.learn(None, random, Progress(done, done / config.iterations))
     graph = StateGraph(EMPTY, FOUR, "constrained")
-    arrivals = graph.arrivals(graph.log_policies(learner.network))
-    assert total_variation(arrivals, np.full(288, 1 / 288)) < 0.03
+    reached = graph.terminating_distribution(graph.log_policies(learner.network))
+    assert total_variation(reached, np.full(288, 1 / 288)) < 0.03
     assert report.curves[LOG_Z] == pytest.approx(np.log(288), abs=0.05)
 
 
@@ -241,7 +241,7 @@ def test_damaged_replays(damage, message):
     test = puzzles.load("4x4", "test")[:6]
     replay = SolutionReplay(FOUR, 10)
     rng = np.random.default_rng(0)
-    replay.add(lead_to(test.puzzles, test.solutions, FOUR, "any", rng))
+    replay.add(sample_backward_trajectories(test.puzzles, test.solutions, FOUR, "any", rng))
     assert len(replay) == 6
     arrays = {name: array.copy() for name, array in replay.arrays().items()}
     damage(arrays)
@@ -276,7 +276,7 @@ def test_settings_that_make_no_sense(tmp_path, changes, message):
         (lambda: BalanceConfig(rounds=0), "rounds must be at least 1"),
         (lambda: OptimiserConfig(learning_rate=-1.0), "learning_rate must be positive"),
         (lambda: OptimiserConfig(constant_share=1.5), "constant_share must lie in"),
-        (lambda: RewardConfig(floor=0.5), "floor must be negative"),
+        (lambda: RewardConfig(min_log_reward=0.5), "min_log_reward must be negative"),
         (lambda: RewardConfig(exponent=0.0), "exponent must be positive"),
     ],
 )

@@ -8,20 +8,20 @@ import torch
 
 from sudoku_agents.gflownet import losses
 from sudoku_agents.gflownet.config import BalanceConfig, RewardConfig
-from sudoku_agents.gflownet.estimates import Estimates, balance_loss, estimate, log_backward
+from sudoku_agents.gflownet.estimates import LogZEstimates, balance_loss, log_pb, log_z_estimates
 from sudoku_agents.gflownet.exact import StateGraph
-from sudoku_agents.gflownet.flows import Answers
-from sudoku_agents.gflownet.matching import log_z_ahead
+from sudoku_agents.gflownet.flows import FlowOutput
+from sudoku_agents.gflownet.matching import log_z_by_flow_matching
 from sudoku_agents.gflownet.orders import ORDERS
-from sudoku_agents.gflownet.rewards import log_candidates
-from sudoku_agents.gflownet.trajectories import roll_out
+from sudoku_agents.gflownet.rewards import log_candidate_product
+from sudoku_agents.gflownet.trajectories import rollout
 from sudoku_gym import board
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.geometry import Geometry
 
 FOUR = Geometry.standard(4)
 PUZZLE = board.parse("1234 .... .... 4...")  # several solutions, and dead ends
-REWARD = RewardConfig(floor=-6.0)
+REWARD = RewardConfig(min_log_reward=-6.0)
 KINDS = [
     "trajectory-balance",
     "log-partition-variance",
@@ -32,15 +32,15 @@ KINDS = [
 
 
 class ExactFlow:
-    """Answers as a network would that has learned the flow; `mistake` is added to some answers."""
+    """Answers as a network that has learned the flow; offsets are added to some of them."""
 
     def __init__(self, graph, reward, looks_forward=False, of_policy=0.0, of_flow=0.0):
         self._known = {}
-        flows = graph.log_flows(reward.exponent, reward.floor)
+        flows = graph.log_flows(reward.exponent, reward.min_log_reward)
         blanks = int((graph.levels[0].boards[0] == 0).sum())
         for made, (level, flow) in enumerate(zip(graph.levels[:-1], flows, strict=False)):
             is_dag = graph.order == "any"
-            log_pf = np.full(level.found.allowed.shape, -np.inf)
+            log_pf = np.full(level.masks.allowed.shape, -np.inf)
             back = -np.log(made + 1) if is_dag else 0.0
             log_pf[level.parents, level.actions] = (
                 flows[made + 1][level.children] + back - flow[level.parents]
@@ -48,20 +48,20 @@ class ExactFlow:
             log_pf[:, ::3] += of_policy
             head = flow + (np.log(comb(blanks, made)) if is_dag else 0.0) + of_flow * made
             if looks_forward:
-                head = head - log_candidates(level.found.candidates, 4)
+                head = head - log_candidate_product(level.masks.candidates, 4)
             for one, policy, worth in zip(level.boards, log_pf, head, strict=True):
                 self._known[one.tobytes()] = policy, worth
 
-    def answer(self, boards, found, geometry, all_rounds=False, flows=True):
+    def evaluate_states(self, boards, masks, geometry, all_rounds=False, with_flow=True):
         policies, worths = zip(*(self._known[one.tobytes()] for one in boards), strict=True)
         log_pf, log_flow = torch.tensor(np.array(policies)), torch.tensor(np.array(worths))
-        return Answers(log_pf[None].float(), log_flow[None].float())
+        return FlowOutput(log_pf[None].float(), log_flow[None].float())
 
 
 def trajectories(order, count=64):
     rng = np.random.default_rng(0)
     start = PUZZLE[None].repeat(count, 0)
-    return roll_out(start, FOUR, order, lambda _, __, found: sample_actions(found.allowed, rng))
+    return rollout(start, FOUR, order, lambda _, __, found: sample_actions(found.allowed, rng))
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -76,9 +76,9 @@ def test_the_exact_flow_has_no_loss_and_a_wrong_one_has(kind, order):
     def loss(**mistakes):
         network = ExactFlow(graph, REWARD, forward, **mistakes)
         inner = kind not in KINDS[:2]
-        found = estimate(network, played, FOUR, order, REWARD, inner)
+        found = log_z_estimates(network, played, FOUR, order, REWARD, inner)
         if not mistakes:
-            log_z = graph.log_flows(None, REWARD.floor)[0][0]
+            log_z = graph.log_flows(None, REWARD.min_log_reward)[0][0]
             np.testing.assert_allclose(found.log_z(kind), log_z, atol=1e-5)
         groups = torch.zeros(len(played), dtype=torch.long)
         return balance_loss(found, BalanceConfig(kind=kind), groups).item()
@@ -92,8 +92,8 @@ def test_the_exact_flow_has_no_loss_and_a_wrong_one_has(kind, order):
 def test_every_estimate_of_the_exact_flow_is_log_z(order):
     graph = StateGraph(PUZZLE, FOUR, order)
     played = trajectories(order)
-    found = estimate(ExactFlow(graph, REWARD), played, FOUR, order, REWARD)
-    log_z = graph.log_flows(None, REWARD.floor)[0][0]
+    found = log_z_estimates(ExactFlow(graph, REWARD), played, FOUR, order, REWARD)
+    log_z = graph.log_flows(None, REWARD.min_log_reward)[0][0]
     for values, length in zip(found.values[0], played.lengths, strict=True):
         np.testing.assert_allclose(values[: length + 1], log_z, atol=1e-5)
 
@@ -101,29 +101,31 @@ def test_every_estimate_of_the_exact_flow_is_log_z(order):
 @pytest.mark.parametrize("order", ORDERS)
 def test_flows_some_placements_on_match_that_of_the_puzzle(order):
     graph = StateGraph(PUZZLE, FOUR, order)
-    log_z = graph.log_flows(None, REWARD.floor)[0][0]
+    log_z = graph.log_flows(None, REWARD.min_log_reward)[0][0]
     for steps in range(4):
-        found = log_z_ahead(ExactFlow(graph, REWARD), PUZZLE[None], FOUR, order, REWARD, steps)
+        found = log_z_by_flow_matching(
+            ExactFlow(graph, REWARD), PUZZLE[None], FOUR, order, REWARD, steps
+        )
         np.testing.assert_allclose(found, log_z, atol=1e-5)
     wrong = ExactFlow(graph, REWARD, of_flow=0.3)
     for steps in (1, 2):
-        found = log_z_ahead(wrong, PUZZLE[None], FOUR, order, REWARD, steps)
+        found = log_z_by_flow_matching(wrong, PUZZLE[None], FOUR, order, REWARD, steps)
         assert log_z < found <= log_z + 0.3 * steps + 1e-5
     other = board.parse("1234 3412 .... ....")
     both = np.stack([PUZZLE, other])  # to the end it is exact, and asks no network
-    other_log_z = StateGraph(other, FOUR, order).log_flows(None, REWARD.floor)[0][0]
-    found = log_z_ahead(None, both, FOUR, order, REWARD, 12)
+    other_log_z = StateGraph(other, FOUR, order).log_flows(None, REWARD.min_log_reward)[0][0]
+    found = log_z_by_flow_matching(None, both, FOUR, order, REWARD, 12)
     np.testing.assert_allclose(found, [log_z, other_log_z], atol=1e-5)
     with pytest.raises(ValueError, match="steps must be at least 0, not -1"):
-        log_z_ahead(wrong, PUZZLE[None], FOUR, order, REWARD, -1)
+        log_z_by_flow_matching(wrong, PUZZLE[None], FOUR, order, REWARD, -1)
 
 
 def test_the_backward_policy_is_uniform_over_what_has_been_placed():
     played = trajectories("any")
-    sums = log_backward(played, "any").sum(1)
+    sums = log_pb(played, "any").sum(1)
     wanted = [-np.log(np.arange(1, n + 1)).sum() for n in played.lengths]
     np.testing.assert_allclose(sums, wanted, rtol=1e-5)
-    assert not log_backward(played, "rows").any()
+    assert not log_pb(played, "rows").any()
 
 
 def numbers():
@@ -159,7 +161,7 @@ def test_the_losses_are_their_equations():
 
 def test_the_last_rounds_may_count_alone():
     values, lengths = numbers()
-    found = Estimates(values, torch.zeros(5, 7), lengths)
+    found = LogZEstimates(values, torch.zeros(5, 7), lengths)
     groups = torch.zeros(5, dtype=torch.long)
     last = balance_loss(found, BalanceConfig(rounds=2), groups)
     assert last.item() == losses.trajectory_balance(values[-2:], lengths).item()

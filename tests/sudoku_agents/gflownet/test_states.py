@@ -7,10 +7,10 @@ import pytest
 
 from sudoku_agents.gflownet.exact import StateGraph, total_variation
 from sudoku_agents.gflownet.flows import FlowNetwork
-from sudoku_agents.gflownet.orders import ORDERS, choices
-from sudoku_agents.gflownet.rewards import log_candidates, log_rewards
-from sudoku_agents.gflownet.sampler import draw_placements
-from sudoku_agents.gflownet.trajectories import Trajectories, lead_to, roll_out
+from sudoku_agents.gflownet.orders import ORDERS, forward_masks
+from sudoku_agents.gflownet.rewards import log_candidate_product, log_rewards
+from sudoku_agents.gflownet.sampler import sample_from_logits
+from sudoku_agents.gflownet.trajectories import Trajectories, rollout, sample_backward_trajectories
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.geometry import Geometry, symmetry
@@ -26,7 +26,7 @@ CROSSED = board.parse("1234 .... .... 4...")  # several solutions, and dead ends
 
 def at_random(start, geometry, order, seed=0):
     rng = np.random.default_rng(seed)
-    return roll_out(start, geometry, order, lambda _, __, found: sample_actions(found.allowed, rng))
+    return rollout(start, geometry, order, lambda _, __, found: sample_actions(found.allowed, rng))
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -38,7 +38,7 @@ def test_what_an_order_allows(order):
             digits = np.flatnonzero(board.candidates(one[None])[0, row, column])
             if len(digits):
                 one[row, column] = rng.choice(digits) + 1
-    found = choices(boards, NINE, order)
+    found = forward_masks(boards, NINE, order)
     candidates = board.candidates(boards).reshape(40, 81, 9)
     np.testing.assert_array_equal(found.candidates, candidates.reshape(40, -1))
     is_dead = ((candidates.sum(2) == 0) & (boards.reshape(40, 81) == 0)).any(1)
@@ -63,12 +63,12 @@ def test_what_an_order_allows(order):
 def test_trajectories_end_at_full_boards_and_at_the_first_dead_end(order):
     start = puzzles.load("9x9", "test").puzzles[:30]
     played = at_random(start, NINE, order)
-    assert ((played.ends > 0) | (start == 0)).all()
-    assert not board.conflicts(played.ends).any()
-    assert not choices(played.ends, NINE, order).allowed.any()
-    np.testing.assert_array_equal(played.solved, board.is_solved(played.ends))
+    assert ((played.terminal_boards > 0) | (start == 0)).all()
+    assert not board.conflicts(played.terminal_boards).any()
+    assert not forward_masks(played.terminal_boards, NINE, order).allowed.any()
+    np.testing.assert_array_equal(played.solved, board.is_solved(played.terminal_boards))
     np.testing.assert_array_equal(
-        (played.ends > 0).sum((1, 2)), 81 - played.blanks + played.lengths
+        (played.terminal_boards > 0).sum((1, 2)), 81 - played.blanks + played.lengths
     )
 
 
@@ -85,24 +85,28 @@ def test_states_are_the_boards_before_each_step(order):
             assert (owners[at], steps[at]) == (owner, step)
             now.reshape(-1)[action // 4] = action % 4 + 1
             at += 1
-        np.testing.assert_array_equal(both.ends[owner], now)
+        np.testing.assert_array_equal(both.terminal_boards[owner], now)
     assert at == len(boards)
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_backward_policy_leads_to_the_solution(order):
     test = puzzles.load("9x9", "test")[:20]
-    played = lead_to(test.puzzles, test.solutions, NINE, order, np.random.default_rng(0))
-    np.testing.assert_array_equal(played.ends, test.solutions)
+    played = sample_backward_trajectories(
+        test.puzzles, test.solutions, NINE, order, np.random.default_rng(0)
+    )
+    np.testing.assert_array_equal(played.terminal_boards, test.solutions)
     assert played.solved.all()
-    again = lead_to(test.puzzles, test.solutions, NINE, order, np.random.default_rng(1))
+    again = sample_backward_trajectories(
+        test.puzzles, test.solutions, NINE, order, np.random.default_rng(1)
+    )
     assert (again.actions == played.actions).all() == (order != "any")
 
 
 def test_every_order_to_a_solution_is_equally_likely():
     puzzle = board.parse("1234 3412 2143 4...")[None].repeat(6000, 0)
     solution = board.parse("1234 3412 2143 4321")[None].repeat(6000, 0)
-    played = lead_to(puzzle, solution, FOUR, "any", np.random.default_rng(0))
+    played = sample_backward_trajectories(puzzle, solution, FOUR, "any", np.random.default_rng(0))
     orders, counts = np.unique(played.actions, axis=0, return_counts=True)
     assert len(orders) == factorial(3)
     assert abs(counts - 1000).max() < 5 * np.sqrt(1000)
@@ -110,9 +114,9 @@ def test_every_order_to_a_solution_is_equally_likely():
 
 def test_the_empty_board_has_288_solutions_and_no_dead_end_at_the_most_constrained_cell():
     graph = StateGraph(EMPTY, FOUR, "constrained")
-    assert board.is_solved(graph.ends()).all() and len(graph.ends()) == 288
+    assert board.is_solved(graph.terminal_boards()).all() and len(graph.terminal_boards()) == 288
     rows = StateGraph(EMPTY, FOUR, "rows")
-    assert len(rows.ends()) == 288 + 96
+    assert len(rows.terminal_boards()) == 288 + 96
     for tree in (graph, rows):
         assert tree.log_flows(None, -30.0)[0] == pytest.approx(log(288), abs=1e-6)
     with pytest.raises(ValueError, match=r"more than 1,000 states after 2 placements"):
@@ -124,7 +128,7 @@ def test_the_empty_board_has_288_solutions_and_no_dead_end_at_the_most_constrain
 def test_exact_flows_end_at_each_solution_equally_often(puzzle, order):
     graph = StateGraph(puzzle, FOUR, order)
     count = int(solver.count_solutions(puzzle[None], 1000)[0])
-    full = board.is_solved(graph.ends())
+    full = board.is_solved(graph.terminal_boards())
     assert full.sum() == count
     flows = graph.log_flows(None, -30.0)
     assert flows[0][0] == pytest.approx(log(count), abs=1e-5)
@@ -135,9 +139,9 @@ def test_exact_flows_end_at_each_solution_equally_often(puzzle, order):
             graph.levels, flows, [*flows[1:], np.zeros(0)], backward, strict=True
         )
     ]
-    arrivals = graph.arrivals(policies)
-    assert arrivals.sum() == pytest.approx(1)
-    assert total_variation(arrivals, full / count) < 1e-6
+    reached = graph.terminating_distribution(policies)
+    assert reached.sum() == pytest.approx(1)
+    assert total_variation(reached, full / count) < 1e-6
 
 
 def test_orbits_of_boards_as_states():
@@ -147,18 +151,20 @@ def test_orbits_of_boards_as_states():
     )
     assert orbits.log_flows(None, -4.0)[0] == pytest.approx(whole.log_flows(None, -4.0)[0])
     network = seeded(0, lambda: FlowNetwork(FactorGraphConfig(8, 3, walks=4), FOUR))
-    arrivals = whole.arrivals(whole.log_policies(network))
-    forms = symmetry.canonical_form(whole.ends(), FOUR)
-    added = [arrivals[(forms == end).all((1, 2))].sum() for end in orbits.ends()]
-    assert len(added) < len(arrivals)
-    np.testing.assert_allclose(orbits.arrivals(orbits.log_policies(network)), added, atol=1e-6)
+    reached = whole.terminating_distribution(whole.log_policies(network))
+    forms = symmetry.canonical_form(whole.terminal_boards(), FOUR)
+    added = [reached[(forms == end).all((1, 2))].sum() for end in orbits.terminal_boards()]
+    assert len(added) < len(reached)
+    np.testing.assert_allclose(
+        orbits.terminating_distribution(orbits.log_policies(network)), added, atol=1e-6
+    )
     with pytest.raises(ValueError, match="orbits are no states of the order 'rows'"):
         StateGraph(SEVERAL, FOUR, "rows", symmetric=True)
 
 
 def test_the_empty_board_without_an_order_by_orbits():
     graph = StateGraph(EMPTY, FOUR, "any", symmetric=True)
-    assert board.is_solved(graph.ends()).sum() == 2  # the 288 grids are two orbits
+    assert board.is_solved(graph.terminal_boards()).sum() == 2  # the 288 grids are two orbits
     assert graph.log_flows(None, -40.0)[0] == pytest.approx(log(288), abs=1e-6)
     flow = np.exp(graph.log_flows(None, -10.0)[0][0])
     assert 1 - 288 / flow == pytest.approx(0.58, abs=0.01)  # with this floor most of it ends dead
@@ -166,7 +172,7 @@ def test_the_empty_board_without_an_order_by_orbits():
 
 def test_a_high_floor_lets_the_flow_run_dry():
     graph = StateGraph(CROSSED, FOUR, "any")
-    assert not board.is_solved(graph.ends()).all()
+    assert not board.is_solved(graph.terminal_boards()).all()
     shares = [
         np.exp(graph.log_flows(None, -30.0)[0][0] - graph.log_flows(None, f)[0][0])
         for f in (-18.0, -4.0, -1.0)
@@ -187,11 +193,11 @@ def test_rewards():
 
 def test_what_a_board_looks_worth_bounds_its_completions():
     for puzzle in (EMPTY, SEVERAL, CROSSED):
-        candidates = choices(puzzle[None], FOUR, "any").candidates
+        candidates = forward_masks(puzzle[None], FOUR, "any").candidates
         count = solver.count_solutions(puzzle[None], 1000)[0]
-        assert log_candidates(candidates, 4)[0] >= np.log(count)
-    full = choices(board.parse("1234 3412 2143 4321")[None], FOUR, "any").candidates
-    assert log_candidates(full, 4)[0] == 0
+        assert log_candidate_product(candidates, 4)[0] >= np.log(count)
+    full = forward_masks(board.parse("1234 3412 2143 4321")[None], FOUR, "any").candidates
+    assert log_candidate_product(full, 4)[0] == 0
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])
@@ -199,7 +205,7 @@ def test_placements_are_drawn_as_often_as_they_should(epsilon):
     logits = np.array([1.0, 5.0, -1.0, 0.0], np.float32)
     mask = np.array([True, False, True, True])
     count = 40_000
-    drawn = draw_placements(
+    drawn = sample_from_logits(
         logits[None].repeat(count, 0),
         mask[None].repeat(count, 0),
         np.random.default_rng(0),
