@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-
-from sudoku_gym.cli.terminal import plain
+from sudoku_gym.cli.terminal import plain, progress
 from sudoku_gym.evaluation.leaderboard import LeaderboardConfig, play_leaderboard
-from sudoku_gym.evaluation.leaderboard.play import PHASES, OnStep
+from sudoku_gym.evaluation.leaderboard.play import PHASES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,35 +25,17 @@ class Leaderboard(LeaderboardConfig):
 
     def run(self) -> int:
         """Play and write."""
-        with _progress() as on_step:
+        shown: dict[str, Callable[[float], None]] = {}
+        with progress(PHASES) as start:
+
+            def on_step(phase: str, done: int, total: int, text: str) -> None:
+                if phase not in shown:
+                    shown[phase] = start(phase)
+                shown[phase](done / total)
+                print(f"{phase} {done} of {total}: {plain(text)}", file=sys.stderr)
+
             _, lost = play_leaderboard(self.out, self, on_step)
         print(f"Wrote {plain(str(self.out))}")
         for line in lost:
             print(f"{plain(line)}; the same command tries again", file=sys.stderr)
         return 1 if lost else 0
-
-
-@contextmanager
-def _progress() -> Iterator[OnStep]:
-    """Show on standard error what is done: a bar on a terminal, else a line for each cell."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda phase, done, total, text: print(
-            f"{phase} {done} of {total}: {plain(text)}", file=sys.stderr
-        )
-        return
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True, highlight=False)) as shown:
-        tasks = {phase: shown.add_task(phase, total=None, visible=False) for phase in PHASES}
-
-        def on_step(phase: str, done: int, total: int, text: str) -> None:
-            shown.console.print(plain(text), markup=False)
-            shown.update(tasks[phase], total=total, completed=done, visible=True)
-
-        yield on_step

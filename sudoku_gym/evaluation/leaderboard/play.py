@@ -120,7 +120,10 @@ def play_leaderboard(
             if fixed.name in names or fixed.is_file
         ]
         session = _Session(path, results, config, results.runs.index(run), on_step)
-        lost = session.perform(list(session.games(cells)), config.jobs)
+        games = list(session.games(cells))
+        for policy in dict.fromkeys(task.policy for task in games):
+            load_policy(policy)  # a wrong name or option raises before anything is played
+        lost = session.perform(games, config.jobs)
         lost += session.perform(list(session.timings(cells)), 1)
         _drop_unused_runs(results)
         write_leaderboard(path, results)
@@ -153,7 +156,6 @@ class _Session:
                 row.cells.pop(fixed.name, None)
             cell = row.cells.get(fixed.name)
             if cell is None or (cell.state == "out of time" and cell.budget < budget):
-                load_policy(row.policy)  # a wrong name or option raises before anything is played
                 yield CellTask(row.policy, fixed, SEED, budget, self.run)
 
     def timings(self, cells: Iterable[_RowAndSet]) -> Iterator[CellTask]:
@@ -167,14 +169,12 @@ class _Session:
     def perform(self, tasks: Sequence[CellTask], jobs: int) -> list[str]:
         """Perform tasks of one phase; return a line about each whose process died."""
         lost = []
-        is_timing = any(task.timing for task in tasks)
-        done = perform(tasks, jobs, on_one_core=is_timing)
-        for number, (task, result) in enumerate(done, start=1):
+        for number, (task, result) in enumerate(perform(tasks, jobs), start=1):
             text = f"{task.policy} on {task.fixed.name}: {self._enter(task, result)}"
             if result is None:
                 lost.append(text)
             write_leaderboard(self.path, self.results)
-            self.on_step(PHASES[is_timing], number, len(tasks), text)
+            self.on_step(PHASES[task.timing], number, len(tasks), text)
         return lost
 
     def _enter(self, task: CellTask, result: CellResult) -> str:

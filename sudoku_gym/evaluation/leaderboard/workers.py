@@ -34,18 +34,10 @@ CellResult: TypeAlias = LeaderboardCell | tuple[float, ...] | None
 """A played cell, the times of one, or None if the process died."""
 
 
-def perform(
-    tasks: Iterable[CellTask], jobs: int, *, on_one_core: bool = False
-) -> Iterator[tuple[CellTask, CellResult]]:
-    """Distribute tasks over processes, and yield each with its result when it is done.
-
-    Args:
-        tasks: in the order in which they start.
-        jobs: number of processes.
-        on_one_core: bind each process to one core, where the system can.
-    """
+def perform(tasks: Iterable[CellTask], jobs: int) -> Iterator[tuple[CellTask, CellResult]]:
+    """Distribute tasks over so many processes, and yield each with its result when it is done."""
     left = deque(tasks)
-    first = [_Worker(left.popleft(), on_one_core) for _ in range(min(jobs, len(left)))]
+    first = [_Worker(left.popleft()) for _ in range(min(jobs, len(left)))]
     busy: dict[Any, _Worker] = {worker.pipe: worker for worker in first}
     try:
         while busy:
@@ -61,7 +53,7 @@ def perform(
                 del busy[pipe]
                 worker.end()
                 if left:
-                    worker = _Worker(left.popleft(), on_one_core)
+                    worker = _Worker(left.popleft())
                     busy[worker.pipe] = worker
     finally:
         for worker in busy.values():
@@ -74,11 +66,11 @@ _PROGRESS: Any = object()
 class _Worker:
     """A process, our end of its pipe, and its task."""
 
-    def __init__(self, task: CellTask, on_one_core: bool) -> None:
+    def __init__(self, task: CellTask) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.is_alive = True
-        self._process = context.Process(target=_work, args=(theirs, on_one_core), daemon=True)
+        self._process = context.Process(target=_work, args=(theirs,), daemon=True)
         with _one_thread():
             self._process.start()
         theirs.close()
@@ -117,15 +109,15 @@ class _Worker:
         return () if self.task.timing else self._latest or unfinished(self.task)
 
 
-def _work(pipe: Connection, on_one_core: bool) -> None:
+def _work(pipe: Connection) -> None:
     """Perform the tasks that come through the pipe until it closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     logging.disable(logging.WARNING)  # of solvers that find nothing
-    if on_one_core and hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     with suppress(EOFError, OSError, KeyboardInterrupt):
         while True:
             task: CellTask = pipe.recv()
+            if task.timing and hasattr(os, "sched_setaffinity"):  # on one core
+                os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
             _set_timer(_START_SECONDS)
             warm_up(task.policy)
             _set_timer(task.budget + _EXTRA_SECONDS)

@@ -53,7 +53,7 @@ class Pipe:
 
 @pytest.fixture
 def in_this_process():
-    def perform(tasks, jobs, on_one_core=False):
+    def perform(tasks, jobs):
         for task in tasks:
             yield task, workers.run_task(task, Pipe())
 

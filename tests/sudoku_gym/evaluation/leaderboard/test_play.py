@@ -84,7 +84,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(
     play(tmp_path / "whole.json")
     left = iter(range(stop))
 
-    def stopping(tasks, jobs, on_one_core):
+    def stopping(tasks, jobs):
         for answer in in_this_process(tasks, jobs):
             yield answer
             if next(left, None) == stop - 1:
