@@ -24,7 +24,7 @@ import numpy as np
 import torch
 import tyro
 
-from results import Row, command_of, share_of, table, told, write
+from results import Row, command_of, in_words, share_of, table, write_rows
 from sudoku_agents.alphazero.policy import AlphaZeroPolicy
 from sudoku_agents.calphazero import loading
 from sudoku_agents.retry_search import RetryConfig, RetryResult
@@ -91,16 +91,12 @@ def main(argv: Sequence[str] | None = None) -> list[Row]:
         *(play(name, chosen, config) for name, chosen in sets(config)), proofs(config)
     ):
         rows.append(row)
-        print(f"{row['puzzles']}, {row['player']}: {told(row)}", flush=True)
+        print(f"{row['puzzles']}, {row['player']}: {in_words(row)}", flush=True)
     print("", table(rows, HEADS, names=2), sep="\n")
     if config.out is not None:
         weights = checkpoint_in(config.checkpoint) / "weights.safetensors"
-        found = {
-            "command": command_of(__file__, argv),
-            "weights": sha256(weights.read_bytes()).hexdigest(),
-            "rows": rows,
-        }
-        write(config.out, found)
+        digest = sha256(weights.read_bytes()).hexdigest()
+        write_rows(config.out, command_of(__file__, argv), rows, weights=digest)
     return rows
 
 

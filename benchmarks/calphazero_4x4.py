@@ -20,7 +20,7 @@ import torch
 import tyro
 from rich.console import Console
 
-from results import command_of, write
+from results import command_of, write_rows
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.expert_iteration.learner import ExpertIterationLearner
 from sudoku_curricula.schedules import ConstantConfig
@@ -72,8 +72,7 @@ def main(argv: Sequence[str] | None = None) -> list[dict[str, Any]]:
                 row[name] = figures(training.learner.policy(), found)
             rows.append(row)
             print(line(row), flush=True)
-    if config.out is not None:
-        write(config.out, {"command": command_of(__file__, argv), "rows": rows})
+    write_rows(config.out, command_of(__file__, argv), rows)
     return rows
 
 

@@ -23,7 +23,7 @@ import numpy as np
 import torch
 import tyro
 
-from results import Row, command_of, share_of, some, table, told, write
+from results import Row, command_of, in_words, share_of, some, table, write_rows
 from sudoku_agents.q_learning.deep import agent
 from sudoku_agents.q_learning.deep.config import (
     DQNConfig,
@@ -103,10 +103,9 @@ def main(argv: Sequence[str] | None = None) -> list[Row]:
             raise SystemExit(f"no part is called {part!r}: use {', '.join(PARTS)}")
         for row in PARTS[part](config):
             rows.append({"part": part, **row})
-            print(f"{part}: {row['player']}, {row['puzzles']}: {told(row)}", flush=True)
+            print(f"{part}: {row['player']}, {row['puzzles']}: {in_words(row)}", flush=True)
     print("", table(rows, HEADS, names=2), sep="\n")
-    if config.out is not None:
-        write(config.out, {"command": command_of(__file__, argv), "rows": rows})
+    write_rows(config.out, command_of(__file__, argv), rows)
     return rows
 
 

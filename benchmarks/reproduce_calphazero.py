@@ -32,7 +32,7 @@ import tyro
 from numpy.typing import NDArray
 from rich.console import Console
 
-from results import Row, command_of, share_of, table, write
+from results import Row, command_of, read, share_of, table, write
 from sudoku_agents.alphazero.config import AlphaZeroConfig, AlphaZeroLossConfig
 from sudoku_agents.alphazero.learner import AlphaZeroLearner
 from sudoku_agents.alphazero.policy import AlphaZeroPolicy
@@ -111,9 +111,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, Any]:
     config = tyro.cli(Config, description=__doc__.splitlines()[0], args=argv)
     torch.set_num_threads(1)
     command = command_of(__file__, argv)
-    figures: dict[str, Any] = {}
-    if config.out.exists():
-        figures = json.loads(config.out.read_text(encoding="utf-8"))
+    figures = read(config.out)
     for part in config.parts:
         found = figures.setdefault(part, {"commands": [], "rows": []})
         found["commands"].append(command)

@@ -1,4 +1,8 @@
-"""What the benchmarks share: rows of figures with their intervals, in JSON and in Markdown."""
+"""The one store of results: rows of figures with their intervals, in JSON and in Markdown.
+
+A benchmark writes all its rows at the end (`write_rows`), a part of a file whose other parts stay
+(`keep`), or one row after the other, so that it can be stopped and started again (`Results`).
+"""
 
 from __future__ import annotations
 
@@ -48,7 +52,7 @@ def played(evaluation: Evaluation) -> Row:
     return row
 
 
-def told(row: Row) -> str:
+def in_words(row: Row) -> str:
     """Put a share into words: `9 of 10, 90.00 % (59.58 to 98.21)`."""
     share = 100 * row["solved"] / row["count"]
     return f"{row['solved']:,} of {row['count']:,}, {share:.2f} % ({row['low']} to {row['high']})"
@@ -66,10 +70,21 @@ def some(chosen: PuzzleSet, count: int, seed: int = 0) -> PuzzleSet:
     return chosen[np.sort(np.random.default_rng(seed).choice(len(chosen), count, replace=False))]
 
 
-def write(path: Path, content: Any) -> None:
-    """Write JSON atomically, into a folder that need not exist."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_json(path, content, indent=1)
+def read(path: Path | None) -> dict[str, Any]:
+    """Return what a file of results holds: nothing if there is none."""
+    return json.loads(path.read_text("utf-8")) if path is not None and path.exists() else {}
+
+
+def write(path: Path | None, content: Any) -> None:
+    """Write JSON atomically, into a folder that need not exist; without a path, nothing."""
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(path, content, indent=1)
+
+
+def write_rows(path: Path | None, command: str, rows: Sequence[Row], **more: Any) -> None:
+    """Write the rows of a benchmark with the command that measured them."""
+    write(path, {"command": command, **more, "rows": list(rows)})
 
 
 def keep(out: Path | None, part: str, command: str, rows: Sequence[Row], names: int = 1) -> None:
@@ -83,9 +98,7 @@ def keep(out: Path | None, part: str, command: str, rows: Sequence[Row], names: 
         names: how many columns of the table are flush left.
     """
     print(f"\n{part}\n\n{table(rows, names=names)}", flush=True)
-    if out is not None:
-        saved = json.loads(out.read_text()) if out.exists() else {}
-        write(out, saved | {part: {"command": command, "rows": list(rows)}})
+    write(out, read(out) | {part: {"command": command, "rows": list(rows)}})
 
 
 class Results:
@@ -98,8 +111,8 @@ class Results:
 
     def __init__(self, path: Path, command: str) -> None:
         self._path = path
-        content = json.loads(path.read_text()) if path.exists() else {"rows": []}
-        self.rows: list[Row] = content["rows"]
+        content = read(path)
+        self.rows: list[Row] = content.get("rows", [])
         self._commands: list[str] = content.get("commands", [])
         if command not in self._commands:
             self._commands.append(command)

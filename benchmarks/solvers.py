@@ -345,7 +345,7 @@ def tables(parts: Mapping[str, Any]) -> dict[str, str]:
     lists = [part["rows"] for name, part in parts.items() if name.startswith(PART)]
     speeds = {rows[0]["puzzles"]: rows[0]["a second"] for rows in lists}
 
-    def told(row: Row) -> str:
+    def cell(row: Row) -> str:
         if not row[SHARE]:
             return f"none of {row['count']}"
         rate = f"{row['a second']:,}"
@@ -354,7 +354,7 @@ def tables(parts: Mapping[str, Any]) -> dict[str, str]:
 
     every = [row for rows in lists for row in rows]
     heads = ("puzzles", "solver", "count", "median ms", "slowest ms", SHARE)
-    return {"speeds": pivot(every, "puzzles", "solver", told), "times": table(every, heads, 2)}
+    return {"speeds": pivot(every, "puzzles", "solver", cell), "times": table(every, heads, 2)}
 
 
 if __name__ == "__main__":
