@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
-from sudoku_baselines.neural.model import Model, ModelOutput
+from sudoku_baselines.neural.model import Model, ModelOutput, check_sizes
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks.mlp import one_hot
@@ -37,10 +37,7 @@ class ConvolutionsConfig:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if min(self.channels, self.layers) < 1:
-            raise ValueError(
-                f"channels and layers must be at least 1, not {self.channels} and {self.layers}"
-            )
+        check_sizes(self, "channels", "layers")
 
     def build(self, geometry: Geometry) -> Convolutions:
         """Make the model, for boards of that geometry."""

@@ -1,8 +1,7 @@
-"""The factor-graph body, trained on solutions: what a few thousand weights can read at once.
+"""The factor-graph body (`sudoku_learning.networks.factor_graph`), trained on solutions.
 
-The body passes log-sum-exp messages between placements and constraints with the same weights in
-every round (`sudoku_learning.networks.factor_graph`); training goes on from where the last update
-stopped and has a loss at every round (`sudoku_learning.recurrent`). Being equivariant it needs no
+It passes log-sum-exp messages between placements and constraints with the same weights in every
+round, with a loss at every round (`sudoku_learning.recurrent`). Being equivariant it needs no
 augmentation, and plays every size.
 """
 
@@ -52,7 +51,7 @@ from sudoku_learning.training import (
 )
 from sudoku_learning.training.environments import check_env
 
-HEADS = {"policy": PolicyConfig()}
+_HEADS = {"policy": PolicyConfig()}
 
 
 @registered("neural/exact-cover-training")
@@ -66,18 +65,13 @@ class ExactCoverTraining(LabelledConfig):
     )
 
     env: str = "Sudoku9x9-v0"
-    """id of the environment; training draws from its training puzzles only"""
     also: tuple[str, ...] = ()
     """ids of further environments to train in: from each as many distinct puzzles, and as many
     updates"""
     run: Path = Path("runs/exact-cover")
-    """folder for checkpoints and curves"""
     iterations: int = 100
-    """most iterations"""
     validation_games: int = 128
-    """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
     evaluate_every: int = 5
-    """iterations between two rounds of held-out games"""
     threshold: float | None = 5.0
     """in play, all placements with a logit above this are made, the best first, before the network
     is asked again; None asks it before every move"""
@@ -104,7 +98,7 @@ class ExactCoverTraining(LabelledConfig):
 
     def build(self, geometry: Geometry) -> Network:
         """Make the network, with random weights."""
-        return Network(self.network, HEADS, geometry)
+        return Network(self.network, _HEADS, geometry)
 
 
 class ExactCoverLearner(Learner):
@@ -118,8 +112,6 @@ class ExactCoverLearner(Learner):
         network: the network under training.
         pools: the training puzzles of each environment.
     """
-
-    metrics: tuple[str, ...] = ()
 
     def __init__(self, config: ExactCoverTraining, random: Random) -> None:
         self.config = config
@@ -149,7 +141,7 @@ class ExactCoverLearner(Learner):
         )
 
     def policy(self) -> NetworkPolicy:
-        """Return the policy that plays the surest placements first."""
+        """Return the policy that plays the placements of highest logit first."""
         return NetworkPolicy(self.network, threshold=self.config.threshold)
 
     def state(self) -> LearnerState:
@@ -161,7 +153,7 @@ class ExactCoverLearner(Learner):
         self.optimiser.restore(state)
 
 
-class CoverPredictor:
+class FactorGraphPredictor:
     """The body as a `sudoku_gym.policies.Predictor`: all blanks of a board at once.
 
     Args:
@@ -174,8 +166,8 @@ class CoverPredictor:
     def predict(self, boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.floating[Any]]:
         """Return the logit of each placement, float32 `[B, N, N, N]`.
 
-        Each placement is judged for itself, so these are comparable across cells; what is illegal
-        is far below all others.
+        Logits of different cells are comparable; those of illegal placements are far below all
+        others.
         """
         candidates = board.candidates(boards, geometry)
         masks = candidates.reshape(len(boards), -1)

@@ -70,6 +70,17 @@ class ModelConfig(Protocol):
         ...
 
 
+def check_sizes(config: object, *names: str) -> None:
+    """Check that fields of a configuration lie in 1 to 10,000.
+
+    Raises:
+        ValueError: if one does not.
+    """
+    for name in names:
+        if not 1 <= getattr(config, name) <= 10_000:
+            raise ValueError(f"{name} must lie in 1 to 10,000, not {getattr(config, name)}")
+
+
 class ModelPredictor:
     """A model as a `sudoku_gym.policies.Predictor`.
 

@@ -27,7 +27,7 @@ from torch.nn import functional
 
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
-from sudoku_baselines.neural.model import Model, ModelOutput
+from sudoku_baselines.neural.model import Model, ModelOutput, check_sizes
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import train_from_the_command_line
@@ -49,8 +49,7 @@ class MultiverseConfig:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if self.verses < 1:
-            raise ValueError(f"verses must be at least 1, not {self.verses}")
+        check_sizes(self, "verses")
         if not 0 <= self.lstms <= 8:
             raise ValueError(f"lstms must lie in 0 to 8, not {self.lstms}")
 

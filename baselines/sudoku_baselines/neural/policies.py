@@ -22,7 +22,7 @@ from sudoku_baselines.neural import (  # noqa: F401
     tiny_recursion,
 )
 from sudoku_baselines.neural.config import LabelledConfig, SupervisedConfig
-from sudoku_baselines.neural.exact_cover import CoverPredictor, ExactCoverTraining
+from sudoku_baselines.neural.exact_cover import ExactCoverTraining, FactorGraphPredictor
 from sudoku_baselines.neural.guissart.learner import GuissartTraining
 from sudoku_baselines.neural.guissart.solver import Guissart, GuissartNetworks
 from sudoku_baselines.neural.model import Model, ModelPredictor
@@ -54,7 +54,7 @@ def load(folder: Folder, mode: Mode | None = None, rounds: int | None = None) ->
     if isinstance(config, ExactCoverTraining):
         network.body.rounds = rounds
         if mode == "one-shot":
-            return PredictorPolicy(CoverPredictor(network), mode)
+            return PredictorPolicy(FactorGraphPredictor(network), mode)
         return NetworkPolicy(network, threshold=config.threshold)
     assert isinstance(config, SupervisedConfig) and isinstance(network, Model)
     if rounds is not None:

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
-from sudoku_baselines.neural.model import Model, ModelOutput
+from sudoku_baselines.neural.model import Model, ModelOutput, check_sizes
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import AttentionBlock
@@ -43,13 +43,9 @@ class RecurrentTransformerConfig:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if min(self.embedding, self.heads, self.blocks) < 1 or self.embedding % self.heads:
-            raise ValueError(
-                f"embedding, heads and blocks must be at least 1, and heads divide embedding, not "
-                f"{self.embedding}, {self.heads} and {self.blocks}"
-            )
-        if not 1 <= self.rounds <= 10_000:
-            raise ValueError(f"rounds must lie in 1 to 10,000, not {self.rounds}")
+        check_sizes(self, "embedding", "heads", "blocks", "rounds")
+        if self.embedding % self.heads:
+            raise ValueError(f"heads must divide {self.embedding}, which {self.heads} does not")
 
     def build(self, geometry: Geometry) -> RecurrentTransformer:
         """Make the model, for boards of that geometry."""

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
-from sudoku_baselines.neural.model import Model, ModelOutput
+from sudoku_baselines.neural.model import Model, ModelOutput, check_sizes
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import OptimiserConfig, train_from_the_command_line
@@ -41,13 +41,7 @@ class RelationalConfig:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if min(self.channels, self.hidden_layers) < 1:
-            raise ValueError(
-                f"channels and hidden_layers must be at least 1, not {self.channels} and "
-                f"{self.hidden_layers}"
-            )
-        if not 1 <= self.rounds <= 10_000:
-            raise ValueError(f"rounds must lie in 1 to 10,000, not {self.rounds}")
+        check_sizes(self, "channels", "hidden_layers", "rounds")
 
     def build(self, geometry: Geometry) -> Relational:
         """Make the model, for boards of that geometry."""

@@ -23,7 +23,7 @@ from torch.nn import functional
 
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
-from sudoku_baselines.neural.model import Model, ModelOutput
+from sudoku_baselines.neural.model import Model, ModelOutput, check_sizes
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import OptimiserConfig, train_from_the_command_line
@@ -47,9 +47,7 @@ class TinyRecursionConfig:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        for name in ("width", "layers", "latent_updates", "cycles", "rounds"):
-            if not 1 <= getattr(self, name) <= 10_000:
-                raise ValueError(f"{name} must lie in 1 to 10,000, not {getattr(self, name)}")
+        check_sizes(self, "width", "layers", "latent_updates", "cycles", "rounds")
 
     def build(self, geometry: Geometry) -> TinyRecursion:
         """Make the model, for boards of that geometry."""

@@ -100,7 +100,7 @@ def test_settings_that_make_no_sense(tmp_path):
 
 def test_further_environments_are_trained_on_too(tmp_path):
     few = RecurrentConfig(updates=40, segments=4)
-    learner = ExactCoverLearner(small(tmp_path, also=("Sudoku4x4-v0",), updates=few), Random(0))
+    learner = ExactCoverLearner(small(tmp_path, also=("Sudoku4x4-v0",), recurrent=few), Random(0))
     assert [pool.puzzles.shape for pool in learner.pools] == [(40, 6, 6), (40, 4, 4)]
     before = {name: value.clone() for name, value in learner.network.state_dict().items()}
     test = puzzles.load("4x4", "test")[::100]

@@ -192,7 +192,7 @@ def test_the_command_line(tmp_path, capsys):
     options = ["--iterations", "1", "--updates", "2", "--validation-games", "4"]
     division = ["--puzzles.division", "random", "--puzzles.fold", "0", "--puzzles.distinct", "50"]
     assert main(["--run", str(run), *options, *division, "--model.verses", "2"]) == 0
-    assert "read" in capsys.readouterr().out
+    assert "solved" in capsys.readouterr().out
     assert load_policy(run).mode == "one-shot"
 
 

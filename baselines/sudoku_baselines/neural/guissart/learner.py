@@ -1,28 +1,13 @@
-"""Training: positions on the way to a solution, thresholds, boosting, and what is worth a trial.
+"""Training of Guissart's networks: positions on the way to a solution, thresholds, trials.
 
-Source: Guissart, sections 4 to 6 and algorithm 1. An iteration is an epoch of one network: first
-of each network that fills, in turn, then of the one that proposes trials.
-
-- A batch of puzzles is trained on; answers above the thresholds are filled in; the result is
-  trained on, and so on until nothing is added. Thresholds rise above every wrong answer on the way,
-  and after the last epoch begin anew and rise over the puzzles kept for validation only.
-- The second network that fills begins where the first one stops, on puzzles that it does not solve,
-  and the first one goes on after each of its steps, as in use; and so the third.
-- Which trials teach something is learned from trials of random placements, where filling stops.
-
-It differs from the source in five points. In training, thresholds begin anew with every batch: if
-they last for an epoch, one bad answer of an early network keeps all later batches at their first
-position, and nothing is learned of what follows. For validation all puzzles are one batch, so that
-a position counts only where the thresholds of the positions before it lead there; and where filling
-stops, marks of the solution are shown one by one, because what trials find leads to positions that
-filling alone never meets. To the binary
-cross entropy comes what thresholds ask for, see `certainty`. And a network is updated on some
-placements of each position only, because those of a position are much alike.
+Source: Guissart, sections 4 to 6 and algorithm 1. An iteration is an epoch of one network: first of
+each network that fills, in turn (each starts where those before it stop: boosting), then of the one
+that proposes trials. The differences from the source are in docs/results/neural.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -63,9 +48,9 @@ from sudoku_learning.training import (
 from sudoku_learning.training.checkpoint import STATE
 
 MARK_LOSS = "losses/mark_loss"  # binary cross entropy of the unknown marks
-CERTAINTY = 10.0  # its weight in what is minimised
-MOST_PASSES = 20  # over the validation puzzles
-FILLED = "curriculum/filled"  # share of the epoch's training puzzles that were filled
+CERTAINTY_WEIGHT = 10.0  # in the loss
+MAX_PASSES = 20  # over the validation puzzles
+FILLED = "curriculum/filled"  # share of the training puzzles
 
 
 @registered("neural/guissart-training")
@@ -81,9 +66,7 @@ class GuissartTraining(LabelledConfig):
     )
 
     env: str = "Sudoku9x9-v0"
-    """id of the environment; training draws from its training puzzles only"""
     run: Path = Path("runs/guissart")
-    """folder for checkpoints and curves"""
     iterations: int = 30
     """most iterations: `epochs` of each network that fills, the rest of the one that proposes"""
     grids: int = 1280
@@ -108,17 +91,15 @@ class GuissartTraining(LabelledConfig):
     )
     """Adam; the learning rate falls in each network's iterations"""
     validation_games: int = 256
-    """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
     checkpoint_every: int = 1
-    """iterations between checkpoints"""
     curriculum: CurriculumConfig = field(default_factory=ConstantConfig)
     """the blanks of held-out games at the level; training has the puzzles as stored"""
 
     def __post_init__(self) -> None:
         """Check the values."""
         super().__post_init__()
-        at_least_one = ("updates", "placements", "trials")
-        check_counts(self, "grids", "fillers", "epochs", "hidden", *at_least_one)
+        counts = ("grids", "fillers", "epochs", "hidden", "updates", "placements", "trials")
+        check_counts(self, *counts)
         check_shares(self, "revealed")
 
     def build(self, geometry: Geometry) -> GuissartNetworks:
@@ -137,8 +118,6 @@ class GuissartLearner(Learner):
         networks: those under training.
     """
 
-    metrics: tuple[str, ...] = ()
-
     def __init__(self, config: GuissartTraining, random: Random) -> None:
         self.config = config
         parts = config.puzzles.divide(config.env)
@@ -151,7 +130,7 @@ class GuissartLearner(Learner):
         self._begun = 1
 
     def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
-        """Do an epoch of the network whose turn it is."""
+        """Train one network for an epoch."""
         config = self.config
         which, epoch = divmod(progress.iteration, config.epochs)
         epochs = config.epochs
@@ -177,7 +156,7 @@ class GuissartLearner(Learner):
         )
 
     def policy(self) -> PredictorPolicy:
-        """Return the policy that fills, by the networks whose turn has come."""
+        """Return the policy that fills with the networks trained so far."""
         return PredictorPolicy(FillingPredictor(self.networks, self._begun), "one-shot")
 
     def state(self) -> LearnerState:
@@ -197,39 +176,33 @@ class GuissartLearner(Learner):
         losses: list[float] = []
         positions = filled = 0
         network = self.networks.first(which + 1)[which]
-        for marks, truth in self._batches(
-            self._train, which, rng, self.config.optimiser.batch_size
-        ):
+        size = self.config.optimiser.batch_size
+        for marks, truth in self._batches(self._train, which, rng, size):
             network.reset_thresholds()
-            for loss, count in self._follow(which, marks, truth, rng, learning=True):
+            for loss, count in self._fill_and_learn(which, marks, truth, rng, learning=True):
                 losses.append(loss)
                 positions += count
             filled += int(is_full(marks).sum())
         return float(np.mean(losses or [0.0])), positions, filled / len(self._train)
 
     def _validate(self, which: int, rng: np.random.Generator) -> None:
-        """Fit the thresholds of a network, if those before it leave anything to do.
-
-        Where filling stops, a mark of the solution is shown and it goes on, as after a trial: what
-        is filled there must be certain too. Higher thresholds lead to other positions, so it begins
-        again until none rises any more.
-        """
+        """Fit the thresholds of a network, in passes until none rises any more."""
         network = self.networks.first(which + 1)[which]
         network.reset_thresholds()
-        for _ in range(MOST_PASSES):
+        for _ in range(MAX_PASSES):
             before = network.thresholds.clone()
             for marks, truth in self._batches(self._validation, which, rng, len(self._validation)):
-                self._go_through(which, marks, truth, rng)
+                self._fit(which, marks, truth, rng)
             if torch.equal(network.thresholds, before):
                 break
         network.close_untested()
 
-    def _go_through(self, which: int, marks: Marks, truth: Marks, rng: np.random.Generator) -> None:
-        """Raise the thresholds of a network on boards, from their beginnings to their ends."""
+    def _fit(self, which: int, marks: Marks, truth: Marks, rng: np.random.Generator) -> None:
+        """Raise thresholds; where filling stops, a mark of the solution is added, as by a trial."""
         for _ in range(1 + self.config.trials):
-            for _ in self._follow(which, marks, truth, rng, learning=False):
+            for _ in self._fill_and_learn(which, marks, truth, rng, learning=False):
                 pass
-            left = _can_go_on(marks, truth)
+            left = _is_open(marks, truth)
             marks, truth = marks[left], truth[left]
             if not len(marks):
                 break
@@ -237,14 +210,14 @@ class GuissartLearner(Learner):
             known = truth.reshape(len(marks), -1)[each, shown]
             marks.reshape(len(marks), -1)[each, shown] = known
 
-    def _follow(
+    def _fill_and_learn(
         self, which: int, marks: Marks, truth: Marks, rng: np.random.Generator, learning: bool
     ) -> Iterator[tuple[float, int]]:
-        """Go from position to position until nothing is added; thresholds rise on the way.
+        """Fill boards step by step until nothing is added, raising thresholds on the way.
 
         Args:
-            which: the network; those before it go on after each of its steps.
-            marks: int8 `[B, N**2, N]`, where to begin; changed in place.
+            which: the network; those before it fill after each of its steps.
+            marks: int8 `[B, N**2, N]`, changed in place.
             truth: int8 `[B, N**2, N]`.
             rng: draws placements.
             learning: whether the network is updated.
@@ -262,7 +235,7 @@ class GuissartLearner(Learner):
             following = fill(network.accept(logits, known).numpy(), earlier, self._geometry)
             has_changed = (following != before).any((1, 2))
             marks[rows] = following
-            rows = rows[has_changed & _can_go_on(following, right)]
+            rows = rows[has_changed & _is_open(following, right)]
 
     def _update(
         self, network: SymmetricNetwork, marks: Marks, truth: Marks, rng: np.random.Generator
@@ -277,19 +250,19 @@ class GuissartLearner(Learner):
             present = torch.from_numpy(truth.ravel()[drawn] > 0)
             targets = torch.stack([~present, present], 1)
             entropy = functional.binary_cross_entropy_with_logits(logits, targets.float())
-            self.optimiser.step(entropy - CERTAINTY * certainty(logits, targets))
+            self.optimiser.step(entropy - CERTAINTY_WEIGHT * certainty(logits, targets))
         return entropy.item()
 
     def _proposals(self, rng: np.random.Generator) -> tuple[float, int, float]:
-        """Train the network that proposes; return loss, trials, and the share that taught."""
+        """Train the network that proposes; return loss, trials, and the share that decided."""
         config, losses = self.config, []
         fillers, proposer = self.networks.first(config.fillers), self.networks.proposer
-        count = taught = 0
+        count = decided = 0
         for marks, truth in self._batches(
             self._train, config.fillers, rng, config.optimiser.batch_size
         ):
             for _ in range(config.trials):
-                going_on = _can_go_on(marks, truth)
+                going_on = _is_open(marks, truth)
                 marks, truth = marks[going_on], truth[going_on]
                 if not len(marks):
                     break
@@ -298,22 +271,19 @@ class GuissartLearner(Learner):
                 seen = features(torch.from_numpy(marks), proposer.table).flatten(1, 2)
                 each = torch.arange(len(marks))
                 chosen = proposer(seen[each, torch.from_numpy(placements)])[:, 1]
-                teach = torch.from_numpy(found.decides).float()
-                loss = functional.binary_cross_entropy_with_logits(chosen, teach)
+                decides = torch.from_numpy(found.decides).float()
+                loss = functional.binary_cross_entropy_with_logits(chosen, decides)
                 self.optimiser.step(loss)
                 losses.append(loss.item())
                 count += len(marks)
-                taught += int(found.decides.sum())
+                decided += int(found.decides.sum())
                 marks = found.outcome(marks)
-        return float(np.mean(losses or [0.0])), count, taught / max(count, 1)
+        return float(np.mean(losses or [0.0])), count, decided / max(count, 1)
 
     def _batches(
         self, chosen: PuzzleSet, which: int, rng: np.random.Generator, boards: int
     ) -> Iterator[tuple[Marks, Marks]]:
-        """Yield marks and the truth of all puzzles in a random order, a batch at a time.
-
-        The first `which` networks fill them; only those that they do not solve are left.
-        """
+        """Yield marks and solution marks of the puzzles that the first `which` networks leave."""
         order = rng.permutation(len(chosen))
         for start in range(0, len(order), boards):
             rows = order[start : start + boards]
@@ -321,7 +291,7 @@ class GuissartLearner(Learner):
             truth = solution_marks(chosen.solutions[rows])
             if which:
                 marks = fill(marks, self.networks.first(which), self._geometry)
-                left = _can_go_on(marks, truth)
+                left = _is_open(marks, truth)
                 marks, truth = marks[left], truth[left]
             if len(marks):
                 yield marks, truth
@@ -329,7 +299,7 @@ class GuissartLearner(Learner):
     def _revealed(
         self, chosen: PuzzleSet, rows: NDArray[np.int64], rng: np.random.Generator
     ) -> NDArray[np.int8]:
-        """Return some of the puzzles, of which some have more cells of the solution."""
+        """Return the boards of some puzzles, a part of them with more cells of the solution."""
         boards, solutions = chosen.puzzles[rows], chosen.solutions[rows]
         shares = rng.random((len(rows), 1, 1)) * (
             rng.random((len(rows), 1, 1)) < self.config.revealed
@@ -338,15 +308,14 @@ class GuissartLearner(Learner):
 
 
 def certainty(logits: Tensor, targets: Tensor) -> Tensor:
-    """Return how many right answers exceed all wrong ones, smoothly: what a threshold lets through.
+    """Return the share of right logits above all wrong ones, smoothed: what thresholds let through.
 
-    It is the mean of sigmoid(l - log sum exp of the wrong logits) over both answers of all
-    placements, where wrong answers count 0. Right answers that are far below, because nobody can
-    know them, hardly move it.
+    The mean of sigmoid(l - log sum exp of the wrong logits) over both logits of all placements;
+    wrong ones count 0.
 
     Args:
         logits: float32 `[n, 2]`.
-        targets: bool `[n, 2]`, which answers are right.
+        targets: bool `[n, 2]`, the right ones.
     """
     found = torch.zeros(())
     for answer, is_right in zip(logits.T, targets.T, strict=True):
@@ -362,7 +331,7 @@ def _one_unknown(marks: Marks, rng: np.random.Generator) -> NDArray[np.int64]:
     return (keys * (marks == 0).reshape(keys.shape)).argmax(1)
 
 
-def _can_go_on(marks: Marks, truth: Marks) -> NDArray[np.bool_]:
+def _is_open(marks: Marks, truth: Marks) -> NDArray[np.bool_]:
     """Return which boards are neither full nor filled with something wrong, bool `[B]`."""
     sound: NDArray[np.bool_] = ((marks == 0) | (marks == truth)).all((1, 2))
     return sound & ~is_full(marks)
@@ -375,6 +344,4 @@ def _some(chosen: PuzzleSet, count: int) -> PuzzleSet:
     return chosen[np.linspace(0, len(chosen) - 1, count).astype(np.int64)]
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Train from the command line, see `GuissartTraining`; return 0, for the shell."""
-    return train_from_the_command_line(GuissartTraining, GuissartLearner, "guissart", argv)
+main = partial(train_from_the_command_line, GuissartTraining, GuissartLearner, "guissart")
