@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from sudoku_baselines.neural.exact_cover import (
-    CoverPredictor,
     ExactCoverLearner,
     ExactCoverTraining,
+    FactorGraphPredictor,
 )
 from sudoku_baselines.neural.puzzles import PuzzlesConfig
 from sudoku_gym import evaluate, load_policy, puzzles
@@ -40,7 +40,9 @@ def small(run, **changes):
 def test_it_reads_whole_boards_after_forty_puzzles(tmp_path):
     training = Training(small(tmp_path / "run"), ExactCoverLearner)
     test = puzzles.load("6x6", "test")[:150]
-    before = evaluate(PredictorPolicy(CoverPredictor(training.learner.network), "one-shot"), test)
+    before = evaluate(
+        PredictorPolicy(FactorGraphPredictor(training.learner.network), "one-shot"), test
+    )
     training.run()
     after = evaluate(load_policy(f"{tmp_path / 'run'}?mode=one-shot"), test)
     assert before.completion_rate < 0.1 and after.completion_rate > 0.7
@@ -55,7 +57,7 @@ def test_what_is_predicted_moves_with_the_board():
     training = small("unused").build(puzzles.load("6x6").geometry)
     chosen = puzzles.load("6x6", "test")[:6]
     moved = symmetry.sample(chosen.geometry, 6, np.random.default_rng(0))
-    predictor = CoverPredictor(training)
+    predictor = FactorGraphPredictor(training)
     found = predictor.predict(moved.apply(chosen.puzzles), chosen.geometry).reshape(6, -1)
     wanted = predictor.predict(chosen.puzzles, chosen.geometry).reshape(6, -1)
     np.testing.assert_allclose(found, moved.apply_to_policy(wanted), rtol=1e-3, atol=1e-3)
