@@ -18,7 +18,7 @@ SHARED = {
 # Names that still are to be renamed: shorten this list.
 PENDING = set(
     """
-    BLANKS HEADS MaskedQNetwork PRETRAINED legal_placements run_rounds
+    BLANKS MaskedQNetwork PRETRAINED legal_placements run_rounds
     """.split()
 )
 
@@ -30,7 +30,7 @@ PRIVATE_WORDS = set(
     thinking thinks thorough told
     """.split()
 )
-PENDING_WORDS = {"think", "told"}
+PENDING_WORDS = {"", "told"}
 
 
 def sources():

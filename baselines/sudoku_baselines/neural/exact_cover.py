@@ -113,6 +113,8 @@ class ExactCoverLearner(Learner):
         pools: the training puzzles of each environment.
     """
 
+    metrics: tuple[str, ...] = ()
+
     def __init__(self, config: ExactCoverTraining, random: Random) -> None:
         self.config = config
         envs = (config.env, *config.also)

@@ -85,6 +85,8 @@ class SupervisedLearner(Learner):
         model: the network under training.
     """
 
+    metrics: tuple[str, ...] = ()
+
     def __init__(self, config: SupervisedConfig, random: Random) -> None:
         self.config = config
         self._train = config.puzzles.divide(config.env).train

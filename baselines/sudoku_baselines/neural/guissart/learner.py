@@ -118,6 +118,8 @@ class GuissartLearner(Learner):
         networks: those under training.
     """
 
+    metrics: tuple[str, ...] = ()
+
     def __init__(self, config: GuissartTraining, random: Random) -> None:
         self.config = config
         parts = config.puzzles.divide(config.env)
