@@ -52,7 +52,7 @@ def row_column_automorphisms(units: NDArray[np.int32], size: int) -> NDArray[np.
 def _extend(shared, member, units, transpose, found, count):
     """Depth-first search for images of row 0, column 0, row 1, ...; return the new count, or -1.
 
-    Each new line is held against the square fixed so far: two cells must share as many units as
+    Each new line is compared with the square fixed so far: two cells must share as many units as
     their images do, so a wrong choice is seen at once.
     """
     size = units.shape[1]

@@ -16,9 +16,8 @@ _ROUNDS = 30
 def jigsaw(size: int = 9, seed: int = 0) -> Geometry:
     """Return a jigsaw board of N digits; the seed decides its regions.
 
-    The regions start as boxes. Two regions that touch then exchange a cell each, again and again,
-    as long as both stay connected. That a board has a solution is not promised (with 9 digits
-    nearly all do): ask `solver.solve`, or the generator, which says so.
+    The regions start as boxes; regions that touch then exchange cells, as long as both stay
+    connected. Not every board has a solution (with 9 digits nearly all do): ask `solver.solve`.
 
     Args:
         size: N, not a prime, 4 to 25.

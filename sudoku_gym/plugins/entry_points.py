@@ -1,4 +1,4 @@
-"""Find plugins, ours and third-party ones: entry points, and objects named `module:attribute`."""
+"""Find plugins: entry points, and objects named `module:attribute`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policies and solvers: what plays, what answers, and how one is found by name."""
+"""Policies, solvers and predictors: protocols, adapters, and how one is found by name."""
 
 from sudoku_gym.policies.adapters import PredictorPolicy, SolverPolicy
 from sudoku_gym.policies.loading import load_policy

@@ -1,4 +1,4 @@
-"""What plays and what answers: the protocols of policies, solvers and predictors."""
+"""The protocols of policies, solvers and predictors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sudoku_gym.geometry import Geometry
 
 @runtime_checkable
 class Policy(Protocol):
-    """Whatever plays. B games run in lock step; B and the order of rows stay fixed."""
+    """Chooses actions. B games run in lock step; B and the order of rows stay fixed."""
 
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
@@ -41,7 +41,7 @@ class Policy(Protocol):
 
 @runtime_checkable
 class Solver(Protocol):
-    """Whatever completes boards."""
+    """Completes boards."""
 
     def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
         """Return completed boards, int8 `[B, N, N]`, all zeros where it found none."""
@@ -50,7 +50,7 @@ class Solver(Protocol):
 
 @runtime_checkable
 class Predictor(Protocol):
-    """Whatever scores the digits of every cell, for example a network or a marginal."""
+    """Scores the digits of every cell: for example a network, or marginals."""
 
     def predict(self, boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.floating[Any]]:
         """Return a score for each cell and digit, float `[B, N, N, N]`, last axis digit - 1.

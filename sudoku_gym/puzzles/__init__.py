@@ -1,4 +1,4 @@
-"""Where puzzles come from: the complete 4x4 world, a generator, shipped banks, files."""
+"""Puzzles: all of 4x4, a generator, shipped banks, files, grades and ratings."""
 
 from sudoku_gym.puzzles.banks import NAMES, SPLITS, load
 from sudoku_gym.puzzles.difficulty import GRADES, candidates_after, grade

@@ -160,7 +160,7 @@ def check_target(path: str | Path) -> None:
     """Check that `write_puzzle_set` could write a file, before there is anything to write.
 
     Raises:
-        ValueError: if the path ends in no suffix of ours, is a folder, or lies in none.
+        ValueError: if the path ends in none of `SUFFIXES`, is a folder, or lies in none.
     """
     path = Path(path)
     if path.suffix not in SUFFIXES:
@@ -323,7 +323,7 @@ def _npz_parts(
 
 
 def _proven(part: _Part, complain: _Complain, check: bool, hint: str) -> _Part:
-    """Complete the missing solutions, and keep the rows that hold what they promise."""
+    """Complete the missing solutions, and keep the rows that are sound."""
     geometry, puzzles, solutions = part.geometry, part.puzzles, part.solutions
     stored = np.logical_or.reduce(solutions != 0, axis=(1, 2))
     solved = board.is_solved(np.clip(solutions, 0, geometry.size), geometry)

@@ -230,9 +230,8 @@ def dig(searcher, order, chunk, givens, puzzle, solution):
 def rivals(searcher, removed, puzzle, solution):
     """Count solutions besides the known one, up to 1; negative if the node limit came first.
 
-    A rival differs in a cell just removed, as the puzzle was unique before. For a single cell the
-    known digit is banned there, and the first contradiction ends the search; a rival that is found
-    is then left in `searcher.scratch[1]`.
+    They differ in a cell just removed, so for a single cell the known digit is banned there; the
+    one that is found is then left in `searcher.scratch[1]`.
     """
     space, scratch, tables, node_limit = searcher
     work, other, banned = scratch[0], scratch[1], scratch[2]

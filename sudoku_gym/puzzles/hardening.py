@@ -26,9 +26,9 @@ from sudoku_gym.solver.cover_bits import INNER, cover_tables, reset_weights
 from sudoku_gym.solver.depth_first import new_searcher
 
 _SEARCHES = 15  # of which the median counts
-_BEHIND = 3  # searches of a new puzzle that say 'easier' more than 'harder', and it is dropped
-_SLACK = 0.85  # of the guesses of a puzzle are enough for its follower
-_PROMISE = 0.3  # of them are wanted in one search before a new puzzle is dug out
+_BEHIND = 3  # a new puzzle is dropped at so many more searches below the bound than above it
+_SLACK = 0.85  # a new puzzle is accepted from this share of the guesses on
+_FIRST_SHARE = 0.3  # of the guesses that one search must need before a new puzzle is dug out
 _PAIRS = 5  # one step in so many takes two givens
 
 
@@ -42,8 +42,8 @@ def harden(
 ) -> PuzzleSet:
     """Make each puzzle of a set harder, with the solution it has.
 
-    The solutions stay, so from 9x9 up a puzzle stays in its split. Which of two puzzles is the
-    harder one is told by 15 searches each; `puzzles.rate` tells it better.
+    The solutions stay, so from 9x9 up a puzzle stays in its split. Puzzles are compared by 15
+    searches each, a coarser estimate than that of `puzzles.rate`.
 
     Args:
         parents: puzzles with exactly one solution each. Those that are not minimal are dug out.
@@ -112,8 +112,7 @@ def _harden(stream, group, steps, node_limit, tables, puzzle, solution):
         total = _exchange(stream, searcher, removed, order, new, solution)
         if total == 0:
             continue
-        promise = count_guesses(stream, searcher, group, symmetry, new)
-        if promise < _PROMISE * score:
+        if count_guesses(stream, searcher, group, symmetry, new) < _FIRST_SHARE * score:
             continue
         proven = dig(searcher, order[removed:total], 1, 0, new, solution)
         bound = _SLACK * score

@@ -24,15 +24,15 @@ _READ_WHOLE = 256 * 2**20  # bytes; an array stored column by column has no rows
 
 
 class BoardReader:
-    """The boards of one or two arrays of a file, read from its start to its end.
+    """The boards of one or two arrays of an npz file, read from its start to its end.
 
     Args:
-        path: of the npz file.
-        puzzle_names: of arrays, the first that is there holds the puzzles.
-        solution_names: of arrays, the first that is there, if any, holds the solutions.
+        path: of the file.
+        puzzle_names: of arrays; the first that exists holds the puzzles.
+        solution_names: of arrays; the first that exists, if any, holds the solutions.
 
     Attributes:
-        count: M, how many boards the headers promise.
+        count: M, how many boards the headers claim.
         size: N.
 
     Raises:
@@ -117,7 +117,7 @@ def _read_array(stream: IO[bytes], length: int) -> NDArray[Any]:
 
 
 class _Refused(ValueError):
-    """Something that we found wrong ourselves, and have words for."""
+    """An error whose message is complete."""
 
 
 @contextmanager

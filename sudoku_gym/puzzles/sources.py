@@ -47,10 +47,7 @@ class PuzzleSource(Protocol):
 
 
 class BankSource:
-    """Draws from a fixed list of puzzles.
-
-    Args:
-        puzzle_set: at least one puzzle, each with a blank.
+    """Draws from a fixed list of puzzles, each with a blank at least.
 
     Attributes:
         geometry: the shape of the boards.
@@ -107,15 +104,7 @@ class BankSource:
 
 
 class GivenPuzzles:
-    """Holds no puzzle, for boards that are always given one at reset.
-
-    Args:
-        geometry: the shape of the boards.
-
-    Attributes:
-        geometry: as given.
-        max_blanks: all cells.
-    """
+    """A source without puzzles, for boards that are always given one at reset."""
 
     def __init__(self, geometry: Geometry) -> None:
         self.geometry = geometry
@@ -129,7 +118,7 @@ class GivenPuzzles:
 
 
 def blanks_cdf(blanks: Blanks, max_blanks: int) -> NDArray[np.float64]:
-    """Turn a wish for blanks into cumulative chances.
+    """Return the cumulative distribution of the number of blanks.
 
     Args:
         blanks: None for puzzles as stored; an int for exactly so many; a (low, high) pair for a

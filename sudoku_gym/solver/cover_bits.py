@@ -162,7 +162,7 @@ def new_space(tables):
 
 @njit(**INNER)
 def reset_weights(space):
-    """Set the weights of a search to 1: what made branches fail so far counts no more."""
+    """Set the weights of all items to 1."""
     weights = space[-1]
     for item in range(len(weights)):
         weights[item] = np.float32(1)
@@ -170,17 +170,11 @@ def reset_weights(space):
 
 @njit(**INNER)
 def load_board(space, board, banned, work, tables):
-    """Make a board the root of the search.
+    """Make a board, int8 `[N**2]`, the root of the search.
 
-    Args:
-        space: `new_space(tables)`.
-        board: int8 `[N**2]`.
-        banned: int8 `[N**2]`, a digit that each cell must not take, 0 for none.
-        work: int8 `[N**2]`, written: the givens and what singles fill in.
-        tables: `cover_tables(geometry)`.
-
-    Returns:
-        The number of cells filled, or a negative number if the givens cannot be completed.
+    `banned`, int8 `[N**2]`, holds a digit that each cell must not take, 0 for none; the givens and
+    what singles fill in are written into `work`. Returns the number of cells filled, negative if
+    the givens cannot be completed.
     """
     stack, num_filled, _, queue, used, _ = space
     placed = _mark_givens(board, used, work, tables)

@@ -111,19 +111,11 @@ def rule_out_candidate(space, depth, work, tables):
 
 @njit(**INNER)
 def explore(space, limit, node_limit, work, first, tables):
-    """Search below the root.
+    """Search below the root of `space` for up to `limit` solutions; the first goes into `first`.
 
-    Until a solution is found the search starts again after 100 tries, 200, 400, 800 and 1,600 more,
-    with the weights it has learnt, and then hardly ever: on boards with many solutions one early
-    mistake can hide all of them, while a proof of uniqueness must not be broken off.
-
-    Args:
-        space: `new_space(tables)`, with a root. Its weights are used and added to.
-        limit: stop at this many solutions.
-        node_limit: stop after this many tried candidates.
-        work: int8 `[N**2]`, the digits filled in so far.
-        first: int8 `[N**2]`, the first solution is written here.
-        tables: `cover_tables(geometry)`.
+    Until one is found the search restarts after 100 tries, 200, 400, 800 and 1,600 more, with the
+    weights it has learnt, and then hardly ever: an early mistake can hide all of many solutions,
+    but a proof of uniqueness must not be broken off. `work` holds the digits filled in so far.
 
     Returns:
         Solutions found, or `-1 - found` if the node limit ended the search; candidates tried.
@@ -164,16 +156,10 @@ def explore(space, limit, node_limit, work, first, tables):
 
 @njit(cache=True, nogil=True)
 def search_boards(boards, limit, node_limit, tables, solutions, counts, nodes):
-    """Count the solutions of each board up to `limit`, and keep the first of each.
+    """Search each board of int8 `[B, N**2]`, and write the results.
 
-    Args:
-        boards: int8 `[B, N**2]`.
-        limit: stop at this many solutions.
-        node_limit: stop after this many tried candidates a board.
-        tables: `cover_tables(geometry)`.
-        solutions: int8 `[B, N**2]`, zeros; the first solution is written here.
-        counts: int64 `[B]`, written: solutions found, or `-1 - found` at the node limit.
-        nodes: int64 `[B]`, written: candidates tried.
+    These are the first solution, int8 `[B, N**2]` (zeros before), the solutions found, or
+    `-1 - found` at the node limit, int64 `[B]`, and the candidates tried, int64 `[B]`.
     """
     space = new_space(tables)
     work, nothing = np.empty(boards.shape[1], np.int8), np.zeros(boards.shape[1], np.int8)

@@ -1,8 +1,4 @@
-"""Boards as clauses, to check the suite's own solver with any SAT solver.
-
-Variable `cell * N + digit` says that the digit stands in the cell. The suite needs no SAT solver
-at run time; its banks, tests and benchmarks ask one for a second opinion.
-"""
+"""Boards as clauses for any SAT solver; variable `cell * N + digit`: the digit is in the cell."""
 
 from __future__ import annotations
 

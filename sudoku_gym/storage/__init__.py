@@ -1,1 +1,1 @@
-"""Files: configurations as JSON, and what is checked of a file before it is believed."""
+"""Files: atomic writes, locks, checked reading, configurations as JSON, type hints."""
