@@ -86,11 +86,11 @@ class RecurrentBody(Protocol):
         rounds: int | None = None,
         graph: Any = None,
     ) -> Any:
-        """Return the `Features` of boards, see `Body`.
+        """Return the `Features` of boards, see `Body` for the first arguments.
 
         Args:
-            boards: int8 `[B, N, N]`, 0 = blank.
-            masks: bool `[B, N**3]`, the legal placements.
+            boards: int8 `[B, N, N]`.
+            masks: bool `[B, N**3]`.
             geometry: the boards' units.
             all_rounds: keep the features after each round.
             recurrent_states: for each board the state in which an earlier call left it (no

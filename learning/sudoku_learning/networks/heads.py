@@ -14,6 +14,8 @@ from torch import Tensor, nn
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks.bodies import Body, Features
 
+Limits = tuple[float | None, float | None]  # lowest and highest output; None leaves it free
+
 ILLEGAL_LOGIT = -1e9
 """The score of what is illegal: finite, since a finished board has no legal placement at all, and
 0 times infinity would be NaN."""
@@ -106,16 +108,9 @@ class CellDigitsConfig:
 
 
 class PlacementHead(nn.Module):
-    """One number for each placement, in the order of the action mask.
+    """One number for each placement, in the order of the action mask."""
 
-    Args:
-        body: whose features it reads.
-        limits: lowest and highest number, or None for no limits.
-    """
-
-    def __init__(
-        self, body: Body, limits: tuple[float | None, float | None] = (None, None)
-    ) -> None:
+    def __init__(self, body: Body, limits: Limits = (None, None)) -> None:
         super().__init__()
         self.readout = body.placement_readout(1)
         self._limits = limits
@@ -129,15 +124,11 @@ class PlacementHead(nn.Module):
 class DuelingHead(nn.Module):
     """The number of a board and, added to it, by how much a placement differs from the mean.
 
-    The arguments are those of `PlacementHead`.
-
     Source: Wang et al., "Dueling network architectures for deep reinforcement learning" (2016),
     equation 9; the mean runs over the legal placements.
     """
 
-    def __init__(
-        self, body: Body, limits: tuple[float | None, float | None] = (None, None)
-    ) -> None:
+    def __init__(self, body: Body, limits: Limits = (None, None)) -> None:
         super().__init__()
         self.placements = body.placement_readout(1)
         self.board = body.board_readout(1)
@@ -156,20 +147,9 @@ class DuelingHead(nn.Module):
 
 
 class BoardHead(nn.Module):
-    """One number for each board.
+    """One number for each board; see `Body.board_readout` for `extensive`."""
 
-    Args:
-        body: whose features it reads.
-        limits: lowest and highest number, or None for no limits.
-        extensive: the number adds up over the parts of a board.
-    """
-
-    def __init__(
-        self,
-        body: Body,
-        limits: tuple[float | None, float | None] = (None, None),
-        extensive: bool = False,
-    ) -> None:
+    def __init__(self, body: Body, limits: Limits = (None, None), extensive: bool = False) -> None:
         super().__init__()
         self.readout = body.board_readout(1, extensive)
         self._limits = limits
@@ -196,13 +176,13 @@ class CellDigitsHead(nn.Module):
 
 
 def _spread(numbers: Tensor, features: Features) -> Tensor:
-    """Put the numbers `[R, P]` of legal placements where they belong in `[R, B, N**3]`."""
+    """Put the numbers `[R, P]` of legal placements at their positions in `[R, B, N**3]`."""
     rounds, (boards, placements) = len(numbers), features.shape
     everywhere = numbers.new_full((rounds, boards * placements), ILLEGAL_LOGIT)
     return everywhere.index_copy(1, features.index, numbers).view(rounds, boards, placements)
 
 
-def _between(numbers: Tensor, limits: tuple[float | None, float | None]) -> Tensor:
+def _between(numbers: Tensor, limits: Limits) -> Tensor:
     low, high = limits
     if low is None or high is None:
         return numbers

@@ -33,12 +33,7 @@ class MoveQueue:
             )
 
     def next_moves(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return the best queued placement that is legal, int64 `[B]`; -1 where there is none.
-
-        Args:
-            boards: int8 `[B, N, N]`.
-            masks: bool `[B, N**3]`, the legal placements.
-        """
+        """Return the best queued placement that is legal, int64 `[B]`; -1 where there is none."""
         count, size = boards.shape[:2]
         is_expected = (boards == self._expected).all((1, 2), keepdims=True)
         scores = np.where(is_expected & (boards == 0), self._scores, -np.inf)
@@ -51,11 +46,9 @@ class MoveQueue:
         return np.where(scores[rows, best] > -np.inf, placements[rows, best], -1)
 
     def fill(self, rows: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
-        """Queue the best digit of each cell, for some of the games.
+        """Queue the best digit of each cell for the games `rows` int64 `[K]`.
 
-        Args:
-            rows: int64 `[K]`, which games.
-            scores: float32 `[K, N**3]` of the placements; those of -inf are not queued.
+        Scores are float32 `[K, N**3]`; placements of -inf are not queued.
         """
         size = self._expected.shape[1]
         scores = scores.reshape(len(rows), size, size, size)

@@ -22,13 +22,13 @@ BODIES: dict[str, type[BodyConfig]] = {
     "mlp": MLPConfig,
     "attention": AttentionConfig,
 }
-"""The bodies by the name that a command line and a file call them. A new one is added here."""
+"""The bodies, by their name on a command line and in a file. A new one is added here."""
 
 POLICY_AND_VALUE: dict[str, HeadConfig] = {"policy": PolicyConfig(), "value": ValueConfig()}
 """The heads of an actor-critic whose returns lie in [0, 1]."""
 
 CONVERGENCE_HEADS = ("policy", "q")
-"""The heads whose numbers say whether a board has converged; the first that a network has."""
+"""The heads whose numbers show convergence; the first that a network has is taken."""
 
 
 class Network(nn.Module):
@@ -56,7 +56,7 @@ class Network(nn.Module):
             geometry: the boards' units.
 
         Returns:
-            What each head says of each board, by the head's name; e.g. logits float32 `[B, N**3]`
+            The output of each head, by the head's name; e.g. logits float32 `[B, N**3]`
             with `ILLEGAL_LOGIT` where the mask is False, and values float32 `[B]`.
         """
         features = self.body(boards, masks, geometry)
@@ -77,12 +77,8 @@ class Network(nn.Module):
         placement is closer to 0 than the body's convergence margin. Other networks answer as
         `forward`.
 
-        Args:
-            boards: int8 `[B, N, N]`.
-            masks: bool `[B, N**3]`.
-            geometry: the boards' units.
-            heads: names of the heads to evaluate; None takes all.
-            rounds: of a network that can converge, at most; None takes those of its body.
+        With `heads` the others are left out; with `rounds` a network that can converge runs at
+        most so many.
         """
         chosen = {name: head for name, head in self.heads.items() if heads is None or name in heads}
         if not self.can_converge:

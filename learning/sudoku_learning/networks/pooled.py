@@ -38,21 +38,13 @@ class PooledConfig:
 
 @dataclass(frozen=True)
 class PooledFeatures:
-    """What the body says of B boards; see `Features`.
+    """Features of B boards; see `Features`."""
 
-    Attributes:
-        variables: float32 `[V, H]`, of the legal placements.
-        factors: float32 `[F, H]`, of the open constraints.
-        index: int64 `[V]`, position of each variable in the flattened masks.
-        factor_offsets: int64 `[B]`, where the factors of each board begin.
-        shape: `(B, N**3)`.
-    """
-
-    variables: Tensor
-    factors: Tensor
-    index: Tensor
-    factor_offsets: Tensor
-    shape: tuple[int, int]
+    variables: Tensor  # float32 [V, H], of the legal placements
+    factors: Tensor  # float32 [F, H], of the open constraints
+    index: Tensor  # int64 [V], position of each variable in the flattened masks
+    factor_offsets: Tensor  # int64 [B], where the factors of each board begin
+    shape: tuple[int, int]  # (B, N**3)
 
 
 class PooledBody(nn.Module):

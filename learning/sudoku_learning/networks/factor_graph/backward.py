@@ -58,15 +58,10 @@ class _TraceGrads(NamedTuple):
 def backward(graph, weights, transposed, initial, rounds, output_grads, grads):
     """Add the derivatives of the loss by the weights to `grads`.
 
-    Args:
-        graph: as the next, see `forward`.
-        weights: see there.
-        transposed: the matrices of `weights` with a row for each output.
-        initial: see `forward`; where a board does not begin anew, the derivatives end there.
-        rounds: how many.
-        output_grads: `Outputs`, the derivatives by the results of `forward`; `[R, 0]` where the
-            loss does not depend on them.
-        grads: `PackedWeights`.
+    The arguments of `forward` are the same; `transposed` are the matrices of `weights` with a row
+    for each output, `output_grads` the derivatives by its `Outputs`, `[R, 0]` where the loss does
+    not depend on them, and `grads` `PackedWeights`. They end at the initial state of a board that
+    is not new.
     """
     width, x_width = len(weights.start), row_width(weights)
     trace = new_trace(graph, weights, rounds + 1)

@@ -76,9 +76,6 @@ class FactorGraphBody(nn.Module):
 
     On the CPU in float32 the rounds are compiled kernels; elsewhere plain torch. Both compute the
     same, to rounding, and are deterministic on one thread.
-
-    Args:
-        config: sizes.
     """
 
     def __init__(self, config: FactorGraphConfig) -> None:

@@ -81,13 +81,8 @@ class Trace(NamedTuple):
 def forward(graph, weights, initial, rounds, outputs, states):
     """Write the outputs, and the recurrent states if there is room for them.
 
-    Args:
-        graph: `FactorGraph`.
-        weights: `PackedWeights`.
-        initial: `InitialStates`, flat arrays of padded width.
-        rounds: how many.
-        outputs: `Outputs`, of all rounds or of the last.
-        states: `RecurrentState`, flat arrays of padded width; empty ones are not written.
+    `initial` and `states` are the arrays of `InitialStates` and `RecurrentState`, flat and of
+    padded width; empty `states` are not written. `outputs` are of all rounds or of the last.
     """
     width = len(weights.start)
     x_width = row_width(weights)

@@ -34,7 +34,7 @@ def run_rounds(
     all_rounds: bool,
     states: Sequence[RecurrentState | None] | None = None,
 ) -> tuple[Tensor, Tensor, list[RecurrentState]]:
-    """Return what `reference.run_rounds` returns, for float32 weights on the CPU."""
+    """Do what `reference.run_rounds` does, for float32 weights on the CPU."""
     channels = len(weights.start)
     initial = join_states(states, graph, channels)
     final = empty_states(None if states is None else graph, channels)
