@@ -6,9 +6,9 @@
 "use strict";
 
 (() => {
-  const LARGEST_MESSAGE = 7;
-  const FLOOR = 1e-3;
-  const SCALE = 0.15;
+  const MAX_LOG_MESSAGE = 7;
+  const EPSILON = 1e-3;
+  const MESSAGE_SCALE = 0.15;
 
   /** The weights, and how the network is to be used. */
   class Network {
@@ -29,8 +29,8 @@
       this.gamma = read("body.gamma");
       this.message = layer("body.message");
       this.gate = layer("body.gate");
-      this.viewStart = read("body.view_start");
-      this.viewGate = layer("body.view_gate");
+      this.intersectionStart = read("body.view_start");
+      this.intersectionGate = layer("body.view_gate");
       this.readout = {
         weights: read("heads.policy.readout.linear.weight"),
         bias: read("heads.policy.readout.linear.bias")[0],
@@ -51,34 +51,37 @@
   /**
    * What the network makes of one board, round by round: call `advance` until `isDone`.
    *
-   * The rows of `x` belong to the P legal placements and hold three parts of H channels: the state,
-   * what the placement hears from its constraints, and what it reads of its intersections. Those of
-   * `views` belong to the Q intersections of two units and hold their state, and how strongly places
-   * inside and outside of them are claimed. A seat is a placement's part in one of its constraints.
+   * The rows of `x` belong to the P legal placements, the variables, and hold three parts of H
+   * channels: the state, the sum of the messages from factors (constraints), and the sum of the states
+   * of the placement's intersections. Those of `intersectionX` belong to the Q intersections of two
+   * units: their state, and the messages from inside and from outside of them. An edge is a pair of a
+   * placement and a constraint.
    */
   class Thought {
     constructor(network, board, geometry, mask) {
       this.network = network;
       this.rounds = 0;
       this.graph = new Graph(board, geometry, mask);
-      const { placements, constraintOf, numConstraints, numIntersections } = this.graph;
+      const { placements, edgeFactor, numFactors, numIntersections } = this.graph;
       const width = network.channels;
       const numPlacements = placements.length;
-      const numSeats = constraintOf.length;
+      const numEdges = edgeFactor.length;
       this.x = new Float64Array(numPlacements * 3 * width);
       this.gates = new Float64Array(Math.max(numPlacements, numIntersections) * 2 * width);
-      this.said = new Float64Array(numPlacements * width);
-      this.messages = new Float64Array(numSeats * width);
-      this.replies = new Float64Array(numSeats * width);
-      this.totals = new Float64Array(numConstraints * width);
-      this.views = new Float64Array(numIntersections * 3 * width);
+      this.unary = new Float64Array(numPlacements * width);
+      this.toFactor = new Float64Array(numEdges * width);
+      this.toVariable = new Float64Array(numEdges * width);
+      this.totals = new Float64Array(numFactors * width);
+      this.intersectionX = new Float64Array(numIntersections * 3 * width);
       this.inside = new Float64Array(numIntersections * 2 * width);
-      /** How sure the network is of each legal placement: its chance is 1 / (1 + e ** -logit). */
+      /** For each legal placement; its probability to be right is 1 / (1 + e ** -logit). */
       this.logits = new Float64Array(numPlacements);
       for (let p = 0; p < numPlacements; p++) this.x.set(network.start, p * 3 * width);
-      for (let q = 0; q < numIntersections; q++) this.views.set(network.viewStart, q * 3 * width);
-      this.#speak();
-      this.#judge();
+      for (let q = 0; q < numIntersections; q++) {
+        this.intersectionX.set(network.intersectionStart, q * 3 * width);
+      }
+      this.#sendToFactors();
+      this.#computeLogits();
     }
 
     /** The numbers of the legal placements, cell * N + digit - 1, in the order of the logits. */
@@ -86,7 +89,7 @@
       return this.graph.placements;
     }
 
-    /** Whether the network would stop here: it has made up its mind, or run out of rounds. */
+    /** Whether the network would stop here: it has converged, or run out of rounds. */
     get isDone() {
       const { rounds, segment, convergenceMargin } = this.network.settings;
       if (this.rounds >= rounds) return true;
@@ -96,105 +99,105 @@
 
     /** Run one round. */
     advance() {
-      this.#addUp();
-      this.#reply();
-      this.#look();
-      turn(this.views, this.network.viewGate, this.gates, this.network.channels);
-      this.#read();
-      turn(this.x, this.network.gate, this.gates, this.network.channels);
-      this.#speak();
-      this.#judge();
+      this.#sumMessages();
+      this.#sendToVariables();
+      this.#sendToIntersections();
+      gruStep(this.intersectionX, this.network.intersectionGate, this.gates, this.network.channels);
+      this.#sumIntersections();
+      gruStep(this.x, this.network.gate, this.gates, this.network.channels);
+      this.#sendToFactors();
+      this.#computeLogits();
       this.rounds++;
     }
 
-    /** Turn states into messages: E_pc = exp(clamp(u_p + gamma R_pc)). */
-    #speak() {
-      const { x, said, messages, replies, network } = this;
-      const { occupantOf } = this.graph;
+    /** Compute the messages to factors, exp(clamp(u_v + gamma r_vf)), from the states. */
+    #sendToFactors() {
+      const { x, unary, toFactor, toVariable, network } = this;
+      const { edgeVariable } = this.graph;
       const { gamma, channels: width } = network;
-      affine(x, 3 * width, network.message, said);
-      for (let seat = 0; seat < occupantOf.length; seat++) {
-        const to = seat * width;
-        const from = occupantOf[seat] * width;
+      affine(x, 3 * width, network.message, unary);
+      for (let edge = 0; edge < edgeVariable.length; edge++) {
+        const to = edge * width;
+        const from = edgeVariable[edge] * width;
         for (let j = 0; j < width; j++) {
-          const log = said[from + j] + gamma[j] * replies[to + j];
-          messages[to + j] = Math.exp(
-            log > LARGEST_MESSAGE ? LARGEST_MESSAGE : log < -LARGEST_MESSAGE ? -LARGEST_MESSAGE : log,
+          const log = unary[from + j] + gamma[j] * toVariable[to + j];
+          toFactor[to + j] = Math.exp(
+            log > MAX_LOG_MESSAGE ? MAX_LOG_MESSAGE : log < -MAX_LOG_MESSAGE ? -MAX_LOG_MESSAGE : log,
           );
         }
       }
     }
 
     /** Sum the messages to each constraint, and those from inside each intersection. */
-    #addUp() {
-      const { messages, totals, inside, network: { channels: width } } = this;
-      const { constraintOf, insiders } = this.graph;
+    #sumMessages() {
+      const { toFactor, totals, inside, network: { channels: width } } = this;
+      const { edgeFactor, insiders } = this.graph;
       totals.fill(0);
       inside.fill(0);
-      for (let seat = 0; seat < constraintOf.length; seat++) {
-        const from = seat * width;
-        const to = constraintOf[seat] * width;
-        for (let j = 0; j < width; j++) totals[to + j] += messages[from + j];
+      for (let edge = 0; edge < edgeFactor.length; edge++) {
+        const from = edge * width;
+        const to = edgeFactor[edge] * width;
+        for (let j = 0; j < width; j++) totals[to + j] += toFactor[from + j];
       }
       for (let i = 0; i < insiders.length; i += 2) {
         const from = insiders[i] * width;
         const to = insiders[i + 1] * width;
-        for (let j = 0; j < width; j++) inside[to + j] += messages[from + j];
+        for (let j = 0; j < width; j++) inside[to + j] += toFactor[from + j];
       }
     }
 
-    /** Tell each seat how strongly the others claim its constraint: R_pc; and add up what is heard. */
-    #reply() {
-      const { x, messages, replies, totals, network: { channels: width } } = this;
-      const { constraintOf, occupantOf, placements } = this.graph;
+    /** Compute the logs of the messages to variables, r_vf, and their sums. */
+    #sendToVariables() {
+      const { x, toFactor, toVariable, totals, network: { channels: width } } = this;
+      const { edgeFactor, edgeVariable, placements } = this.graph;
       for (let p = 0; p < placements.length; p++) {
         x.fill(0, (3 * p + 1) * width, (3 * p + 3) * width);
       }
-      for (let seat = 0; seat < constraintOf.length; seat++) {
-        const at = seat * width;
-        const sum = constraintOf[seat] * width;
-        const heard = (3 * occupantOf[seat] + 1) * width;
+      for (let edge = 0; edge < edgeFactor.length; edge++) {
+        const at = edge * width;
+        const sum = edgeFactor[edge] * width;
+        const sumAt = (3 * edgeVariable[edge] + 1) * width;
         for (let j = 0; j < width; j++) {
-          const reply = Math.log(totals[sum + j] - messages[at + j] + FLOOR);
-          replies[at + j] = reply;
-          x[heard + j] += SCALE * reply;
+          const message = Math.log(totals[sum + j] - toFactor[at + j] + EPSILON);
+          toVariable[at + j] = message;
+          x[sumAt + j] += MESSAGE_SCALE * message;
         }
       }
     }
 
-    /** Show each intersection who claims a place inside of it, and who outside, in both units. */
-    #look() {
-      const { inside, totals, views, network: { channels: width } } = this;
+    /** Compute the messages to each intersection from inside and from outside, in both units. */
+    #sendToIntersections() {
+      const { inside, totals, intersectionX, network: { channels: width } } = this;
       const { sides, numIntersections } = this.graph;
       for (let q = 0; q < numIntersections; q++) {
         const a = sides[2 * q] * width;
         const b = sides[2 * q + 1] * width;
         const insideA = 2 * q * width;
         const insideB = (2 * q + 1) * width;
-        const view = 3 * q * width;
+        const row = 3 * q * width;
         for (let j = 0; j < width; j++) {
           const ofA = inside[insideA + j];
           const ofB = inside[insideB + j];
-          const outside = (totals[a + j] - ofA + FLOOR) * (totals[b + j] - ofB + FLOOR);
-          views[view + width + j] = SCALE * Math.log((ofA + FLOOR) * (ofB + FLOOR));
-          views[view + 2 * width + j] = SCALE * Math.log(outside);
+          const outside = (totals[a + j] - ofA + EPSILON) * (totals[b + j] - ofB + EPSILON);
+          intersectionX[row + width + j] = MESSAGE_SCALE * Math.log((ofA + EPSILON) * (ofB + EPSILON));
+          intersectionX[row + 2 * width + j] = MESSAGE_SCALE * Math.log(outside);
         }
       }
     }
 
-    /** Let each placement read the states of its intersections. */
-    #read() {
-      const { x, views, network: { channels: width } } = this;
-      const { readers } = this.graph;
-      for (let i = 0; i < readers.length; i += 2) {
-        const to = (3 * readers[i] + 2) * width;
-        const from = 3 * readers[i + 1] * width;
-        for (let j = 0; j < width; j++) x[to + j] += views[from + j];
+    /** Add up the states of the intersections of each placement. */
+    #sumIntersections() {
+      const { x, intersectionX, network: { channels: width } } = this;
+      const { memberships } = this.graph;
+      for (let i = 0; i < memberships.length; i += 2) {
+        const to = (3 * memberships[i] + 2) * width;
+        const from = 3 * memberships[i + 1] * width;
+        for (let j = 0; j < width; j++) x[to + j] += intersectionX[from + j];
       }
     }
 
-    /** Read the logits off the states. */
-    #judge() {
+    /** Compute the logits from the states. */
+    #computeLogits() {
       const { x, logits, network: { channels: width, readout } } = this;
       for (let p = 0; p < logits.length; p++) {
         let logit = readout.bias;
@@ -207,17 +210,17 @@
   /**
    * The open part of a board's exact-cover problem.
    *
-   * `placements` [P]; for each seat its `constraintOf` and its `occupantOf`, a row of `placements`;
-   * `sides` [2 Q], the two constraints of each intersection; `insiders`, pairs of a seat and 2 q or
-   * 2 q + 1: the seat lies within intersection q, in its first or its second constraint; `readers`,
-   * pairs of a placement and an intersection that it lies in.
+   * `placements` [P]; for each edge its factor `edgeFactor` and its variable `edgeVariable`, a row of
+   * `placements`; `sides` [2 Q], the two factors of each intersection; `insiders`, pairs of an edge and
+   * 2 q or 2 q + 1: the edge lies within intersection q, in its first or its second factor;
+   * `memberships`, pairs of a placement and an intersection that it lies in.
    */
   class Graph {
     constructor(board, geometry, mask) {
       const { size, unitsOf } = geometry;
       const numCells = size * size;
-      const placements = [], constraintOf = [], occupantOf = [];
-      const sides = [], insiders = [], readers = [];
+      const placements = [], edgeFactor = [], edgeVariable = [];
+      const sides = [], insiders = [], memberships = [];
       const constraints = new Map(), intersections = new Map();
       const numberIn = (numbers, key) => {
         if (!numbers.has(key)) numbers.set(key, numbers.size);
@@ -230,35 +233,35 @@
         const [row, column, box] = unitsOf[cell];
         const p = placements.length;
         placements.push(action);
-        const firstSeat = constraintOf.length;
-        constraintOf.push(numberIn(constraints, cell));
-        occupantOf.push(p);
+        const firstEdge = edgeFactor.length;
+        edgeFactor.push(numberIn(constraints, cell));
+        edgeVariable.push(p);
         for (const unit of [row, column, box]) {
-          constraintOf.push(numberIn(constraints, numCells + unit * size + digit));
-          occupantOf.push(p);
+          edgeFactor.push(numberIn(constraints, numCells + unit * size + digit));
+          edgeVariable.push(p);
         }
         // A row and a box share some cells, and a column and a box.
-        for (const [line, seat] of [[row, firstSeat + 1], [column, firstSeat + 2]]) {
+        for (const [line, edge] of [[row, firstEdge + 1], [column, firstEdge + 2]]) {
           const q = numberIn(intersections, (line * 3 * size + box) * size + digit);
-          sides[2 * q] = constraintOf[seat];
-          sides[2 * q + 1] = constraintOf[firstSeat + 3];
-          insiders.push(seat, 2 * q, firstSeat + 3, 2 * q + 1);
-          readers.push(p, q);
+          sides[2 * q] = edgeFactor[edge];
+          sides[2 * q + 1] = edgeFactor[firstEdge + 3];
+          insiders.push(edge, 2 * q, firstEdge + 3, 2 * q + 1);
+          memberships.push(p, q);
         }
       }
       this.placements = Int32Array.from(placements);
-      this.constraintOf = Int32Array.from(constraintOf);
-      this.occupantOf = Int32Array.from(occupantOf);
+      this.edgeFactor = Int32Array.from(edgeFactor);
+      this.edgeVariable = Int32Array.from(edgeVariable);
       this.sides = Int32Array.from(sides);
       this.insiders = Int32Array.from(insiders);
-      this.readers = Int32Array.from(readers);
-      this.numConstraints = constraints.size;
+      this.memberships = Int32Array.from(memberships);
+      this.numFactors = constraints.size;
       this.numIntersections = intersections.size;
     }
   }
 
-  /** Turn states by their gates, h <- h + z (n - h), where rows hold the state and two parts more. */
-  function turn(rows, gate, gates, width) {
+  /** Write new states, h <- h + z (n - h), where rows hold the state and two parts more. */
+  function gruStep(rows, gate, gates, width) {
     const count = rows.length / (3 * width);
     affine(rows, 3 * width, gate, gates);
     for (let row = 0; row < count; row++) {
