@@ -162,22 +162,14 @@ def layout(offers: OfferedPolicies) -> gr.Blocks:
 
 
 def _start_games(
-    offers: OfferedPolicies,
-    source: object,
-    number: object,
-    typed: object,
-    left: object,
-    left_options: object,
-    right: object,
-    right_options: object,
+    offers: OfferedPolicies, source: object, number: object, typed: object, *players: object
 ) -> list[Game]:
-    """Start the games that a visitor asks for."""
+    """Start the games that a visitor asks for; `players` holds a name and options for each side."""
     given, geometry = puzzle(source, number, typed)
-    players = [(left, left_options)]
-    if right != NO_PLAYER:
-        players.append((right, right_options))
-    games = []
-    for name, options in players:
+    games: list[Game] = []
+    for name, options in zip(players[::2], players[1::2], strict=True):
+        if name == NO_PLAYER and games:
+            continue
         policy = offers.policy(name, options)
         label = f"{name}?{options}" if options else str(name)
         games.append(Game(label, policy, given.copy(), geometry))

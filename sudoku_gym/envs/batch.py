@@ -184,19 +184,20 @@ class BoardBatch:
         steps.step_chosen(self.state, actions, chosen, self.sizes, self.tables, self.rules)
 
     def refusal(self, index: int, action: int) -> Exception:
-        """Say why `steps.first_refused` found that board `index` can't be stepped."""
-        phase = self.counts[index, episodes.PHASE]
+        """Say why board `index` can't be stepped by `action`."""
+        phase, count = self.counts[index, episodes.PHASE], self.num_actions
+        which = f"board {index}: " if len(self.counts) > 1 else ""
         if phase == episodes.UNUSED:
             return ResetNeeded("call reset() before step()")
         if phase == episodes.RUNNING:
+            size = self.geometry.size
+            last = board.cell_name(size**2 - 1, size)
             return InvalidAction(
-                f"board {index}: action {action} is none of this board: use 0 to "
-                f"{self.num_actions - 1}"
+                f"{which}action {action} is none of this board: use 0 to {count - 1} "
+                f"(cell * {size} + digit - 1; the last cell is {last})"
             )
-        return ResetNeeded(
-            f"board {index}: the episode is over; with autoreset_mode=Disabled call "
-            'reset(options={"reset_mask": terminations | truncations})'
-        )
+        options = "options={'reset_mask': terminations | truncations}" if which else ""
+        return ResetNeeded(f"{which}the episode is over: call reset({options}) before step()")
 
     def parts(self, number: int) -> list[steps.Part]:
         """Return at most so many parts of about the same number of boards, for `steps`."""

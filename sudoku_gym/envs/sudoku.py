@@ -8,10 +8,9 @@ from typing import Any, Unpack
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.error import InvalidAction, ResetNeeded
+from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from sudoku_gym import board as boards
 from sudoku_gym.envs import episodes, rendering, steps, window
 from sudoku_gym.envs.batch import BoardBatch, BoardControls, EnvState
 from sudoku_gym.envs.infos import info_arrays, name_info, read_info
@@ -138,7 +137,7 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
         self._seeded_by: np.random.Generator | None = None
         self.observation_space = batch.observation_space
         self.action_space = batch.action_space
-        self._board_shape, self._num_actions = batch.boards.shape[1:], batch.num_actions
+        self._board_shape = batch.boards.shape[1:]
         self._with_info = chosen.with_info
         self._mask_length = batch.num_actions if chosen.with_mask else 0
 
@@ -205,7 +204,7 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
             batch.state, action, batch.sizes, batch.tables, batch.rules, observation, mask
         )
         if reward != reward:
-            raise self._refusal(action)
+            raise batch.refusal(0, action)
         info = name_info(*values)
         if self._reward and before is not None and not info["illegal_action"]:
             ended = np.array([terminated])
@@ -275,19 +274,3 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
         if anew or self._seeded_by is not self.np_random:
             self._seeded_by = self.np_random
             self._batch.seed(0, self.np_random)
-
-    def _refusal(self, action: int) -> Exception:
-        phase = self._batch.counts[0, episodes.PHASE]
-        if phase == episodes.UNUSED:
-            return ResetNeeded("call reset() before step()")
-        if not 0 <= action < self._num_actions:
-            return InvalidAction(
-                f"action {action} is none of this board: use 0 to {self._num_actions - 1}"
-                f"{self._describe_actions()}"
-            )
-        return ResetNeeded("the episode is over: call reset() before step()")
-
-    def _describe_actions(self) -> str:
-        size = self.geometry.size
-        last = boards.cell_name(size**2 - 1, size)
-        return f" (cell * {size} + digit - 1; the last cell is {last})"

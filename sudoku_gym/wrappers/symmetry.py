@@ -186,7 +186,7 @@ class _Symmetries:
 
     def renew(self, chosen: NDArray[np.bool_]) -> None:
         """Draw new symmetries for the chosen boards."""
-        _draw(self._streams, chosen, self._group, self._parts, *self._elements)
+        _draw(self._streams, chosen, self._group, self._parts, self._elements)
 
     def boards(self, boards: NDArray[np.int8]) -> NDArray[np.int8]:
         """Turn boards int8 `[B, N, N]`."""
@@ -213,8 +213,9 @@ class _Symmetries:
 
 
 @njit(cache=True)
-def _draw(streams, chosen, group, parts, rows, columns, transpose, digits):
+def _draw(streams, chosen, group, parts, elements):
     """Draw symmetries of which only some parts are kept."""
+    rows, columns, transpose, digits = elements
     size = rows.shape[1]
     for b in range(len(rows)):
         if chosen[b]:
