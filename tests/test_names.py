@@ -13,12 +13,11 @@ SHARED = {
     "main": "what the entry points of trainers and the command call",
     "load": "what the entry points of policies call; `puzzles.load` is public",
     "BlanksCurriculumCallback": "one class a library, named as its users look for it",
-    "T": "a type variable",
 }
 # Names that still are to be renamed: shorten this list.
 PENDING = set(
     """
-    BLANKS MaskedQNetwork PRETRAINED legal_placements run_rounds
+    BLANKS MaskedQNetwork legal_placements run_rounds
     """.split()
 )
 
@@ -30,7 +29,7 @@ PRIVATE_WORDS = set(
     thinking thinks thorough told
     """.split()
 )
-PENDING_WORDS = {"", "told"}
+PENDING_WORDS = {"told"}
 
 
 def sources():

@@ -20,7 +20,7 @@ from sudoku_learning.training.config import config_from_json
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.weights import load_network
 
-PRETRAINED = Path(__file__).parent / "pretrained"
+_PRETRAINED = Path(__file__).parent / "pretrained"
 
 
 class GFlowNetPolicy(NetworkPolicy):
@@ -57,7 +57,7 @@ class GFlowNetPolicy(NetworkPolicy):
 
 
 def load(
-    folder: str | os.PathLike[str] = PRETRAINED,
+    folder: str | os.PathLike[str] = _PRETRAINED,
     sample: bool = False,
     rounds: int | None = None,
     threshold: float | None = None,

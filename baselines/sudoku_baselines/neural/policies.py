@@ -34,7 +34,7 @@ from sudoku_learning.training.weights import load_network
 
 Folder = str | os.PathLike[str]
 Mode = Literal["one-shot", "surest"]
-PRETRAINED = Path(__file__).parent / "pretrained"
+_PRETRAINED = Path(__file__).parent / "pretrained"
 
 
 def load(folder: Folder, mode: Mode | None = None, rounds: int | None = None) -> Policy:
@@ -65,14 +65,16 @@ def load(folder: Folder, mode: Mode | None = None, rounds: int | None = None) ->
 
 
 def load_multiverse_m12(
-    folder: Folder = PRETRAINED / "multiverse-m12", mode: Mode | None = None
+    folder: Folder = _PRETRAINED / "multiverse-m12", mode: Mode | None = None
 ) -> Policy:
     """Load the Multiverse of twelve verses that comes with the package, for 4x4: see `load`."""
     return load(folder, mode)
 
 
 def load_exact_cover(
-    folder: Folder = PRETRAINED / "exact-cover", mode: Mode | None = None, rounds: int | None = None
+    folder: Folder = _PRETRAINED / "exact-cover",
+    mode: Mode | None = None,
+    rounds: int | None = None,
 ) -> Policy:
     """Load the factor-graph body that comes with the package, for all boards: see `load`."""
     return load(folder, mode, rounds)

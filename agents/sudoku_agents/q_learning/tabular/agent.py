@@ -18,7 +18,7 @@ from sudoku_learning.training.config import config_from_json
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.run_folder import checkpoint_in
 
-PRETRAINED = Path(__file__).parent / "pretrained"
+_PRETRAINED = Path(__file__).parent / "pretrained"
 
 
 class QTablePolicy(PlacementPolicy):
@@ -52,7 +52,7 @@ class QTablePolicy(PlacementPolicy):
         return sample_actions(masks, self._rng)
 
 
-def load(folder: str | os.PathLike[str] = PRETRAINED) -> QTablePolicy:
+def load(folder: str | os.PathLike[str] = _PRETRAINED) -> QTablePolicy:
     """Make a policy of a checkpoint, or of the latest checkpoint of a run.
 
     Args:
