@@ -157,3 +157,19 @@ def test_equals_the_plain_search(considered, simulations, reward, backup):
         np.testing.assert_allclose(found.action_weights[i], policy, atol=1e-5)
         if not found.solved[i].any():
             assert found.best_actions()[i] == best
+
+
+def test_moves_that_fell_out_go_on_where_all_others_of_a_round_are_refuted():
+    """The last picks of a round are refuted here: no move has had as many visits as it asks for."""
+    nine = Geometry.standard(9)
+    boards = puzzles.load("9x9", "test").puzzles[:4]
+    masks = board.candidates(boards).reshape(4, -1)
+
+    def uniform(boards, masks):
+        priors = masks / masks.sum(1, keepdims=True, dtype=np.float32)
+        return priors, np.full(len(boards), 0.5, np.float32)
+
+    config = SearchConfig(simulations=40, root="gumbel", reward="sparse", considered=3)
+    found = tree_search(boards, masks, nine, uniform, config)
+    assert (found.visit_counts.sum(1) <= 40).all()
+    assert not found.refuted[np.arange(4), found.best_actions()].any()

@@ -93,11 +93,11 @@ def select_gumbel_root(trees, game, scoring):
     if most == 0 and visited == trees.node_num_edges[game, 0]:
         return -1
     scale = (scoring.c_visit + most) * scoring.c_scale
-    # where all that took part are refuted, those that fell out or were not considered go on
-    halving[game, NUM_VISITS] = min(halving[game, NUM_VISITS], most)
     while True:
         if halving[game, MOVES_LEFT] == 0:
             _next_round(trees, game, scoring)
+        # where all that took part are refuted, those that fell out or were not considered go on
+        halving[game, NUM_VISITS] = min(halving[game, NUM_VISITS], most)
         level, best, best_score = halving[game, NUM_VISITS], -1, -np.inf
         for edge in range(first, first + visited):
             if is_eligible(trees, game, 0, edge) and trees.children_visits[game, edge] == level:
