@@ -1,6 +1,6 @@
 """Actions of whole batches: which placements are legal, and random draws among them."""
 
-# mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
+# mypy: disable-error-code="no-untyped-def,call-arg"
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """When a game is over, and what it is worth: for the environments and for searches alike."""
 
-# mypy: disable-error-code="no-untyped-def,call-arg"
+# mypy: disable-error-code="no-untyped-def"
 
 from __future__ import annotations
 

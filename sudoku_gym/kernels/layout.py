@@ -15,7 +15,7 @@ from sudoku_gym.compiler.intrinsics import uncounted
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
+# mypy: disable-error-code="no-untyped-def,call-arg"
 
 # columns of `BoardState.counts`; STUCK: blank cells without a candidate
 BLANKS, CANDIDATES, STUCK, SATISFIED, NUM_COUNTS = range(5)

@@ -3,7 +3,7 @@
 `state`, `sizes` and `tables` are those of `sudoku_gym.kernels.layout`.
 """
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
+# mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
 
 from __future__ import annotations
 

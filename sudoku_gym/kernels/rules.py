@@ -10,7 +10,7 @@ import numpy as np
 
 from sudoku_gym.compiler.jit import njit
 
-# mypy: disable-error-code="no-untyped-def,call-arg"
+# mypy: disable-error-code="no-untyped-def"
 
 
 @njit(cache=True)

@@ -4,7 +4,7 @@ Cells are tried in random order, many at a time first, then one by one; one whos
 second solution stays. Afterwards the puzzle is minimal, unless the node limit ended a search.
 """
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
+# mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ unique, and removes what is no longer needed. The result is accepted if it takes
 guesses (see `rating`) as the puzzle before; the hardest on the way is returned.
 """
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
+# mypy: disable-error-code="no-untyped-def"
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ The rating is the median over searches under random symmetries: 0 is what single
 minimal 9x9 puzzles have 1, the hardest that are known around 170.
 """
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
+# mypy: disable-error-code="no-untyped-def"
 
 from __future__ import annotations
 

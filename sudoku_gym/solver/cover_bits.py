@@ -6,7 +6,7 @@ items; an item with one bit left is a naked or hidden single.
 Source: Knuth, "Dancing links" (2000), with bit masks in place of links.
 """
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
+# mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ taken from an item with few bits left that has often failed, as in Boussemart et
 systematic search by weighting constraints" (ECAI 2004).
 """
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
+# mypy: disable-error-code="no-untyped-def,call-arg"
 
 from __future__ import annotations
 
