@@ -14,7 +14,7 @@ from sudoku_agents.alphazero.config import AlphaZeroConfig, AlphaZeroLossConfig
 from sudoku_agents.alphazero.learner import AlphaZeroLearner
 from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_curricula import ConstantConfig, PaperAlgorithm1Config, SuccessRateConfig
-from sudoku_curricula.curves import BLANKS, COMPLETION_RATE, read_curves
+from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, read_curves
 from sudoku_curricula.plots import plot_runs
 from sudoku_learning.networks import MLPConfig
 from sudoku_learning.training import OptimiserConfig, Training, free_folder
@@ -58,8 +58,8 @@ def main(argv=None):
             Training(config, AlphaZeroLearner).run()  # writes the curves into the run's folder
             curves = {tag: values for tag, (_, values) in read_curves(run).items()}
             print(
-                f"{name:12}  seed {seed}: {curves[BLANKS][-1]:2.0f} blanks after "
-                f"{len(curves[BLANKS])} iterations, {curves[COMPLETION_RATE][-1]:.1%} of the "
+                f"{name:12}  seed {seed}: {curves[BLANKS_LEVEL][-1]:2.0f} blanks after "
+                f"{len(curves[BLANKS_LEVEL])} iterations, {curves[COMPLETION_RATE][-1]:.1%} of the "
                 "minimal validation puzzles"
             )
     picture = folder / "curves.png"

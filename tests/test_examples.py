@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sudoku_curricula.curves import (
-    BLANKS,
+    BLANKS_LEVEL,
     COMPLETION_RATE,
     ENTROPY,
     EPISODIC_LENGTH,
@@ -55,7 +55,7 @@ def test_q_table_with_curriculum(tmp_path):
     own, others = (found["Q-table"] for found in results.values())
     assert own.solved.all() and results["its own puzzles"]["masked-random"].completion_rate < 1
     assert others.completion_rate < 0.5 and own.illegal == others.illegal == 0  # it knows its own
-    assert read_curves(tmp_path)[BLANKS][1][-1] > 6
+    assert read_curves(tmp_path)[BLANKS_LEVEL][1][-1] > 6
 
 
 def test_train_a_network(tmp_path):
@@ -99,7 +99,7 @@ def test_train_sb3_maskable_ppo(flags, tmp_path):
     assert set(results[None]) == {"masked-random", "naked-singles", "untrained", "MaskablePPO"}
     assert results[None]["MaskablePPO"].illegal == 0
     assert (tmp_path / "model.zip").stat().st_size > 0
-    blanks = read_curves(tmp_path / "ppo_1")[BLANKS][1]
+    blanks = read_curves(tmp_path / "ppo_1")[BLANKS_LEVEL][1]
     assert blanks == [12] * len(blanks) if flags else blanks[-1] > 2
 
 
@@ -113,7 +113,7 @@ def test_train_rllib_ppo(tmp_path, ray_cluster):
     assert (tmp_path / "checkpoint" / "learner_group").is_dir()
     found = read_curves(tmp_path)
     assert {SUCCESS_RATE, POLICY_LOSS, VALUE_LOSS, STEPS_PER_SECOND} <= set(found)
-    assert found[BLANKS][1][-1] > 2
+    assert found[BLANKS_LEVEL][1][-1] > 2
 
 
 def test_cleanrl_ppo_masked(tmp_path):
@@ -121,7 +121,7 @@ def test_cleanrl_ppo_masked(tmp_path):
     assert result.illegal == 0 and result.orbits_solved[1] == 8
     (folder,) = tmp_path.iterdir()
     found = read_curves(folder)
-    names = {BLANKS, SUCCESS_RATE, EPISODIC_RETURN, EPISODIC_LENGTH, STEPS_PER_SECOND}
+    names = {BLANKS_LEVEL, SUCCESS_RATE, EPISODIC_RETURN, EPISODIC_LENGTH, STEPS_PER_SECOND}
     names |= {LEARNING_RATE, POLICY_LOSS, VALUE_LOSS, ENTROPY}
     assert names <= set(found)
     assert found[POLICY_LOSS][0] == [4096, 8192]
@@ -133,7 +133,7 @@ def test_curriculum_in_tensorboard(tmp_path):
     for name, first in (("success-rate", 2), ("algorithm-1", 2), ("none", 12)):
         for seed in range(2):
             found = read_curves(tmp_path / "runs" / name / f"seed{seed}")
-            assert found[ITERATION][1] == [1, 2] and found[BLANKS][1][0] == first
+            assert found[ITERATION][1] == [1, 2] and found[BLANKS_LEVEL][1][0] == first
             assert {COMPLETION_RATE, SUCCESS_RATE, STEPS_PER_SECOND, VALUE_LOSS} <= set(found)
 
 
@@ -162,4 +162,4 @@ def test_your_own_learner(tmp_path):
     assert rates["untrained"] == 0 == rates["masked-random"] and rates["REINFORCE"] > 0.8
     found = read_curves(folder)
     assert [curve[:3] for curve in found[POLICY_LOSS]] == [curve[:3] for curve in first]
-    assert found[BLANKS][1][-1] == 12
+    assert found[BLANKS_LEVEL][1][-1] == 12

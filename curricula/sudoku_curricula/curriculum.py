@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sudoku_curricula.base import COMPLETION, Schedule
-from sudoku_curricula.curves import BLANKS, COMPLETION_RATE, SUCCESS_RATE, ScalarWriter
+from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, SUCCESS_RATE, ScalarWriter
 
 SetBlanks = Callable[[Mapping[int, float]], Any]
 PlayHeldOut = Callable[[int | None], tuple[int, int]]
@@ -64,7 +64,7 @@ class Curriculum:
         self._writer = writer
         self._tally: dict[int, tuple[int, int]] = {}
         set_blanks(schedule.distribution())
-        self._write(BLANKS, schedule.level)
+        self._write(BLANKS_LEVEL, schedule.level)
 
     def report(self, levels: Iterable[int], successes: Iterable[bool]) -> None:
         """Take in episodes that ended; feed the schedule once there are enough at its level.
@@ -82,7 +82,7 @@ class Curriculum:
             self._write(SUCCESS_RATE, won / count)
             tally, self._tally = self._tally, {}
             self._feed(tally)
-            self._write(BLANKS, self.schedule.level)
+            self._write(BLANKS_LEVEL, self.schedule.level)
 
     def report_held_out(
         self, held_out: PlayHeldOut, measured: Mapping[str, tuple[int, int]] = _NOTHING
@@ -118,7 +118,7 @@ class Curriculum:
                 f"{', '.join(measured) or 'nothing'}: add measured={{{metric!r}: "
                 "(successes, count)}"
             )
-        self._write(BLANKS, self.schedule.level)
+        self._write(BLANKS_LEVEL, self.schedule.level)
         self._write(SUCCESS_RATE, _share(*at_level))
         minimal = _share(*held_out(None))
         self._write(COMPLETION_RATE, minimal)

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-BLANKS = "curriculum/blanks"  # the current level
+BLANKS_LEVEL = "curriculum/blanks"  # the current level
 SUCCESS_RATE = "curriculum/success_rate"  # share of games at the level that were solved
 POLICY_ACCURACY = "curriculum/policy_accuracy"  # alpha of Algorithm 1
 COMPLETION_RATE = "evaluation/completion_rate"  # of minimal validation puzzles

@@ -143,7 +143,7 @@ def mean_and_range(runs: Runs, tag: str) -> tuple[NDArray[np.float64], NDArray[n
 def _panels_of_group(group: str, values: dict[str, NDArray[np.float64]]) -> list[Panel]:
     alone, shares, losses, others = [], [], [], {}
     for tag, all_ in values.items():
-        if tag == curves.BLANKS or group == "charts":
+        if tag == curves.BLANKS_LEVEL or group == "charts":
             alone.append(tag)
         elif group in ("curriculum", "evaluation") and 0 <= all_.min() and all_.max() <= 1:
             shares.append(tag)

@@ -48,7 +48,7 @@ _RUNNERS = {
     "episode_len_mean": curves.EPISODIC_LENGTH,
 }
 _WRITTEN = (
-    curves.BLANKS,
+    curves.BLANKS_LEVEL,
     curves.SUCCESS_RATE,
     curves.COMPLETION_RATE,
     curves.STEPS_PER_SECOND,
@@ -161,7 +161,7 @@ class BlanksCurriculumCallback(RLlibCallback):
         elif self.curriculum.steps >= self._evaluated_at + self._every:
             self._evaluated_at = self.curriculum.steps
             self.curriculum.report_held_out(self._held_out)
-        self.add_scalar(curves.BLANKS, self.curriculum.schedule.level)
+        self.add_scalar(curves.BLANKS_LEVEL, self.curriculum.schedule.level)
         self.add_scalar(curves.ITERATION, result["training_iteration"])
         self._measure_speed()
         _add_curves(result, self._written | _common_names(result))

@@ -130,7 +130,7 @@ class BlanksCurriculumCallback(BaseCallback):
     def _record_curves(self) -> None:
         """Write under the common names what SB3 writes under its own."""
         record, known = self.logger.record, self.logger.name_to_value
-        record(curves.BLANKS, self.schedule.level)
+        record(curves.BLANKS_LEVEL, self.schedule.level)
         for name, (common, sign) in _LOSSES.items():
             if name in known:
                 record(common, sign * known[name])

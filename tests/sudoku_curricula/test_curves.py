@@ -8,7 +8,13 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from sudoku_curricula import make_schedule
 from sudoku_curricula.curriculum import Curriculum
-from sudoku_curricula.curves import BLANKS, POLICY_LOSS, SUCCESS_RATE, CurveWriter, read_curves
+from sudoku_curricula.curves import (
+    BLANKS_LEVEL,
+    POLICY_LOSS,
+    SUCCESS_RATE,
+    CurveWriter,
+    read_curves,
+)
 
 
 def read(folder, tag):
@@ -20,20 +26,20 @@ def read(folder, tag):
 def test_points_are_read_back(tmp_path):
     with CurveWriter(tmp_path / "new" / "run") as writer:
         writer.add_scalar(POLICY_LOSS, 4.125, 1)
-        writer.add_scalars({POLICY_LOSS: 0.5, BLANKS: 3}, 2)
+        writer.add_scalars({POLICY_LOSS: 0.5, BLANKS_LEVEL: 3}, 2)
     assert read(tmp_path / "new" / "run", POLICY_LOSS) == [(1, 4.125), (2, 0.5)]
-    assert read(tmp_path / "new" / "run", BLANKS) == [(2, 3.0)]
+    assert read(tmp_path / "new" / "run", BLANKS_LEVEL) == [(2, 3.0)]
 
 
 def test_a_resumed_run_drops_what_came_after_its_checkpoint(tmp_path):
     with CurveWriter(tmp_path) as writer:
         for step in range(1, 6):
-            writer.add_scalar(BLANKS, step, step)
+            writer.add_scalar(BLANKS_LEVEL, step, step)
     # TensorBoard orders files by name, which begins with the second they were made in.
     next(tmp_path.iterdir()).rename(tmp_path / "events.out.tfevents.0000000001.earlier")
     with CurveWriter(tmp_path, resume_step=3) as writer:
-        writer.add_scalar(BLANKS, 40, 4)
-    assert read(tmp_path, BLANKS) == [(1, 1.0), (2, 2.0), (3, 3.0), (4, 40.0)]
+        writer.add_scalar(BLANKS_LEVEL, 40, 4)
+    assert read(tmp_path, BLANKS_LEVEL) == [(1, 1.0), (2, 2.0), (3, 3.0), (4, 40.0)]
 
 
 def test_a_resumed_curriculum_leaves_one_curve_that_rises_in_steps(tmp_path):
@@ -51,7 +57,7 @@ def test_a_resumed_curriculum_leaves_one_curve_that_rises_in_steps(tmp_path):
         second.load_state_dict(first.state_dict())
         second.steps = 20
         second.report([3], [True])
-    assert read_curves(tmp_path)[BLANKS] == ([0, 10, 20], [2.0, 3.0, 4.0])
+    assert read_curves(tmp_path)[BLANKS_LEVEL] == ([0, 10, 20], [2.0, 3.0, 4.0])
 
 
 def test_the_curriculum_is_drawn(tmp_path):
@@ -60,7 +66,7 @@ def test_the_curriculum_is_drawn(tmp_path):
         curriculum = Curriculum(schedule, lambda blanks: None, 4, writer)
         curriculum.steps = 10
         curriculum.report([2, 2, 2, 2], [True, True, True, False])
-    assert read(tmp_path, BLANKS) == [(0, 2.0), (10, 3.0)]
+    assert read(tmp_path, BLANKS_LEVEL) == [(0, 2.0), (10, 3.0)]
     assert read(tmp_path, SUCCESS_RATE) == [(10, 0.75)]
 
 

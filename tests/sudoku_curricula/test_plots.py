@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from sudoku_curricula.curves import (
-    BLANKS,
+    BLANKS_LEVEL,
     COMPLETION_RATE,
     CONSTRAINT_FRACTION,
     ENTROPY,
@@ -28,7 +28,7 @@ ROWS, COLUMNS = 1, 2  # of the picture of `write_run`: the level and a loss
 def write_run(folder, slope, loss=0.5):
     with CurveWriter(folder) as writer:
         for step in range(10):
-            writer.add_scalars({BLANKS: 20 + slope * step, POLICY_LOSS: loss}, step)
+            writer.add_scalars({BLANKS_LEVEL: 20 + slope * step, POLICY_LOSS: loss}, step)
     return folder
 
 
@@ -78,8 +78,12 @@ def test_folders_are_compared_by_colour(tmp_path):
 
 
 def test_mean_and_range_interpolate_and_ignore_what_a_run_has_not_reached():
-    runs = [{BLANKS: ([0, 10], [0.0, 10.0])}, {BLANKS: ([0, 5, 20], [2.0, 2.0, 8.0])}, {}]
-    steps, (mean, low, high) = mean_and_range(runs, BLANKS)
+    runs = [
+        {BLANKS_LEVEL: ([0, 10], [0.0, 10.0])},
+        {BLANKS_LEVEL: ([0, 5, 20], [2.0, 2.0, 8.0])},
+        {},
+    ]
+    steps, (mean, low, high) = mean_and_range(runs, BLANKS_LEVEL)
     assert steps.tolist() == [0, 5, 10, 20]
     assert low.tolist() == [0, 2, 4, 8]
     assert high.tolist() == [2, 5, 10, 8]
@@ -99,14 +103,14 @@ def curves_of(tags, low=0.2, high=0.9):
 
 def test_panels_follow_the_groups_that_the_runs_hold():
     usual = [COMPLETION_RATE, CONSTRAINT_FRACTION, SUCCESS_RATE, POLICY_LOSS, ENTROPY]
-    run = curves_of([*usual, EPISODIC_RETURN]) | curves_of([BLANKS, EPISODIC_LENGTH], 2, 12)
+    run = curves_of([*usual, EPISODIC_RETURN]) | curves_of([BLANKS_LEVEL, EPISODIC_LENGTH], 2, 12)
     run |= curves_of([VALUE_LOSS], 1e-4, 0.3) | curves_of([ITERATION], 1, 9)
     run |= curves_of(["throughput/games_per_second"], 300, 400) | curves_of(
         [STEPS_PER_SECOND], 9000, 10_000
     )
     panels = panels_of([run, curves_of(["rollout/ep_rew_mean", "time/fps"])])
     assert panels == [
-        Panel("curriculum", (BLANKS,)),
+        Panel("curriculum", (BLANKS_LEVEL,)),
         Panel("curriculum", (SUCCESS_RATE,), "share"),
         Panel("evaluation", (COMPLETION_RATE, CONSTRAINT_FRACTION), "share"),
         Panel("losses", (ENTROPY, POLICY_LOSS)),
@@ -219,9 +223,9 @@ def test_floors_that_can_not_be_drawn_are_refused(tmp_path):
 
 def test_curves_are_read_as_written(tmp_path):
     with CurveWriter(tmp_path) as writer:
-        writer.add_scalars({BLANKS: 2}, 1)
-        writer.add_scalars({BLANKS: 3}, 5)
-    assert read_curves(tmp_path) == {BLANKS: ([1, 5], [2.0, 3.0])}
+        writer.add_scalars({BLANKS_LEVEL: 2}, 1)
+        writer.add_scalars({BLANKS_LEVEL: 3}, 5)
+    assert read_curves(tmp_path) == {BLANKS_LEVEL: ([1, 5], [2.0, 3.0])}
 
 
 def test_a_folder_without_curves_is_named(tmp_path):

@@ -157,7 +157,7 @@ def test_held_out_games_move_it_past_all_that_is_mastered(build, tmp_path):
         curves.ITERATION,
     ):
         assert found[name][1], name
-    steps, blanks = found[curves.BLANKS]
+    steps, blanks = found[curves.BLANKS_LEVEL]
     assert blanks == [2, 5, 5, 5]
     assert steps == [result["num_env_steps_sampled_lifetime"] for result in results]
     assert found[curves.COMPLETION_RATE] == (steps[1::2], [0.5, 0.5])
@@ -253,7 +253,7 @@ def test_tune_writes_the_curves_of_every_trainer(tmp_path):
     config = configure(episodes_per_update=10)
     (result,) = tune.Tuner(config.algo_class, param_space=config, run_config=run).fit()
     found = curves.read_curves(result.path)
-    steps, blanks = found[curves.BLANKS]
+    steps, blanks = found[curves.BLANKS_LEVEL]
     assert len(steps) == 2 and blanks[-1] > 2
     assert {curves.SUCCESS_RATE, curves.POLICY_LOSS, curves.STEPS_PER_SECOND} <= set(found)
 

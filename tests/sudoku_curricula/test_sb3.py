@@ -147,7 +147,7 @@ def test_the_curves_have_the_names_of_every_trainer(tmp_path):
         curves.LEARNING_RATE,
     ):
         assert found[name][1], name
-    steps, blanks = found[curves.BLANKS]
+    steps, blanks = found[curves.BLANKS_LEVEL]
     assert (blanks[0], blanks[-1], steps[-1]) == (2, 5, 600)
     assert all(value >= 0 for value in found[curves.ENTROPY][1])
 

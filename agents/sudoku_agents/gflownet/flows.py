@@ -25,7 +25,7 @@ from sudoku_learning.networks import (
     chunks,
 )
 
-HEADS: dict[str, HeadConfig] = {"policy": PolicyConfig(), "log_flow": LogFlowConfig()}
+_HEADS: dict[str, HeadConfig] = {"policy": PolicyConfig(), "log_flow": LogFlowConfig()}
 FLOW_SCALE = 5.0  # the head counts in fives, so that Adam moves log-flows faster than the rest
 FLOW_CHUNK_SIZE = 1024  # boards
 
@@ -51,7 +51,7 @@ class FlowNetwork(Network):
     """
 
     def __init__(self, body: BodyConfig, geometry: Geometry) -> None:
-        super().__init__(body, HEADS, geometry)
+        super().__init__(body, _HEADS, geometry)
 
     def evaluate_states(
         self,

@@ -18,7 +18,7 @@ from stable_baselines3.common.type_aliases import Schedule
 from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
 from torch import Tensor
 
-from sudoku_agents.sb3.observations import check_observations, decode, legal_placements
+from sudoku_agents.sb3.observations import check_observations, decode, legal_placement_tensor
 from sudoku_gym.board.actions import geometry_of_actions, sample_actions
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import ILLEGAL_LOGIT, BodyConfig, FactorGraphConfig, Network, QConfig
@@ -38,7 +38,7 @@ class MaskedQNetwork(QNetwork):
 
     def legal(self, obs: Tensor) -> Tensor:
         """Return the legal placements, bool `[B, N**3]`."""
-        return legal_placements(decode(obs, self.geometry.size), self.geometry)
+        return legal_placement_tensor(decode(obs, self.geometry.size), self.geometry)
 
 
 class ExactCoverQNetwork(MaskedQNetwork):
@@ -52,7 +52,7 @@ class ExactCoverQNetwork(MaskedQNetwork):
     def forward(self, obs: Any) -> Tensor:
         """Return the values of the placements, float32 `[B, N**3]`."""
         boards = decode(obs, self.geometry.size)
-        legal = legal_placements(boards, self.geometry)
+        legal = legal_placement_tensor(boards, self.geometry)
         values: Tensor = self.network(boards, legal, self.geometry)["q"]
         return values
 
@@ -94,7 +94,7 @@ class MaskedDQNPolicy(DQNPolicy):
     def legal_actions(self, observations: NDArray[Any]) -> NDArray[np.bool_]:
         """Return the legal placements bool `[B, N**3]` of a batch of observations."""
         boards = decode(torch.as_tensor(observations), self.geometry.size)
-        legal: NDArray[np.bool_] = legal_placements(boards, self.geometry).numpy()
+        legal: NDArray[np.bool_] = legal_placement_tensor(boards, self.geometry).numpy()
         return legal
 
     def _network_options(self) -> dict[str, Any]:

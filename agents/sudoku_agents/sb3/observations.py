@@ -54,7 +54,7 @@ def decode(observations: Tensor, size: int) -> Tensor:
     return (bits * digits).sum(3, dtype=torch.int8)
 
 
-def legal_placements(boards: Tensor, geometry: Geometry) -> Tensor:
+def legal_placement_tensor(boards: Tensor, geometry: Geometry) -> Tensor:
     """Return bool `[B, N**3]`: a cell is blank, and none of its peers holds the digit."""
     size = geometry.size
     cells = boards.reshape(len(boards), geometry.num_cells)

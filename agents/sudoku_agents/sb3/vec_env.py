@@ -71,12 +71,12 @@ class SudokuVecEnv(VecEnv):
         """
         observations, rewards, terminated, truncated, infos = self.envs.step(self._actions)
         dones = terminated | truncated
-        told = _rows(infos, range(self.num_envs))
-        for info in told:
+        row_infos = _rows(infos, range(self.num_envs))
+        for info in row_infos:
             info["TimeLimit.truncated"] = False
         if dones.any():
-            self._tell_of_the_end(told, np.flatnonzero(dones), infos, truncated & ~terminated)
-        return observations, rewards.astype(np.float32), dones, told
+            self._tell_of_the_end(row_infos, np.flatnonzero(dones), infos, truncated & ~terminated)
+        return observations, rewards.astype(np.float32), dones, row_infos
 
     def close(self) -> None:
         """Close the environment below."""
@@ -140,7 +140,7 @@ class SudokuVecEnv(VecEnv):
 
     def _tell_of_the_end(
         self,
-        told: list[dict[str, Any]],
+        row_infos: list[dict[str, Any]],
         ended: NDArray[np.intp],
         infos: dict[str, Any],
         truncated: NDArray[np.bool_],
@@ -148,11 +148,11 @@ class SudokuVecEnv(VecEnv):
         """Swap the infos of boards that ended: the old episode's go out, the new one's are kept."""
         rows = _rows(infos["final_info"], ended.tolist())
         for i, info in zip(ended.tolist(), rows, strict=True):
-            del told[i]["TimeLimit.truncated"]
-            self.reset_infos[i] = told[i]
+            del row_infos[i]["TimeLimit.truncated"]
+            self.reset_infos[i] = row_infos[i]
             info["TimeLimit.truncated"] = bool(truncated[i])
             info["terminal_observation"] = infos["final_obs"][i]
-            told[i] = info
+            row_infos[i] = info
 
     def _require_all(self, name: str, indices: Indices) -> None:
         if set(self._get_indices(indices)) != set(range(self.num_envs)):

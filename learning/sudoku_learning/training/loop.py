@@ -45,7 +45,7 @@ class Iteration:
     def curves(self) -> dict[str, float]:
         """Return the points of all curves."""
         points: dict[str, float | None] = {
-            curves.BLANKS: self.level,
+            curves.BLANKS_LEVEL: self.level,
             curves.ITERATION: self.number,
             curves.STEPS_PER_SECOND: self.report.steps / self.seconds,
             curves.SUCCESS_RATE: self.at_level,

@@ -19,7 +19,7 @@ from sudoku_agents.alphazero.learner import AlphaZeroLearner
 from sudoku_agents.alphazero.replay import Positions, SparsePolicies
 from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_agents.alphazero.self_play import SelfPlayer, SelfPlayGames
-from sudoku_curricula.curves import BLANKS, SUCCESS_RATE, read_curves
+from sudoku_curricula.curves import BLANKS_LEVEL, SUCCESS_RATE, read_curves
 from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym import evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
@@ -130,7 +130,9 @@ def test_training_goes_on_when_an_actor_is_killed_and_resumes_to_the_bit(ray_clu
     assert resumed.iteration == 2
     resumed.run()
     found, wanted = (read_curves(tmp_path / run) for run in ("killed", "whole"))
-    assert found[BLANKS] == wanted[BLANKS] and found[SUCCESS_RATE] == wanted[SUCCESS_RATE]
+    assert (
+        found[BLANKS_LEVEL] == wanted[BLANKS_LEVEL] and found[SUCCESS_RATE] == wanted[SUCCESS_RATE]
+    )
     for name in ("weights.safetensors", "optimiser.safetensors", "replay.npz", "state.json"):
         one, other = (
             (tmp_path / run / "checkpoints" / "000003" / name).read_bytes()

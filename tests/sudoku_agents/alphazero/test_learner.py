@@ -15,7 +15,7 @@ from sudoku_agents.alphazero.search import SearchConfig, tree_search
 from sudoku_agents.alphazero.self_play import self_play
 from sudoku_agents.calphazero import loading
 from sudoku_curricula.curves import (
-    BLANKS,
+    BLANKS_LEVEL,
     COMPLETION_RATE,
     ITERATION,
     SUCCESS_RATE,
@@ -83,7 +83,7 @@ def test_a_short_run_learns_what_chance_does_not(tmp_path):
     assert evaluate(load_policy("masked-random"), part).completion_rate < 0.2
     assert evaluate(load_policy(tmp_path / "run"), part).completion_rate > 0.6
     found = read_curves(tmp_path / "run")
-    assert found[BLANKS][1][0] == 2 and found[BLANKS][1][-1] > 4
+    assert found[BLANKS_LEVEL][1][0] == 2 and found[BLANKS_LEVEL][1][-1] > 4
     assert found[ITERATION][1] == list(range(1, 8))
     assert found[SUCCESS_RATE][0] == found[COMPLETION_RATE][0] == found[ITERATION][0]
     assert found[ITERATION][0][-1] == trainer.steps  # curves run over environment steps
@@ -161,7 +161,7 @@ def test_the_papers_curriculum_is_fed_its_metric(tmp_path, metric):
 def test_a_constant_level_never_moves(tmp_path):
     trainer = train(small(tmp_path, iterations=2, curriculum=ConstantConfig(blanks=3)))
     trainer.run()
-    assert read_curves(tmp_path)[BLANKS][1] == [3.0, 3.0]
+    assert read_curves(tmp_path)[BLANKS_LEVEL][1] == [3.0, 3.0]
 
 
 def test_the_trained_agent_is_a_policy_for_every_size(tmp_path):

@@ -19,7 +19,7 @@ from sudoku_agents.gflownet.learner import (
 )
 from sudoku_agents.gflownet.replay import SolutionReplay
 from sudoku_agents.gflownet.trajectories import sample_backward_trajectories
-from sudoku_curricula.curves import BLANKS, COMPLETION_RATE, read_curves
+from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, read_curves
 from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
 from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
@@ -127,7 +127,7 @@ def test_a_short_run_learns_what_chance_does_not(tmp_path, kind):
         load_policy(f"{tmp_path / 'run'}?threshold=9&sample=true")
     assert evaluate(greedy, part).completion_rate > drawn.completion_rate
     found = read_curves(tmp_path / "run")
-    assert {BALANCE_LOSS, LOG_Z, SAMPLED, COMPLETION_RATE, BLANKS} <= found.keys()
+    assert {BALANCE_LOSS, LOG_Z, SAMPLED, COMPLETION_RATE, BLANKS_LEVEL} <= found.keys()
     assert found[SAMPLED][1][-1] > found[SAMPLED][1][0]
 
 

@@ -16,7 +16,7 @@ from sudoku_agents.q_learning.deep.config import (
 )
 from sudoku_agents.q_learning.deep.games import play_games
 from sudoku_agents.q_learning.deep.learner import Q_ERROR, Q_LOSS, DQNLearner, main
-from sudoku_curricula.curves import BLANKS, COMPLETION_RATE, read_curves
+from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, read_curves
 from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
 from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.board.actions import legal_placements
@@ -94,7 +94,7 @@ def test_a_short_run_learns(tmp_path):
     assert evaluate(policy, test).completion_rate > 0.9
     found = read_curves(tmp_path / "run")
     assert {Q_LOSS, Q_ERROR, COMPLETION_RATE} <= found.keys()
-    assert found[BLANKS][1][-1] > 2
+    assert found[BLANKS_LEVEL][1][-1] > 2
     # The values tell which boards can be solved.
     boards, actions = test.puzzles[:200], test.solutions[:200]
     masks = board.candidates(boards).reshape(200, -1)

@@ -29,7 +29,7 @@ from sudoku_agents.rllib import (
     ppo_config,
 )
 from sudoku_curricula import ConstantConfig, PaperAlgorithm1Config, SuccessRateConfig
-from sudoku_curricula.curves import BLANKS, read_curves
+from sudoku_curricula.curves import BLANKS_LEVEL, read_curves
 from sudoku_gym import evaluate, puzzles
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_learning.networks import MLPConfig
@@ -232,7 +232,7 @@ def test_the_pages_first_example_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # for the checkpoint
     exec(compile(code, "example", "exec"), {})
     assert "of 315 puzzles solved" in capsys.readouterr().out
-    assert read_curves(tmp_path / "runs" / "mine")[BLANKS][1]
+    assert read_curves(tmp_path / "runs" / "mine")[BLANKS_LEVEL][1]
 
 
 def test_the_benchmark_of_sampling(capsys):

@@ -12,7 +12,7 @@ from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.vec_env import VecMonitor
 
 from sudoku_agents.sb3 import ExactCoverPolicy, SB3Policy, make_vec_env
-from sudoku_agents.sb3.observations import decode, encode, legal_placements
+from sudoku_agents.sb3.observations import decode, encode, legal_placement_tensor
 from sudoku_gym import board, evaluate, load_policy
 from sudoku_gym.geometry import Geometry, sudoku_x
 from sudoku_gym.puzzles import load
@@ -35,7 +35,7 @@ def test_legal_placements_are_the_candidates(geometry):
     size = geometry.size
     boards = rng.integers(0, size + 1, (50, size, size), dtype=np.int8)
     boards[rng.random(boards.shape) < 0.7] = 0
-    legal = legal_placements(torch.from_numpy(boards), geometry).numpy()
+    legal = legal_placement_tensor(torch.from_numpy(boards), geometry).numpy()
     np.testing.assert_array_equal(legal, board.candidates(boards, geometry).reshape(50, -1))
     assert legal.any() and not legal.all()
 

@@ -10,7 +10,7 @@ import torch
 from rich.console import Console
 
 from sudoku_curricula import ConstantConfig, PaperAlgorithm1Config, SuccessRateConfig
-from sudoku_curricula.curves import BLANKS, COMPLETION_RATE, ITERATION, read_curves
+from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, ITERATION, read_curves
 from sudoku_gym import load_policy
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import LearnerState, Report, Training, TrainingConfig, checkpoint
@@ -96,7 +96,7 @@ def test_a_run_that_was_interrupted_ends_as_one_that_was_not(tmp_path):
     assert torch.equal(one.learner.weights["drawn"], other.learner.weights["drawn"])
     assert torch.equal(whole.random.torch.get_state(), resumed.random.torch.get_state())
     found, wanted = read_curves(tmp_path / "parts"), read_curves(tmp_path / "whole")
-    for tag in (BLANKS, COMPLETION_RATE, ITERATION, "losses/mine"):
+    for tag in (BLANKS_LEVEL, COMPLETION_RATE, ITERATION, "losses/mine"):
         assert found[tag] == wanted[tag], tag
     assert found[ITERATION] == ([10, 20, 30, 40, 50, 60], [1, 2, 3, 4, 5, 6])
 
