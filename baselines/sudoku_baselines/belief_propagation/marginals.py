@@ -49,10 +49,7 @@ class StochasticMarginals:
         self._geometry, self._rng = geometry, rng
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Draw a legal digit for the cell whose likeliest legal digit is the most likely.
-
-        The first legal action is played where no placement has any probability.
-        """
+        """Draw a legal digit; the first legal action where no placement has any probability."""
         if self._geometry is None:
             raise RuntimeError("call reset(puzzles, geometry, rng) before act")
         size, cells = self._geometry.size, self._geometry.num_cells

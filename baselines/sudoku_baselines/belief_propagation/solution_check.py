@@ -25,10 +25,7 @@ def decode_grid(beliefs, tables, count_cells, grid):
         beliefs: float64 `[C, N]`, rows sum to 1; spent as work space.
         tables: with `units`, `cell_units` and `peers` of the geometry.
         count_cells: True to count a cell as one more constraint, in which its digits sum to 1.
-        grid: int8 `[C]`, overwritten.
-
-    Returns:
-        Whether the grid was filled; it is then valid, since peers never share a digit.
+        grid: int8 `[C]`, overwritten; valid if it was filled, since peers never share a digit.
     """
     units, cell_units, peers = tables.units, tables.cell_units, tables.peers
     size = units.shape[1]

@@ -140,7 +140,7 @@ def _undo_option(links, node):
 
 @njit(cache=True)
 def _choose_item(links, failures, rule):
-    """Choose an item by the rule, cover it, and return its first option's node (or its head)."""
+    """Cover an item chosen by the rule; return its first option's node, or its head."""
     _, right, _, down, _, size, _ = links
     best = item = right[0]
     while rule != _FIRST and item != 0 and size[best] > _ONE:

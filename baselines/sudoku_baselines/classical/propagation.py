@@ -105,7 +105,7 @@ def _open_peers(domain, peers, cell):
 
 @njit(cache=True)
 def _search(space, peers, heuristic, counts, node_limit):
-    """Try digits until every cell is settled; return the outcome.
+    """Try digits until every cell has one left; return the outcome.
 
     `domains[depth]` is what is possible after `depth` tried digits; `cells[depth]` is the cell
     whose digits are being tried there, `untried[depth]` has a bit for each that is left.

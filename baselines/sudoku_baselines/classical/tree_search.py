@@ -104,16 +104,10 @@ class TreeSearch(CountingSolver):
         tables: Any,
         space: Any,
     ) -> None:
-        """Search boards without conflicts, one after the other, in place.
+        """Search boards `[B, N**2]` without conflicts, in place, up to `node_limit` nodes each.
 
-        Args:
-            grids: int8 `[B, N**2]`, completed where the outcome is FOUND.
-            outcomes: int64 `[B]`, written.
-            counts: int64 `[B, 3]`, zeros; written.
-            node_limit: stop a search here.
-            resume: continue the search that `space` holds; B is 1 then.
-            tables: from `_prepare`.
-            space: from `_prepare`.
+        `outcomes [B]` and `counts [B, 3]` are written. With `resume` the search that `space` holds
+        is continued; B is 1 then. `tables` and `space` are those of `_prepare`.
         """
         raise NotImplementedError
 

@@ -1,9 +1,8 @@
-"""A convolutional network that fills the surest cell first.
+"""A convolutional network that fills the most probable cell first.
 
 Source: Park, "Can convolutional neural networks crack Sudoku puzzles?" (2018): ten convolutions of
-3x3 with batch normalisation and ReLU, 512 channels (21 million weights), one of 1x1 for the digits,
-and play that fills the surest cell and looks again. Here it has 64 channels by default, and reads
-one plane a digit where his reads the digit as a number.
+3x3 with batch normalisation and ReLU, 512 channels (21 million weights), one of 1x1 for the digits.
+Here it has 64 channels by default, and one input plane a digit in place of the digit as a number.
 """
 
 from __future__ import annotations

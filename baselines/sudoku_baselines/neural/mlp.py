@@ -1,4 +1,4 @@
-"""A perceptron that fills the surest cell first.
+"""A perceptron that fills the most probable cell first.
 
 Paper: Du, Gao and Hu, "A 4x4 Sudoku solving model based on multi-layer perceptron" (2021): four
 dense layers on the one-hot board, a softmax a cell, one cell filled at a time.

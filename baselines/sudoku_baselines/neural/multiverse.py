@@ -6,11 +6,9 @@ convolution of kernel 1, a dense layer over the whole board, and two bidirection
 over the cells. All verses are concatenated cell by cell, and one dense layer with a softmax over
 the r values ends the model.
 
-The verses have no weights in common, but run as one: the LSTMs of V verses are one LSTM whose
-weights are block diagonal. The multiplications by zero that this adds cost less than V loops.
-
-What the paper leaves open is as in Keras, whose words it uses: no activation after convolution and
-dense layer, Glorot's first weights, orthogonal ones for the recurrence, a forget bias of 1.
+The LSTMs of V verses run as one LSTM whose weights are block diagonal. What the paper leaves open
+is as in Keras: no activation after convolution and dense layer, Glorot's initial weights, orthogonal
+ones for the recurrence, a forget bias of 1.
 """
 
 from __future__ import annotations
@@ -88,7 +86,7 @@ class Multiverse(Model):
         self._verses = verses
 
     def forward(self, boards: Tensor, state: Tensor | None = None) -> ModelOutput:
-        """Answer for boards, see `Model`; the probability that a cell is blank is left out."""
+        """See `Model`; the probability that a cell is blank is left out."""
         values = self.geometry.size + 1
         cells = functional.one_hot(boards.flatten(1).long(), values).float()  # [B, a, r]
         verses = cells.expand(self._verses, *cells.shape)  # [V, B, a, r]

@@ -4,7 +4,7 @@ Papers: Yang, Ishay and Lee, "Learning to solve constraint satisfaction problems
 transformer" (2023); Schendowich et al. (2024), section 3.2, for the same at 4x4 with one or two
 iterations. A digit's and a position's embedding of each cell go through minGPT's blocks R times
 with the same weights, and after each time a norm and a linear map give the digits, each with its
-loss on the blanks. Every cell sees every cell.
+loss on the blanks.
 
 Differences from theirs: no dropout and no weight decay.
 """
@@ -82,7 +82,7 @@ class RecurrentTransformer(Model):
         self.apply(_small)
 
     def forward(self, boards: Tensor, state: Tensor | None = None) -> ModelOutput:
-        """Answer for boards after each iteration, see `Model`."""
+        """See `Model`."""
         cells = self.digit(boards.flatten(1).long()) + self.position
         found = []
         for _ in range(self.rounds):

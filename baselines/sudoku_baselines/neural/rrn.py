@@ -96,7 +96,7 @@ class Relational(Model):
         self.register_buffer("is_peer", (peers != own)[..., None], persistent=False)
 
     def forward(self, boards: Tensor, state: Tensor | None = None) -> ModelOutput:
-        """Answer for boards after each step, see `Model`."""
+        """See `Model`."""
         count, size = boards.shape[:2]
         line = torch.arange(size, device=boards.device)
         parts = (
