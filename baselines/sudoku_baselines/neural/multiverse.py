@@ -7,8 +7,8 @@ over the cells. All verses are concatenated cell by cell, and one dense layer wi
 the r values ends the model.
 
 The LSTMs of V verses run as one LSTM whose weights are block diagonal. What the paper leaves open
-is as in Keras: no activation after convolution and dense layer, Glorot's initial weights, orthogonal
-ones for the recurrence, a forget bias of 1.
+is as in Keras: no activation after convolution and dense layer, Glorot's initial weights,
+orthogonal ones for the recurrence, a forget bias of 1.
 """
 
 from __future__ import annotations
