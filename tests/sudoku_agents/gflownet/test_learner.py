@@ -256,7 +256,6 @@ def test_damaged_replays(damage, message):
         ({"puzzles": 0}, "puzzles must be at least 1"),
         ({"epsilon": 1.5}, "epsilon must lie in"),
         ({"replayed": -0.5}, "replayed must not be negative"),
-        ({"revealed": 2.0}, "revealed must lie in"),
         ({"loss": BalanceConfig(kind="log-partition-variance")}, "repeats must be at least 2"),
         (
             {"loss": BalanceConfig(kind="maximum-likelihood"), "network": MLPConfig((8,))},
@@ -276,6 +275,7 @@ def test_settings_that_make_no_sense(tmp_path, changes, message):
         (lambda: BalanceConfig(rounds=0), "rounds must be at least 1"),
         (lambda: OptimiserConfig(learning_rate=-1.0), "learning_rate must be positive"),
         (lambda: OptimiserConfig(constant_share=1.5), "constant_share must lie in"),
+        (lambda: RecurrentConfig(revealed=2.0), "revealed must lie in"),
         (lambda: RewardConfig(min_log_reward=0.5), "min_log_reward must be negative"),
         (lambda: RewardConfig(exponent=0.0), "exponent must be positive"),
     ],
