@@ -14,7 +14,6 @@ SHARED = {
     "load": "what the entry points of policies call; `puzzles.load` is public",
     "BlanksCurriculumCallback": "one class a library, named as its users look for it",
     "MaskedQNetwork": "one class a library, as its own Q-networks",
-    "PRETRAINED": "the folder of shipped weights beside each policy",
     "run_rounds": "the compiled function, and the same in plain torch that it is held to",
 }
 
