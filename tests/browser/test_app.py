@@ -1,4 +1,4 @@
-"""The page of `sudoku-gym app` in a real browser, and strangers who write to its server."""
+"""The page of `sudoku-gym app` in a real browser, and forged requests to its server."""
 
 import json
 import subprocess

@@ -9,7 +9,7 @@ import pytest
 from sudoku_gym import cli, load_policy, plugins
 from sudoku_gym.policies.loading import agent_of
 
-# What a stranger's config.json may name, and what is said of it: one more is one line more.
+# What a third-party config.json may name, and what is said of it: one more is one line more.
 AGENTS = [
     ("site:addsitedir", "'site:addsitedir', and a checkpoint may name installed policies only"),
     ("os:system", "a checkpoint may name installed policies only"),
