@@ -23,9 +23,10 @@ from sudoku_agents.rllib.modules import MaskedActorCritic, MaskedQNetwork
 from sudoku_agents.rllib.play import held_out
 from sudoku_curricula import ScheduleConfig
 from sudoku_curricula.rllib import BlanksCurriculumCallback
+from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import BodyConfig
 
-Config = TypeVar("Config", bound=AlgorithmConfig)
+_Config = TypeVar("_Config", bound=AlgorithmConfig)
 
 
 def ppo_config(
@@ -63,9 +64,8 @@ def ppo_config(
         grad_clip=0.5,
     )
     config.env_runners(num_env_runners=0)
-    return _on_sudoku(
-        config, MaskedActorCritic, env, network, num_envs, curriculum, evaluate_every, options
-    )
+    geometry = _set_environment(config, env, num_envs, curriculum, evaluate_every, options)
+    return _set_module(config, MaskedActorCritic, network, geometry)
 
 
 def appo_config(
@@ -88,9 +88,8 @@ def appo_config(
     config.env_runners(num_env_runners=1, rollout_fragment_length=16).learners(num_learners=0)
     # Results by steps, not every ten seconds: the curriculum looks at them.
     config.reporting(min_time_s_per_iteration=None, min_sample_timesteps_per_iteration=4096)
-    return _on_sudoku(
-        config, MaskedActorCritic, env, network, num_envs, curriculum, evaluate_every, options
-    )
+    geometry = _set_environment(config, env, num_envs, curriculum, evaluate_every, options)
+    return _set_module(config, MaskedActorCritic, network, geometry)
 
 
 def dqn_config(
@@ -114,26 +113,23 @@ def dqn_config(
         dueling=False,
     )
     config.env_runners(num_env_runners=0)
-    return _on_sudoku(
-        config, MaskedQNetwork, env, network, num_envs, curriculum, evaluate_every, options
-    )
+    geometry = _set_environment(config, env, num_envs, curriculum, evaluate_every, options)
+    return _set_module(config, MaskedQNetwork, network, geometry)
 
 
-def _on_sudoku(
-    config: Config,
-    module: type[MaskedActorCritic | MaskedQNetwork],
+def _set_environment(
+    config: AlgorithmConfig,
     env: str,
-    network: BodyConfig | None,
     num_envs: int,
     curriculum: ScheduleConfig | None,
     evaluate_every: int,
     options: dict[str, Any],
-) -> Config:
-    """Add to a configuration what the algorithms have in common."""
+) -> Geometry:
+    """Set the environment, its runners and the curriculum; return the boards' units."""
     env_config: dict[str, Any] = {"reward": "sparse", "end_at_dead_end": True, **options}
     board: Any = gym.make(env, **env_config).unwrapped
     if curriculum is not None:
-        # Asked for the last level here, since an error in a runner's process would only kill that.
+        # Set to the last level here, since an error in a runner's process would only end that.
         schedule = curriculum.build()
         board.set_blanks(schedule.levels[-1])
         env_config["blanks"] = schedule.level
@@ -148,9 +144,20 @@ def _on_sudoku(
     config.env_runners(
         num_envs_per_env_runner=num_envs, gym_env_vectorize_mode="vector_entry_point"
     )
+    config.fault_tolerance(restart_failed_env_runners=True, delay_between_env_runner_restarts_s=0)
+    geometry: Geometry = board.geometry
+    return geometry
+
+
+def _set_module(
+    config: _Config,
+    module: type[MaskedActorCritic | MaskedQNetwork],
+    network: BodyConfig | None,
+    geometry: Geometry,
+) -> _Config:
+    """Set the module and its network."""
     config.rl_module(
         rl_module_spec=RLModuleSpec(module_class=module),
-        model_config={"network": network, "geometry": board.geometry},
+        model_config={"network": network, "geometry": geometry},
     )
-    config.fault_tolerance(restart_failed_env_runners=True, delay_between_env_runner_restarts_s=0)
     return config

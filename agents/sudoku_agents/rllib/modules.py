@@ -1,7 +1,7 @@
 """Masked modules of RLlib's new API stack: an actor-critic, and a Q-network.
 
 Both take the observations of `MaskedObservation` and a body of `sudoku_learning.networks`.
-What is illegal gets `ILLEGAL_LOGIT`, in play and in training alike; nothing else knows of masks.
+Illegal placements get `ILLEGAL_LOGIT`, in play and in training; nothing else applies masks.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class _Masked(TorchRLModule, TargetNetworkAPI, InferenceOnlyAPI):
         """Return the heads that the algorithm asks for."""
 
     def evaluate(self, network: nn.Module, batch: Batch) -> dict[str, Tensor]:
-        """Let the network, or its target, look at a batch."""
+        """Return the outputs of the network, or its target, for a batch."""
         found: dict[str, Tensor] = network(*boards_and_masks(batch), self._geometry)
         return found
 
@@ -162,11 +162,11 @@ class MaskedQNetwork(_Masked, QNetAPI):
         following = {Columns.OBS: batch[Columns.NEXT_OBS]}
         with torch.no_grad():
             # Double Q-learning lets the network choose the action that the target values.
-            chooses = self.compute_q_values(following)[QF_PREDS]
+            online = self.compute_q_values(following)[QF_PREDS]
             target = self.forward_target(following)[QF_PREDS]
         return {
             **self.compute_q_values(batch),
-            QF_NEXT_PREDS: chooses,
+            QF_NEXT_PREDS: online,
             QF_TARGET_NEXT_PREDS: target,
         }
 

@@ -1,4 +1,4 @@
-"""A module of RLlib at our tables: as a policy, on held-out puzzles, and on whole splits."""
+"""A module of RLlib as a policy, on held-out puzzles, and on whole splits."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def held_out(
     """
     assert algorithm.config is not None
     rng = np.random.default_rng(algorithm.config.seed)
-    return HeldOut(_Newest(algorithm), resolve_source(source, split), games, rng)
+    return HeldOut(_LatestWeights(algorithm), resolve_source(source, split), games, rng)
 
 
 @dataclass(frozen=True)
@@ -100,14 +100,14 @@ class SplitEvaluation:
     split: str = "test"
     """`"train"`, `"validation"`, `"test"` or `"all"`."""
     every: int = 1
-    """Play every so manieth puzzle only."""
+    """Play only every puzzle whose index is a multiple of this."""
 
     def __call__(
         self, algorithm: Algorithm, env_runner_group: object
     ) -> tuple[dict[str, Any], int, int]:
         """Play; return the metrics, and no steps of RLlib's own environments."""
         chosen = puzzles.load(self.source, split=self.split)[:: self.every]
-        result = evaluate(_Newest(algorithm), chosen)
+        result = evaluate(_LatestWeights(algorithm), chosen)
         metrics = {
             "completion_rate": result.completion_rate,
             "constraint_fraction": result.constraint_fraction,
@@ -122,7 +122,7 @@ class SplitEvaluation:
         return {self.split: metrics}, 0, 0
 
 
-class _Newest(RLlibPolicy):
+class _LatestWeights(RLlibPolicy):
     """Plays with the weights that an algorithm's learner has at each reset."""
 
     def __init__(self, algorithm: Algorithm) -> None:
