@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_learning.training.checkpoint import REPLAY
+from sudoku_learning.training.records import Records, check_arrays
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class SparsePolicies:
 
 
 @dataclass(frozen=True)
-class Positions:
+class Positions(Records):
     """M positions of self-play: the triples (s, p_s, r) of cAlphaZero, section 4.2.
 
     Attributes:
@@ -79,22 +80,6 @@ class Positions:
     boards: NDArray[np.int8]
     policies: SparsePolicies
     returns: NDArray[np.float32]
-
-    def __len__(self) -> int:
-        return len(self.boards)
-
-    def __getitem__(self, index: NDArray[np.integer] | slice) -> Positions:
-        """Return some of the positions."""
-        return Positions(self.boards[index], self.policies[index], self.returns[index])
-
-    @classmethod
-    def concatenate(cls, parts: Sequence[Positions]) -> Positions:
-        """Return the positions of all parts, one after the other; there is at least one part."""
-        return cls(
-            np.concatenate([part.boards for part in parts]),
-            SparsePolicies.concatenate([part.policies for part in parts]),
-            np.concatenate([part.returns for part in parts]),
-        )
 
 
 class PositionReplay:
@@ -162,15 +147,7 @@ def _check(arrays: Mapping[str, NDArray[Any]], size: int, iterations: int) -> No
         "shares": ((entries,), np.float32),
         "returns": ((length,), np.float32),
     }
-    if arrays.keys() != wanted.keys():
-        raise ValueError(f"{REPLAY}: it must hold {', '.join(wanted)}")
-    for name, (shape, dtype) in wanted.items():
-        array = arrays[name]
-        if array.shape != shape or array.dtype != dtype:
-            raise ValueError(
-                f"{REPLAY}: {name} must be {np.dtype(dtype)} {list(shape)}, not {array.dtype} "
-                f"{list(array.shape)}"
-            )
+    check_arrays(arrays, wanted)
     sizes, boards = arrays["sizes"], arrays["boards"]
     if not 1 <= parts <= iterations or ((sizes < 0) | (sizes > length)).any():
         raise ValueError(f"{REPLAY}: sizes are not those of 1 to {iterations} iterations")
@@ -179,8 +156,6 @@ def _check(arrays: Mapping[str, NDArray[Any]], size: int, iterations: int) -> No
     if ((boards < 0) | (boards > size)).any():
         raise ValueError(f"{REPLAY}: boards hold something else than digits from 0 to {size}")
     _check_policies(boards, arrays["offsets"], arrays["actions"], arrays["shares"])
-    if not np.isfinite(arrays["returns"]).all():
-        raise ValueError(f"{REPLAY}: the numbers of returns are not all finite")
 
 
 def _check_policies(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,11 +16,12 @@ from sudoku_agents.alphazero.search import BatchedSearch, Evaluator, SearchOutpu
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.training.environments import held_out_source, training_envs
+from sudoku_learning.training.records import Concatenable
 from sudoku_learning.training.sampling import SamplingTask
 
 
 @dataclass(frozen=True)
-class SelfPlayGames:
+class SelfPlayGames(Concatenable):
     """G games of self-play.
 
     Attributes:
@@ -36,17 +37,6 @@ class SelfPlayGames:
     solved: NDArray[np.bool_]
     returns: NDArray[np.float32]
     lengths: NDArray[np.int64]
-
-    @classmethod
-    def concatenate(cls, parts: Sequence[SelfPlayGames]) -> SelfPlayGames:
-        """Return the games of all parts, one after the other; there is at least one part."""
-        return cls(
-            Positions.concatenate([part.positions for part in parts]),
-            np.concatenate([part.levels for part in parts]),
-            np.concatenate([part.solved for part in parts]),
-            np.concatenate([part.returns for part in parts]),
-            np.concatenate([part.lengths for part in parts]),
-        )
 
 
 class SelfPlayer:

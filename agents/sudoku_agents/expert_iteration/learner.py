@@ -15,12 +15,7 @@ import numpy as np
 
 from sudoku_agents.alphazero.policy import AlphaZeroPolicy
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
-from sudoku_agents.expert_iteration.labels import (
-    NO_LABELS,
-    LabelPool,
-    Labels,
-    SearchWorker,
-)
+from sudoku_agents.expert_iteration.labels import NO_LABELS, Labels, SearchWorker
 from sudoku_curricula import curves
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import Blanks
@@ -31,6 +26,7 @@ from sudoku_learning.recurrent import (
     PLACEMENT_LOSS,
     SOLVED_SHARE,
     LabelledBatch,
+    LabelPool,
     draw_batches,
     run_updates,
 )
@@ -85,7 +81,7 @@ class ExpertIterationLearner(SamplingLearner):
         """Search new puzzles, and update the network on what is known by now."""
         labels = self._label(blanks, random.numpy)
         for env, part in labels.items():
-            self._pools[env].add(part)
+            self._pools[env].add(part.puzzles, part.solutions)
         shares = {
             env: share
             for env, share in zip(self._joined, self.config.shares, strict=False)
@@ -114,9 +110,9 @@ class ExpertIterationLearner(SamplingLearner):
     def state(self) -> LearnerState:
         """Return weights, optimiser, pools, and how many environments have joined."""
         arrays = {
-            f"{env}.{kind}": array
+            name: array
             for env in self._joined
-            for kind, array in self._pools[env].arrays().items()
+            for name, array in self._pools[env].arrays(f"{env}.").items()
         }
         numbers = {"joined": len(self._joined)}
         return replace(self.optimiser.state(), arrays=arrays, numbers=numbers)
@@ -133,8 +129,7 @@ class ExpertIterationLearner(SamplingLearner):
         self.optimiser.restore(state)
         self._joined = self._envs[:joined]
         for env in self._joined:
-            kept = {kind: state.arrays[f"{env}.{kind}"] for kind in LabelPool.KINDS}
-            self._pools[env].restore(kept, env)
+            self._pools[env].restore(state.arrays, f"{env}.")
 
     def _report(self, steps: int, means: dict[str, float], latest: Labels) -> Report:
         known = sum(len(pool) for pool in self._pools.values())

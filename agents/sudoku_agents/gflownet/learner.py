@@ -13,7 +13,6 @@ from sudoku_agents.gflownet.agent import GFlowNetPolicy
 from sudoku_agents.gflownet.config import GFlowNetConfig
 from sudoku_agents.gflownet.estimates import LogZEstimates, balance_loss, log_z_estimates
 from sudoku_agents.gflownet.flows import FlowNetwork
-from sudoku_agents.gflownet.replay import SolutionReplay
 from sudoku_agents.gflownet.sampler import TrajectoryWorker
 from sudoku_agents.gflownet.trajectories import Trajectories, sample_backward_trajectories
 from sudoku_curricula import curves
@@ -23,6 +22,7 @@ from sudoku_learning.recurrent import (
     PLACEMENT_LOSS,
     SOLVED_SHARE,
     LabelledBatch,
+    LabelPool,
     draw_batches,
     run_updates,
 )
@@ -73,7 +73,7 @@ class GFlowNetLearner(SamplingLearner):
             load_weights_of(config.weights, self.network)
         self._balances = config.loss.kind != "maximum-likelihood"
         self.optimiser = Optimiser(self.network, config.optimiser)
-        self.replay = SolutionReplay(self._geometry, config.replay)
+        self.replay = LabelPool(self._geometry, config.replay)
         self.sampler = make_sampler(partial(TrajectoryWorker, config, source), config.ray)
 
     def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
@@ -87,22 +87,23 @@ class GFlowNetLearner(SamplingLearner):
             drawn = self._draw(blanks, random.numpy)
             if balances:
                 losses.append(self._balance(drawn, random.numpy))
-            self.replay.add(drawn)
+            found = drawn[drawn.solved]
+            self.replay.add(found.puzzles, found.terminal_boards)
             steps += int(drawn.lengths.sum())
             solved += int(drawn.solved.sum())
             played += len(drawn)
         means = np.mean(losses, axis=0) if balances else self._fit_solutions(random.numpy)
-        found = dict(zip(BALANCE if balances else LIKELIHOOD, map(float, means), strict=True))
+        values = dict(zip(BALANCE if balances else LIKELIHOOD, map(float, means), strict=True))
         return Report(
             steps=steps,
             curves={
-                **found,
+                **values,
                 SAMPLED: solved / played,
                 curves.EPISODIC_LENGTH: steps / played,
                 curves.LEARNING_RATE: self.optimiser.learning_rate,
             },
             columns={
-                **{_column(name): f"{value:.3f}" for name, value in found.items()},
+                **{_column(name): f"{value:.3f}" for name, value in values.items()},
                 "sampled": f"{solved / played:.1%}",
             },
             metrics={"sampled": (solved, played)},

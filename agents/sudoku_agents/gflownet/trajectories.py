@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sudoku_agents.gflownet.orders import ForwardMasks, Order, forward_masks
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.geometry import Geometry
+from sudoku_learning.training.records import Records
 
 ChooseActions: TypeAlias = Callable[
     [NDArray[np.int64], NDArray[np.int8], ForwardMasks], NDArray[np.int64]
@@ -22,7 +23,7 @@ boards int8 `[B, N, N]` and masks."""
 
 
 @dataclass(frozen=True)
-class Trajectories:
+class Trajectories(Records):
     """G trajectories of at most T steps.
 
     Attributes:
@@ -32,13 +33,6 @@ class Trajectories:
 
     puzzles: NDArray[np.int8]
     actions: NDArray[np.int16]
-
-    def __len__(self) -> int:
-        return len(self.puzzles)
-
-    def __getitem__(self, index: NDArray[np.integer] | NDArray[np.bool_] | slice) -> Trajectories:
-        """Return some of the trajectories."""
-        return Trajectories(self.puzzles[index], self.actions[index])
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ from sudoku_learning.recurrent.labelled import (
     SOLVED_SHARE,
     LabelledBatch,
     LabelledPuzzles,
+    LabelPool,
     RecurrentConfig,
     draw_batches,
 )
@@ -16,6 +17,7 @@ from sudoku_learning.recurrent.labelled import (
 __all__ = [
     "PLACEMENT_LOSS",
     "SOLVED_SHARE",
+    "LabelPool",
     "LabelledBatch",
     "LabelledPuzzles",
     "RecurrentBatch",

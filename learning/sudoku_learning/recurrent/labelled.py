@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -19,6 +19,8 @@ from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import Network
 from sudoku_learning.networks.factor_graph import FactorGraphFeatures
 from sudoku_learning.recurrent.batch import RecurrentBatch, Segment
+from sudoku_learning.training.checkpoint import REPLAY
+from sudoku_learning.training.records import check_arrays
 
 PLACEMENT_LOSS = "losses/placement_loss"
 """The curve of the mean cross-entropy of placements."""
@@ -69,6 +71,56 @@ class LabelledPuzzles(Protocol):
     @property
     def solutions(self) -> NDArray[np.int8]:
         """int8 `[M, N, N]`."""
+
+
+class LabelPool:
+    """Puzzles int8 `[M, N, N]` that were solved, with their solutions, oldest first.
+
+    Args:
+        geometry: of the boards.
+        capacity: how many are kept, the latest; None keeps all.
+    """
+
+    KINDS = ("puzzles", "solutions")
+
+    def __init__(self, geometry: Geometry, capacity: int | None = None) -> None:
+        self.geometry = geometry
+        self._capacity = capacity
+        size = geometry.size
+        self.puzzles = np.zeros((0, size, size), np.int8)
+        self.solutions = np.zeros((0, size, size), np.int8)
+
+    def __len__(self) -> int:
+        return len(self.puzzles)
+
+    def add(self, puzzles: NDArray[np.int8], solutions: NDArray[np.int8]) -> None:
+        """Add puzzles, and drop the oldest beyond the capacity."""
+        kept = slice(-self._capacity if self._capacity else None, None)
+        self.puzzles = np.concatenate([self.puzzles, puzzles])[kept]
+        self.solutions = np.concatenate([self.solutions, solutions])[kept]
+
+    def arrays(self, prefix: str = "") -> dict[str, NDArray[np.generic]]:
+        """Return everything that `restore` needs, under names that begin with `prefix`."""
+        return {f"{prefix}{kind}": getattr(self, kind) for kind in self.KINDS}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> None:
+        """Take over the arrays of another pool, those whose names begin with `prefix`.
+
+        Raises:
+            ValueError: if they are none, or hold a board that solves no puzzle.
+        """
+        own = {name: array for name, array in arrays.items() if name.startswith(prefix)}
+        length = len(np.atleast_1d(own.get(f"{prefix}puzzles", ())))
+        shape = (min(length, self._capacity or length), self.geometry.size, self.geometry.size)
+        check_arrays(own, {f"{prefix}{kind}": (shape, np.int8) for kind in self.KINDS})
+        puzzles, solutions = (own[f"{prefix}{kind}"] for kind in self.KINDS)
+        if ((puzzles < 0) | (solutions < 1) | (solutions > shape[1])).any():
+            raise ValueError(f"{REPLAY}: {prefix}boards hold other digits than 1 to {shape[1]}")
+        if ((puzzles != 0) & (puzzles != solutions)).any():
+            raise ValueError(f"{REPLAY}: one of {prefix}solutions contradicts its puzzle")
+        if not board.is_solved(solutions, self.geometry).all():
+            raise ValueError(f"{REPLAY}: one of {prefix}solutions breaks the rules")
+        self.puzzles, self.solutions = puzzles, solutions
 
 
 class LabelledBatch(RecurrentBatch):

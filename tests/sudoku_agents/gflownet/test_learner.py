@@ -17,15 +17,13 @@ from sudoku_agents.gflownet.learner import (
     GFlowNetLearner,
     main,
 )
-from sudoku_agents.gflownet.replay import SolutionReplay
-from sudoku_agents.gflownet.trajectories import sample_backward_trajectories
 from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, read_curves
 from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
 from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import FactorGraphConfig, MLPConfig
-from sudoku_learning.recurrent import SOLVED_SHARE, RecurrentConfig
+from sudoku_learning.recurrent import SOLVED_SHARE, LabelPool, RecurrentConfig
 from sudoku_learning.training import OptimiserConfig, Progress, Random, Training
 
 FOUR = Geometry.standard(4)
@@ -232,21 +230,20 @@ def test_solutions_that_were_found_are_kept_and_no_others(tmp_path):
         (lambda arrays: arrays.pop("puzzles"), "it must hold"),
         (lambda arrays: arrays.update(puzzles=arrays["puzzles"][:-1]), "must be int8"),
         (lambda arrays: arrays.update(puzzles=arrays["puzzles"].astype(np.int16)), "must be int8"),
-        (lambda arrays: arrays["solutions"].fill(5), "else than digits"),
-        (lambda arrays: arrays["solutions"].fill(1), "breaks the rules"),
+        (lambda arrays: arrays["solutions"].fill(5), "other digits than 1 to 4"),
+        (lambda arrays: [arrays["puzzles"].fill(0), arrays["solutions"].fill(1)], "breaks the"),
         (lambda arrays: arrays["puzzles"].fill(9), "contradicts its puzzle"),
     ],
 )
 def test_damaged_replays(damage, message):
     test = puzzles.load("4x4", "test")[:6]
-    replay = SolutionReplay(FOUR, 10)
-    rng = np.random.default_rng(0)
-    replay.add(sample_backward_trajectories(test.puzzles, test.solutions, FOUR, "any", rng))
+    replay = LabelPool(FOUR, 10)
+    replay.add(test.puzzles, test.solutions)
     assert len(replay) == 6
     arrays = {name: array.copy() for name, array in replay.arrays().items()}
     damage(arrays)
     with pytest.raises(ValueError, match=message):
-        SolutionReplay(FOUR, 10).restore(arrays)
+        LabelPool(FOUR, 10).restore(arrays)
 
 
 @pytest.mark.parametrize(

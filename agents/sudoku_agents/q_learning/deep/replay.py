@@ -5,7 +5,7 @@ Source: Schaul et al., "Prioritized experience replay" (2016), for the prioritie
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from sudoku_agents.q_learning.deep.sum_tree import SumTree
 from sudoku_learning.training.checkpoint import REPLAY
+from sudoku_learning.training.records import Records, check_arrays
 
 SMALLEST_ERROR = 1e-3  # what is learned by now is still drawn now and then
 
 
 @dataclass(frozen=True)
-class Moves:
+class Moves(Records):
     """M moves, each with what came of it in the n steps from there, or until the game was over.
 
     Attributes:
@@ -40,22 +41,9 @@ class Moves:
     discounts: NDArray[np.float32]
     solutions: NDArray[np.int8]
 
-    def __len__(self) -> int:
-        return len(self.boards)
-
-    def __getitem__(self, index: NDArray[Any] | slice) -> Moves:
-        """Return some of the moves."""
-        return Moves(*(column[index] for column in self.columns().values()))
-
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the arrays by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    @classmethod
-    def concatenate(cls, parts: Sequence[Moves]) -> Moves:
-        """Return the moves of all parts, one after the other; there is at least one part."""
-        columns = zip(*(part.columns().values() for part in parts), strict=True)
-        return cls(*(np.concatenate(column) for column in columns))
 
     @classmethod
     def none(cls, count: int, size: int) -> Moves:
@@ -175,19 +163,11 @@ class MoveReplay:
             "priorities": np.zeros(0),
             "next": np.zeros(0, np.int64),
         }
-        if arrays.keys() != wanted.keys():
-            raise ValueError(f"{REPLAY}: it must hold {', '.join(wanted)}")
         lengths = {"next": 1, "priorities": length if self._tree else 0}
+        forms = {n: ((lengths.get(n, length), *a.shape[1:]), a.dtype) for n, a in wanted.items()}
+        check_arrays(arrays, forms)
         for name, like in wanted.items():
-            array, shape = arrays[name], (lengths.get(name, length), *like.shape[1:])
-            if array.shape != shape or array.dtype != like.dtype:
-                raise ValueError(
-                    f"{REPLAY}: {name} must be {like.dtype} {list(shape)}, not {array.dtype} "
-                    f"{list(array.shape)}"
-                )
-            if not np.isfinite(array).all():
-                raise ValueError(f"{REPLAY}: the numbers of {name} are not all finite")
-            most = size if like.ndim == 3 else np.inf
+            array, most = arrays[name], size if like.ndim == 3 else np.inf
             if array.size and name != "returns" and not 0 <= array.min() <= array.max() <= most:
                 raise ValueError(f"{REPLAY}: {name} has numbers below 0, or above {most}")
         at, is_full = int(arrays["next"][0]), length == self._capacity

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_learning.training.checkpoint import REPLAY
+from sudoku_learning.training.records import check_arrays
 
 
 @dataclass(frozen=True)
@@ -60,16 +61,7 @@ class FixedPuzzles:
         Raises:
             ValueError: if they are none, or of another number or size.
         """
-        wanted = self.arrays()
-        if arrays.keys() != wanted.keys():
-            raise ValueError(f"{REPLAY}: it must hold {', '.join(wanted)}")
-        for name, array in wanted.items():
-            given = arrays[name]
-            if (given.shape, given.dtype) != (array.shape, array.dtype):
-                raise ValueError(
-                    f"{REPLAY}: {name} must be {array.dtype} {list(array.shape)}, not "
-                    f"{given.dtype} {list(given.shape)}"
-                )
+        check_arrays(arrays, {n: (a.shape, a.dtype) for n, a in self.arrays().items()})
         size, cells = self.solutions.shape[1], self.places[0].size
         found = FixedPuzzles(arrays["solutions"], arrays["places"])
         if not 1 <= found.solutions.min() <= found.solutions.max() <= size:
