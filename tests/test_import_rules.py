@@ -60,6 +60,7 @@ SUBPACKAGES = {
         "compiler",
         "storage",
         "plugins",
+        "usage_errors",
         "geometry",
         "kernels",
         "board",
@@ -100,7 +101,7 @@ SUBPACKAGES = {
     "baselines/sudoku_baselines": ("classical", "belief_propagation", "neural", "leaderboard"),
 }
 # The subpackages of sudoku_gym are folders, but for these.
-FILES = {"registration", "testing", "__main__"}
+FILES = {"plugins", "usage_errors", "registration", "testing", "__main__"}
 
 
 def imported_modules(source):

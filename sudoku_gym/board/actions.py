@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from sudoku_gym.board.checks import candidates
+from sudoku_gym.board import candidates
 from sudoku_gym.compiler.intrinsics import nonzero_bits, popcount, uncounted
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.compiler.random_stream import new_stream, next_below

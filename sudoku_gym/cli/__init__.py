@@ -27,7 +27,7 @@ from sudoku_gym.cli.solve import Solve
 from sudoku_gym.cli.terminal import plain, replace_unprintable
 from sudoku_gym.cli.watch import Watch
 from sudoku_gym.plugins import import_from
-from sudoku_gym.plugins.usage_errors import short_usage_errors
+from sudoku_gym.usage_errors import short_usage_errors
 
 PROGRAM = "sudoku-gym"
 BAD_INPUT = 2

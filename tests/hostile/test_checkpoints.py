@@ -63,7 +63,7 @@ def folder(tmp_path, monkeypatch):
     (info / "entry_points.txt").write_text(f"[{plugins.POLICIES}]\n{entries}")
     monkeypatch.chdir(hostile)
     monkeypatch.setattr(sys, "path", sys.path.copy())
-    monkeypatch.setattr(plugins.entry_points, "_users_folders", set())
+    monkeypatch.setattr(plugins, "_users_folders", set())
     yield hostile
     assert not (tmp_path / "it ran").exists()
 

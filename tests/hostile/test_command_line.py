@@ -188,7 +188,7 @@ def work(tmp_path, monkeypatch):
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", sys.path.copy())
-    monkeypatch.setattr(plugins.entry_points, "_users_folders", set())
+    monkeypatch.setattr(plugins, "_users_folders", set())
     yield tmp_path
     for name in ("broken", "fails", "bad_policies"):
         sys.modules.pop(name, None)

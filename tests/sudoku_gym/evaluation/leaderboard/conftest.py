@@ -65,9 +65,7 @@ def play(tmp_path, monkeypatch, in_this_process):
     """Play into a file in this process: `play(path=..., only=...)`; return what was done."""
     monkeypatch.setattr(play_module, "perform", in_this_process)
     # Reading what is installed, and asking git, take most of such a run.
-    installed = cache(plugins.available)
-    for module in (plugins, plugins.entry_points):
-        monkeypatch.setattr(module, "available", installed)
+    monkeypatch.setattr(plugins, "available", cache(plugins.available))
     monkeypatch.setattr(identity, "_commit", str)
     monkeypatch.setattr(cells, "_MAX_LAPS", 2)
 
@@ -86,7 +84,7 @@ def own_policies(tmp_path, monkeypatch):
     """A file of third-party policies that `module:attribute` finds."""
     (tmp_path / "third_party.py").write_text(POLICIES)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(plugins.entry_points, "_users_folders", set())
+    monkeypatch.setattr(plugins, "_users_folders", set())
     yield
     sys.modules.pop("third_party", None)
 
