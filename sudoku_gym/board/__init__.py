@@ -23,17 +23,11 @@ _SEPARATORS = frozenset(" \t\r\n|+-,;")
 
 
 def parse(text: str, geometry: Geometry | None = None) -> NDArray[np.int8]:
-    """Read one board.
+    """Read one board, row by row: int8 `[N, N]`.
 
     Digits above 9 are letters (A = 10 ... P = 25); `0` and `.` are blanks; spaces, line breaks
-    and `| + - , ;` are skipped, so a drawn grid reads as well as a single line.
-
-    Args:
-        text: the board, row by row.
-        geometry: the board's shape; None takes N from the number of symbols.
-
-    Returns:
-        int8 `[N, N]`.
+    and `| + - , ;` are skipped, so a drawn grid reads as well as a single line. Without a geometry
+    N follows from the number of symbols.
 
     Raises:
         ValueError: if the length fits no board, or a symbol is no digit of it.
@@ -58,10 +52,9 @@ def parse(text: str, geometry: Geometry | None = None) -> NDArray[np.int8]:
 
 
 def parse_many(lines: Iterable[str], geometry: Geometry | None = None) -> NDArray[np.int8]:
-    """Read boards of one size, one a line; empty lines and lines that start with # are skipped.
+    """Read boards of one size, one a line: int8 `[B, N, N]`.
 
-    Returns:
-        int8 `[B, N, N]`.
+    Empty lines and lines that start with # are skipped.
 
     Raises:
         ValueError: with the number of the line (from 1), if one does not parse, if the sizes
@@ -118,10 +111,6 @@ def cell_name(cell: int, size: int) -> str:
 
 def as_boards(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.int8]:
     """Check a batch of boards and return it as a C-contiguous int8 array `[B, N, N]`.
-
-    Args:
-        boards: integers `[B, N, N]`.
-        geometry: the boards' shape; None means the standard one for N.
 
     Raises:
         ValueError: if the shape is wrong or a value is no digit.
@@ -201,10 +190,7 @@ def check_puzzle(board: ArrayLike, geometry: Geometry | None = None) -> None:
         for cell in unit[flat[unit] > 0].tolist():
             digit = int(flat[cell])
             if digit in seen:
-                first, second = (
-                    cell_name(seen[digit], geometry.size),
-                    cell_name(cell, geometry.size),
-                )
+                first, second = (cell_name(each, geometry.size) for each in (seen[digit], cell))
                 raise ValueError(
                     f"{SYMBOLS[digit]} stands twice in a unit, at {first} and {second}; "
                     "change one of these givens"

@@ -50,14 +50,11 @@ def geometry_of_actions(action_space: spaces.Space[Any], geometry: Geometry | No
 def sample_actions(
     masks: NDArray[np.int8] | NDArray[np.bool_], rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Draw an action for each board, uniformly from its legal ones.
+    """Draw an action for each board, uniformly from its legal ones: int64 `[B]`, 0 if none is.
 
     Args:
         masks: int8 or bool `[B, A]`, 1 = legal; `info["action_mask"]` of a vector environment.
-        rng: the generator that decides; one draw is taken from it.
-
-    Returns:
-        int64 `[B]`; 0 where nothing is legal.
+        rng: one draw is taken from it.
 
     Raises:
         ValueError: if the masks are of another shape.

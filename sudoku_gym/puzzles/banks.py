@@ -30,17 +30,10 @@ NAMES = ("4x4", "6x6", "9x9", "9x9-hard", "16x16", "25x25", *VARIANTS, "named")
 
 
 def load(name: str, split: str = "all") -> PuzzleSet:
-    """Load a bank, or one split of it.
-
-    Args:
-        name: one of `NAMES`.
-        split: `"train"`, `"validation"`, `"test"` or `"all"`. The named boards have no splits.
-
-    Returns:
-        The puzzles in arrays of your own.
+    """Load a bank of `NAMES`, or one split of it, in arrays of your own.
 
     Raises:
-        ValueError: if there is no such bank or split.
+        ValueError: if there is no such bank or split. The named boards have no splits.
     """
     if name not in NAMES:
         raise ValueError(f"no bank is called {name!r}: use one of {', '.join(NAMES)}")
@@ -55,9 +48,6 @@ def load(name: str, split: str = "all") -> PuzzleSet:
 
 def orbits_of(name: str) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.uint64]]:
     """Return one board of each orbit of a bank, the orbit's split, and its stored key.
-
-    Args:
-        name: a bank with splits.
 
     Returns:
         int8 `[O, N, N]`, solutions from 9x9 up and puzzles below; int8 `[O]`, indices into

@@ -23,14 +23,9 @@ _ONE = np.uint32(1)
 
 
 def grade(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.int8]:
-    """Return the grade of each puzzle, an index into `GRADES`.
+    """Return the grade of each puzzle, int8 `[B]`, an index into `GRADES`.
 
-    Args:
-        boards: int `[B, N, N]`, each with exactly one solution (else the grade is `search`).
-        geometry: the boards' shape; None means the standard one for N.
-
-    Returns:
-        int8 `[B]`.
+    The boards, int `[B, N, N]`, should have exactly one solution; else the grade is `search`.
 
     Raises:
         ValueError: if the boards have a wrong shape or digit.
@@ -46,16 +41,10 @@ def grade(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.int
 def candidates_after(
     boards: ArrayLike, technique: int, geometry: Geometry | None = None
 ) -> NDArray[np.uint32]:
-    """Return the candidates left when techniques 0 to `technique` are exhausted.
+    """Return the candidates left when techniques 0 to `technique` (of `GRADES`) are exhausted.
 
-    Args:
-        boards: int `[B, N, N]`.
-        technique: an index into `GRADES`, below `search`.
-        geometry: the boards' shape; None means the standard one for N.
-
-    Returns:
-        uint32 `[B, N, N]`, bit `digit - 1`; a filled cell keeps its one bit, and a cell
-        without any bit shows a contradiction.
+    They are uint32 `[B, N, N]`, bit `digit - 1`; a filled cell keeps its one bit, and a cell
+    without any bit shows a contradiction. The boards are int `[B, N, N]`.
 
     Raises:
         ValueError: if the technique has no such number or the boards a wrong shape or digit.

@@ -46,7 +46,7 @@ def generate(
 
     Args:
         count: how many.
-        geometry: the shape of the boards.
+        geometry: of the boards.
         rng: decides everything.
         givens: stop digging at so many givens; 0 digs until the puzzle is minimal. Not every grid
             has a puzzle with few givens: `.blanks` tells what was reached.
@@ -95,8 +95,7 @@ def random_grids(count: int, geometry: Geometry, rng: np.random.Generator) -> ND
     Raises:
         RuntimeError: if none was found.
     """
-    every_cell = geometry.num_cells
-    return generate(count, geometry, rng, givens=every_cell).solutions
+    return generate(count, geometry, rng, givens=geometry.num_cells).solutions
 
 
 def _cell_groups(geometry: Geometry, pattern: str) -> NDArray[np.int64]:
@@ -181,18 +180,11 @@ def _random_item(stream, items):
 
 @njit(**INNER)
 def dig(searcher, order, chunk, givens, puzzle, solution):
-    """Take groups of cells out of `puzzle` in turn, where it stays unique.
+    """Take groups of cells out of `puzzle`, int8 `[N**2]`, in turn, where it stays unique.
 
-    Args:
-        searcher: `new_searcher(...)`.
-        order: int64 `[G, 2]`, the groups, a single cell twice.
-        chunk: how many groups to try to take at once; halved each time that is too many.
-        givens: stop at so many.
-        puzzle: int8 `[N**2]`, with one solution, changed in place.
-        solution: int8 `[N**2]`.
-
-    Returns:
-        Whether each group had its turn, and none can be taken out of what is left.
+    `order`, int64 `[G, 2]`, holds the groups, a single cell twice; `chunk` of them are tried at
+    once, half as many each time that is too many. Returns whether each group had its turn, and
+    none can be taken out of what is left.
     """
     reset_weights(searcher.space)
     left = 0

@@ -144,9 +144,8 @@ def _shuffle_givens(stream, puzzle, order):
 def _exchange(stream, searcher, removed, order, puzzle, solution):
     """Take `removed` givens away, and add others until the puzzle is unique again.
 
-    Returns:
-        How many cells `order` then holds: those removed, the old givens and the new ones; 0 if
-        there is nothing to add or the node limit came first.
+    Returns how many cells `order` then holds: those removed, the old givens and the new ones; 0 if
+    there is nothing to add or the node limit came first.
     """
     total = _shuffle_givens(stream, puzzle, order)
     if removed > total:

@@ -22,12 +22,7 @@ _CELL, _LINE, _UNIT, _DIGIT = range(4)
 
 
 def same_orbit(a: ArrayLike, b: ArrayLike, geometry: Geometry | None = None) -> bool:
-    """Say whether a symmetry of the geometry turns board `a` into board `b`.
-
-    Args:
-        a: int `[N, N]`, 0 for a blank.
-        b: int `[N, N]`.
-        geometry: the boards' shape; None means the standard one for N.
+    """Say whether a symmetry of the geometry turns board `a` into board `b`, int `[N, N]` each.
 
     Raises:
         ValueError: if the boards have a wrong shape or digit, or different sizes.
@@ -44,10 +39,6 @@ def same_orbit(a: ArrayLike, b: ArrayLike, geometry: Geometry | None = None) -> 
 
 def canonical_keys(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.uint64]:
     """Return a number for each board that is the same for all boards of an orbit: uint64 `[B]`.
-
-    Args:
-        boards: int `[B, N, N]`, 0 for a blank.
-        geometry: the boards' shape; None means the standard one for N.
 
     Raises:
         ValueError: if the boards have a wrong shape or digit.
@@ -68,13 +59,7 @@ def find_in_splits(puzzle: ArrayLike, name: str) -> str | None:
 
     From 9x9 up the solutions are compared, as the splits are made: a puzzle counts as found if it
     shares its solved grid with one of the bank. Below, the puzzles themselves are.
-
-    Args:
-        puzzle: int `[N, N]`, 0 for a blank, with at least one solution.
-        name: a bank with splits.
-
-    Returns:
-        `"train"`, `"validation"`, `"test"`, or None if the bank does not hold it.
+    Returns None if the bank does not hold the puzzle, int `[N, N]`.
 
     Raises:
         ValueError: if there is no such bank, it has no splits, or the puzzle has no solution.

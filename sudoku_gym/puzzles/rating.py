@@ -29,7 +29,7 @@ def rate(
     symmetries: int = 31,
     node_limit: int = NODE_LIMIT,
 ) -> NDArray[np.int64]:
-    """Return the rating of each puzzle: guesses in the median over random symmetries.
+    """Return the rating of each puzzle, int64 `[B]`: median guesses over random symmetries.
 
     All boards are turned by the same symmetries, so a rating does not depend on the boards beside
     it. With 31 its standard deviation is some 8 % of it, with 15 half as much again.
@@ -37,12 +37,9 @@ def rate(
     Args:
         boards: int `[B, N, N]`, each with exactly one solution.
         rng: draws the symmetries.
-        geometry: the boards' shape; None means the standard one for N.
+        geometry: None means the standard one for N.
         symmetries: how many, an odd number.
         node_limit: guesses after which a search ends. A rating as large as this means 'or more'.
-
-    Returns:
-        int64 `[B]`.
 
     Raises:
         ValueError: if the boards have a wrong shape or digit, or a number is out of range.
@@ -81,14 +78,9 @@ def new_symmetry(tables):
 
 @njit(**INNER)
 def count_guesses(stream, searcher, group, symmetry, puzzle):
-    """Count the guesses of one search under a random symmetry, up to the node limit.
+    """Count the guesses of one search of `puzzle`, int8 `[N**2]`, under a random symmetry.
 
-    Args:
-        stream: draws the symmetry.
-        searcher: `new_searcher(...)`.
-        group: `group_of(geometry)`.
-        symmetry: `new_symmetry(tables)`, overwritten.
-        puzzle: int8 `[N**2]`.
+    `symmetry`, from `new_symmetry`, is overwritten. The count ends at the node limit.
     """
     space, scratch, tables, node_limit = searcher
     rows, columns, digits = symmetry
