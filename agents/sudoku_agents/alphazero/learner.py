@@ -32,16 +32,7 @@ from sudoku_learning.training.sampling import split_games
 
 
 class AlphaZeroLearner(SamplingLearner):
-    """Learns from its own games.
-
-    Args:
-        config: the run's.
-        random: draws the first weights.
-
-    Attributes:
-        network: the network under training.
-        sampler: has the games played.
-    """
+    """Learns from its own games."""
 
     metrics = ("policy_accuracy",)
 

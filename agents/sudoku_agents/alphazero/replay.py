@@ -19,16 +19,11 @@ class SparsePolicies:
 
     A dense row of a 16x16 board has 4,096 entries, of which a search gives a share to some dozens
     (PUCT) or hundreds (Gumbel).
-
-    Attributes:
-        offsets: int64 `[M + 1]`; policy m has the entries from `offsets[m]` to `offsets[m + 1]`.
-        actions: uint16 `[K]`, rising within a policy.
-        shares: float32 `[K]`, positive; those of a policy sum to 1.
     """
 
-    offsets: NDArray[np.int64]
-    actions: NDArray[np.uint16]
-    shares: NDArray[np.float32]
+    offsets: NDArray[np.int64]  # int64 `[M + 1]`; policy m is `offsets[m]:offsets[m + 1]`
+    actions: NDArray[np.uint16]  # uint16 `[K]`, rising within a policy
+    shares: NDArray[np.float32]  # float32 `[K]`, positive; those of a policy sum to 1
 
     @classmethod
     def of(cls, policies: NDArray[np.float32]) -> SparsePolicies:
@@ -58,7 +53,7 @@ class SparsePolicies:
 
     @classmethod
     def concatenate(cls, parts: Sequence[SparsePolicies]) -> SparsePolicies:
-        """Return the policies of all parts, one after the other; there is at least one part."""
+        """Return the policies of all parts, at least one, as one."""
         lengths = np.concatenate([np.diff(part.offsets) for part in parts])
         return cls(
             np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]),
@@ -69,25 +64,15 @@ class SparsePolicies:
 
 @dataclass(frozen=True)
 class Positions(Records):
-    """M positions of self-play: the triples (s, p_s, r) of cAlphaZero, section 4.2.
+    """M positions of self-play: the triples (s, p_s, r) of cAlphaZero, section 4.2."""
 
-    Attributes:
-        boards: int8 `[M, N, N]`.
-        policies: the search's improved policy p_s at each board.
-        returns: float32 `[M]`, the reward r at the end of the game.
-    """
-
-    boards: NDArray[np.int8]
-    policies: SparsePolicies
-    returns: NDArray[np.float32]
+    boards: NDArray[np.int8]  # int8 `[M, N, N]`
+    policies: SparsePolicies  # the search's improved policy p_s at each board
+    returns: NDArray[np.float32]  # float32 `[M]`, the reward r at the end of the game
 
 
 class PositionReplay:
-    """Keeps the positions of the latest iterations.
-
-    Args:
-        iterations: how many.
-    """
+    """Keeps the positions of the latest `iterations`."""
 
     def __init__(self, iterations: int) -> None:
         self._iterations = iterations
@@ -117,11 +102,7 @@ class PositionReplay:
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], size: int) -> None:
-        """Take over the arrays of another replay.
-
-        Args:
-            arrays: what `arrays` returned.
-            size: N of the boards.
+        """Take over the arrays of another replay, of boards of N = `size`.
 
         Raises:
             ValueError: if they are none, or do not fit each other.

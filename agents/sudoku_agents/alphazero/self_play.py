@@ -22,29 +22,17 @@ from sudoku_learning.training.sampling import SamplingTask
 
 @dataclass(frozen=True)
 class SelfPlayGames(Concatenable):
-    """G games of self-play.
+    """G games of self-play."""
 
-    Attributes:
-        positions: every board at which a move was made, with the search's answer.
-        levels: int64 `[G]`, blanks at the start.
-        solved: bool `[G]`.
-        returns: float32 `[G]`.
-        lengths: int64 `[G]`, moves.
-    """
-
-    positions: Positions
-    levels: NDArray[np.int64]
-    solved: NDArray[np.bool_]
-    returns: NDArray[np.float32]
-    lengths: NDArray[np.int64]
+    positions: Positions  # every board at which a move was made, in the order of moves
+    levels: NDArray[np.int64]  # int64 `[G]`, blanks at the start
+    solved: NDArray[np.bool_]  # bool `[G]`
+    returns: NDArray[np.float32]  # float32 `[G]`
+    lengths: NDArray[np.int64]  # int64 `[G]`, moves
 
 
 class SelfPlayer:
-    """Plays tasks with a network of its own; a `sudoku_learning.training.sampling.Worker`.
-
-    Args:
-        config: the environment and how to play.
-    """
+    """Plays tasks with a network of its own; a `sudoku_learning.training.sampling.Worker`."""
 
     def __init__(self, config: AlphaZeroConfig) -> None:
         self._config = config
@@ -74,17 +62,10 @@ def self_play(
     config: AlphaZeroConfig,
     rng: np.random.Generator,
 ) -> SelfPlayGames:
-    """Play one game on each board of `envs`.
+    """Play one new game on each of G boards, whose reward is the search's.
 
-    Args:
-        envs: G boards, of which each starts a new game; its reward is the search's.
-        evaluate: priors and values, see `search`.
-        config: the search, the noise and the temperature. With Gumbel at the root the moves are
-            those of the search, whose own noise explores.
-        rng: seeds the puzzles and draws noise and moves.
-
-    Returns:
-        The games, the positions in the order of moves.
+    `evaluate` returns priors and values, see `Evaluator`; `rng` seeds the puzzles and draws noise
+    and moves. With Gumbel at the root the moves are those of the search, whose own noise explores.
     """
     count = envs.num_envs
     boards, info = envs.reset(seed=int(rng.integers(2**32)))

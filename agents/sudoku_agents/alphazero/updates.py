@@ -20,22 +20,13 @@ from sudoku_learning.training import Optimiser
 
 @dataclass(frozen=True)
 class AlphaZeroLosses:
-    """Means over an iteration's updates.
+    """Means over an iteration's updates."""
 
-    Attributes:
-        policy: cross entropy of the network's policy against the search's, nats.
-        value: squared error of the value.
-        entropy: entropy of the network's policy, nats.
-        accuracy: share of positions where the network's first choice is the search's, or one of
-            several that share the first place: the alpha of Algorithm 1.
-        positions: how many positions were trained on, with repeats.
-    """
-
-    policy: float
-    value: float
-    entropy: float
-    accuracy: float
-    positions: int
+    policy: float  # cross entropy of the network's policy against the search's, nats
+    value: float  # squared error of the value
+    entropy: float  # entropy of the network's policy, nats
+    accuracy: float  # share of first choices that are (among) the search's: Algorithm 1's alpha
+    positions: int  # how many were trained on, with repeats
 
 
 def update_network(
@@ -49,17 +40,8 @@ def update_network(
 ) -> AlphaZeroLosses:
     """Update the network on batches drawn with replacement; the loss counts at every round.
 
-    Args:
-        network: with the heads `policy` and `value`.
-        optimiser: of the network's parameters.
-        positions: the replay.
-        num_new: how many positions the latest self-play added; sets the number of updates.
-        geometry: the boards' units.
-        config: the loss, the batch size, symmetries, and which placements the games allow.
-        rng: draws the batches and the symmetries.
-
-    Returns:
-        Means over the updates.
+    `num_new` is how many positions the latest self-play added; it sets the number of updates. `rng`
+    draws the batches and the symmetries.
     """
     weights, batch_size = config.loss, config.optimiser.batch_size
     network.train()
@@ -94,21 +76,18 @@ def update_network(
 def losses(
     logits: Tensor, values: Tensor, search_policy: Tensor, returns: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    r"""Return the three terms of the loss.
+    r"""Return the three terms of the loss: squared error, cross entropy, and entropy of pi_s.
 
     $$\ell = \lambda (r - v_s)^2 - p_s^\top \log \pi_s + \xi\, \pi_s^\top \log \pi_s$$
 
-    Source: cAlphaZero (Agarwal et al.), equation 5; the caller weighs and adds.
+    All are averaged over the batch and over any axes before it, such as rounds; the caller weighs
+    and adds. Source: cAlphaZero (Agarwal et al.), equation 5.
 
     Args:
         logits: float32 `[..., B, A]`, of pi_s; far below the others where illegal.
         values: float32 `[..., B]`, v_s.
         search_policy: float32 `[B, A]`, p_s.
         returns: float32 `[B]`, r.
-
-    Returns:
-        The squared error, the cross entropy, and the entropy of pi_s, averaged over the batch and
-        over any axes before it, such as the rounds of a recurrent body.
     """
     log_policy = torch.log_softmax(logits, -1)
     value_loss = (returns - values).square().mean()

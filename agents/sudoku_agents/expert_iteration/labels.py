@@ -1,7 +1,7 @@
-"""Labels: puzzles that the search has solved, by a worker that searches, in a pool that grows.
+"""Labels: puzzles that a worker's search has solved.
 
-A full board without conflicts is its own proof, so nobody has to be asked whether it is right. A
-puzzle has one solution; hence it labels every position on the way to it too.
+A full board without conflicts proves itself, and a puzzle has one solution, so it labels every
+position on the way to it too.
 """
 
 from __future__ import annotations
@@ -24,19 +24,12 @@ from sudoku_learning.training.sampling import SamplingTask
 
 @dataclass(frozen=True)
 class Labels(Concatenable):
-    """What the search found out about M puzzles of one environment.
+    """What the search found for puzzles of one environment."""
 
-    Attributes:
-        puzzles: int8 `[M, N, N]`, those that it solved.
-        solutions: int8 `[M, N, N]`.
-        tried: how many it was given.
-        evaluations: of the network, over all that were tried.
-    """
-
-    puzzles: NDArray[np.int8]
-    solutions: NDArray[np.int8]
-    tried: int
-    evaluations: int
+    puzzles: NDArray[np.int8]  # int8 `[M, N, N]`, those that were solved
+    solutions: NDArray[np.int8]  # int8 `[M, N, N]`
+    tried: int  # how many puzzles were searched
+    evaluations: int  # of the network, over all of these
 
     @property
     def solved(self) -> int:
@@ -48,11 +41,7 @@ NO_LABELS = Labels(np.zeros((0, 0, 0), np.int8), np.zeros((0, 0, 0), np.int8), 0
 
 
 class SearchWorker:
-    """Searches with a network of its own; a `sudoku_learning.training.sampling.Worker`.
-
-    Args:
-        config: the environments and the search.
-    """
+    """Searches with a network of its own; a `sudoku_learning.training.sampling.Worker`."""
 
     def __init__(self, config: ExpertIterationConfig) -> None:
         self._config = config

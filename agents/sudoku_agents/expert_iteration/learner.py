@@ -1,8 +1,7 @@
 """Expert iteration as a learner: search, label, update.
 
-Source: Anthony, Tian and Barber, "Thinking fast and slow with deep learning and tree search"
-(2017), for expert iteration; the expert is the retry search: cAlphaZero (Agarwal et al.), section
-6.
+Sources: Anthony, Tian and Barber, "Thinking fast and slow with deep learning and tree search"
+(2017); the expert is the retry search: cAlphaZero (Agarwal et al.), section 6.
 """
 
 from __future__ import annotations
@@ -53,14 +52,6 @@ class ExpertIterationLearner(SamplingLearner):
 
     An iteration gives the search new puzzles of each environment that has joined. What it solves
     goes into a pool for each environment, and the network is trained on boards from there.
-
-    Args:
-        config: the run's.
-        random: draws the first weights.
-
-    Attributes:
-        network: the network under training.
-        sampler: has puzzles searched.
     """
 
     metrics = ("searched",)

@@ -68,13 +68,13 @@ def load(
         folder: of the checkpoint or the run; by default the network that comes with the package.
         sample: draw each placement instead of taking the likeliest.
         rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint.
-        threshold: unless placements are drawn, all with a higher logit are played, the best first,
-            before the network is asked again. None takes 5 where maximum likelihood trained it, and
-            asks before every move where it did not; 1e9 asks before every move too.
+        threshold: without `sample`, all placements with a higher logit are played, the best first,
+            before the next evaluation. None takes 5 after maximum likelihood; otherwise, and with
+            1e9, each move has its own evaluation.
 
     Raises:
         ValueError: if there is no sound checkpoint in the folder, the network has no rounds, or
-            `threshold` is given for placements that are drawn.
+            `threshold` is given together with `sample`.
     """
     if sample and threshold is not None:
         raise ValueError(f"threshold={threshold}: placements that are drawn are drawn one by one")

@@ -20,17 +20,11 @@ from sudoku_gym.geometry import Geometry
 
 
 class LogZEstimates(NamedTuple):
-    """Of G trajectories of at most T steps, after R of the body's rounds; see `losses`.
+    """Of G trajectories of at most T steps, after R rounds of the body; see `losses`."""
 
-    Attributes:
-        values: float32 `[R, G, T + 1]`, u_t.
-        energies: float32 `[G, T + 1]`, of the states, see `log_candidate_product`; 0 at the end.
-        lengths: int64 `[G]`.
-    """
-
-    values: Tensor
-    energies: Tensor
-    lengths: Tensor
+    values: Tensor  # float32 `[R, G, T + 1]`, u_t
+    energies: Tensor  # float32 `[G, T + 1]`, see `log_candidate_product`; 0 at the end
+    lengths: Tensor  # int64 `[G]`
 
     def log_z(self, kind: Kind) -> Tensor:
         """Return log Z of each trajectory's puzzle, `[R, G]`, of a network with that loss."""
@@ -57,14 +51,8 @@ def log_z_estimates(
 ) -> LogZEstimates:
     """Estimate log Z from each state of trajectories of at least one step.
 
-    Args:
-        network: with gradients.
-        trajectories: G of them.
-        geometry: the boards' units.
-        order: in which blanks were filled.
-        reward: of dead ends.
-        inner_flows: whether the estimates between the first state and the end are needed; if not,
-            states with a single allowed placement are not evaluated.
+    Without `inner_flows` only the estimates of the first state and the end are needed, and states
+    with a single allowed placement are not evaluated.
     """
     boards, owners, steps = trajectories.states()
     masks = forward_masks(boards, geometry, order)
@@ -120,10 +108,7 @@ def _evaluate(
 def balance_loss(estimates: LogZEstimates, config: BalanceConfig, groups: Tensor) -> Tensor:
     """Return the loss that a configuration asks for.
 
-    Args:
-        estimates: of G trajectories.
-        config: which loss.
-        groups: int64 `[G]`, the puzzle of each, numbered from 0 without gaps.
+    `groups` int64 `[G]` numbers the puzzle of each trajectory, from 0 without gaps.
     """
     values, energies, lengths = estimates
     values = values[-(config.rounds or len(values)) :]

@@ -16,21 +16,13 @@ from sudoku_gym.geometry import Geometry, symmetry
 
 @dataclass(frozen=True)
 class Level:
-    """The S states after a number of placements, and the E steps that lead from them to the next.
+    """The S states after a number of placements, and the E steps from them to the next level."""
 
-    Attributes:
-        boards: int8 `[S, N, N]`, each once.
-        masks: their allowed placements; none where a trajectory ends.
-        parents: int64 `[E]`, the state in which each step begins.
-        actions: int64 `[E]`, its placement.
-        children: int64 `[E]`, the state of the next level that it leads to.
-    """
-
-    boards: NDArray[np.int8]
-    masks: ForwardMasks
-    parents: NDArray[np.int64]
-    actions: NDArray[np.int64]
-    children: NDArray[np.int64]
+    boards: NDArray[np.int8]  # int8 `[S, N, N]`, each once
+    masks: ForwardMasks  # nothing is allowed where a trajectory ends
+    parents: NDArray[np.int64]  # int64 `[E]`, the state in which each step begins
+    actions: NDArray[np.int64]  # int64 `[E]`, its placement
+    children: NDArray[np.int64]  # int64 `[E]`, the state of the next level
 
     @property
     def is_terminal(self) -> NDArray[np.bool_]:
@@ -39,19 +31,15 @@ class Level:
 
 
 class StateGraph:
-    """All states that can be reached from a puzzle.
+    """All states that can be reached from a puzzle, as `levels`.
 
     Args:
         puzzle: int8 `[N, N]`.
         geometry: its units.
         order: in which blanks are filled.
         limit: most states of a level.
-        symmetric: merge all boards of an orbit into one state, which one of them represents. Exact
-            for the true flow and for equivariant networks, which reach all boards of an orbit
-            equally often. Only for the order `any`: the next cell of an order is not symmetric.
-
-    Attributes:
-        levels: from the puzzle on.
+        symmetric: merge the boards of an orbit into one state, which one of them represents. Exact
+            for the true flow and for equivariant networks. Only for the order `any`.
 
     Raises:
         ValueError: if a level has more states than the limit, or `symmetric` is asked of a tree.
@@ -120,8 +108,7 @@ class StateGraph:
     ) -> NDArray[np.float64]:
         """Return how likely a policy ends at each of `terminal_boards`, float64 `[M]`.
 
-        Args:
-            log_policies: log P_F of each step of each level.
+        `log_policies` holds log P_F of each step of each level.
         """
         reached: NDArray[np.float64] = np.ones(1)
         ended = []

@@ -31,24 +31,14 @@ FLOW_CHUNK_SIZE = 1024  # boards
 
 
 class FlowOutput(NamedTuple):
-    """The network's outputs for B boards, after R of its body's rounds.
+    """The network's outputs for B boards, after R rounds of its body."""
 
-    Attributes:
-        log_pf: float32 `[R, B, N**3]`, log P_F of the allowed placements, -inf elsewhere.
-        log_flow: float32 `[R, B]`, of the flow head.
-    """
-
-    log_pf: Tensor
-    log_flow: Tensor
+    log_pf: Tensor  # float32 `[R, B, N**3]`, -inf where nothing is allowed
+    log_flow: Tensor  # float32 `[R, B]`, of the flow head
 
 
 class FlowNetwork(Network):
-    """A network with the two heads of a GFlowNet.
-
-    Args:
-        body: makes the body.
-        geometry: of the boards it will play.
-    """
+    """A network with the two heads of a GFlowNet: `policy` and `log_flow`."""
 
     def __init__(self, body: BodyConfig, geometry: Geometry) -> None:
         super().__init__(body, _HEADS, geometry)
@@ -63,7 +53,7 @@ class FlowNetwork(Network):
     ) -> FlowOutput:
         """Evaluate boards int8 `[B, N, N]` at each of which a placement is allowed.
 
-        Without `with_flow` the head of the flow, which takes as long as some rounds, is left out:
+        Without `with_flow` the flow head, which takes as long as some rounds, is left out:
         `log_flow` is 0.
         """
         given = torch.from_numpy(boards), torch.from_numpy(masks.candidates), geometry
@@ -101,24 +91,17 @@ class FlowNetwork(Network):
 def log_pf_of(logits: Tensor, allowed: Tensor) -> Tensor:
     """Return log P_F: each allowed placement by the sigmoid of its logit.
 
-    Args:
-        logits: float32 `[..., B, N**3]`.
-        allowed: bool `[B, N**3]`, at least one a board.
+    `logits` are float32 `[..., B, N**3]`, `allowed` bool `[B, N**3]` with at least one a board.
     """
     log_marginals = torch.nn.functional.logsigmoid(logits)
     return torch.log_softmax(log_marginals.masked_fill(~allowed, -torch.inf), -1)
 
 
 def log_num_subsets(blanks: NDArray[np.int64], made: NDArray[np.int64], order: Order) -> Tensor:
-    """Return the log of a board's flow by the head less that of the state's flow.
+    """Return log C(k, j) without an order, 0 in a tree: float32 `[S]`.
 
-    Args:
-        blanks: int64 `[S]`, k, of the puzzles.
-        made: int64 `[S]`, j, the placements made since.
-        order: in which blanks are filled.
-
-    Returns:
-        log C(k, j) without an order, 0 in a tree: float32 `[S]`.
+    It is the flow head's output less log F of a state with `made` (j) of a puzzle's `blanks` (k)
+    filled, both int64 `[S]`.
     """
     if order != "any":
         return torch.zeros(len(blanks))

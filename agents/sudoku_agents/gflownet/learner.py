@@ -47,17 +47,7 @@ SAMPLED = "curriculum/sampled"  # share of trajectories that ended at a solution
 
 
 class GFlowNetLearner(SamplingLearner):
-    """Learns from its own trajectories.
-
-    Args:
-        config: the run's.
-        random: draws the first weights.
-        source: of the puzzles; None takes the training puzzles of `config.env`.
-
-    Attributes:
-        network: the network under training.
-        sampler: has trajectories drawn.
-    """
+    """Learns from its own trajectories, from puzzles of `source` or of `config.env`."""
 
     metrics = ("sampled",)
 
@@ -130,8 +120,7 @@ class GFlowNetLearner(SamplingLearner):
     def _balance(self, drawn: Trajectories, rng: np.random.Generator) -> tuple[float, float]:
         """Update the network on trajectories, and some that lead to solutions found earlier.
 
-        Returns:
-            The loss, and the mean log Z of the drawn puzzles in the last round.
+        Return the loss, and the mean log Z of the drawn puzzles in the last round.
         """
         config = self.config
         repeats = config.repeats
@@ -152,17 +141,11 @@ class GFlowNetLearner(SamplingLearner):
         return loss.item(), log_z.item()
 
     def _fit_solutions(self, rng: np.random.Generator) -> tuple[float, float]:
-        """Make what leads to the solutions found earlier likely.
+        """Make what leads to solutions found earlier likely; return the loss and the solved share.
 
         Source: the forward Kullback-Leibler divergence of Malkin et al., "GFlowNets and variational
         inference" (2023), from trajectories that the uniform P_B leads back. Over all orders it
         wants the marginals of each board, which the binary cross entropy of each placement teaches.
-
-        Returns:
-            The loss, and the share of the boards that were solved as a whole.
-
-        Raises:
-            ValueError: if no solution was found yet.
         """
         if not len(self.replay):
             raise ValueError(

@@ -30,12 +30,8 @@ def trajectory_balance(estimates: Tensor, lengths: Tensor) -> Tensor:
 def log_partition_variance(estimates: Tensor, lengths: Tensor, groups: Tensor) -> Tensor:
     """Compare the ends of a puzzle's trajectories: the variance of u_n (VarGrad).
 
-    No flow is learned; the mean of a puzzle's u_n stands for its log Z.
-
-    Args:
-        estimates: see above.
-        lengths: see above.
-        groups: int64 `[G]`, the puzzle of each trajectory, numbered from 0 without gaps.
+    No flow is learned; the mean of a puzzle's u_n stands for its log Z. `groups` int64 `[G]`
+    numbers the puzzle of each trajectory, from 0 without gaps.
 
     Source: Zhang et al., "Robust scheduling with GFlowNets" (2023); Richter et al., "VarGrad"
     (2020).
@@ -57,15 +53,10 @@ def detailed_balance(estimates: Tensor, lengths: Tensor) -> Tensor:
 
 
 def sub_trajectory_balance(estimates: Tensor, lengths: Tensor, decay: float) -> Tensor:
-    """Compare each state with each later one: SubTB(lambda).
+    """Compare each state with each later one: SubTB(lambda), `decay` being lambda.
 
     The weighted mean of (u_i - u_j)^2 over i < j with weights lambda^(j - i), then the mean over
     trajectories. Towards 0 lambda makes it detailed balance; a large one trajectory balance.
-
-    Args:
-        estimates: see above.
-        lengths: see above.
-        decay: lambda, positive.
 
     Source: Madan et al., "Learning GFlowNets from partial episodes" (2023).
     """
@@ -83,16 +74,12 @@ def forward_looking_detailed_balance(
 ) -> Tensor:
     """Detailed balance of flows that are learned as a correction of the states' energies.
 
-    With log F(s) = log F~(s) - E(s), and E(s_n) = -log R(s_n) at the end, the network learns F~
-    alone.
+    With log F(s) = log F~(s) - E(s), and E(s_n) = -log R(s_n), the network learns F~ alone.
+    `estimates` have log F~ in the place of log F, except for u_n; `energies` float32 `[G, T + 1]`
+    are E(s_t), 0 at the end, where the reward is included already.
 
-    Args:
-        estimates: see above, but u_t has log F~ in the place of log F, except for u_n.
-        energies: float32 `[G, T + 1]`, E(s_t); 0 at the end, where the reward is included already.
-        lengths: see above.
-
-    Source: Pan et al., "Better training of GFlowNets with local credit and incomplete
-    trajectories" (2023).
+    Source: Pan et al., "Better training of GFlowNets with local credit and incomplete trajectories"
+    (2023).
     """
     return detailed_balance(estimates - energies, lengths)
 

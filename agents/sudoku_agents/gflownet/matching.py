@@ -29,20 +29,16 @@ def log_z_by_flow_matching(
     reward: RewardConfig,
     steps: int = 1,
 ) -> NDArray[np.float64]:
-    """Return log Z of puzzles by the flow head, evaluated `steps` placements later.
+    """Return log Z of puzzles by the flow head, evaluated `steps` placements later: float64 `[B]`.
 
     Args:
         network: in evaluation mode, trained in that order by `sub-trajectory-balance` or
-            `detailed-balance`, which learn the flows of all states, or by `trajectory-balance`,
-            which learns those of puzzles.
+            `detailed-balance`, or by `trajectory-balance`, which learns the flows of puzzles only.
         puzzles: int8 `[B, N, N]`.
         geometry: their units.
         order: in which blanks are filled. Without one there are many next boards.
         reward: of dead ends.
         steps: 0 evaluates the puzzles themselves.
-
-    Returns:
-        float64 `[B]`.
 
     Raises:
         ValueError: if `steps` is negative.

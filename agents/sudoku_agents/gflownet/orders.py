@@ -31,15 +31,10 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 
 
 class ForwardMasks(NamedTuple):
-    """The placements that B boards allow.
+    """The placements that B boards allow; `allowed` has none where a trajectory ends."""
 
-    Attributes:
-        candidates: bool `[B, N**3]`, the legal placements; what a network sees.
-        allowed: bool `[B, N**3]`, those that the order allows next; none where a trajectory ends.
-    """
-
-    candidates: NDArray[np.bool_]
-    allowed: NDArray[np.bool_]
+    candidates: NDArray[np.bool_]  # bool `[B, N**3]`, the legal placements
+    allowed: NDArray[np.bool_]  # bool `[B, N**3]`, those that the order allows next
 
     @property
     def num_allowed(self) -> NDArray[np.int64]:
@@ -63,11 +58,11 @@ def forward_masks(boards: NDArray[np.int8], geometry: Geometry, order: Order) ->
 def successors(
     boards: NDArray[np.int8], masks: ForwardMasks
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8]]:
-    """Return the boards after every allowed placement on boards int8 `[B, N, N]`.
+    """Return the boards after each of the E allowed placements on boards int8 `[B, N, N]`.
 
     Returns:
-        Of each of the E placements the board int64 `[E]` on which it is made, its action int64
-        `[E]`, and the board int8 `[E, N, N]` that it leads to; board by board.
+        The board int64 `[E]` on which each is made, its action int64 `[E]`, and the board int8
+        `[E, N, N]` that it leads to; board by board.
     """
     parents, actions = np.nonzero(masks.allowed)
     size = boards.shape[1]

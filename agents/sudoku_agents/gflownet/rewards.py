@@ -13,7 +13,7 @@ from sudoku_gym.geometry import Geometry
 def log_rewards(
     ends: NDArray[np.int8], geometry: Geometry, exponent: float | None, min_log_reward: float
 ) -> NDArray[np.float32]:
-    """Return the log of the reward at the end of trajectories.
+    """Return the log of the reward at the end of G trajectories, float32 `[G]`.
 
     A solved board pays 1. Dead ends must pay so little that most of the flow goes to solutions:
     without an order the empty 4x4 board has 8.9 million dead ends (each order counted) and 288
@@ -22,12 +22,9 @@ def log_rewards(
     Args:
         ends: int8 `[G, N, N]`, solved boards and dead ends.
         geometry: the boards' units.
-        exponent: dead ends pay their constraint fraction to this power, at least the
+        exponent: dead ends pay their constraint fraction to this power, if that is more than the
             least reward; None pays the least.
         min_log_reward: the log of the least reward, finite.
-
-    Returns:
-        float32 `[G]`.
     """
     fractions = board.constraint_fraction(ends, geometry)
     worth = np.full(len(ends), min_log_reward, np.float32)
@@ -40,12 +37,8 @@ def log_rewards(
 def log_candidate_product(candidates: NDArray[np.bool_], size: int) -> NDArray[np.float32]:
     """Return the log of the product of the cells' numbers of candidates: float32 `[B]`.
 
-    It bounds the log of the number of completions from above, and is 0 at a full board. In the
-    terms of Pan et al. (2023) it is minus the energy of a board on the way.
-
-    Args:
-        candidates: bool `[B, N**3]`, of boards without dead ends.
-        size: N.
+    It bounds the log of the number of completions from above, and is 0 at a full board: minus the
+    energy of Pan et al. (2023). `candidates` bool `[B, N**3]` are of boards without dead ends.
     """
     counts = count_true(candidates.reshape(-1, size)).reshape(len(candidates), -1)
     return np.log(np.maximum(counts, 1)).sum(1).astype(np.float32)

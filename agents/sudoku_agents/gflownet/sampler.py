@@ -22,12 +22,7 @@ from sudoku_learning.training.sampling import SamplingTask
 
 
 class TrajectoryWorker:
-    """Plays tasks with a network of its own; a `sudoku_learning.training.sampling.Worker`.
-
-    Args:
-        config: how to play.
-        source: where the puzzles come from.
-    """
+    """Plays tasks with a network of its own; a `sudoku_learning.training.sampling.Worker`."""
 
     def __init__(self, config: GFlowNetConfig, source: PuzzleSource) -> None:
         self._config = config
@@ -56,15 +51,9 @@ def sample_trajectories(
     rng: np.random.Generator,
     epsilon: float = 0.0,
 ) -> Trajectories:
-    """Draw a trajectory from each puzzle.
+    """Draw a trajectory from each of the puzzles int8 `[G, N, N]`.
 
-    Args:
-        network: whose policy draws.
-        puzzles: int8 `[G, N, N]`.
-        geometry: the boards' units.
-        order: in which blanks are filled.
-        rng: draws the placements.
-        epsilon: chance that a placement is drawn uniformly instead.
+    With a chance of `epsilon` a placement is drawn uniformly.
     """
 
     def choose(

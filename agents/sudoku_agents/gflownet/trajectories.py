@@ -24,15 +24,10 @@ boards int8 `[B, N, N]` and masks."""
 
 @dataclass(frozen=True)
 class Trajectories(Records):
-    """G trajectories of at most T steps.
+    """G trajectories of at most T steps."""
 
-    Attributes:
-        puzzles: int8 `[G, N, N]`, where they begin.
-        actions: int16 `[G, T]`, the placements; -1 after the end.
-    """
-
-    puzzles: NDArray[np.int8]
-    actions: NDArray[np.int16]
+    puzzles: NDArray[np.int8]  # int8 `[G, N, N]`, where they begin
+    actions: NDArray[np.int16]  # int16 `[G, T]`, the placements; -1 after the end
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
@@ -55,11 +50,10 @@ class Trajectories(Records):
         return self._final_boards()[0].reshape(self.puzzles.shape)
 
     def states(self) -> tuple[NDArray[np.int8], NDArray[np.int64], NDArray[np.int64]]:
-        """Return every board at which a placement was made.
+        """Return every board at which a placement was made, trajectory by trajectory.
 
         Returns:
-            Boards int8 `[S, N, N]`, the trajectory int64 `[S]` and the step int64 `[S]` of each,
-            in the order of the trajectories, then of their steps.
+            Boards int8 `[S, N, N]`, the trajectory int64 `[S]` and the step int64 `[S]` of each.
         """
         ends, step_of_cell = self._final_boards()
         owners, steps = np.nonzero(self.actions >= 0)
@@ -80,7 +74,7 @@ class Trajectories(Records):
 
     @classmethod
     def concatenate(cls, parts: Sequence[Trajectories]) -> Trajectories:
-        """Return the trajectories of all parts, one after the other; there is at least one part."""
+        """Return the trajectories of all parts, padded to the longest."""
         longest = max(part.actions.shape[1] for part in parts)
         actions = [
             np.pad(part.actions, ((0, 0), (0, longest - part.actions.shape[1])), constant_values=-1)
@@ -120,13 +114,8 @@ def sample_backward_trajectories(
 ) -> Trajectories:
     """Draw trajectories that lead from puzzles to solutions, from the backward policy.
 
-    Args:
-        puzzles: int8 `[G, N, N]`.
-        solutions: int8 `[G, N, N]`, a completion of each.
-        geometry: the boards' units.
-        order: in which blanks are filled. In a tree there is one way; else each order of the
-            placements is as likely as the others.
-        rng: draws the orders.
+    Without an order each order of the placements is as likely as the others; in a tree there is
+    one. Both `puzzles` and `solutions` are int8 `[G, N, N]`.
     """
     digits = np.arange(1, geometry.size + 1, dtype=np.int8)
     right = (solutions[..., None] == digits).reshape(len(solutions), -1)

@@ -33,13 +33,12 @@ def load(
     Args:
         folder: of the checkpoint or the run; by default the network that comes with the package.
         rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint.
-        threshold: all placements with a higher value are played, the best first, before the network
-            is asked again. None takes 5 where values are the logits of being solvable, and asks
-            before every move where they are not; 1e9 asks before every move too.
+        threshold: all placements with a higher value are played, the best first, before the next
+            evaluation. None takes 5 where values are the logits of being solvable; otherwise, and
+            with 1e9, each move has its own evaluation.
 
     Raises:
-        ValueError: if there is no sound checkpoint in the folder, or its network has no rounds to
-            choose.
+        ValueError: if there is no sound checkpoint in the folder, or its network has no rounds.
     """
     read = partial(config_from_json, kind=DQNConfig)
     config, network = load_network(folder, read, _make, rounds=rounds)

@@ -22,27 +22,16 @@ from sudoku_learning.training.sampling import SamplingTask
 
 @dataclass(frozen=True)
 class DQNGames(Concatenable):
-    """G games.
+    """G games."""
 
-    Attributes:
-        moves: all their moves.
-        solved: bool `[G]`.
-        returns: float32 `[G]`, the sums of their rewards.
-        lengths: int64 `[G]`, moves.
-    """
-
-    moves: Moves
-    solved: NDArray[np.bool_]
-    returns: NDArray[np.float32]
-    lengths: NDArray[np.int64]
+    moves: Moves  # of all games
+    solved: NDArray[np.bool_]  # bool `[G]`
+    returns: NDArray[np.float32]  # float32 `[G]`, the sums of rewards
+    lengths: NDArray[np.int64]  # int64 `[G]`, moves
 
 
 class DQNPlayer:
-    """Plays tasks with a network of its own; a `sudoku_learning.training.sampling.Worker`.
-
-    Args:
-        config: the environment and how to play.
-    """
+    """Plays tasks with a network of its own; a `sudoku_learning.training.sampling.Worker`."""
 
     def __init__(self, config: DQNConfig) -> None:
         self._config = config
@@ -70,13 +59,9 @@ class DQNPlayer:
 def play_games(
     policy: NetworkPolicy, envs: SudokuVectorEnv, config: DQNConfig, rng: np.random.Generator
 ) -> DQNGames:
-    """Play one game on each of G boards.
+    """Play one new game on each of G boards, with a policy's best and random placements.
 
-    Args:
-        policy: chooses the best placements.
-        envs: the boards, each of which starts a new game.
-        config: how many random moves there are, the steps and the discount of returns.
-        rng: seeds the puzzles and draws the random moves.
+    `rng` seeds the puzzles and draws the random moves.
     """
     count = envs.num_envs
     boards, info = envs.reset(seed=int(rng.integers(2**32)))
@@ -110,19 +95,16 @@ def moves_of(
     solved: NDArray[np.bool_],
     config: DQNConfig,
 ) -> Moves:
-    """Return the moves of G games, with what n steps brought.
+    """Return the moves of G games in the order in which they were made, with n-step returns.
 
     Args:
         boards: int8 `[T + 1, G, N, N]`, before each move and after the last; what follows the end
-            of a game is not looked at.
+            of a game is ignored.
         actions: int64 `[T, G]`, -1 after the end.
         rewards: float32 `[T, G]`, 0 after the end.
         lengths: int64 `[G]`, moves.
         solved: bool `[G]`.
         config: `targets.n_step` and `targets.discount`.
-
-    Returns:
-        The moves, in the order in which they were made.
     """
     steps, discount = config.targets.n_step, config.targets.discount
     returns, ahead = np.zeros_like(rewards), np.zeros_like(rewards)

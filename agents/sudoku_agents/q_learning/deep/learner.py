@@ -43,18 +43,7 @@ _TARGET = "target."
 
 
 class DQNLearner(SamplingLearner):
-    """Learns action values from its own games.
-
-    Args:
-        config: the run's.
-        random: draws the first weights.
-
-    Attributes:
-        network: the network under training.
-        target_network: gives the values of later boards in the targets.
-        replay: what was played.
-        sampler: has the games played.
-    """
+    """Learns action values from its own games."""
 
     metrics = ()
 

@@ -21,25 +21,14 @@ SMALLEST_ERROR = 1e-3  # what is learned by now is still drawn now and then
 
 @dataclass(frozen=True)
 class Moves(Records):
-    """M moves, each with what came of it in the n steps from there, or until the game was over.
+    """M moves, each with the n steps from there, or fewer where the game ended."""
 
-    Attributes:
-        boards: int8 `[M, N, N]`, where the move was made.
-        actions: int64 `[M]`, the placement.
-        returns: float32 `[M]`, the discounted rewards of these steps.
-        followers: int8 `[M, N, N]`, the board after them.
-        discounts: float32 `[M]`, the weight of that board's value: gamma to the power of the
-            steps, 0 if the game was over.
-        solutions: int8 `[M, N, N]`, the board with which the game ended if that was solved, else
-            zeros.
-    """
-
-    boards: NDArray[np.int8]
-    actions: NDArray[np.int64]
-    returns: NDArray[np.float32]
-    followers: NDArray[np.int8]
-    discounts: NDArray[np.float32]
-    solutions: NDArray[np.int8]
+    boards: NDArray[np.int8]  # int8 `[M, N, N]`, where the move was made
+    actions: NDArray[np.int64]  # int64 `[M]`, the placement
+    returns: NDArray[np.float32]  # float32 `[M]`, the discounted rewards of the n steps
+    followers: NDArray[np.int8]  # int8 `[M, N, N]`, the board after them
+    discounts: NDArray[np.float32]  # float32 `[M]`, of its value: gamma**steps, 0 after the end
+    solutions: NDArray[np.int8]  # int8 `[M, N, N]`, the solved board of the game, else zeros
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the arrays by name."""
@@ -61,28 +50,15 @@ class Moves(Records):
 
 @dataclass(frozen=True)
 class SampledMoves:
-    """B moves that were drawn.
-
-    Attributes:
-        moves: they.
-        index: int64 `[B]`, where they are kept.
-        weights: float32 `[B]`, of their losses: at most 1, and lower where the priorities draw a
-            move more often.
-    """
+    """B moves that were drawn."""
 
     moves: Moves
-    index: NDArray[np.int64]
-    weights: NDArray[np.float32]
+    index: NDArray[np.int64]  # int64 `[B]`, where they are kept
+    weights: NDArray[np.float32]  # float32 `[B]`, of their losses, at most 1: importance weights
 
 
 class MoveReplay:
-    """Keeps the latest moves.
-
-    Args:
-        capacity: how many.
-        size: N of the boards.
-        priority: alpha, see `ReplayConfig`.
-    """
+    """Keeps the latest `capacity` moves on N x N boards; `priority` is alpha of `ReplayConfig`."""
 
     def __init__(self, capacity: int, size: int, priority: float = 0.0) -> None:
         self._capacity = capacity
@@ -110,10 +86,7 @@ class MoveReplay:
     def sample(self, count: int, importance: float, rng: np.random.Generator) -> SampledMoves:
         """Draw moves, with replacement.
 
-        Args:
-            count: how many.
-            importance: beta; 1 makes up for the priorities entirely, 0 not at all.
-            rng: draws them.
+        `importance` is beta; 1 makes up for the priorities entirely, 0 not at all.
         """
         if self._tree is None:
             index = rng.integers(self._length, size=count)
@@ -128,9 +101,7 @@ class MoveReplay:
     def set_errors(self, index: NDArray[np.int64], errors: NDArray[np.float32]) -> None:
         """Set how wrong the values of some moves were, which is how soon they come again.
 
-        Args:
-            index: int64 `[B]`, as in the batch.
-            errors: float32 `[B]`, not negative.
+        `index` int64 `[B]` is that of the sample, `errors` float32 `[B]` are not negative.
         """
         if self._tree is not None:
             priorities = np.maximum(errors.astype(np.float64), SMALLEST_ERROR) ** self._priority

@@ -10,11 +10,7 @@ from numpy.typing import NDArray
 
 
 class SumTree:
-    """Priorities at the leaves of a binary tree, and at every node the sum of its two children.
-
-    Args:
-        capacity: number of leaves.
-    """
+    """Priorities at `capacity` leaves of a binary tree; each node has its children's sum."""
 
     def __init__(self, capacity: int) -> None:
         self._first_leaf = 1 << (capacity - 1).bit_length()
@@ -42,8 +38,7 @@ class SumTree:
     def find(self, masses: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return in which leaf each mass lies, int64 `[B]`, if they stand side by side.
 
-        Args:
-            masses: float64 `[B]`, from 0 to below `total`. None finds a leaf of priority 0.
+        Masses are float64 `[B]`, from 0 to below `total`. None finds a leaf of priority 0.
         """
         nodes = np.ones(len(masses), np.int64)
         left_over = masses.copy()

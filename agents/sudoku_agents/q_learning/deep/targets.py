@@ -42,17 +42,11 @@ from sudoku_learning.networks import Network
 
 @dataclass(frozen=True)
 class Targets:
-    """What the values on B boards should have been.
+    """What the values on B boards should have been."""
 
-    Attributes:
-        values: float32 `[B, N**3]`.
-        known: bool `[B, N**3]`, where there is one: the move, or every legal placement.
-        all_known: bool `[B]`, the boards where hindsight has a target for every placement.
-    """
-
-    values: NDArray[np.float32]
-    known: NDArray[np.bool_]
-    all_known: NDArray[np.bool_]
+    values: NDArray[np.float32]  # float32 `[B, N**3]`
+    known: NDArray[np.bool_]  # bool `[B, N**3]`: the move, or every legal placement
+    all_known: NDArray[np.bool_]  # bool `[B]`, where hindsight has a target for every placement
 
 
 def targets_of(
@@ -60,12 +54,8 @@ def targets_of(
 ) -> Targets:
     """Return the values that a batch of moves should have had.
 
-    Args:
-        moves: B of them.
-        network: the one under training, which chooses with `double`.
-        target_network: gives the values of the boards that the moves came to.
-        geometry: the boards' units.
-        config: how values and targets are meant.
+    With `double` the network under training chooses the placements of later boards, and the target
+    network gives their values.
     """
     count, size = len(moves), geometry.size
     known = np.zeros((count, size**3), np.bool_)
@@ -125,8 +115,8 @@ def hardest_choice(
         geometry: the boards' units.
 
     Returns:
-        The best placement of that constraint, int64 `[B]`, and whether every open constraint has a
-        placement, bool `[B]`.
+        The best placement of that constraint, int64 `[B]`, and whether every open constraint has
+        one, bool `[B]`.
     """
     members = constraint_members(geometry)
     digits = np.arange(1, geometry.size + 1, dtype=np.int8)
@@ -140,5 +130,5 @@ def hardest_choice(
 
 
 def as_values(numbers: Tensor, config: DQNConfig) -> Tensor:
-    """Turn what the network says of placements into action values."""
+    """Turn the network's outputs into action values."""
     return torch.sigmoid(numbers) if config.values == "solvable" else numbers

@@ -24,19 +24,8 @@ HINDSIGHT_WEIGHT = 0.01  # of a board whose placements all have a target: their 
 class ReplayBatch(RecurrentBatch):
     """Boards of moves drawn from the replay; with one segment each update has a new batch.
 
-    Args:
-        network: with the head `q`.
-        target_network: gets the network's weights by soft updates.
-        replay: what was played.
-        geometry: the boards' units.
-        config: batch size, targets and weights of the loss.
-        importance: beta, see `MoveReplay.sample`.
-        rng: draws moves.
-
-    Attributes:
-        boards: int8 `[B, N, N]`.
-        masks: bool `[B, N**3]`, the legal placements.
-        targets: what the values should be.
+    The target network gets the network's weights by soft updates. `importance` is beta of
+    `MoveReplay.sample`. `boards` are int8 `[B, N, N]`, `masks` bool `[B, N**3]`.
     """
 
     def __init__(
@@ -78,8 +67,8 @@ class ReplayBatch(RecurrentBatch):
     def run_segment(self) -> Segment:
         """Fill vacant rows and run the network.
 
-        The figures are the loss, the mean absolute difference between values and targets, the
-        mean value of the moves, and the share of boards with a target for every placement.
+        The figures are the loss, the mean absolute error and the mean value of the moves, and the
+        share of boards with a target for every placement.
         """
         if len(self._vacant):
             self._fill(self._vacant)
@@ -136,16 +125,13 @@ class ReplayBatch(RecurrentBatch):
 def q_loss(
     outputs: Tensor, wanted: Targets, weights: NDArray[np.float32], config: DQNConfig
 ) -> Tensor:
-    """Return the loss, averaged over rounds and boards.
+    """Return the weighted loss of the placements with a target, averaged over rounds and boards.
 
     Args:
         outputs: float32 `[R, B, N**3]`, of the network after each round.
         wanted: the targets.
         weights: float32 `[B]`.
         config: `values` decides between cross entropy (`solvable`) and Huber's loss (`plain`).
-
-    Returns:
-        The sum over the placements with a target, weighed, a tensor of one number.
     """
     known, targets = torch.from_numpy(wanted.known), torch.from_numpy(wanted.values)
     # The -1e9 of illegal placements is left out.

@@ -25,9 +25,6 @@ class QTablePolicy(PlacementPolicy):
     """Plays the legal placement with the highest value.
 
     On a board that is not in the table, and among equal values, it draws a legal placement.
-
-    Args:
-        table: of action values.
     """
 
     def __init__(self, table: QTable) -> None:
@@ -38,7 +35,7 @@ class QTablePolicy(PlacementPolicy):
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
     ) -> None:
-        """Start a batch of games; what the table does not know is drawn from `rng`."""
+        """Start a batch of games; `rng` draws among equal and unknown values."""
         super().reset(puzzles, geometry, rng)
         self._rng = rng
 

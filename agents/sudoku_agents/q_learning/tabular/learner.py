@@ -33,30 +33,15 @@ STATES = "charts/states"  # boards in the table
 
 @dataclass(frozen=True)
 class TabularGames:
-    """G games that were learned from.
+    """G games that were learned from."""
 
-    Attributes:
-        solved: bool `[G]`.
-        returns: float64 `[G]`.
-        lengths: int64 `[G]`, moves.
-    """
-
-    solved: NDArray[np.bool_]
-    returns: NDArray[np.float64]
-    lengths: NDArray[np.int64]
+    solved: NDArray[np.bool_]  # bool `[G]`
+    returns: NDArray[np.float64]  # float64 `[G]`
+    lengths: NDArray[np.int64]  # int64 `[G]`, moves
 
 
 class QLearningLearner(Learner):
-    """Learns a table.
-
-    Args:
-        config: the run's.
-        random: draws the puzzles that are played.
-
-    Attributes:
-        table: the action values.
-        puzzles: those that are played.
-    """
+    """Learns a table on puzzles that `random` draws once."""
 
     metrics = ()
 
@@ -123,22 +108,12 @@ def play_and_learn(
     config: QLearningConfig,
     rng: np.random.Generator,
 ) -> TabularGames:
-    r"""Play one game on each board; after each move update the table.
+    r"""Play one game on each board int8 `[G, N, N]`; after each move update the table.
 
     $$Q(s, a) \leftarrow Q(s, a) + \alpha (r + \gamma V(s') - Q(s, a))$$
 
-    where V(s') is the highest value of a legal action (Q-learning), or the value of the action
-    that is played next (SARSA); 0 if the game is over.
-
-    Args:
-        table: is updated.
-        envs: G boards.
-        boards: int8 `[G, N, N]`, the puzzles.
-        config: learning rate, discount, epsilon.
-        rng: draws the moves.
-
-    Returns:
-        The games.
+    where V(s') is the highest value of a legal action (Q-learning), or the value of the action that
+    is played next (SARSA); 0 if the game is over.
     """
     count = len(boards)
     boards, info = envs.reset(options={"puzzle": boards})

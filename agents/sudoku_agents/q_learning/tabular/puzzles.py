@@ -20,14 +20,10 @@ class FixedPuzzles:
 
     With n blanks the first n of a puzzle's order are blank, so the board of a lower level is
     reached from that of a higher one by right placements.
-
-    Attributes:
-        solutions: int8 `[K, N, N]`.
-        places: int64 `[K, N, N]`, a cell's place in the order, from 0; N**2 for a given.
     """
 
-    solutions: NDArray[np.int8]
-    places: NDArray[np.int64]
+    solutions: NDArray[np.int8]  # int8 `[K, N, N]`
+    places: NDArray[np.int64]  # int64 `[K, N, N]`, a cell's rank from 0; N**2 for a given
 
     @classmethod
     def drawn(cls, source: PuzzleSource, count: int, rng: np.random.Generator) -> FixedPuzzles:
@@ -39,14 +35,9 @@ class FixedPuzzles:
         return cls(solutions, np.where(puzzles == 0, places, cells))
 
     def boards(self, index: NDArray[np.int64], blanks: NDArray[np.int64]) -> NDArray[np.int8]:
-        """Return puzzles with so many blanks, at most as many as they have.
+        """Return puzzles int8 `[B, N, N]` with so many blanks, at most as many as they have.
 
-        Args:
-            index: int64 `[B]`, which puzzles.
-            blanks: int64 `[B]`.
-
-        Returns:
-            int8 `[B, N, N]`.
+        Both `index`, which puzzles, and `blanks` are int64 `[B]`.
         """
         is_blank = self.places[index] < np.minimum(blanks[:, None, None], self.places[0].size)
         return np.where(is_blank, np.int8(0), self.solutions[index])

@@ -16,11 +16,7 @@ UNKNOWN = -1
 
 
 class QTable:
-    """Action values Q(s, a) of boards that were met; 0 before anything is learned.
-
-    Args:
-        size: N of the boards.
-    """
+    """Action values Q(s, a) of N x N boards that were met; 0 before anything is learned."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -82,16 +78,10 @@ class QTable:
         targets: NDArray[np.float64],
         learning_rate: float,
     ) -> None:
-        """Move values towards their targets, by a share `learning_rate` of the way.
+        """Move values towards targets float64 `[B]`, by a share `learning_rate` in (0, 1].
 
-        Equal pairs of row and action count as if one came after the other, each with the mean of
-        their targets; so it does not matter in which order they stand.
-
-        Args:
-            rows: int64 `[B]`.
-            actions: int64 `[B]`.
-            targets: float64 `[B]`.
-            learning_rate: in (0, 1].
+        Equal pairs of row and action, both int64 `[B]`, count as if one came after the other, each
+        with the mean of their targets; so it does not matter in which order they stand.
         """
         pairs = rows * self._size**3 + actions
         each, which, counts = np.unique(pairs, return_inverse=True, return_counts=True)
