@@ -42,7 +42,6 @@ class RetryConfig:
     """evaluations of a board with all rounds of a recurrent network; later ones take one segment"""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         if self.evaluations < 1:
             raise ValueError(f"evaluations must be at least 1, not {self.evaluations}")
         if self.full_evaluations < 0:

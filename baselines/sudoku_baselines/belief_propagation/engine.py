@@ -30,19 +30,13 @@ IMPOSSIBLE = -1e300
 
 
 class FactorTables(NamedTuple):
-    """The factors of a geometry.
-
-    Attributes:
-        units: int32 `[U, N]`, as of the geometry; so are `cell_units` and `peers`.
-        edges: int32 `[C, K]`, the rows of `BeliefState.log_messages` to each cell, padded with U N.
-        graph: int32 `[E, 3]`, `placement_graph`, or `[0, 3]` for none.
-    """
+    """The factors of a geometry, whose `units [U, N]`, `cell_units` and `peers` come first."""
 
     units: NDArray[np.int32]
     cell_units: NDArray[np.int32]
     peers: NDArray[np.int32]
-    edges: NDArray[np.int32]
-    graph: NDArray[np.int32]
+    edges: NDArray[np.int32]  # [C, K], rows of `BeliefState.log_messages` to a cell; padding U N
+    graph: NDArray[np.int32]  # [E, 3], `placement_graph`, or [0, 3] for none
 
 
 class NumericConfig(NamedTuple):
@@ -64,26 +58,15 @@ class NumericConfig(NamedTuple):
 
 
 class BeliefState(NamedTuple):
-    """What is known of a board's C cells.
+    """What is known of a board's C cells."""
 
-    Attributes:
-        support: bool `[C, N]`, digits that are still possible.
-        choices: int64 `[C]`, how many these are.
-        log_prior: float64 `[C, N]`.
-        log_messages: float64 `[U N + 1, N]`, from unit u to its i-th cell in row u N + i; the last
-            row stays 0.
-        log_odds: float64 `[C, N]`, the message of the placement factor of each digit to each cell.
-        log_beliefs: float64 `[C, N]`.
-        beliefs: float64 `[C, N]`.
-    """
-
-    support: NDArray[np.bool_]
-    choices: NDArray[np.int64]
-    log_prior: NDArray[np.float64]
-    log_messages: NDArray[np.float64]
-    log_odds: NDArray[np.float64]
-    log_beliefs: NDArray[np.float64]
-    beliefs: NDArray[np.float64]
+    support: NDArray[np.bool_]  # [C, N], digits that are still possible
+    choices: NDArray[np.int64]  # [C], how many these are
+    log_prior: NDArray[np.float64]  # [C, N]
+    log_messages: NDArray[np.float64]  # [U N + 1, N], of unit u to its cell i in row u N + i; 0
+    log_odds: NDArray[np.float64]  # [C, N], from the placement factor of each digit to each cell
+    log_beliefs: NDArray[np.float64]  # [C, N]
+    beliefs: NDArray[np.float64]  # [C, N]
 
 
 @cache
@@ -113,10 +96,7 @@ def min_log_message(size: int) -> float:
 
 @njit(cache=True)
 def update_unit(unit, state, tables, config, work):
-    """Renew the messages of a unit to its cells; return False if it finds a contradiction.
-
-    Decided cells only take their digit from the others.
-    """
+    """Renew the messages of a unit to undecided cells; return False if it finds a contradiction."""
     counts, forward, backward, incoming, outgoing = work
     positions, digits = _open_part(tables.units[unit], state)
     if len(positions) != len(digits):
@@ -133,10 +113,7 @@ def update_unit(unit, state, tables, config, work):
 
 @njit(cache=True)
 def _open_part(cells, state):
-    """Return the positions of undecided cells in a unit, and the digits that decided ones leave.
-
-    There are as many of the one as of the other unless two decided cells hold the same digit.
-    """
+    """Return the positions of undecided cells in a unit, and the digits that decided ones leave."""
     size = len(cells)
     positions = np.empty(size, np.int64)
     is_free = np.ones(size, np.bool_)

@@ -13,11 +13,7 @@ from sudoku_gym.policies import PredictorPolicy
 
 
 class Marginals:
-    """The beliefs of a message-passing solver as a predictor of whole boards.
-
-    Args:
-        solver: runs from the start on every board, without checks.
-    """
+    """The beliefs of a message-passing solver, which runs without checks, as a predictor."""
 
     def __init__(self, solver: BeliefPropagation) -> None:
         self.solver = solver
@@ -31,11 +27,7 @@ class Marginals:
 
 
 class StochasticMarginals:
-    """Plays the blank cell of highest belief with a digit drawn from its marginal.
-
-    Args:
-        solver: whose beliefs are drawn from.
-    """
+    """Plays the blank cell of highest belief with a digit drawn from its marginal."""
 
     def __init__(self, solver: BeliefPropagation) -> None:
         self.solver = solver

@@ -45,16 +45,8 @@ def exact_messages(incoming, cells, take_max, counts, forward, backward, outgoin
 
     `forward[S]` sums (or maximises) over the ways to give the digits S to the first |S| cells,
     `backward[S]` over the ways to give the digits outside S to the others. Cell k gets digit x
-    where the k cells before it hold S and those after it the rest.
-
-    Args:
-        incoming: float64 `[>= cells, >= cells]`.
-        cells: how many cells, and digits, there are.
-        take_max: True for max-product.
-        counts: `popcounts` of at least `cells`.
-        forward: float64 `[>= 2**cells]`, scratch.
-        backward: the same.
-        outgoing: float64 `[>= cells, >= cells]`.
+    where the k cells before it hold S and those after it the rest. `take_max` is for max-product,
+    `counts` are the `popcounts` of at least `cells`, and both scratch arrays have 2**cells places.
     """
     full = (1 << cells) - 1
     forward[0] = 1.0
@@ -92,10 +84,7 @@ def exact_messages(incoming, cells, take_max, counts, forward, backward, outgoin
 def polynomial_messages(incoming, cells, outgoing):
     """Write equation 5, prod over the other cells of (1 - incoming), in O(cells^2).
 
-    Args:
-        incoming: float64 `[>= cells, >= cells]`, each row of the first `cells` sums to 1.
-        cells: how many cells, and digits, there are.
-        outgoing: float64 `[>= cells, >= cells]`.
+    The first `cells` rows of `incoming` sum to 1.
     """
     for digit in range(cells):
         product = 1.0

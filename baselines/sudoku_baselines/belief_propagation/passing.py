@@ -30,16 +30,10 @@ SINKHORN_TOLERANCE = 1e-3
 
 @njit(cache=True)
 def propagate_batch(supports, tables, config, grids, beliefs, outcomes, iterations):
-    """Run belief propagation on each board; all outputs are overwritten.
+    """Run belief propagation on each board, from supports bool `[B, C, N]`, which are spent.
 
-    Args:
-        supports: bool `[B, C, N]`, spent as work space.
-        tables: `FactorTables`.
-        config: `NumericConfig`.
-        grids: int8 `[B, C]`, the solution where the outcome is VALID, else the last one tried.
-        beliefs: float64 `[B, C, N]`, as they were at the end.
-        outcomes: int64 `[B]`.
-        iterations: int64 `[B]`, those made.
+    Written are the grids int8 `[B, C]` (the solution where the outcome is VALID, else the last one
+    tried), the last beliefs float64 `[B, C, N]`, outcomes and iterations made, int64 `[B]`.
     """
     size = tables.units.shape[1]
     exact = config.rule != POLYNOMIAL
@@ -49,13 +43,8 @@ def propagate_batch(supports, tables, config, grids, beliefs, outcomes, iteratio
     unit_work = (counts, np.empty(sets), np.empty(sets), np.empty(square), np.empty(square))
     nodes = tables.graph[-1, 1] + 1 if len(tables.graph) else 1
     cells = supports.shape[1]
-    digit_work = (
-        np.empty(nodes),
-        np.empty(nodes),
-        np.empty(cells),
-        np.empty(cells),
-        np.empty(size),
-    )
+    node_work, cell_work = (np.empty(nodes), np.empty(nodes)), (np.empty(cells), np.empty(cells))
+    digit_work = (*node_work, *cell_work, np.empty(size))
     graph = np.empty((size, *tables.graph.shape), np.int32)
     for b in range(len(supports)):
         for digit in range(size):

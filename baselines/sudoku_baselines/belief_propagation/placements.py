@@ -25,12 +25,10 @@ MAX_EDGES = 200_000
 
 @cache
 def placement_graph(geometry: Geometry) -> NDArray[np.int32]:
-    """Return the edges of the layered graph in the order of their rows.
+    """Return the edges of the layered graph in the order of their rows, int32 `[E, 3]`.
 
-    Returns:
-        int32 `[E, 3]`: the node an edge leaves, the node it reaches, its cell. Node 0 is the first
-        and the largest number the last. `[0, 3]` if there would be more than `MAX_EDGES`, as from
-        25x25 on.
+    Each is the node it leaves, the node it reaches, its cell. Node 0 is the first, the largest
+    number the last. `[0, 3]` if there would be more than `MAX_EDGES`, as from 25x25 on.
     """
     size, units = geometry.size, len(geometry.units)
     # Rows are layers; all other units are bits, dropped after the last row they reach into.
@@ -60,18 +58,8 @@ def placement_graph(geometry: Geometry) -> NDArray[np.int32]:
 def placement_messages(edges, first_edge, weights, forward, backward, messages):
     """Sum the weights of all placements of one digit through each cell, its own weight left out.
 
-    Edges on no path of positive weight are dropped: zeros are exact, so they stay zero.
-
-    Args:
-        edges: int32 `[E, 3]`, those from `first_edge` on are in use; moved in place.
-        first_edge: where the edges begin.
-        weights: float64 `[C]`, the odds of each cell.
-        forward: float64 `[nodes]`, scratch.
-        backward: the same.
-        messages: float64 `[C]`, overwritten.
-
-    Returns:
-        Where the edges begin now; `len(edges)` if no placement is left.
+    Edges on no path of positive weight are dropped: zeros are exact, so they stay zero. The others
+    move to the end of `edges`; returns where they begin now, `len(edges)` if no placement is left.
     """
     forward[:] = 0.0
     backward[:] = 0.0

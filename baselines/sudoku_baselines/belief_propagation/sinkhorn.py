@@ -16,10 +16,7 @@ from sudoku_gym.compiler.jit import njit
 
 @njit(cache=True)
 def _sweep(beliefs, cells):
-    """Scale the columns, then the rows, of the matrix `beliefs[cells]` in place.
-
-    Sums of zero are left alone. Returns the squared Frobenius norm of the change.
-    """
+    """Scale columns, then rows, of `beliefs[cells]`; return the change's squared Frobenius norm."""
     size = len(cells)
     scale = np.zeros(size)
     for cell in cells:
@@ -42,16 +39,9 @@ def _sweep(beliefs, cells):
 
 @njit(cache=True)
 def balance_board(beliefs, units, tolerance, max_rounds):
-    """Balance the units of a board in turn, in place, until a round changes little.
+    """Balance the units of a board `[C, N]` in turn, in place; return the rounds made.
 
-    Args:
-        beliefs: float64 `[C, N]`.
-        units: int32 `[U, N]`.
-        tolerance: the last round is the first that changes the board by less (Frobenius norm).
-        max_rounds: rounds over all units at most.
-
-    Returns:
-        The rounds made.
+    The last is the first that changes it by less than the tolerance (Frobenius norm).
     """
     for rounds in range(max_rounds):
         change = 0.0

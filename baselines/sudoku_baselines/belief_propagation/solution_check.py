@@ -19,13 +19,10 @@ def decode_grid(beliefs, tables, count_cells, grid):
     The relative probability of a placement is its probability divided by that of its digit in a
     whole unit, in the unit where this is highest. The placement with the highest is made, its digit
     is removed from all peers, and what a peer loses is divided equally among its other digits. The
-    check fails if a peer has none.
+    check fails if a peer has none. A filled grid is valid, since peers never share a digit.
 
-    Args:
-        beliefs: float64 `[C, N]`, rows sum to 1; spent as work space.
-        tables: with `units`, `cell_units` and `peers` of the geometry.
-        count_cells: True to count a cell as one more constraint, in which its digits sum to 1.
-        grid: int8 `[C]`, overwritten; valid if it was filled, since peers never share a digit.
+    `beliefs` float64 `[C, N]`, whose rows sum to 1, are spent as work space. With `count_cells` a
+    cell is one more constraint, in which its digits sum to 1.
     """
     units, cell_units, peers = tables.units, tables.cell_units, tables.peers
     size = units.shape[1]
@@ -70,10 +67,7 @@ def decode_grid(beliefs, tables, count_cells, grid):
 
 @njit(cache=True)
 def _fill_known(beliefs, peers, grid):
-    """Fill the cells with one possible digit; return False if two of them exclude each other.
-
-    Their relative probability is 1, so they come first whatever the other beliefs are.
-    """
+    """Fill cells with one possible digit, which come first; return False if two are in conflict."""
     for cell in range(len(grid)):
         if np.count_nonzero(beliefs[cell]) == 1:
             digit = np.argmax(beliefs[cell])

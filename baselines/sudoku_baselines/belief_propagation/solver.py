@@ -29,51 +29,45 @@ from sudoku_baselines.belief_propagation.passing import (
 )
 from sudoku_gym import board, plugins
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.storage.checks import check_counts
 
 CHUNK = 256  # boards a call: bounds the memory that their beliefs take
 
 
 @dataclass(frozen=True)
 class BeliefPropagationConfig:
-    """How messages are passed.
-
-    Attributes:
-        rule: the messages of a unit, one of `messages.RULES`.
-        iterations: the most to make on one puzzle.
-        sinkhorn_every: iterations between two balancings of the beliefs, which then are the
-            priors of their cells; 0 for none.
-        sinkhorn_rounds: rounds over the units at most in one balancing.
-        check: how a grid is derived from the beliefs: the paper's solution check; the same with
-            each cell as one more constraint (`"cover-check"`); or the likeliest digit of each cell.
-        check_every: iterations between two checks; the run ends with the first valid grid. With 0
-            only zero messages and decimation decide cells.
-        damping: the share of its old value that each message keeps, in logarithms, in [0, 1).
-        schedule: `"flooding"` renews all messages from the same beliefs; `"residual"` those of
-            the unit whose beliefs have changed the most, as many units an iteration.
-        decimate_after: from this iteration on the cell of highest belief is given its digit, for
-            good, every `decimate_every` iterations.
-        decimate_every: 0 for never.
-        weight: how much of each unit's message counts in a belief; 1 is belief propagation.
-        placement_weight: the same for the placement factors of the digits; 0 leaves them out.
-    """
+    """How messages are passed."""
 
     rule: Literal["sum-product", "max-product", "polynomial"] = "sum-product"
+    """the messages of a unit"""
     iterations: int = 200
+    """the most to make on one puzzle"""
     sinkhorn_every: int = 0
+    """iterations between two balancings of the beliefs, which then are the priors; 0 for none"""
     sinkhorn_rounds: int = 300
+    """rounds over the units at most in one balancing"""
     check: Literal["solution-check", "cover-check", "arg-max"] = "solution-check"
+    """how a grid is derived from the beliefs: the paper's solution check; the same with each cell
+    as one more constraint (`"cover-check"`); or the likeliest digit of each cell"""
     check_every: int = 1
+    """iterations between two checks; the run ends with the first valid grid. With 0 only zero
+    messages and decimation decide cells"""
     damping: float = 0.0
+    """the share of its old value that each message keeps, in logarithms, in [0, 1)"""
     schedule: Literal["flooding", "residual"] = "flooding"
+    """`"flooding"` renews all messages from the same beliefs; `"residual"` those of the unit whose
+    beliefs have changed the most, as many units an iteration"""
     decimate_after: int = 0
+    """from here on the cell of highest belief gets its digit every `decimate_every` iterations"""
     decimate_every: int = 0
+    """0 for never"""
     weight: float = 1.0
+    """how much of each unit's message counts in a belief; 1 is belief propagation"""
     placement_weight: float = 0.0
+    """the same for the placement factors of the digits; 0 leaves them out"""
 
     def __post_init__(self) -> None:
-        for name in ("iterations", "sinkhorn_rounds"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        check_counts(self, "iterations", "sinkhorn_rounds")
         for name in ("sinkhorn_every", "check_every", "decimate_after", "decimate_every"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative, as {getattr(self, name)} is")
@@ -112,15 +106,12 @@ class BeliefPropagationConfig:
 
 
 class IterativeSolver:
-    """A solver that keeps the statuses and iterations of its last batch.
-
-    Attributes:
-        status: str `[B]`, one of `passing.OUTCOMES` for each puzzle.
-        iterations: int64 `[B]`, how many were made.
-    """
+    """A solver that keeps the statuses and iterations of its last batch."""
 
     status: NDArray[np.str_] = np.zeros(0, "U13")
+    """`[B]`, one of `passing.OUTCOMES` for each puzzle"""
     iterations: NDArray[np.int64] = np.zeros(0, np.int64)
+    """`[B]`, how many were made"""
 
     def _solutions(
         self, grids: NDArray[np.int8], outcomes: NDArray[np.int64], geometry: Geometry
@@ -136,11 +127,8 @@ class BeliefPropagation(IterativeSolver):
 
     A run that decides every cell wrongly, or leaves a cell or a unit without a digit, ends as a
     contradiction (theorem 3.8). Without decimation that proves the puzzle to have no solution, up
-    to numerical underflow: only exact zeros count.
-
-    Args:
-        config: how messages are passed; None for sum-product as in the paper.
-        **changes: fields of `BeliefPropagationConfig`, in place of those in `config`.
+    to numerical underflow: only exact zeros count. `changes` are fields of the configuration in
+    place of those in `config`; without either it is sum-product as in the paper.
     """
 
     def __init__(self, config: BeliefPropagationConfig | None = None, **changes: Any) -> None:
@@ -149,14 +137,7 @@ class BeliefPropagation(IterativeSolver):
         self.config = replace(config or kind(), **changes)
 
     def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
-        """Run on each puzzle.
-
-        Args:
-            puzzles: int8 `[B, N, N]`.
-            geometry: the shape of the boards.
-
-        Returns:
-            int8 `[B, N, N]`, all zeros where no valid grid was found.
+        """Return solved puzzles, int8 `[B, N, N]`, all zeros where no valid grid was found.
 
         Raises:
             ValueError: if the boards don't fit the geometry, or an exact rule is asked for more
@@ -168,13 +149,8 @@ class BeliefPropagation(IterativeSolver):
     def marginals(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.float64]:
         """Return the beliefs after all iterations, without checks on the way.
 
-        Args:
-            puzzles: int8 `[B, N, N]`.
-            geometry: the shape of the boards.
-
-        Returns:
-            float64 `[B, N, N, N]`, the last axis digit - 1, sums to 1; as they were at the end
-            where the run met a contradiction.
+        They are float64 `[B, N, N, N]`, the last axis digit - 1, sums to 1; as they were at the end
+        where the run met a contradiction.
         """
         config = self.config.as_numbers(geometry.size)._replace(check_every=0)
         _, beliefs = self._run(puzzles, geometry, config)
@@ -203,13 +179,8 @@ class Sinkhorn(IterativeSolver):
     """Sinkhorn balancing alone, after Moon and Gunther (2006): no messages are passed.
 
     All units are balanced in turn, with the solution check after every round. A contradiction is a
-    cell, or a digit of a unit, without any probability.
-
-    Args:
-        iterations: rounds at most, at least 1.
-
-    Raises:
-        ValueError: if `iterations` is below 1.
+    cell, or a digit of a unit, without any probability. ValueError if `iterations`, the rounds at
+    most, are below 1.
     """
 
     def __init__(self, iterations: int = 200) -> None:

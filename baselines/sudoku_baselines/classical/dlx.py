@@ -251,19 +251,12 @@ def _search_all(grids, outcomes, counts, node_limit, resume, tables, space):
 
 
 class DancingLinks(TreeSearch):
-    """Algorithm 2 as a solver; every option it tries is an assignment.
+    """Algorithm 2 as a solver; every option it tries is an assignment. See `TreeSearch`.
 
-    Args:
-        node_limit: as of `TreeSearch`.
-        time_limit: as of `TreeSearch`.
-        item_rule: which open item is branched on next. `"first"`: the first one, Algorithm X
-            without any rule; `"fewest"`: the first one with the fewest options, Knuth's rule;
-            `"failures"`, ours: of those with the fewest options the one that ran out of options
-            most often so far (dom/wdeg with the weights as tie-breaker), which matters from 16x16
-            up.
-
-    Raises:
-        ValueError: if a limit is too small or the rule is unknown.
+    `item_rule` is which open item is branched on next. `"first"`: the first one, Algorithm X
+    without any rule; `"fewest"`: the first one with the fewest options, Knuth's rule; `"failures"`,
+    ours: of those with the fewest options the one that ran out of options most often so far
+    (dom/wdeg with the weights as tie-breaker), which matters from 16x16 up. ValueError if unknown.
     """
 
     _kernel = staticmethod(_search_all)

@@ -39,10 +39,8 @@ class Singles:
     """Plays forced placements while there are any, and a random legal action where there is none.
 
     A naked single is a blank cell with one candidate, a hidden single a digit with one cell left
-    in a unit. Naked singles go first. A random action is a guess, and may lose the game.
-
-    Args:
-        hidden: True to look for hidden singles too, False for naked ones alone.
+    in a unit, looked for if `hidden`. Naked singles go first. A random action is a guess, and may
+    lose the game.
     """
 
     def __init__(self, hidden: bool = True) -> None:

@@ -39,11 +39,8 @@ _ONE = np.uint32(1)
 def _propagate(domain, queue, tail, peers):
     """Eliminate from peers what the queued cells hold; return the length of the queue, or -1.
 
-    Args:
-        domain: uint32 `[N**2]`, a bit for each digit left in a cell.
-        queue: `queue[:tail]` holds the cells that have one digit left since the last call.
-        tail: cells in the queue.
-        peers: the geometry's.
+    `domain` uint32 `[N**2]` has a bit for each digit left in a cell, `queue[:tail]` the cells that
+    have one digit left since the last call.
     """
     head = 0
     while head < tail:
@@ -167,15 +164,10 @@ def _search_all(grids, outcomes, counts, node_limit, resume, tables, space):
 class Propagation(TreeSearch):
     """Algorithm 3 as a solver; assignments are digits tried and cells left with one digit.
 
-    Args:
-        node_limit: as of `TreeSearch`.
-        time_limit: as of `TreeSearch`.
-        heuristic: which cell is branched on. `"degree"`: one with the fewest digits left; among
-            these the one with the most open peers, the paper's best form. `"mrv"`: the first one
-            with the fewest digits left. `"first"`: the first open cell in reading order.
-
-    Raises:
-        ValueError: if a limit is too small or the heuristic is unknown.
+    `heuristic` is which cell is branched on. `"degree"`: one with the fewest digits left; among
+    these the one with the most open peers, the paper's best form. `"mrv"`: the first one with the
+    fewest digits left. `"first"`: the first open cell in reading order. ValueError if unknown; for
+    the limits see `TreeSearch`.
     """
 
     default_node_limit: ClassVar[int] = 1_000_000

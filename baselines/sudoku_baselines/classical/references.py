@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 class SuiteSolver(CountingSolver):
     """`sudoku_gym.solver.solve` as a baseline; `nodes` are 0 where singles were enough.
 
-    Args:
-        node_limit: candidates to try on one puzzle before it is left undecided.
+    With more than `node_limit` candidates tried, a puzzle is left undecided.
     """
 
     def __init__(self, node_limit: int = solver.NODE_LIMIT) -> None:

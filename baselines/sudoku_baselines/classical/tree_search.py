@@ -27,19 +27,12 @@ _log = logging.getLogger(__name__)
 
 
 class CountingSolver:
-    """A solver that keeps the statuses and counts of its last batch.
+    """A solver that keeps the statuses and counts of its last batch, `[B]` each."""
 
-    Attributes:
-        status: str `[B]`, one of `STATUSES` for each puzzle.
-        nodes: int64 `[B]`, digits tried.
-        backtracks: int64 `[B]`, how many of these were taken back.
-        assignments: int64 `[B]`, digits put into cells, tried or forced.
-    """
-
-    status: NDArray[np.str_] = np.zeros(0, "U9")
-    nodes: NDArray[np.int64] = np.zeros(0, np.int64)
-    backtracks: NDArray[np.int64] = np.zeros(0, np.int64)
-    assignments: NDArray[np.int64] = np.zeros(0, np.int64)
+    status: NDArray[np.str_] = np.zeros(0, "U9")  # one of `STATUSES`
+    nodes: NDArray[np.int64] = np.zeros(0, np.int64)  # digits tried
+    backtracks: NDArray[np.int64] = np.zeros(0, np.int64)  # how many of these were taken back
+    assignments: NDArray[np.int64] = np.zeros(0, np.int64)  # digits put into cells, also forced
 
 
 class TreeSearch(CountingSolver):
@@ -68,14 +61,9 @@ class TreeSearch(CountingSolver):
         self.time_limit = time_limit
 
     def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
-        """Complete each puzzle with the first solution found.
+        """Complete each puzzle int8 `[B, N, N]` with the first solution found.
 
-        Args:
-            puzzles: int8 `[B, N, N]`.
-            geometry: the shape of the boards.
-
-        Returns:
-            int8 `[B, N, N]`, all zeros where there is no solution or a limit was reached.
+        The answer is all zeros where there is no solution or a limit was reached.
         """
         boards = board.as_boards(puzzles, geometry)
         grids = boards.reshape(len(boards), geometry.num_cells).copy()
@@ -153,10 +141,6 @@ class TreeSearch(CountingSolver):
             limit = f"{self.node_limit} nodes"
             if self.time_limit is not None:
                 limit += f" or {self.time_limit:g} seconds"
-            _log.warning(
-                "%s stopped at its limit of %s on %d of %d puzzles",
-                type(self).__name__,
-                limit,
-                undecided,
-                total,
-            )
+            name = type(self).__name__
+            text = "%s stopped at its limit of %s on %d of %d puzzles"
+            _log.warning(text, name, limit, undecided, total)

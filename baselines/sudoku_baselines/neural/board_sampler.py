@@ -13,15 +13,10 @@ from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
 
 class BoardSampler:
-    """Draws boards with their solutions.
+    """Draws boards with their solutions, as the configuration says.
 
-    Every puzzle comes once before any comes again, in a random order.
-
-    Args:
-        puzzle_set: the puzzles.
-        config: `as_stored`, `revealed` and `augment` count.
-        blanks: `{number: weight}`, of the boards that are not trained as stored.
-        rng: of all draws.
+    Every puzzle comes once before any comes again, in a random order. `blanks`, `{number: weight}`,
+    are those of the boards that are not trained as stored.
     """
 
     def __init__(

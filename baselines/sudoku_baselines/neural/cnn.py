@@ -17,48 +17,11 @@ from torch import Tensor, nn
 
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
-from sudoku_baselines.neural.model import Model, ModelOutput, check_sizes
+from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks.mlp import one_hot
 from sudoku_learning.training import OptimiserConfig, train_from_the_command_line
-
-
-@registered("neural/cnn")
-@dataclass(frozen=True)
-class ConvolutionsConfig:
-    """The sizes of a convolutional network."""
-
-    channels: int = 64
-    """of each layer"""
-    layers: int = 10
-    """convolutions of 3x3"""
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_sizes(self, "channels", "layers")
-
-    def build(self, geometry: Geometry) -> Convolutions:
-        """Make the model, for boards of that geometry."""
-        return Convolutions(self, geometry)
-
-
-@registered("neural/cnn-training")
-@dataclass(frozen=True, kw_only=True)
-class ConvolutionsTraining(SupervisedConfig):
-    """Train a convolutional network to fill the surest cell first."""
-
-    env: str = "Sudoku9x9-v0"
-    run: Path = Path("runs/cnn")
-    updates: int | None = 500
-    revealed: float = 0.8
-    augment: bool = True
-    validation_games: int = 128
-    optimiser: OptimiserConfig = field(
-        default_factory=lambda: OptimiserConfig(1e-3, 32, constant_share=0.4)
-    )
-    mode: Literal["one-shot", "surest"] = "surest"
-    model: ConvolutionsConfig = field(default_factory=ConvolutionsConfig)
 
 
 class Convolutions(Model):
@@ -80,6 +43,37 @@ class Convolutions(Model):
         """See `Model`."""
         found = self.layers(one_hot(boards).permute(0, 3, 1, 2))  # [B, N, N, N], digits first
         return ModelOutput(torch.log_softmax(found.flatten(2).transpose(1, 2), 2)[None])
+
+
+@registered("neural/cnn")
+@dataclass(frozen=True)
+class ConvolutionsConfig(ModelConfig):
+    """The sizes of a convolutional network."""
+
+    network = Convolutions
+
+    channels: int = 64
+    """of each layer"""
+    layers: int = 10
+    """convolutions of 3x3"""
+
+
+@registered("neural/cnn-training")
+@dataclass(frozen=True, kw_only=True)
+class ConvolutionsTraining(SupervisedConfig):
+    """Train a convolutional network to fill the surest cell first."""
+
+    env: str = "Sudoku9x9-v0"
+    run: Path = Path("runs/cnn")
+    updates: int | None = 500
+    revealed: float = 0.8
+    augment: bool = True
+    validation_games: int = 128
+    optimiser: OptimiserConfig = field(
+        default_factory=lambda: OptimiserConfig(1e-3, 32, constant_share=0.4)
+    )
+    mode: Literal["one-shot", "surest"] = "surest"
+    model: ConvolutionsConfig = field(default_factory=ConvolutionsConfig)
 
 
 main = partial(train_from_the_command_line, ConvolutionsTraining, SupervisedLearner, "cnn")

@@ -24,7 +24,6 @@ class LabelledConfig(TrainingConfig):
     """which puzzles are trained on"""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         super().__post_init__()
         if self.ray.actors:
             raise ValueError("ray.actors: there is nothing to sample, the solutions are known")
@@ -70,7 +69,6 @@ class SupervisedConfig(LabelledConfig):
     """how the number of blanks moves, see `as_stored`"""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         super().__post_init__()
         check_counts(self, "updates", "segments")
         check_shares(self, "as_stored", "revealed", "stay_probability")

@@ -91,7 +91,6 @@ class ExactCoverTraining(LabelledConfig):
     """the blanks of held-out games at the level; training has the puzzles as stored"""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         super().__post_init__()
         for env in self.also:
             check_env(env)
@@ -102,18 +101,7 @@ class ExactCoverTraining(LabelledConfig):
 
 
 class ExactCoverLearner(Learner):
-    """Trains the factor-graph body on solutions.
-
-    Args:
-        config: the run's.
-        random: draws the first weights.
-
-    Attributes:
-        network: the network under training.
-        pools: the training puzzles of each environment.
-    """
-
-    metrics: tuple[str, ...] = ()
+    """Trains a `network` on solutions; `pools` are the training puzzles of each environment."""
 
     def __init__(self, config: ExactCoverTraining, random: Random) -> None:
         self.config = config
@@ -156,11 +144,7 @@ class ExactCoverLearner(Learner):
 
 
 class FactorGraphPredictor:
-    """The body as a `sudoku_gym.policies.Predictor`: all blanks of a board at once.
-
-    Args:
-        network: with the head `policy`; put in evaluation mode.
-    """
+    """A network with the head `policy` as a `sudoku_gym.policies.Predictor` of all blanks."""
 
     def __init__(self, network: Network) -> None:
         self.network = network.eval()

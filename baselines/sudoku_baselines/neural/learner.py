@@ -24,14 +24,7 @@ CELL_LOSS = "losses/cell_loss"  # cross entropy of the cells that count, nats
 
 
 class ModelBatch(RecurrentBatch):
-    """Boards that a model is trained on.
-
-    Args:
-        model: the network under training.
-        sampler: draws boards with their solutions.
-        config: batch size, segments, and the cells whose digits count.
-        rng: draws which solved boards stay.
-    """
+    """Boards from a sampler that a model is trained on; `rng` draws which solved boards stay."""
 
     def __init__(
         self,
@@ -75,17 +68,7 @@ class ModelBatch(RecurrentBatch):
 
 
 class SupervisedLearner(Learner):
-    """Trains a model on solutions.
-
-    Args:
-        config: the run's.
-        random: draws the first weights.
-
-    Attributes:
-        model: the network under training.
-    """
-
-    metrics: tuple[str, ...] = ()
+    """Trains a `model` on solutions."""
 
     def __init__(self, config: SupervisedConfig, random: Random) -> None:
         self.config = config

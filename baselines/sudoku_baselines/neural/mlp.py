@@ -17,42 +17,11 @@ from torch import Tensor, nn
 
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
-from sudoku_baselines.neural.model import Model, ModelOutput
+from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks.mlp import one_hot
 from sudoku_learning.training import train_from_the_command_line
-
-
-@registered("neural/mlp")
-@dataclass(frozen=True)
-class PerceptronConfig:
-    """The sizes of a perceptron."""
-
-    hidden: tuple[int, ...] = (256, 256, 256)
-    """widths of the hidden layers"""
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        if not self.hidden or min(self.hidden) < 1:
-            raise ValueError(f"hidden must be widths of at least 1, not {self.hidden}")
-
-    def build(self, geometry: Geometry) -> Perceptron:
-        """Make the model, for boards of that geometry."""
-        return Perceptron(self, geometry)
-
-
-@registered("neural/mlp-training")
-@dataclass(frozen=True, kw_only=True)
-class PerceptronTraining(SupervisedConfig):
-    """Train a perceptron to fill the surest cell first; an iteration is an epoch."""
-
-    run: Path = Path("runs/mlp")
-    iterations: int = 15
-    """most iterations; an iteration is an epoch, unless `updates` says otherwise"""
-    revealed: float = 1.0
-    mode: Literal["one-shot", "surest"] = "surest"
-    model: PerceptronConfig = field(default_factory=PerceptronConfig)
 
 
 class Perceptron(Model):
@@ -71,6 +40,34 @@ class Perceptron(Model):
         found = self.layers(one_hot(boards).flatten(1))
         found = found.view(1, len(boards), self.geometry.num_cells, self.geometry.size)
         return ModelOutput(torch.log_softmax(found, 3))
+
+
+@registered("neural/mlp")
+@dataclass(frozen=True)
+class PerceptronConfig(ModelConfig):
+    """The sizes of a perceptron."""
+
+    network = Perceptron
+
+    hidden: tuple[int, ...] = (256, 256, 256)
+    """widths of the hidden layers"""
+
+    def __post_init__(self) -> None:
+        if not self.hidden or min(self.hidden) < 1:
+            raise ValueError(f"hidden must be widths of at least 1, not {self.hidden}")
+
+
+@registered("neural/mlp-training")
+@dataclass(frozen=True, kw_only=True)
+class PerceptronTraining(SupervisedConfig):
+    """Train a perceptron to fill the surest cell first; an iteration is an epoch."""
+
+    run: Path = Path("runs/mlp")
+    iterations: int = 15
+    """most iterations; an iteration is an epoch, unless `updates` says otherwise"""
+    revealed: float = 1.0
+    mode: Literal["one-shot", "surest"] = "surest"
+    model: PerceptronConfig = field(default_factory=PerceptronConfig)
 
 
 main = partial(train_from_the_command_line, PerceptronTraining, SupervisedLearner, "mlp")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NamedTuple, Protocol
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -17,27 +18,18 @@ from sudoku_learning.networks.mlp import check_size
 
 
 class ModelOutput(NamedTuple):
-    """The output for B boards.
-
-    Attributes:
-        log_probabilities: float32 `[R, B, N**2, N]`, of the digits of each cell, after each of R
-            rounds.
-        state: float32 `[B, ...]`, the recurrent state at the end, without a gradient; None if the
-            model has none.
-    """
+    """The output for B boards."""
 
     log_probabilities: Tensor
+    """float32 `[R, B, N**2, N]`, of the digits of each cell, after each of R rounds"""
     state: Tensor | None = None
+    """float32 `[B, ...]`, the recurrent state at the end, without a gradient; None for no state"""
 
 
 class Model(nn.Module, ABC):
     """A network for boards of one geometry.
 
-    Args:
-        geometry: of the boards.
-
-    Attributes:
-        rounds: of a recurrent model when it is not training; others ignore it.
+    A recurrent model runs `rounds` when it is not training; others ignore them.
     """
 
     is_recurrent: ClassVar[bool] = False
@@ -49,12 +41,9 @@ class Model(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, boards: Tensor, state: Tensor | None = None) -> ModelOutput:
-        """Predict the digits of boards.
+        """Predict the digits of boards int8 `[B, N, N]`, 0 = blank.
 
-        Args:
-            boards: int8 `[B, N, N]`, 0 = blank.
-            state: the recurrent state of an earlier call; None starts afresh. Models without one
-                ignore it.
+        `state` is that of an earlier call, None a new one; models without one ignore it.
         """
 
     def initial_state(self, count: int) -> Tensor | None:
@@ -62,31 +51,27 @@ class Model(nn.Module, ABC):
         return None
 
 
-class ModelConfig(Protocol):
-    """Settings that make a model; a frozen dataclass registered in `sudoku_gym.storage.configs`."""
+@dataclass(frozen=True)
+class ModelConfig:
+    """The sizes of a model; those of one kind are a dataclass registered in `storage.configs`."""
+
+    network: ClassVar[Any]
+    """the class of the model, made of the configuration and a geometry"""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if type(value) is int and not 1 <= value <= 10_000:
+                raise ValueError(f"{field.name} must lie in 1 to 10,000, not {value}")
 
     def build(self, geometry: Geometry) -> Model:
         """Make the model, for boards of that geometry."""
-        ...
-
-
-def check_sizes(config: object, *names: str) -> None:
-    """Check that fields of a configuration lie in 1 to 10,000.
-
-    Raises:
-        ValueError: if one does not.
-    """
-    for name in names:
-        if not 1 <= getattr(config, name) <= 10_000:
-            raise ValueError(f"{name} must lie in 1 to 10,000, not {getattr(config, name)}")
+        model: Model = self.network(self, geometry)
+        return model
 
 
 class ModelPredictor:
-    """A model as a `sudoku_gym.policies.Predictor`.
-
-    Args:
-        model: put in evaluation mode.
-    """
+    """A model, put in evaluation mode, as a `sudoku_gym.policies.Predictor`."""
 
     def __init__(self, model: Model) -> None:
         self.model = model.eval()
@@ -110,10 +95,8 @@ class ModelPredictor:
 def cell_loss(log_probabilities: Tensor, solutions: Tensor, counts: Tensor) -> Tensor:
     """Return the cross entropy of the solutions' digits, nats a cell, averaged over the rounds.
 
-    Args:
-        log_probabilities: float32 `[R, B, N**2, N]`.
-        solutions: int8 `[B, N, N]`.
-        counts: bool `[B, N, N]`, the cells that count; at least one.
+    `log_probabilities` are float32 `[R, B, N**2, N]`, `solutions` int8 and `counts` bool
+    `[B, N, N]`: the cells that count, at least one.
     """
     digits = solutions.flatten(1).long() - 1
     wanted = digits[None, :, :, None].expand(len(log_probabilities), -1, -1, 1)

@@ -25,47 +25,10 @@ from torch.nn import functional
 
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
-from sudoku_baselines.neural.model import Model, ModelOutput, check_sizes
+from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import train_from_the_command_line
-
-
-@registered("neural/multiverse")
-@dataclass(frozen=True)
-class MultiverseConfig:
-    """The sizes of a Multiverse; by default the paper's M12."""
-
-    verses: int = 12
-    """parallel verses V"""
-    convolution: bool = True
-    """whether verses begin with the convolution"""
-    dense: bool = True
-    """whether they have the dense layer"""
-    lstms: int = 2
-    """bidirectional LSTMs of a verse, one after the other"""
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_sizes(self, "verses")
-        if not 0 <= self.lstms <= 8:
-            raise ValueError(f"lstms must lie in 0 to 8, not {self.lstms}")
-
-    def build(self, geometry: Geometry) -> Multiverse:
-        """Make the model, for boards of that geometry."""
-        return Multiverse(self, geometry)
-
-
-@registered("neural/multiverse-training")
-@dataclass(frozen=True, kw_only=True)
-class MultiverseTraining(SupervisedConfig):
-    """Train a Multiverse on 4x4 puzzles; an iteration is an epoch."""
-
-    run: Path = Path("runs/multiverse")
-    iterations: int = 22
-    """most iterations; an iteration is an epoch"""
-    cells: Literal["blanks", "all"] = "all"
-    model: MultiverseConfig = field(default_factory=MultiverseConfig)
 
 
 class Multiverse(Model):
@@ -99,6 +62,41 @@ class Multiverse(Model):
             sequence = lstm(sequence)  # [B, a, 2 V r]
         found = torch.log_softmax(self.termination(sequence), 2)
         return ModelOutput(found[None, ..., 1:])
+
+
+@registered("neural/multiverse")
+@dataclass(frozen=True)
+class MultiverseConfig(ModelConfig):
+    """The sizes of a Multiverse; by default the paper's M12."""
+
+    network = Multiverse
+
+    verses: int = 12
+    """parallel verses V"""
+    convolution: bool = True
+    """whether verses begin with the convolution"""
+    dense: bool = True
+    """whether they have the dense layer"""
+    lstms: int = 2
+    """bidirectional LSTMs of a verse, one after the other"""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.verses <= 10_000:
+            raise ValueError(f"verses must lie in 1 to 10,000, not {self.verses}")
+        if not 0 <= self.lstms <= 8:
+            raise ValueError(f"lstms must lie in 0 to 8, not {self.lstms}")
+
+
+@registered("neural/multiverse-training")
+@dataclass(frozen=True, kw_only=True)
+class MultiverseTraining(SupervisedConfig):
+    """Train a Multiverse on 4x4 puzzles; an iteration is an epoch."""
+
+    run: Path = Path("runs/multiverse")
+    iterations: int = 22
+    """most iterations; an iteration is an epoch"""
+    cells: Literal["blanks", "all"] = "all"
+    model: MultiverseConfig = field(default_factory=MultiverseConfig)
 
 
 class _Dense(nn.Module):

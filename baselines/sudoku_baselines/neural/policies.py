@@ -85,16 +85,7 @@ def load_guissart(
     trial_and_error: bool = True,
     backtracking: int = 1000,
 ) -> Guissart:
-    """Make Guissart's solver of a checkpoint, or of the latest checkpoint of a run.
-
-    Args:
-        folder: of the checkpoint or the run; by default the networks that come with the package.
-        trial_and_error: whether to try placements where filling stops.
-        backtracking: see `Guissart`.
-
-    Raises:
-        ValueError: if there is no sound checkpoint in the folder.
-    """
+    """Make `Guissart`, by default of the networks that come with the package; raises as `load`."""
     read = partial(config_from_json, kind=GuissartTraining)
     _, networks = load_network(folder, read, _make_guissart)
     return Guissart(networks, trial_and_error, backtracking)

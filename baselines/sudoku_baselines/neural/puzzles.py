@@ -47,7 +47,6 @@ class PuzzlesConfig:
     runs with different seeds have the same puzzles"""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         if self.division not in DIVISIONS:
             raise ValueError(f"division must be one of {DIVISIONS}, not {self.division!r}")
         if self.fold is not None and (self.division != "random" or self.fold not in range(9)):
@@ -58,14 +57,10 @@ class PuzzlesConfig:
             raise ValueError(f"seed must not be negative, but is {self.seed}")
 
     def divide(self, env: str) -> Division:
-        """Divide the puzzles of an environment.
-
-        Args:
-            env: its id, e.g. `"Sudoku4x4-v0"`.
+        """Divide the puzzles of an environment, e.g. `"Sudoku4x4-v0"`.
 
         Raises:
-            ValueError: if there is no such environment, or its bank has fewer training puzzles
-                than `distinct`.
+            ValueError: if it is unknown, or its bank has fewer training puzzles than `distinct`.
         """
         return _divide(self, check_env(env).kwargs["source"])
 

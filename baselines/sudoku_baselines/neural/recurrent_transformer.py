@@ -20,47 +20,11 @@ from torch import Tensor, nn
 
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
-from sudoku_baselines.neural.model import Model, ModelOutput, check_sizes
+from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import AttentionBlock
 from sudoku_learning.training import OptimiserConfig, train_from_the_command_line
-
-
-@registered("neural/recurrent-transformer")
-@dataclass(frozen=True)
-class RecurrentTransformerConfig:
-    """The sizes of a recurrent transformer; by default those of the 4x4 paper's best."""
-
-    embedding: int = 128
-    """width of a cell's token"""
-    heads: int = 4
-    """of the attention; they divide the embedding"""
-    blocks: int = 1
-    """blocks of attention and perceptron in one iteration"""
-    rounds: int = 2
-    """iterations R; 32 at 9x9"""
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_sizes(self, "embedding", "heads", "blocks", "rounds")
-        if self.embedding % self.heads:
-            raise ValueError(f"heads must divide {self.embedding}, which {self.heads} does not")
-
-    def build(self, geometry: Geometry) -> RecurrentTransformer:
-        """Make the model, for boards of that geometry."""
-        return RecurrentTransformer(self, geometry)
-
-
-@registered("neural/recurrent-transformer-training")
-@dataclass(frozen=True, kw_only=True)
-class RecurrentTransformerTraining(SupervisedConfig):
-    """Train a recurrent transformer; an iteration is an epoch."""
-
-    run: Path = Path("runs/recurrent-transformer")
-    iterations: int = 15
-    optimiser: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(6e-4, 16))
-    model: RecurrentTransformerConfig = field(default_factory=RecurrentTransformerConfig)
 
 
 class RecurrentTransformer(Model):
@@ -90,6 +54,39 @@ class RecurrentTransformer(Model):
                 cells = block(cells)
             found.append(torch.log_softmax(self.head(self.norm(cells)), 2))
         return ModelOutput(torch.stack(found))
+
+
+@registered("neural/recurrent-transformer")
+@dataclass(frozen=True)
+class RecurrentTransformerConfig(ModelConfig):
+    """The sizes of a recurrent transformer; by default those of the 4x4 paper's best."""
+
+    network = RecurrentTransformer
+
+    embedding: int = 128
+    """width of a cell's token"""
+    heads: int = 4
+    """of the attention; they divide the embedding"""
+    blocks: int = 1
+    """blocks of attention and perceptron in one iteration"""
+    rounds: int = 2
+    """iterations R; 32 at 9x9"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.embedding % self.heads:
+            raise ValueError(f"heads must divide {self.embedding}, which {self.heads} does not")
+
+
+@registered("neural/recurrent-transformer-training")
+@dataclass(frozen=True, kw_only=True)
+class RecurrentTransformerTraining(SupervisedConfig):
+    """Train a recurrent transformer; an iteration is an epoch."""
+
+    run: Path = Path("runs/recurrent-transformer")
+    iterations: int = 15
+    optimiser: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(6e-4, 16))
+    model: RecurrentTransformerConfig = field(default_factory=RecurrentTransformerConfig)
 
 
 def _small(module: nn.Module) -> None:

@@ -19,51 +19,12 @@ from torch import Tensor, nn
 
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
-from sudoku_baselines.neural.model import Model, ModelOutput, check_sizes
+from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import OptimiserConfig, train_from_the_command_line
 
 _EMBEDDING = 16  # width of a digit, a row and a column each
-
-
-@registered("neural/rrn")
-@dataclass(frozen=True)
-class RelationalConfig:
-    """The sizes of a recurrent relational network."""
-
-    channels: int = 32
-    """width H of states and messages; 96 in the paper"""
-    hidden_layers: int = 2
-    """hidden layers of the perceptrons; 3 in the paper"""
-    rounds: int = 16
-    """steps of messages; 32 in the paper"""
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_sizes(self, "channels", "hidden_layers", "rounds")
-
-    def build(self, geometry: Geometry) -> Relational:
-        """Make the model, for boards of that geometry."""
-        return Relational(self, geometry)
-
-
-@registered("neural/rrn-training")
-@dataclass(frozen=True, kw_only=True)
-class RelationalTraining(SupervisedConfig):
-    """Train a recurrent relational network."""
-
-    env: str = "Sudoku9x9-v0"
-    run: Path = Path("runs/rrn")
-    updates: int | None = 100
-    cells: Literal["blanks", "all"] = "all"
-    revealed: float = 0.5
-    augment: bool = True
-    validation_games: int = 128
-    optimiser: OptimiserConfig = field(
-        default_factory=lambda: OptimiserConfig(1e-3, 32, constant_share=0.4)
-    )
-    model: RelationalConfig = field(default_factory=RelationalConfig)
 
 
 class Relational(Model):
@@ -116,6 +77,39 @@ class Relational(Model):
             states, inner = (part.view(cells.shape) for part in following)
             found.append(torch.log_softmax(self.digits(states), 2))
         return ModelOutput(torch.stack(found))
+
+
+@registered("neural/rrn")
+@dataclass(frozen=True)
+class RelationalConfig(ModelConfig):
+    """The sizes of a recurrent relational network."""
+
+    network = Relational
+
+    channels: int = 32
+    """width H of states and messages; 96 in the paper"""
+    hidden_layers: int = 2
+    """hidden layers of the perceptrons; 3 in the paper"""
+    rounds: int = 16
+    """steps of messages; 32 in the paper"""
+
+
+@registered("neural/rrn-training")
+@dataclass(frozen=True, kw_only=True)
+class RelationalTraining(SupervisedConfig):
+    """Train a recurrent relational network."""
+
+    env: str = "Sudoku9x9-v0"
+    run: Path = Path("runs/rrn")
+    updates: int | None = 100
+    cells: Literal["blanks", "all"] = "all"
+    revealed: float = 0.5
+    augment: bool = True
+    validation_games: int = 128
+    optimiser: OptimiserConfig = field(
+        default_factory=lambda: OptimiserConfig(1e-3, 32, constant_share=0.4)
+    )
+    model: RelationalConfig = field(default_factory=RelationalConfig)
 
 
 def _perceptron(inputs: int, hidden: int, layers: int, outputs: int) -> nn.Sequential:

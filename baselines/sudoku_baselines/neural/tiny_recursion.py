@@ -23,55 +23,10 @@ from torch.nn import functional
 
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
-from sudoku_baselines.neural.model import Model, ModelOutput, check_sizes
+from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import OptimiserConfig, train_from_the_command_line
-
-
-@registered("neural/tiny-recursion")
-@dataclass(frozen=True)
-class TinyRecursionConfig:
-    """The sizes of a tiny recursive model."""
-
-    width: int = 64
-    """width of a cell's vectors"""
-    layers: int = 1
-    """mixing layers of each of the two networks; 2 in the paper"""
-    latent_updates: int = 6
-    """updates of the latent state in a cycle; n in the paper"""
-    cycles: int = 3
-    """cycles in a round, of which the last has a gradient; T in the paper"""
-    rounds: int = 16
-    """rounds in play, each from where the last one stopped"""
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_sizes(self, "width", "layers", "latent_updates", "cycles", "rounds")
-
-    def build(self, geometry: Geometry) -> TinyRecursion:
-        """Make the model, for boards of that geometry."""
-        return TinyRecursion(self, geometry)
-
-
-@registered("neural/tiny-recursion-training")
-@dataclass(frozen=True, kw_only=True)
-class TinyRecursionTraining(SupervisedConfig):
-    """Train a tiny recursive model."""
-
-    env: str = "Sudoku9x9-v0"
-    run: Path = Path("runs/tiny-recursion")
-    updates: int | None = 200
-    cells: Literal["blanks", "all"] = "all"
-    revealed: float = 0.3
-    augment: bool = True
-    segments: int = 16
-    stay_probability: float = 0.1
-    validation_games: int = 128
-    optimiser: OptimiserConfig = field(
-        default_factory=lambda: OptimiserConfig(1e-3, 64, constant_share=0.4)
-    )
-    model: TinyRecursionConfig = field(default_factory=TinyRecursionConfig)
 
 
 class TinyRecursion(Model):
@@ -115,6 +70,45 @@ class TinyRecursion(Model):
         for _ in range(self._latent_updates):
             latent = self.update_latent(cells + output + latent)
         return torch.stack([self.update_output(output + latent), latent], 1)
+
+
+@registered("neural/tiny-recursion")
+@dataclass(frozen=True)
+class TinyRecursionConfig(ModelConfig):
+    """The sizes of a tiny recursive model."""
+
+    network = TinyRecursion
+
+    width: int = 64
+    """width of a cell's vectors"""
+    layers: int = 1
+    """mixing layers of each of the two networks; 2 in the paper"""
+    latent_updates: int = 6
+    """updates of the latent state in a cycle; n in the paper"""
+    cycles: int = 3
+    """cycles in a round, of which the last has a gradient; T in the paper"""
+    rounds: int = 16
+    """rounds in play, each from where the last one stopped"""
+
+
+@registered("neural/tiny-recursion-training")
+@dataclass(frozen=True, kw_only=True)
+class TinyRecursionTraining(SupervisedConfig):
+    """Train a tiny recursive model."""
+
+    env: str = "Sudoku9x9-v0"
+    run: Path = Path("runs/tiny-recursion")
+    updates: int | None = 200
+    cells: Literal["blanks", "all"] = "all"
+    revealed: float = 0.3
+    augment: bool = True
+    segments: int = 16
+    stay_probability: float = 0.1
+    validation_games: int = 128
+    optimiser: OptimiserConfig = field(
+        default_factory=lambda: OptimiserConfig(1e-3, 64, constant_share=0.4)
+    )
+    model: TinyRecursionConfig = field(default_factory=TinyRecursionConfig)
 
 
 class _Mixing(nn.Module):

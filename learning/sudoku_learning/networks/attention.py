@@ -31,7 +31,6 @@ class AttentionConfig:
     """width of the perceptrons' hidden layer; None takes four times that of a token"""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         if min(self.width, self.layers, self.heads) < 1 or self.width % self.heads:
             raise ValueError(
                 f"width, layers and heads must be at least 1, and heads divide width, not "

@@ -51,7 +51,6 @@ class QConfig:
     """read a number of the board too, to which the placements are compared"""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         _check_range(self.low, self.high)
 
     def build(self, body: Body) -> nn.Module:
@@ -72,7 +71,6 @@ class ValueConfig:
     """highest return; between both a sigmoid keeps the value"""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         _check_range(self.low, self.high)
 
     def build(self, body: Body) -> nn.Module:

@@ -24,7 +24,6 @@ class MLPConfig:
     """widths of the hidden layers, which all heads share"""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         if not self.hidden or min(self.hidden) < 1:
             raise ValueError(f"hidden must be widths of at least 1, not {self.hidden}")
 

@@ -25,7 +25,6 @@ class PooledConfig:
     """rounds of messages between placements and constraints"""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         if min(self.channels, self.layers) < 1:
             raise ValueError(
                 f"channels and layers must be at least 1, not {self.channels} and {self.layers}"

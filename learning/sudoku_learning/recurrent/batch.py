@@ -20,36 +20,20 @@ from sudoku_learning.training import Optimiser
 
 
 class Segment(NamedTuple):
-    """What the rounds of one update returned for B boards.
+    """What the rounds of one update returned for B boards."""
 
-    Attributes:
-        loss: a tensor of one number.
-        outputs: float32 `[B, ...]`, of the last round.
-        is_solved: bool `[B]`, the boards whose outputs are right as a whole.
-        states: the B recurrent states after the last round, without gradients; None each of a
-            network that keeps none.
-        figures: what is reported, by name.
-    """
-
-    loss: Tensor
-    outputs: NDArray[np.float32]
-    is_solved: NDArray[np.bool_]
-    states: Sequence[Any]
-    figures: dict[str, float]
+    loss: Tensor  # a tensor of one number
+    outputs: NDArray[np.float32]  # [B, ...], of the last round
+    is_solved: NDArray[np.bool_]  # [B], the boards whose outputs are right as a whole
+    states: Sequence[Any]  # B recurrent states without gradients; None if the network keeps none
+    figures: dict[str, float]  # what is reported, by name
 
 
 class RecurrentBatch(ABC):
-    """B boards under training with their recurrent states; each is replaced when it is done.
+    """B boards under training; each is replaced after `segments` updates, or once it is solved.
 
-    Args:
-        count: B.
-        segments: updates after which a board is replaced in any case.
-        stay_probability: chance that a solved board stays for another segment; None replaces
-            boards after `segments` updates only.
-        rng: draws which solved boards stay.
-
-    Attributes:
-        states: the recurrent state of each board; None before its first segment.
+    A solved board stays for another segment by the `stay_probability`; None keeps all. `states` are
+    the recurrent states of the boards, None before their first segment.
     """
 
     def __init__(
@@ -100,15 +84,9 @@ class RecurrentBatch(ABC):
 def run_updates(
     network: nn.Module, optimiser: Optimiser, batches: Sequence[RecurrentBatch]
 ) -> dict[str, float]:
-    """Update a network once on each of some batches, one after the other.
+    """Update a network once on each batch, of which there is one at least; return mean figures.
 
-    Args:
-        network: is in training mode meanwhile.
-        optimiser: of its parameters.
-        batches: at least one; the same one may come many times.
-
-    Returns:
-        The means of the figures.
+    A batch may come many times. The network is in training mode meanwhile.
     """
     network.train()
     sums: dict[str, float] = {}

@@ -50,7 +50,6 @@ class RecurrentConfig:
     """weight of the policy's loss beside that of the single placements"""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         check_counts(self, "updates", "segments")
         check_shares(self, "stay_probability", "revealed")
         if self.policy_weight < 0:
@@ -127,19 +126,9 @@ class LabelledBatch(RecurrentBatch):
     """Boards drawn from labelled puzzles.
 
     A board that is replaced unsolved first has its right placements with large logits made, the
-    best one at least, and goes on from there.
-
-    Args:
-        network: with a recurrent body, the head `policy`, and perhaps `value`.
-        puzzles: at least one.
-        config: segments, losses, and how many cells are revealed.
-        count: B.
-        rng: draws boards.
-
-    Attributes:
-        boards: int8 `[B, N, N]`.
-        masks: bool `[B, N**3]`, the legal placements.
-        targets: bool `[B, N**3]`, those of the solution.
+    best one at least, and goes on from there. The network has a recurrent body, the head `policy`,
+    and perhaps `value`. The `count` boards are int8 `[B, N, N]`, their `masks` bool `[B, N**3]`
+    the legal placements, `targets` those of the solution.
     """
 
     def __init__(
@@ -202,10 +191,9 @@ class LabelledBatch(RecurrentBatch):
         self._set_targets(rows[~is_full])
 
     def corrupted(self, count: int) -> NDArray[np.int8]:
-        """Return copies of some boards with one wrong digit, which have no solution.
+        """Return `count` copies of boards, int8 `[count, N, N]`, with a digit that rules them out.
 
-        Returns:
-            int8 `[count, N, N]`; none, where no board has a wrong placement that is legal.
+        There are none where no board has a wrong placement that is legal.
         """
         wrong = self.masks & ~self.targets
         rows = np.flatnonzero(wrong.any(1))
@@ -219,10 +207,7 @@ class LabelledBatch(RecurrentBatch):
         return boards
 
     def _value_loss(self, features: FactorGraphFeatures) -> Tensor:
-        """The squared error of the value, whose target is 1, and 0 for corrupted boards.
-
-        No gradient of it goes back into the body.
-        """
+        """The squared error of the value: target 1, 0 if corrupted; no gradient for the body."""
         head, geometry = self._network.heads["value"], self._puzzles.geometry
         solvable = (1 - head(_last_round(features))).square().mean()
         boards = self.corrupted(max(1, len(self) // CORRUPTED))
@@ -272,14 +257,10 @@ def draw_batches(
 def placement_losses(logits: Tensor, masks: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
     """Return the two parts of the loss, averaged over rounds and boards.
 
-    Args:
-        logits: float32 `[R, B, N**3]`, far below the others where illegal.
-        masks: bool `[B, N**3]`, the legal placements.
-        targets: bool `[B, N**3]`, those of the solution; at least one a board.
-
-    Returns:
-        The binary cross entropy of the legal placements, summed over a board and divided by 100,
-        and the cross entropy of the policy, minus the log of the softmax mass on the targets.
+    They are the binary cross entropy of the legal placements, summed over a board and divided by
+    100, and the cross entropy of the policy, minus the log of the softmax mass on the targets.
+    Logits are float32 `[R, B, N**3]`, far below the others where illegal; masks and targets (at
+    least one a board) bool `[B, N**3]`.
     """
     single = functional.binary_cross_entropy_with_logits(
         logits, targets.to(logits.dtype).expand_as(logits), reduction="none"

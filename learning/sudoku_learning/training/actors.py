@@ -38,15 +38,8 @@ class ActorProcess(NamedTuple):
 class ActorPool:
     """Keeps a number of actors busy, one task each, and replaces those that die.
 
-    An actor gets tasks once it is up, so those that wait for a core or a node delay no other.
-
-    Args:
-        make: starts an actor.
-        size: how many actors there are.
-
-    Attributes:
-        processes: of the actors that are up.
-        deaths: how many actors died so far.
+    An actor, started by `make`, gets tasks once it is up, so those that wait for a core or a node
+    delay no other. `processes` are those of the actors that are up; `deaths` counts the dead.
     """
 
     def __init__(self, make: Callable[[], ActorHandle[Any]], size: int) -> None:
@@ -68,10 +61,6 @@ class ActorPool:
         """Return the results of all tasks, in their order.
 
         A task whose actor died is done again by another one; a result that has arrived is kept.
-
-        Args:
-            submit: hands a task to an actor.
-            tasks: its arguments.
 
         Raises:
             RuntimeError: if actors die again and again and no task is finished in between.
@@ -136,13 +125,7 @@ class RaySampler(Generic[_Sample]):
     """Lets actors do the tasks; a `Sampler`.
 
     The weights of an iteration go into Ray's object store once, and each node fetches them once.
-
-    Args:
-        make_worker: makes the worker of an actor, in its process; it can be pickled.
-        config: how many actors and where.
-
-    Attributes:
-        pool: the actors, or None while there are none.
+    `make_worker` runs in an actor's process, so it can be pickled; `pool` holds the actors, if any.
     """
 
     def __init__(self, make_worker: Callable[[], Worker[_Sample]], config: RayConfig) -> None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isfinite
@@ -46,13 +46,10 @@ _LONGEST_STATE = 16 * 2**20  # bytes; ours have a few thousand
 class Checkpoint:
     """Everything a run needs to continue."""
 
-    config: dict[str, Any]
-    """the run's configuration, as `TrainingConfig.to_json` returns it"""
+    config: dict[str, Any]  # as `TrainingConfig.to_json` returns it
     learner: LearnerState
-    progress: dict[str, Any]
-    """counters, curriculum and generators, fit for JSON"""
-    seconds: float
-    """processor time spent"""
+    progress: dict[str, Any]  # counters, curriculum and generators, fit for JSON
+    seconds: float  # processor time spent
 
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
@@ -61,8 +58,8 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     write_json(folder / CONFIG, checkpoint.config)
     write_json(folder / STATE, {**checkpoint.progress, "learner": learner.numbers})
     write_json(folder / TIMING, {"seconds": checkpoint.seconds})
-    _save_tensors(folder / WEIGHTS, learner.weights)
-    _save_tensors(folder / OPTIMISER, learner.tensors)
+    for name, tensors in ((WEIGHTS, learner.weights), (OPTIMISER, learner.tensors)):
+        save_file({key: each.contiguous() for key, each in tensors.items()}, folder / name)
     np.savez(folder / REPLAY, allow_pickle=False, **learner.arrays)
     sums = "".join(f"{_sum_of(folder / name)}  {name}\n" for name in FILES)
     (folder / SUMS).write_bytes(sums.encode())
@@ -93,21 +90,13 @@ def read_checkpoint(folder: Path) -> Checkpoint:
 
 
 def read_to_play(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """Read only what playing needs: the configuration and the weights.
-
-    Raises:
-        ValueError: as `read_checkpoint`.
-    """
+    """Read only what playing needs, configuration and weights; raises as `read_checkpoint`."""
     _check_files(folder, (CONFIG, WEIGHTS))
     return _config_and_weights(folder)
 
 
 def read_config_file(folder: Path) -> dict[str, Any]:
-    """Read the configuration in a folder, of a checkpoint or of a run.
-
-    Raises:
-        ValueError: if it is missing or damaged.
-    """
+    """Read the configuration of a checkpoint or run; raises ValueError if missing or damaged."""
     with naming(folder / CONFIG):
         return _object(read_json(folder / CONFIG))
 
@@ -135,10 +124,6 @@ def remove_checkpoint(folder: Path) -> None:
         temporary_path(folder / name).unlink(missing_ok=True)
     if not any(folder.iterdir()):
         folder.rmdir()
-
-
-def _save_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
-    save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path)
 
 
 def _config_and_weights(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:

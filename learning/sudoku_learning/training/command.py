@@ -27,14 +27,8 @@ def train_from_the_command_line(
 ) -> int:
     """Train from the command line, on one thread; `--resume` takes the saved options up again.
 
-    Args:
-        kind: the family's configuration.
-        make_learner: makes its learner.
-        name: of the trainer, for the help text.
-        argv: arguments; None takes the process's own.
-
-    Returns:
-        0, for the shell.
+    `kind` is the family's configuration, `name` the trainer's for the help text; without `argv` the
+    process's arguments are taken. Returns 0, for the shell.
 
     Raises:
         ValueError: if an option does not parse, or the run can't be started or resumed.

@@ -48,7 +48,6 @@ class RayConfig:
     """games an actor plays in lock step; the result depends on it, but not on the actors"""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         if self.actors < 0:
             raise ValueError(f"ray.actors must not be negative, but is {self.actors}")
         if self.games_per_task < 1:
@@ -92,17 +91,13 @@ class TrainingConfig:
     """where sampling runs"""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         check_counts(self, "iterations", "validation_games", "evaluate_every", "checkpoint_every")
         if self.extra_iterations < 0:
             raise ValueError(f"extra_iterations must not be negative: {self.extra_iterations}")
         check_positive(self, "minutes")
 
     def held_out_source(self) -> PuzzleSource:
-        """Return the puzzles of held-out games: the environment's validation split.
-
-        Configurations that divide puzzles otherwise override this. Raises as `check_env`.
-        """
+        """Return the puzzles of held-out games, by default the validation split of `env`."""
         return held_out_source(self.env)
 
     def to_json(self) -> dict[str, Any]:
@@ -111,11 +106,7 @@ class TrainingConfig:
 
 
 def saved_config(run: Path, kind: type[_Config]) -> _Config:
-    """Read the latest configuration of a run.
-
-    Raises:
-        ValueError: if it is missing, damaged, or of another kind; the message names the file.
-    """
+    """Read the latest configuration of a run; raises ValueError if missing, damaged or unfit."""
     data = checkpoint.read_config_file(run)
     with checkpoint.naming(run / checkpoint.CONFIG, "it can't be used"):
         return config_from_json(data, kind)

@@ -14,16 +14,10 @@ from sudoku_gym.puzzles.sources import PuzzleSource, resolve_source
 
 
 class HeldOut:
-    """Lets a policy play held-out puzzles; what a curriculum's callback asks.
+    """Lets a policy play held-out puzzles, `games` a call; what a curriculum's callback asks.
 
-    Args:
-        policy: plays greedily.
-        source: where the puzzles come from, e.g. `resolve_source("4x4", "validation")`.
-        games: how many a call.
-        rng: draws the puzzles.
-
-    Attributes:
-        latest: what the last call measured; None before the first.
+    `rng` draws them from a source such as `resolve_source("4x4", "validation")`; `latest` is what
+    the last call measured, None before the first.
     """
 
     def __init__(
@@ -36,27 +30,14 @@ class HeldOut:
         self._rng = rng
 
     def __call__(self, blanks: int | None) -> tuple[int, int]:
-        """Play puzzles with so many blanks, or puzzles as stored for None.
-
-        Returns:
-            How many were solved, and how many there were.
-        """
+        """Play puzzles with so many blanks (None: as stored); return the solved and all of them."""
         puzzles, _ = self._source.sample(self._games, blanks, self._rng)
         self.latest = evaluate(self._policy, puzzles, geometry=self._source.geometry)
         return int(self.latest.solved.sum()), len(self.latest.solved)
 
 
 def training_envs(env: str, num_envs: int, **options: Any) -> SudokuVectorEnv:
-    """Make boards that draw from the training split.
-
-    Args:
-        env: id of the environment, e.g. `"Sudoku9x9-v0"`.
-        num_envs: how many boards.
-        **options: of the environment.
-
-    Raises:
-        ValueError: if there is no such environment, or it is no Sudoku.
-    """
+    """Make boards of an environment that draw from its training split; raises as `check_env`."""
     check_env(env)
     envs = gym.make_vec(env, num_envs=num_envs, split="train", **options)
     assert isinstance(envs, SudokuVectorEnv)
@@ -74,11 +55,7 @@ def held_out_source(env: str) -> PuzzleSource:
 
 
 def check_env(env: str) -> gym.envs.registration.EnvSpec:
-    """Return the specification of an environment of ours.
-
-    Raises:
-        ValueError: if there is no such environment, or it is no Sudoku.
-    """
+    """Return an environment's specification; ValueError if there is none, or it is no Sudoku."""
     try:
         spec = gym.spec(env)
     except gym.error.Error as error:

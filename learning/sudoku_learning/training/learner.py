@@ -92,10 +92,8 @@ class LearnerState:
 class Learner(Protocol):
     """What learns in a `Training`; one that inherits it need not have `start` and `close`."""
 
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """The metrics its reports hold beside `completion`, which held-out games measure."""
-        ...
+    metrics: tuple[str, ...] = ()
+    """those its reports hold beside `completion`, which held-out games measure"""
 
     def start(self) -> None:
         """Get ready, e.g. start actors; called once before the first `learn`."""
@@ -116,8 +114,4 @@ class Learner(Protocol):
         ...
 
     def restore(self, state: LearnerState) -> None:
-        """Continue from a state of an equal learner.
-
-        Raises:
-            ValueError: if it is another learner's.
-        """
+        """Continue from a state of an equal learner; raises ValueError if it is another's."""

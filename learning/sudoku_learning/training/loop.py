@@ -76,14 +76,8 @@ class Training(Generic[_Config]):
             that of a run that was never interrupted.
         make_learner: makes the learner; what is random in it comes from the generators.
 
-    Attributes:
-        config: as given.
-        learner: what learns.
-        random: the run's generators.
-        curriculum: moves the level, see `sudoku_curricula.Curriculum`.
-        iteration: iterations done.
-        steps: environment steps done.
-        seconds: processor seconds spent, all resumed parts together.
+    `iteration` and `steps` count what is done; `seconds` are those of the processor, all resumed
+    parts together.
 
     Raises:
         ValueError: if there is nothing to resume, the folder is not free, the environment is
@@ -120,11 +114,7 @@ class Training(Generic[_Config]):
         )
 
     def run(self, console: Console | None = None) -> None:
-        """Train to the end; write curves and checkpoints, and report to `console`.
-
-        Raises:
-            ValueError: if another training is in the folder.
-        """
+        """Train to the end, reporting to `console`; ValueError if another is in the folder."""
         resumed_at = self.steps if self.config.resume else None
         with self._folder:
             self._folder.write_config(self.config.to_json())
@@ -150,10 +140,8 @@ class Training(Generic[_Config]):
         if self.iteration % self.config.evaluate_every == 0:
             at_level, minimal, fraction = self._evaluate(report)
         self.seconds += time.process_time() - processor_start
-        seconds = time.perf_counter() - start
-        return Iteration(
-            self.iteration, self.steps, level, report, at_level, minimal, fraction, seconds
-        )
+        shares, seconds = (at_level, minimal, fraction), time.perf_counter() - start
+        return Iteration(self.iteration, self.steps, level, report, *shares, seconds)
 
     def _run(self, writer: curves.CurveWriter, console: Console | None) -> None:
         heads: tuple[str, ...] = ()

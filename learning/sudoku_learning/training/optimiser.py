@@ -30,7 +30,6 @@ class OptimiserConfig:
     """share of the iterations before the learning rate begins to fall; 1 keeps it"""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         check_counts(self, "batch_size")
         check_positive(self, "learning_rate", "max_gradient_norm")
         check_shares(self, "constant_share")

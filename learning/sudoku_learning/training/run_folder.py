@@ -26,11 +26,7 @@ _DRAFT, _DOOMED = ".draft", ".old"
 
 
 class RunFolder:
-    """The folder of one run.
-
-    Args:
-        path: the folder; it need not exist.
-        resume: the run is there and shall be continued.
+    """The folder of one run, which need not exist unless it is to be resumed.
 
     Raises:
         ValueError: if there is nothing to resume, or the folder is not free for a new run.
@@ -47,17 +43,12 @@ class RunFolder:
                 f"{path} already holds a run: give another folder, or --resume to continue it"
             )
         if not resume and path.exists() and _entries(path):
-            raise ValueError(
-                f"{path} is not empty, and what it holds is no run: give another folder"
-            )
+            problem = "is not empty, and what it holds is no run: give another folder"
+            raise ValueError(f"{path} {problem}")
         self._found = self._seen()
 
     def __enter__(self) -> RunFolder:
-        """Keep every other training out of the folder until the block ends.
-
-        Raises:
-            ValueError: if another training is in it, or was since this one looked.
-        """
+        """Keep others out until the block ends; ValueError if one is in it, or was just now."""
         self.path.mkdir(parents=True, exist_ok=True)
         refusal = f"another training is running in {self.path}: give another folder"
         self._lock.enter_context(locked(self.path / _LOCK, refusal))
@@ -78,8 +69,7 @@ class RunFolder:
     def save(self, iteration: int, content: Checkpoint) -> None:
         """Write the checkpoint of an iteration, then remove all but it and the one before.
 
-        Raises:
-            ValueError: if something that is no checkpoint lies where it belongs.
+        Raises ValueError if something that is no checkpoint lies where it belongs.
         """
         folder = self.path / _CHECKPOINTS / f"{iteration:06d}"
         for left_by_a_kill in (*self._with_ending(_DRAFT), *self._with_ending(_DOOMED)):
@@ -125,11 +115,7 @@ def complete_checkpoints(run: Path) -> list[Path]:
 
 
 def checkpoint_in(folder: str | os.PathLike[str]) -> Path:
-    """Return a checkpoint's folder: the given one, or the latest one of the given run.
-
-    Raises:
-        ValueError: if there is no checkpoint.
-    """
+    """Return a checkpoint's folder: that given, or a run's latest; ValueError if there is none."""
     path = Path(folder)
     if os.path.lexists(path / WEIGHTS):
         return path

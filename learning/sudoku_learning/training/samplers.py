@@ -49,12 +49,8 @@ class LocalSampler(Generic[_Sample]):
 def make_sampler(make_worker: Callable[[], Worker[_Sample]], ray: RayConfig) -> Sampler[_Sample]:
     """Sample in this process, or on as many Ray actors as the configuration asks for.
 
-    Args:
-        make_worker: makes a worker, here or in an actor's process; it can be pickled.
-        ray: how many actors, and where.
-
-    Raises:
-        ModuleNotFoundError: if actors are asked for and Ray is not installed.
+    `make_worker` runs here or in an actor's process; it can be pickled. Raises ModuleNotFoundError
+    if actors are asked for and Ray is not installed.
     """
     if not ray.actors:
         return LocalSampler(make_worker)

@@ -31,14 +31,8 @@ def load_network(
 ) -> tuple[_Config, _Network]:
     """Make the network of a checkpoint, or of the latest checkpoint of a run.
 
-    Args:
-        folder: of the checkpoint or the run.
-        read_config: makes the configuration of the JSON's content.
-        make: makes the network of a configuration, with any weights.
-        rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint.
-
-    Returns:
-        The configuration, and the network with its weights.
+    `read_config` takes the JSON's content; `make` gives the network any weights; `rounds` of a
+    recurrent body, in each evaluation, are by default those of the checkpoint.
 
     Raises:
         ValueError: if there is no checkpoint, or it is damaged; the message names the file. Or if
@@ -61,9 +55,7 @@ def load_network(
 def load_weights_of(folder: str | os.PathLike[str], network: nn.Module) -> None:
     """Give a network the weights of a checkpoint, or of the latest checkpoint of a run.
 
-    Raises:
-        ValueError: if there is no checkpoint, it is damaged, or its network has another form; the
-            message names the file.
+    Raises a ValueError that names the file if there is none, or it is damaged or does not fit.
     """
     path = checkpoint_in(folder)
     _, weights = checkpoint.read_to_play(path)
@@ -74,8 +66,7 @@ def load_weights_of(folder: str | os.PathLike[str], network: nn.Module) -> None:
 def build_network(make: Callable[[], _Network], weights: Mapping[str, Tensor]) -> _Network:
     """Make a network with weights from a file; nothing is allocated before they are seen to fit.
 
-    Raises:
-        ValueError: as `load_weights`, or if `make` can make no such network.
+    Raises ValueError as `load_weights`, or if `make` can make no such network.
     """
     try:
         with torch.device("meta"), _at_most(len(weights) + _MISSING):
@@ -89,12 +80,7 @@ def build_network(make: Callable[[], _Network], weights: Mapping[str, Tensor]) -
 
 
 def load_weights(network: nn.Module, weights: Mapping[str, Tensor]) -> None:
-    """Put weights into a network.
-
-    Raises:
-        ValueError: if they are another network's, or not finite; the message begins with the name
-            of the file in a checkpoint.
-    """
+    """Put a checkpoint's weights into a network; raises as `check_tensors`."""
     check_tensors(WEIGHTS, weights, network.state_dict())
     network.load_state_dict(dict(weights))
 
@@ -102,18 +88,15 @@ def load_weights(network: nn.Module, weights: Mapping[str, Tensor]) -> None:
 def check_tensors(file: str, found: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> None:
     """Check that tensors are finite, and have the names, shapes and types of the wanted ones.
 
-    Raises:
-        ValueError: if they do not; the message begins with `file`.
+    If not it raises a ValueError whose message begins with `file`.
     """
     for name in sorted(found.keys() ^ wanted.keys()):
         problem = "is none of this network's" if name in found else "is missing"
         raise ValueError(f"{file}: the tensor {name!r:.80} {problem}")
     for name, tensor in wanted.items():
         if (found[name].shape, found[name].dtype) != (tensor.shape, tensor.dtype):
-            raise ValueError(
-                f"{file}: {name} must be {_form(tensor)}, but does not fit: it is "
-                f"{_form(found[name])}"
-            )
+            problem = f"but does not fit: it is {_form(found[name])}"
+            raise ValueError(f"{file}: {name} must be {_form(tensor)}, {problem}")
         if not found[name].isfinite().all():
             raise ValueError(f"{file}: the numbers of {name} are not all finite")
 

@@ -45,8 +45,6 @@ _TARGET = "target."
 class DQNLearner(SamplingLearner):
     """Learns action values from its own games."""
 
-    metrics = ()
-
     def __init__(self, config: DQNConfig, random: Random) -> None:
         self.config = config
         self._geometry = held_out_source(config.env).geometry

@@ -43,8 +43,6 @@ class TabularGames:
 class QLearningLearner(Learner):
     """Learns a table on puzzles that `random` draws once."""
 
-    metrics = ()
-
     def __init__(self, config: QLearningConfig, random: Random) -> None:
         self.config = config
         self._source = training_source(config.env)

@@ -27,16 +27,12 @@ _SCALE = 4.0
 
 
 class FeatureTable(NamedTuple):
-    """The groups of cells of a geometry.
-
-    Attributes:
-        groups: float32 `[K, N**2, N**2]`, 1 where the second cell belongs to the group of the
-            first.
-        swap: int64 `[4 K]`, the features after the transpose; None where it is no symmetry.
-    """
+    """The groups of cells of a geometry."""
 
     groups: Tensor
+    """float32 `[K, N**2, N**2]`, 1 where the second cell belongs to the group of the first"""
     swap: Tensor | None
+    """int64 `[4 K]`, the features after the transpose; None where it is no symmetry"""
 
 
 @cache
@@ -58,12 +54,7 @@ def feature_table(geometry: Geometry) -> FeatureTable:
 
 
 def features(marks: Tensor, table: FeatureTable) -> Tensor:
-    """Return the features of each placement, float32 `[B, N**2, N, 4 K]`.
-
-    Args:
-        marks: int8 `[B, N**2, N]`.
-        table: of the boards' geometry.
-    """
+    """Return the features of each placement, float32 `[B, N**2, N, 4 K]`, of marks like these."""
     kinds = torch.stack([marks == 0, marks > 0], 3).float()  # [B, C, N, 2]
     count, cells, size, _ = kinds.shape
     spread = kinds.permute(1, 0, 2, 3).reshape(cells, -1)
@@ -73,10 +64,7 @@ def features(marks: Tensor, table: FeatureTable) -> Tensor:
 
 
 def _shared_kinds(geometry: Geometry) -> NDArray[np.int64]:
-    """Return which kinds of units each two cells share, as bits, int64 `[N**2, N**2]`.
-
-    The kinds are rows, columns, regions, and all further units together.
-    """
+    """Return the kinds of units (row, column, region, other) two cells share, as bits `[C, C]`."""
     size, cells = geometry.size, geometry.num_cells
     has_regions = len(geometry.units) >= 3 * size and geometry.regions.any()
     starts = [0, size, 2 * size, 3 * size] if has_regions else [0, size, 2 * size]

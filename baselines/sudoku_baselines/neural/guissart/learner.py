@@ -96,7 +96,6 @@ class GuissartTraining(LabelledConfig):
     """the blanks of held-out games at the level; training has the puzzles as stored"""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         super().__post_init__()
         counts = ("grids", "fillers", "epochs", "hidden", "updates", "placements", "trials")
         check_counts(self, *counts)
@@ -108,17 +107,7 @@ class GuissartTraining(LabelledConfig):
 
 
 class GuissartLearner(Learner):
-    """Trains one network after the other.
-
-    Args:
-        config: the run's.
-        random: draws the first weights.
-
-    Attributes:
-        networks: those under training.
-    """
-
-    metrics: tuple[str, ...] = ()
+    """Trains its `networks` one after the other."""
 
     def __init__(self, config: GuissartTraining, random: Random) -> None:
         self.config = config
@@ -215,17 +204,9 @@ class GuissartLearner(Learner):
     def _fill_and_learn(
         self, which: int, marks: Marks, truth: Marks, rng: np.random.Generator, learning: bool
     ) -> Iterator[tuple[float, int]]:
-        """Fill boards step by step until nothing is added, raising thresholds on the way.
+        """Fill boards until nothing is added; yield the loss (0 if not learning) and B each step.
 
-        Args:
-            which: the network; those before it fill after each of its steps.
-            marks: int8 `[B, N**2, N]`, changed in place.
-            truth: int8 `[B, N**2, N]`.
-            rng: draws placements.
-            learning: whether the network is updated.
-
-        Yields:
-            The loss, 0 if it does not learn, and the number of boards, at each step.
+        `marks` change in place and thresholds rise; earlier networks fill after each step.
         """
         *earlier, network = self.networks.first(which + 1)
         rows = np.arange(len(marks))
@@ -260,9 +241,8 @@ class GuissartLearner(Learner):
         config, losses = self.config, []
         fillers, proposer = self.networks.first(config.fillers), self.networks.proposer
         count = decided = 0
-        for marks, truth in self._batches(
-            self._train, config.fillers, rng, config.optimiser.batch_size
-        ):
+        size = config.optimiser.batch_size
+        for marks, truth in self._batches(self._train, config.fillers, rng, size):
             for _ in range(config.trials):
                 going_on = _is_open(marks, truth)
                 marks, truth = marks[going_on], truth[going_on]
@@ -303,21 +283,16 @@ class GuissartLearner(Learner):
     ) -> NDArray[np.int8]:
         """Return the boards of some puzzles, a part of them with more cells of the solution."""
         boards, solutions = chosen.puzzles[rows], chosen.solutions[rows]
-        shares = rng.random((len(rows), 1, 1)) * (
-            rng.random((len(rows), 1, 1)) < self.config.revealed
-        )
+        shares = rng.random((len(rows), 1, 1))
+        shares *= rng.random((len(rows), 1, 1)) < self.config.revealed
         return np.where(rng.random(boards.shape) < shares, solutions, boards)
 
 
 def certainty(logits: Tensor, targets: Tensor) -> Tensor:
     """Return the share of right logits above all wrong ones, smoothed: what thresholds let through.
 
-    The mean of sigmoid(l - log sum exp of the wrong logits) over both logits of all placements;
-    wrong ones count 0.
-
-    Args:
-        logits: float32 `[n, 2]`.
-        targets: bool `[n, 2]`, the right ones.
+    The mean of sigmoid(l - log sum exp of the wrong logits) over both logits float32 `[n, 2]` of
+    all placements; wrong ones, False in `targets` bool `[n, 2]`, count 0.
     """
     found = torch.zeros(())
     for answer, is_right in zip(logits.T, targets.T, strict=True):
@@ -341,8 +316,7 @@ def _is_open(marks: Marks, truth: Marks) -> NDArray[np.bool_]:
 
 def _some(chosen: PuzzleSet, count: int) -> PuzzleSet:
     """Return at most so many puzzles, spread over a set."""
-    if len(chosen) <= count:
-        return chosen
+    count = min(len(chosen), count)
     return chosen[np.linspace(0, len(chosen) - 1, count).astype(np.int64)]
 
 

@@ -34,9 +34,8 @@ class RuleFiller:
         is_taken = is_present.any(2, keepdims=True) | (self._is_in @ unit_has > 0)
         is_open = is_present | ((marks == 0) & ~is_taken)
         in_unit = is_open[:, self._units].sum(2) == 1
-        is_last = (self._is_in @ in_unit.astype(np.float32) > 0) | (
-            is_open.sum(2, keepdims=True) == 1
-        )
+        is_last = self._is_in @ in_unit.astype(np.float32) > 0
+        is_last |= is_open.sum(2, keepdims=True) == 1
         return np.where(is_open, np.where(is_last, 1, marks), -1).astype(np.int8)
 
 
@@ -82,15 +81,8 @@ def fill(
 ) -> NDArray[np.int8]:
     """Fill boards until no filler adds anything, or they are full or wrong.
 
-    In each step a board is filled by the first filler that adds something.
-
-    Args:
-        marks: int8 `[B, N**2, N]`.
-        fillers: networks in the order in which they were trained, or the rules.
-        geometry: of the boards.
-
-    Returns:
-        int8 `[B, N**2, N]`, new arrays.
+    In each step a board is filled by the first filler, in the order of their training, that adds
+    something. Marks are int8 `[B, N**2, N]`; those returned are new arrays.
     """
     marks = marks.copy()
     rows = np.arange(len(marks))

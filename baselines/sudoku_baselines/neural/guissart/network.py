@@ -24,17 +24,10 @@ _LEAK = 0.1
 
 
 class SymmetricNetwork(nn.Module):
-    """The network of this module.
-
-    Args:
-        geometry: of the boards.
-        hidden: hidden units.
-
-    Attributes:
-        thresholds: float32 `[2]`, of absent and present.
-    """
+    """The network of this module, with so many hidden units."""
 
     thresholds: Tensor
+    """float32 `[2]`, of absent and present"""
 
     def __init__(self, geometry: Geometry, hidden: int) -> None:
         super().__init__()
@@ -49,11 +42,7 @@ class SymmetricNetwork(nn.Module):
         return feature_table(self._geometry)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Return the logits of absent and present, float32 `[..., 2]`.
-
-        Args:
-            inputs: float32 `[..., 4 K]`, of `features`.
-        """
+        """Return the logits of absent and present, float32 `[..., 2]`, of features `[..., 4 K]`."""
         found: Tensor = self.answers(functional.leaky_relu(self.hidden(inputs), _LEAK))
         if self.table.swap is None:
             return found
@@ -74,10 +63,7 @@ class SymmetricNetwork(nn.Module):
     def raise_thresholds(self, logits: Tensor, marks: Tensor, truth: Tensor) -> None:
         """Raise the thresholds above every wrong logit, with a margin (algorithm 1).
 
-        Args:
-            logits: float32 `[B, N**2, N, 2]`, of `logits_of`.
-            marks: int8 `[B, N**2, N]`; only what is unknown counts.
-            truth: int8 `[B, N**2, N]`, -1 or 1.
+        Only unknown marks count; `logits` are those of `logits_of`, `truth` `solution_marks`.
         """
         for answer, sign in enumerate((-1, 1)):
             wrong = logits[..., answer][(marks == 0) & (truth != sign)]

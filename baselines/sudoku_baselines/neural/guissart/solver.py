@@ -17,12 +17,9 @@ from sudoku_gym.geometry import Geometry
 
 
 class GuissartNetworks(nn.Module):
-    """The networks that fill, in the order of their training, and the one that proposes trials.
+    """Networks that fill, in the order of their training, and one that proposes trials.
 
-    Args:
-        geometry: of the boards.
-        fillers: how many fill.
-        hidden: hidden units of each.
+    Each has so many `hidden` units.
     """
 
     def __init__(self, geometry: Geometry, fillers: int, hidden: int) -> None:
@@ -94,12 +91,7 @@ class Guissart:
 
 
 class FillingPredictor:
-    """Filling alone, as a `sudoku_gym.policies.Predictor`.
-
-    Args:
-        networks: trained, for boards of one geometry.
-        count: how many of the networks fill.
-    """
+    """Filling alone, by the first `count` networks, as a `sudoku_gym.policies.Predictor`."""
 
     def __init__(self, networks: GuissartNetworks, count: int) -> None:
         self.networks = networks
@@ -122,11 +114,7 @@ class FillingPredictor:
 
 
 def check_units(geometry: Geometry, networks: GuissartNetworks) -> None:
-    """Check that boards have the units that networks were made for.
-
-    Raises:
-        ValueError: if not.
-    """
+    """Raise ValueError unless boards have the units that networks were made for."""
     if geometry != networks.geometry:
         raise ValueError(
             f"the networks were trained on {networks.geometry.name}, these boards are "

@@ -17,18 +17,11 @@ Marks = NDArray[np.int8]
 
 @dataclass(frozen=True)
 class Trials:
-    """The results of assuming one placement of each of B boards present, and absent.
+    """The results of assuming one placement of each of B boards present, and absent."""
 
-    Attributes:
-        present: int8 `[B, N**2, N]`, filled after the placement was assumed to be present.
-        absent: the same, absent.
-        present_fails: bool `[B]`, whether `present` breaks a rule.
-        absent_fails: the same, absent.
-    """
-
-    present: Marks
+    present: Marks  # int8 [B, N**2, N], filled after the placement was assumed to be present
     absent: Marks
-    present_fails: NDArray[np.bool_]
+    present_fails: NDArray[np.bool_]  # [B], whether `present` breaks a rule
     absent_fails: NDArray[np.bool_]
 
     @property
@@ -56,14 +49,7 @@ def try_both_ways(
     networks: Sequence[SymmetricNetwork],
     geometry: Geometry,
 ) -> Trials:
-    """Try a placement of each board both ways.
-
-    Args:
-        marks: int8 `[B, N**2, N]`.
-        placements: int64 `[B]`, unknown ones.
-        networks: that fill.
-        geometry: of the boards.
-    """
+    """Try an unknown placement int64 `[B]` of each board int8 `[B, N**2, N]` both ways."""
     count = len(marks)
     both = np.concatenate([marks, marks])
     flat = both.reshape(2 * count, -1)
@@ -79,13 +65,8 @@ def best_placements(
 ) -> NDArray[np.int64]:
     """Return the unknown placement of each board whose trial is likeliest to decide something.
 
-    Args:
-        marks: int8 `[B, N**2, N]`.
-        proposer: the network whose second logit predicts this.
-        tried: bool `[B, N**3]`, placements to leave out.
-
-    Returns:
-        int64 `[B]`; -1 where no placement is left.
+    The proposer's second logit predicts this; `tried` bool `[B, N**3]` are left out. Returns int64
+    `[B]`, -1 where no placement is left.
     """
     scores = proposer.logits_of(marks)[..., 1].reshape(len(marks), marks.shape[1] * marks.shape[2])
     open_ = marks.reshape(scores.shape) == 0
@@ -132,18 +113,11 @@ def backtrack(
     geometry: Geometry,
     limit: int,
 ) -> tuple[Marks, NDArray[np.int64]]:
-    """Search boards depth first, filling after each assumption.
+    """Search boards depth first, filling after each assumption, which the proposer chooses.
 
-    Args:
-        marks: int8 `[B, N**2, N]`.
-        fillers: that fill.
-        proposer: chooses the placement that is assumed.
-        geometry: of the boards.
-        limit: boards to fill for each of them, at most: itself, and one an assumption.
-
-    Returns:
-        The boards, int8 `[B, N**2, N]`: full ones, where one was found, else as given; and how many
-        assumptions were filled on each, int64 `[B]`.
+    At most `limit` boards are filled for each: itself, and one an assumption. Returns the boards,
+    int8 `[B, N**2, N]`: full ones, where one was found, else as given; and how many assumptions
+    were filled on each, int64 `[B]`.
     """
     found = marks.copy()
     stacks: list[list[Marks]] = [[each] for each in marks]

@@ -48,7 +48,6 @@ class FactorGraphConfig:
     whose logits rate each placement for itself"""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         for name in ("channels", "rounds", "test_rounds"):
             value = getattr(self, name)
             if value is None and name == "test_rounds":
