@@ -6,6 +6,8 @@ nothing if all is well. Use them in a test of your package.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,11 +21,7 @@ BATCH = 7
 
 
 def check_policy(
-    policy: Policy,
-    geometry: Geometry | None = None,
-    *,
-    erase: bool = False,
-    seed: int = 0,
+    policy: Policy, geometry: Geometry | None = None, *, erase: bool = False, seed: int = 0
 ) -> None:
     """Check that a policy keeps the contract of `sudoku_gym.policies.Policy`.
 
@@ -48,15 +46,8 @@ def check_policy(
     runs = []
     for batch_size in (BATCH, 1, BATCH):
         watched = _WatchedPolicy(policy)
-        evaluate(
-            watched,
-            puzzles,
-            geometry=geometry,
-            seed=seed,
-            erase=erase,
-            max_steps=geometry.num_cells,
-            batch_size=batch_size,
-        )
+        rules: dict[str, Any] = {"erase": erase, "max_steps": geometry.num_cells}
+        evaluate(watched, puzzles, geometry=geometry, seed=seed, batch_size=batch_size, **rules)
         runs.append(watched.answers)
     first, _, again = runs
     _require(
@@ -243,12 +234,10 @@ def _solvable_puzzles(geometry: Geometry, count: int, rng: np.random.Generator) 
 
 
 def _dead_end(geometry: Geometry) -> NDArray[np.int8]:
-    """Return a board `[1, N, N]` without a solution in which no two givens contradict.
-
-    Row 1 leaves only digit N for its last cell, and the last cell of that column holds it already.
-    """
+    """Return a board `[1, N, N]` without a solution in which no two givens contradict."""
     size = geometry.size
     puzzle = np.zeros((1, size, size), np.int8)
+    # Row 1 leaves only digit N for its last cell, and that column's last cell holds it already.
     puzzle[0, 0, :-1] = np.arange(1, size)
     puzzle[0, -1, -1] = size
     return puzzle

@@ -44,7 +44,6 @@ class Schedule(ABC):
             that only some trainers measure, e.g. `policy_accuracy`.
 
     Attributes:
-        metric: as given.
         levels: all of them, rising.
         level: the current number of blanks.
         finished: True once the last level is mastered or has reached its limit of updates.
@@ -137,12 +136,8 @@ class Schedule(ABC):
     def record(self, successes: int, count: int) -> Reason | None:
         """Take in results of the current level, and decide whether it is over.
 
-        `update` calls it, after it has counted this update and set `rate`, which may be set anew
-        here. Once the schedule is finished the result is ignored.
-
-        Args:
-            successes: games, or what else the metric counts, that succeeded.
-            count: at least 1.
+        `update` calls it with a `count` of at least 1, after it has counted this update and set
+        `rate`, which may be set anew here. Once the schedule is finished the result is ignored.
 
         Returns:
             `"success"` if the level is mastered, `"limit"` if its updates are used up, else None.

@@ -6,7 +6,6 @@ The wrappers and callbacks of this package and the training loops of the agents 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from sudoku_curricula.base import COMPLETION, Schedule
@@ -15,8 +14,6 @@ from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, SUCCESS_RATE,
 SetBlanks = Callable[[Mapping[int, float]], Any]
 PlayHeldOut = Callable[[int | None], tuple[int, int]]
 """Plays puzzles with so many blanks, minimal ones for None; returns games solved and played."""
-
-_NOTHING: Mapping[str, tuple[int, int]] = MappingProxyType({})
 
 
 class Curriculum:
@@ -35,7 +32,6 @@ class Curriculum:
         owner: who feeds the schedule, for error messages.
 
     Attributes:
-        schedule: as given.
         steps: environment steps so far, the x axis of the curves; the caller counts them.
         games: episodes and held-out games at a level reported so far.
 
@@ -85,7 +81,7 @@ class Curriculum:
             self._write(BLANKS_LEVEL, self.schedule.level)
 
     def report_held_out(
-        self, held_out: PlayHeldOut, measured: Mapping[str, tuple[int, int]] = _NOTHING
+        self, held_out: PlayHeldOut, measured: Mapping[str, tuple[int, int]] | None = None
     ) -> tuple[float, float]:
         """Play held-out games at the level and with minimal puzzles, and feed the schedule.
 
@@ -103,6 +99,7 @@ class Curriculum:
         Raises:
             ValueError: if `measured` lacks the schedule's metric.
         """
+        measured = measured or {}
         for metric, (successes, count) in measured.items():
             if count:
                 self._write(f"curriculum/{metric}", successes / count)
@@ -168,11 +165,7 @@ class Curriculum:
 
 
 def check_metric(schedule: Schedule, metrics: Sequence[str], owner: str) -> None:
-    """Refuse a schedule whose metric its owner doesn't measure.
-
-    Raises:
-        ValueError: if the schedule's metric is none of `metrics`; the message names the owner.
-    """
+    """Raise a ValueError that names the owner if it does not measure the metric of the schedule."""
     if schedule.metric not in metrics:
         raise ValueError(
             f"{owner} measures {', '.join(metrics)} and can't supply {schedule.metric}, by which "

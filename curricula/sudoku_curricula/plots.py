@@ -42,12 +42,9 @@ _NO_FLOORS: Floors = MappingProxyType({})
 class Panel:
     """Some curves of a group that share an axis."""
 
-    group: str
-    """The part of their names before the slash."""
-    tags: tuple[str, ...]
-    """Their names."""
-    scale: str = "linear"
-    """`linear`, `log`, or `share`: linear from 0 to 1."""
+    group: str  # the part of their names before the slash
+    tags: tuple[str, ...]  # their names
+    scale: str = "linear"  # `linear`, `log`, or `share`: linear from 0 to 1
 
     @property
     def title(self) -> str:
@@ -197,10 +194,9 @@ def _alike(sizes: dict[str, float]) -> list[list[str]]:
 
 def _chunks(tags: Sequence[str]) -> list[tuple[str, ...]]:
     """Distribute tags evenly over as few panels as possible."""
-    panels = ceil(len(tags) / len(_STYLES))
-    return [
-        tuple(part) for part in np.array_split(np.array(tags, object), panels or 1) if len(part)
-    ]
+    panels = ceil(len(tags) / len(_STYLES)) or 1
+    parts = np.array_split(np.array(tags, object), panels)
+    return [tuple(part) for part in parts if len(part)]
 
 
 def _read_runs(folder: str | os.PathLike[str]) -> Runs:
@@ -211,11 +207,10 @@ def _read_runs(folder: str | os.PathLike[str]) -> Runs:
 
 def _finite(run: curves.Curves) -> curves.Curves:
     kept: curves.Curves = {}
-    for tag, points in run.items():
-        finite = [(step, value) for step, value in zip(*points, strict=True) if isfinite(value)]
+    for tag, (steps, values) in run.items():
+        finite = [i for i, value in enumerate(values) if isfinite(value)]
         if finite:
-            steps, values = zip(*finite, strict=True)
-            kept[tag] = list(steps), list(values)
+            kept[tag] = [steps[i] for i in finite], [values[i] for i in finite]
     return kept
 
 

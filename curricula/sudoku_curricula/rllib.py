@@ -126,19 +126,16 @@ class BlanksCurriculumCallback(RLlibCallback):
         self._held_out: PlayHeldOut | None = None
         self._evaluated_at = 0
         self._written: dict[str, float] = {}
-        self._started: tuple[int, float] | None = None
+        self._started = 0, 0.0  # steps, and the clock
 
     def on_algorithm_init(self, *, algorithm: Algorithm, **kwargs: Any) -> None:
         """Start the schedule, push its level, and join the algorithm's checkpoints."""
         self.curriculum = Curriculum(
-            self._schedule.build(),
-            partial(push_blanks, algorithm),
-            self._episodes_per_update,
-            self,
+            self._schedule.build(), partial(push_blanks, algorithm), self._episodes_per_update, self
         )
         if self._make_held_out is not None:
             self._held_out = self._make_held_out(algorithm)
-        _join_checkpoints(algorithm, self.state_dict, self.load_state_dict)
+        _join_checkpoints(algorithm, self)
         self._started = 0, time.perf_counter()
 
     def on_episode_end(  # type: ignore[override]  # RLlib names every argument, we what we use
@@ -163,8 +160,12 @@ class BlanksCurriculumCallback(RLlibCallback):
             self.curriculum.report_held_out(self._held_out)
         self.add_scalar(curves.BLANKS_LEVEL, self.curriculum.schedule.level)
         self.add_scalar(curves.ITERATION, result["training_iteration"])
-        self._measure_speed()
-        _add_curves(result, self._written | _common_names(result))
+        steps, start = self._started
+        seconds = time.perf_counter() - start
+        self.add_scalar(curves.STEPS_PER_SECOND, (self.curriculum.steps - steps) / seconds)
+        for tag, value in (self._written | _common_names(result)).items():
+            group, name = tag.split("/")
+            result[group] = {**result.get(group, {}), name: value}
         self._written = {}
 
     def on_env_runners_recreated(
@@ -207,12 +208,6 @@ class BlanksCurriculumCallback(RLlibCallback):
             count = int(np.nan_to_num(sum_))
             won = int(np.nan_to_num(solved[name]))
             curriculum.report([int(name)] * count, [True] * won + [False] * (count - won))
-
-    def _measure_speed(self) -> None:
-        assert self.curriculum is not None and self._started is not None
-        steps, start = self._started
-        seconds = time.perf_counter() - start
-        self.add_scalar(curves.STEPS_PER_SECOND, (self.curriculum.steps - steps) / seconds)
 
 
 class CurvesCallback(LoggerCallback):
@@ -274,31 +269,19 @@ def _common_names(result: Mapping[str, Any]) -> dict[str, float]:
     return {tag: float(value) for tag, value in found.items() if np.isfinite(value)}
 
 
-def _add_curves(result: dict[str, Any], values: Mapping[str, float]) -> None:
-    for tag, value in values.items():
-        group, name = tag.split("/")
-        result[group] = {**result.get(group, {}), name: value}
-
-
-def _join_checkpoints(
-    algorithm: Algorithm,
-    state_dict: Callable[[], dict[str, Any]],
-    load_state_dict: Callable[[Mapping[str, Any]], None],
-) -> None:
-    """Let an algorithm's checkpoints hold a state of ours beside its own.
-
-    RLlib tells callbacks neither of saving nor, in `from_checkpoint` and `restore_from_path`, of
-    loading. All its ways of saving and loading pass through these two methods.
-    """
+def _join_checkpoints(algorithm: Algorithm, callback: BlanksCurriculumCallback) -> None:
+    """Let an algorithm's checkpoints hold a state of ours beside its own."""
+    # RLlib tells callbacks neither of saving nor, in `from_checkpoint` and `restore_from_path`, of
+    # loading. All its ways of saving and loading pass through these two methods.
     get_state, set_state = algorithm.get_state, algorithm.set_state
 
     def get_state_with_ours(*args: Any, **kwargs: Any) -> dict[str, Any]:
-        return {**get_state(*args, **kwargs), CURRICULUM: state_dict()}
+        return {**get_state(*args, **kwargs), CURRICULUM: callback.state_dict()}
 
     def set_state_with_ours(state: dict[str, Any]) -> None:
         set_state(state)
         if CURRICULUM in state:
-            load_state_dict(state[CURRICULUM])
+            callback.load_state_dict(state[CURRICULUM])
 
     algorithm.get_state = get_state_with_ours  # type: ignore[method-assign]
     algorithm.set_state = set_state_with_ours  # type: ignore[method-assign]

@@ -104,7 +104,19 @@ class BlanksCurriculumCallback(BaseCallback):
         return self._goes_on
 
     def _on_rollout_end(self) -> None:
-        self._record_curves()
+        """Write under the common names what SB3 writes under its own."""
+        record, known = self.logger.record, self.logger.name_to_value
+        record(curves.BLANKS_LEVEL, self.schedule.level)
+        for name, (common, sign) in _LOSSES.items():
+            if name in known:
+                record(common, sign * known[name])
+        episodes = self.model.ep_info_buffer
+        if episodes:
+            record(curves.EPISODIC_RETURN, sum(e["r"] for e in episodes) / len(episodes))
+            record(curves.EPISODIC_LENGTH, sum(e["l"] for e in episodes) / len(episodes))
+        steps, start = self._started
+        seconds = time.perf_counter() - start
+        record(curves.STEPS_PER_SECOND, (self.num_timesteps - steps) / seconds)
 
     def _report_training_episodes(self, curriculum: Curriculum) -> None:
         infos = self.locals["infos"]
@@ -124,24 +136,8 @@ class BlanksCurriculumCallback(BaseCallback):
                 flush=True,
             )
         self._keep_state()
-        done = self.schedule.finished and self._stop_above is not None
-        self._goes_on = not (done and minimal > (self._stop_above or 0))
-
-    def _record_curves(self) -> None:
-        """Write under the common names what SB3 writes under its own."""
-        record, known = self.logger.record, self.logger.name_to_value
-        record(curves.BLANKS_LEVEL, self.schedule.level)
-        for name, (common, sign) in _LOSSES.items():
-            if name in known:
-                record(common, sign * known[name])
-        episodes = self.model.ep_info_buffer
-        if episodes:
-            record(curves.EPISODIC_RETURN, sum(e["r"] for e in episodes) / len(episodes))
-            record(curves.EPISODIC_LENGTH, sum(e["l"] for e in episodes) / len(episodes))
-        steps, start = self._started
-        record(
-            curves.STEPS_PER_SECOND, (self.num_timesteps - steps) / (time.perf_counter() - start)
-        )
+        limit = self._stop_above
+        self._goes_on = not (self.schedule.finished and limit is not None and minimal > limit)
 
     def _set_blanks(self, blanks: Any) -> None:
         self.training_env.env_method("set_blanks", blanks)

@@ -156,15 +156,11 @@ class SuccessRate(Schedule):
         return wilson_interval(successes, sum(count for _, count in self._results))
 
     def state_dict(self) -> dict[str, Any]:
-        """Return everything that `load_state_dict` needs to continue exactly; fit for JSON."""
+        """See `Schedule.state_dict`."""
         return {**super().state_dict(), "results": [list(pair) for pair in self._results]}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue from a state that `state_dict` of an equal schedule returned.
-
-        Raises:
-            ValueError: if it is another schedule's, or no state.
-        """
+        """See `Schedule.load_state_dict`; a ValueError also for results that are none."""
         super().load_state_dict(state)
         self._results = deque((successes, count) for successes, count in state["results"])
         if not all(0 <= successes <= count > 0 for successes, count in self._results):
@@ -256,8 +252,7 @@ def configure_schedule(name: str, **options: Any) -> ScheduleConfig:
     """Return a schedule's configuration by its name.
 
     Args:
-        name: a key of `SCHEDULES`, e.g. `"success-rate"`; options may stand in the name too, as in
-            `"success-rate?start=2&stop=12"`.
+        name: a key of `SCHEDULES`; options may stand in it too, as in `"success-rate?start=2"`.
         **options: the fields of the configuration, e.g. `start=2, stop=12`.
 
     Raises:

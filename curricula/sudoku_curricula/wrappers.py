@@ -117,11 +117,7 @@ _NO_SET_BLANKS = "{} has no set_blanks: wrap a Sudoku environment, e.g. gym.make
 
 
 def results_of(info: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return the level and the success in an ended episode's info, or infos.
-
-    Raises:
-        ValueError: if they are missing.
-    """
+    """Return the level and the success in an ended episode's info, or infos; ValueError without."""
     try:
         return info["level"], info["is_success"]
     except KeyError as missing:
@@ -132,11 +128,7 @@ def results_of(info: Mapping[str, Any]) -> tuple[Any, Any]:
 
 
 def find_set_blanks(envs: VectorEnv[Any, Any, Any]) -> SetBlanks:
-    """Find `set_blanks`: vector environments forward no attributes through their wrappers.
-
-    Raises:
-        ValueError: if no layer has it.
-    """
+    """Return the `set_blanks` of the outermost layer that has it; ValueError if none has."""
     layer = envs
     while not hasattr(layer, "set_blanks"):
         if not isinstance(layer, VectorWrapper):

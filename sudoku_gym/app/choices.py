@@ -44,12 +44,9 @@ class OfferedPolicies:
     """The policies that visitors may choose.
 
     Args:
-        extra: further ones as `load_policy` takes them, of the person who starts the page; nothing
-            about them is limited.
+        extra: further ones of the person who starts the page; nothing about them is limited.
+            A ValueError says if one can't be loaded.
         trust: see `load_policy`; for `extra` alone.
-
-    Raises:
-        ValueError: if one of `extra` can't be loaded.
     """
 
     def __init__(self, extra: Iterable[str] = (), trust: bool = False) -> None:
@@ -76,14 +73,9 @@ class OfferedPolicies:
         return left if left in names else names[0], right if right in names else names[0]
 
     def policy(self, name: object, options: object = "") -> Policy:
-        """Make the policy that a visitor chose.
+        """Make the policy, one of `names`, with options `key=value&key=value` or none.
 
-        Args:
-            name: one of `names`.
-            options: `key=value&key=value`, or nothing.
-
-        Raises:
-            ValueError: if there is no such policy, or an option is none that a visitor may give.
+        A ValueError says if there is no such policy, or no option that a visitor may give.
         """
         if not isinstance(name, str) or name not in self.names:
             raise ValueError("choose one of the policies in the list")
@@ -103,13 +95,8 @@ class OfferedPolicies:
 def puzzle(source: object, number: object, text: object) -> tuple[NDArray[np.int8], Geometry]:
     """Return the puzzle that a visitor chose, int8 `[N, N]`, and its geometry.
 
-    Args:
-        source: one of `SOURCES`.
-        number: of a bank's test puzzle, from 1; beyond the last it starts over.
-        text: the board, where `source` is `TYPED_IN`.
-
-    Raises:
-        ValueError: if it is none of these, or the typed board is no puzzle.
+    `source` is one of `SOURCES`; `number` counts a bank's test puzzles from 1, and starts over
+    beyond the last; `text` is the board where `source` is `TYPED_IN`. Else a ValueError says why.
     """
     if source == TYPED_IN:
         return _typed(text)
@@ -152,11 +139,7 @@ def _can_be_made(entry: EntryPoint) -> bool:
 
 
 def _limited(factory: Callable[..., Any], written: dict[str, Any]) -> dict[str, Any]:
-    """Check a visitor's options; add limits where the policy has some and is given none.
-
-    Raises:
-        ValueError: if an option is too large, or a text that the policy does not list.
-    """
+    """Check a visitor's options; add limits where the policy has some and is given none."""
     hints = hints_of(factory)
     for key, value in written.items():
         if isinstance(value, str) and value not in literals_in(hints.get(key)):

@@ -35,15 +35,11 @@ class PlacementShare:
 
 
 class Game:
-    """One game, move by move.
+    """One game of a named policy, move by move.
 
-    Args:
-        name: of the policy, as it is shown.
-        policy: plays. It may have a method `probabilities(boards, action_masks) -> [B, A]`, and
-            an attribute `searched` about the search before its last move, with
-            `visit_counts [B, N**3]` and `values [B]`, or None if there was none.
-        puzzle: int8 `[N, N]`.
-        geometry: of the puzzle.
+    The policy may have a method `probabilities(boards, action_masks) -> [B, A]`, and an attribute
+    `searched` about the search before its last move, with `visit_counts [B, N**3]` and
+    `values [B]`, or None if there was none. The puzzle is int8 `[N, N]`.
 
     Attributes:
         moment: the board now.

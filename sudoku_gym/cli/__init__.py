@@ -48,10 +48,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command.
-
-    Args:
-        argv: the arguments after the program's name; None takes those of the process.
+    """Run the command; `argv` None takes the arguments of the process.
 
     Returns:
         The exit code: 0 if all went well, 1 if the answer is no (a puzzle without a single
@@ -101,20 +98,17 @@ def _parse(arguments: list[str]) -> Any:
     if arguments[0] == "train" and not {"-h", "--help"} & set(arguments[1:2]):
         return Train("".join(arguments[1:2]), tuple(arguments[2:]))  # the trainer reads the rest
     program = f"{PROGRAM} {arguments[0]}" if arguments[0] in COMMANDS else PROGRAM
+    conf = tyro.conf
     with short_usage_errors(program):
-        return _filled_in(arguments)
-
-
-def _filled_in(arguments: list[str]) -> Any:
-    return tyro.extras.subcommand_cli_from_dict(
-        COMMANDS,
-        prog=PROGRAM,
-        description="Sudoku environments, baselines and agents. `sudoku-gym COMMAND --help` "
-        "explains a command.",
-        args=arguments,
-        config=(
-            tyro.conf.DisallowNone,
-            tyro.conf.FlagCreatePairsOff,
-            tyro.conf.PositionalMetavarFromFieldName,
-        ),
-    )
+        return tyro.extras.subcommand_cli_from_dict(
+            COMMANDS,
+            prog=PROGRAM,
+            description="Sudoku environments, baselines and agents. `sudoku-gym COMMAND --help` "
+            "explains a command.",
+            args=arguments,
+            config=(
+                conf.DisallowNone,
+                conf.FlagCreatePairsOff,
+                conf.PositionalMetavarFromFieldName,
+            ),
+        )

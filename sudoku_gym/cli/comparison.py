@@ -96,14 +96,11 @@ class _Match:
             console().print(table(*tabulate(results), title))
 
     def _title(self, puzzles: PuzzleSet) -> str:
-        """Name the puzzles, and say what the figure is worth.
-
-        Below 9x9 only minimal puzzles are held out: with cells revealed, a training puzzle soon
-        contains a test puzzle.
-        """
+        """Name the puzzles, and say what the figure is worth."""
         parts = [f"{puzzles.name}, {puzzles.split}", f"{len(puzzles):,} puzzles"]
         parts += [f"{self.blanks} blanks"] if self.blanks else []
         if puzzles.split in ("validation", "test"):
+            # With cells revealed, a training puzzle below 9x9 soon contains a test puzzle.
             held_out = not self.blanks or puzzles.geometry.size >= 9
             parts.append("held out" if held_out else "in distribution")
         return ", ".join([*parts, f"seed {self.seed}"])

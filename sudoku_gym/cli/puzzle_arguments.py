@@ -48,15 +48,10 @@ _LONGEST = 100_000_000  # characters; a device may never end
 
 
 def read_boards(text: str, geometry: Geometry | None) -> NDArray[np.int8]:
-    """Read boards from `text`: a puzzle, the name of a text file, or `-` for standard input.
+    """Read boards, int8 `[B, N, N]`: a puzzle, a text file's name, or `-` for standard input.
 
-    A file holds one board a line, or a single one drawn over several lines.
-
-    Returns:
-        int8 `[B, N, N]`.
-
-    Raises:
-        ValueError: if it is none of these, or a board does not parse.
+    A file holds one board a line, or a single one drawn over several lines. A ValueError says if
+    the text is none of these, or a board does not parse.
     """
     if text == "-":
         return _parse_text(_standard_input(), "standard input", geometry)
@@ -77,13 +72,8 @@ def read_boards(text: str, geometry: Geometry | None) -> NDArray[np.int8]:
 def read_puzzles(name: str, split: Split | None, geometry: Geometry | None) -> PuzzleSet:
     """Read a bank, a file, or the PuzzleSet called `module:attribute`.
 
-    Args:
-        name: of one of these.
-        split: part of a bank; None takes the test split if the bank has one.
-        geometry: that the boards must have; a file's default is the standard one for its size.
-
-    Raises:
-        ValueError: if there is no such thing, or its boards are others.
+    `split` None takes a bank's test split if there is one. `geometry` is what the boards must
+    have; a file's default is the standard one for its size. A ValueError says what is wrong.
     """
     if name in banks.NAMES:
         found = banks.load(name, split or ("all" if name == "named" else "test"))
@@ -114,9 +104,6 @@ def environment(
     """Make the environment to watch or play a puzzle in, and the options of its reset.
 
     The arguments are those of `read_puzzles`, `geometry_named`, `parse_blanks` and `SudokuEnv`.
-
-    Raises:
-        ValueError: if an argument does not read.
     """
     geometry = geometry_named(board_name)
     if puzzle not in banks.NAMES and not puzzle.endswith(files.SUFFIXES):
@@ -147,13 +134,7 @@ def parse_blanks(text: str) -> Blanks:
 
 
 def geometry_named(name: str) -> Geometry | None:
-    """Return the geometry of a name such as `9x9` or `x9x9`, or of `module:attribute`.
-
-    An empty name gives None.
-
-    Raises:
-        ValueError: if there is none.
-    """
+    """Return the geometry named `9x9`, `x9x9`, or `module:attribute`; None for an empty name."""
     if ":" not in name:
         return banks.named_geometry(name) if name else None
     found = plugins.load_attribute(name)

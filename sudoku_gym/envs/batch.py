@@ -34,17 +34,11 @@ class EnvState:
     candidates: NDArray[np.uint64]  # [B, K], see `sudoku_gym.kernels.layout`
     counts: NDArray[np.int64]  # [B, NUM_EPISODE_COUNTS], see `sudoku_gym.envs.episodes`
     streams: NDArray[np.uint64]  # [B, 2], see `sudoku_gym.compiler.random_stream`
-    generators: tuple[
-        dict[str, Any], ...
-    ]  # states, one a board, or () if puzzles are drawn compiled
+    generators: tuple[dict[str, Any], ...]  # states; () if puzzles are drawn compiled
 
 
 class BoardBatch:
     """B boards that draw their puzzles from one source, each from a stream of its own.
-
-    Args:
-        count: B.
-        options: of the environment.
 
     Attributes:
         source: where the puzzles come from.
@@ -151,15 +145,14 @@ class BoardBatch:
             drawn = (self.streams, drawing, self._scratch)
             steps.draw_boards(self.state, 0, reset.chosen, phase, self.sizes, self.tables, drawn)
             return
-        augment = self._augment and reset.puzzles is None
-        puzzles = reset.puzzles
+        puzzles, augment = reset.puzzles, self._augment and reset.puzzles is None
         if puzzles is None:
             puzzles = self._sample(np.flatnonzero(reset.chosen).tolist(), blanks)
         flat = np.array(puzzles, np.int8, order="C")  # a copy may be written to, as numba likes it
         flat = flat.reshape(len(flat), -1)
         drawn = (self.streams, (augment, self._group), self._scratch)
-        chosen = reset.chosen
-        steps.load_boards(self.state, chosen, phase, self.sizes, self.tables, drawn, flat)
+        sizes, tables = self.sizes, self.tables
+        steps.load_boards(self.state, reset.chosen, phase, sizes, tables, drawn, flat)
 
     def renew(self, chosen: NDArray[np.bool_], phase: int) -> None:
         """Start an episode on drawn puzzles on the chosen boards."""

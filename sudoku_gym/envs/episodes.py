@@ -108,15 +108,7 @@ def _fill_hidden_singles(state, b, sizes, tables):
 
 @njit(cache=True, inline="always")
 def step_board(state, b, action, sizes, tables, rules):
-    """Play one action on running board b.
-
-    Args:
-        state: of the batch.
-        b: which board.
-        action: 0 to A - 1.
-        sizes: see `layout.BoardSizes`.
-        tables: see `layout.UnitTables`.
-        rules: see `endings.GameRules`.
+    """Play one action, 0 to A - 1, on running board b.
 
     Returns:
         The reward (0 where it is CUSTOM) and whether the action was illegal.

@@ -62,12 +62,9 @@ def read_info(arrays: InfoArrays) -> dict[str, NDArray[Any]]:
 def batch_infos(
     masks: NDArray[np.int8], arrays: InfoArrays | None, has_info: NDArray[np.bool_]
 ) -> dict[str, Any]:
-    """Return the infos of a batch.
+    """Return the infos of the boards with `has_info [B]`; they share the memory of `arrays`.
 
-    Args:
-        masks: int8 `[B, A]`, the action masks; `[B, 0]` leaves them out.
-        arrays: what the kernels wrote, whose memory the infos share; None leaves it out.
-        has_info: bool `[B]`, the boards that have infos.
+    Action masks int8 `[B, 0]` are left out, and so is the rest with `arrays` None.
     """
     infos: dict[str, Any] = {"action_mask": masks} if masks.shape[1] else {}
     if arrays is not None:

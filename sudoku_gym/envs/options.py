@@ -145,11 +145,7 @@ class EnvOptions:
         check_max_steps(self.max_episode_steps)
 
     def resolve_source(self) -> PuzzleSource:
-        """Find the source of puzzles and check that its boards are the ones promised.
-
-        Raises:
-            ValueError: if the source is unknown, or its boards have another geometry than `board`.
-        """
+        """Find the source; ValueError if it is unknown, or its boards are others than `board`."""
         wanted = named_geometry(self.board) if isinstance(self.board, str) else self.board
         source = resolve_source(self.source, self.split, wanted)
         if wanted is not None and source.geometry != wanted:

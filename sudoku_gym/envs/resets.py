@@ -31,9 +31,8 @@ def read_reset_options(
 ) -> ResetOptions:
     """Check the options of a reset of `count` boards.
 
-    Raises:
-        ValueError: if there is no such option, or its value does not fit.
-        TypeError: if a value has the wrong type.
+    A ValueError says if there is no such option or its value does not fit, a TypeError if it has
+    the wrong type.
     """
     options = options or {}
     for name in options:
@@ -54,8 +53,7 @@ def read_reset_options(
 def read_seeds(seed: int | Sequence[int | None] | None, count: int) -> list[int | None]:
     """Return one seed a board: `seed + i`, or `seed[i]`; None leaves a board's puzzles as they are.
 
-    Raises:
-        ValueError: if there are more or fewer seeds than boards.
+    A ValueError says if there are more or fewer seeds than boards.
     """
     if seed is None:
         return [None] * count

@@ -158,16 +158,9 @@ def new_part(first: int, last: int, sizes: BoardSizes) -> Part:
 def step_boards(part, state, streams, actions, game, drawing, outputs):
     """Step boards that `first_refused` allows; one whose episode is over gets a new puzzle instead.
 
-    Args:
-        part: the boards to step, see `new_part`; threads take a part each.
-        state: of the batch.
-        streams: uint64 `[B, 2]`.
-        actions: int64 `[B]`.
-        game: (sizes, tables, rules), of `layout.BoardSizes`, `layout.UnitTables` and
-            `endings.GameRules`.
-        drawing: see `sudoku_gym.puzzles.sources.DrawTables`.
-        outputs: (observations int8 `[B, N, N]`, masks int8 `[B, A]` or `[B, 0]`,
-            `infos.info_arrays(B)`), all written.
+    `part` says which, see `new_part`; threads take a part each. `streams` are uint64 `[B, 2]`,
+    `actions` int64 `[B]`; `game` is (sizes, tables, rules), as in `BoardBatch`; `outputs` are
+    (observations int8 `[B, N, N]`, masks int8 `[B, A]` or `[B, 0]`, `infos.info_arrays(B)`).
     """
     (sizes, tables, rules), (observations, masks, arrays) = game, outputs
     first, last, over, scratch = part
@@ -210,11 +203,7 @@ def step_chosen(state, actions, chosen, sizes, tables, rules):
 
 
 class StepThreads:
-    """Splits the steps of B boards over threads, which start at the first step.
-
-    Args:
-        parts: of the batch, one for each thread.
-    """
+    """Splits the steps of B boards over threads, a part each, which start at the first step."""
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self._parts = tuple(parts)

@@ -13,14 +13,7 @@ CAN_OPEN = find_spec("pygame") is not None
 
 
 class Window:
-    """Shows one picture after the other.
-
-    Args:
-        title: of the window.
-
-    Raises:
-        DependencyNotInstalled: if pygame is missing.
-    """
+    """Shows one picture after the other; DependencyNotInstalled if pygame is missing."""
 
     def __init__(self, title: str) -> None:
         try:

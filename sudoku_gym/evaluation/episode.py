@@ -21,17 +21,12 @@ from sudoku_gym.policies import Policy
 class Moment:
     """A board of an episode, and the move that led to it."""
 
-    board: NDArray[np.int8]
-    """`[N, N]`."""
-    givens: NDArray[np.bool_]
-    """`[N, N]`."""
+    board: NDArray[np.int8]  # [N, N]
+    givens: NDArray[np.bool_]  # [N, N]
     geometry: Geometry
-    last: tuple[int, int] | None
-    """Row and column of the last move; None before the first one."""
-    heat: NDArray[np.floating[Any]] | None
-    """`[N**3]`, the policy's probability of each placement; None for no colours."""
-    caption: str
-    """The move in words, empty before the first one."""
+    last: tuple[int, int] | None  # row and column of the last move; None before the first one
+    heat: NDArray[np.floating[Any]] | None  # [N**3], the policy's probabilities; None: no colours
+    caption: str  # the move in words, empty before the first one
 
     @property
     def text(self) -> str:

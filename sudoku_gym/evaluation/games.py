@@ -44,7 +44,7 @@ class Evaluation:
     orbits: NDArray[np.int32]
     """`[M]`, -1 where unknown."""
     seed: int
-    """As given to `evaluate`; the resampling of orbits uses it too."""
+    """Of the policy's generators, and of the resampling of orbits."""
 
     @property
     def completion_rate(self) -> float:
@@ -180,30 +180,10 @@ def evaluate(
 
 
 def compare(
-    policies: Mapping[str, Policy],
-    puzzles: PuzzleSet | NDArray[np.integer],
-    *,
-    geometry: Geometry | None = None,
-    seed: int = 0,
-    actions: Literal["legal", "blank"] = "legal",
-    erase: bool = False,
-    max_steps: int | None = None,
-    batch_size: int = 1024,
+    policies: Mapping[str, Policy], puzzles: PuzzleSet | NDArray[np.integer], **options: Any
 ) -> dict[str, Evaluation]:
-    """Evaluate several policies alike; the arguments are those of `evaluate`."""
-    return {
-        name: evaluate(
-            policy,
-            puzzles,
-            geometry=geometry,
-            seed=seed,
-            actions=actions,
-            erase=erase,
-            max_steps=max_steps,
-            batch_size=batch_size,
-        )
-        for name, policy in policies.items()
-    }
+    """Evaluate several policies alike; the options are the keyword arguments of `evaluate`."""
+    return {name: evaluate(policy, puzzles, **options) for name, policy in policies.items()}
 
 
 def percent(share: float) -> str:

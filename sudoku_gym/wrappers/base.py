@@ -18,14 +18,24 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import Blanks
 
 
-class Encoding(
-    gym.ObservationWrapper[NDArray[np.int8], np.int64, NDArray[np.int8]], RecordConstructorArgs
-):
-    """Shows every observation in another form.
+class BoardEncoding:
+    """One form of observations, for an environment or a vector environment."""
 
-    Args:
-        env: an environment.
-    """
+    @abstractmethod
+    def encoded_space(self, space: gym.Space[Any]) -> gym.Space[Any]:
+        """Return the space of one encoded observation."""
+
+    @abstractmethod
+    def encode(self, observations: NDArray[Any]) -> NDArray[Any]:
+        """Encode a batch `[B, ...]`."""
+
+
+class Encoding(
+    BoardEncoding,
+    gym.ObservationWrapper[NDArray[np.int8], np.int64, NDArray[np.int8]],
+    RecordConstructorArgs,
+):
+    """Shows every observation in another form."""
 
     def __init__(self, env: gym.Env[NDArray[np.int8], np.int64]) -> None:
         RecordConstructorArgs.__init__(self)
@@ -36,14 +46,6 @@ class Encoding(
     def _geometry_below(self) -> Geometry:
         geometry: Geometry = self.env.get_wrapper_attr("geometry")
         return geometry
-
-    @abstractmethod
-    def encoded_space(self, space: gym.Space[Any]) -> gym.Space[Any]:
-        """Return the space of one encoded observation."""
-
-    @abstractmethod
-    def encode(self, observations: NDArray[Any]) -> NDArray[Any]:
-        """Encode a batch `[B, ...]`."""
 
     def observation(self, observation: NDArray[np.int8]) -> NDArray[np.int8]:
         """Return the encoded observation."""
@@ -68,25 +70,13 @@ class SudokuVectorWrapper(VectorWrapper):
         return geometry
 
 
-class VectorEncoding(SudokuVectorWrapper):
-    """Shows every observation in another form, in `final_obs` too.
-
-    Args:
-        env: a vector environment.
-    """
+class VectorEncoding(BoardEncoding, SudokuVectorWrapper):
+    """Shows every observation in another form, in `final_obs` too."""
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         super().__init__(env)
         self.single_observation_space = self.encoded_space(env.single_observation_space)
         self.observation_space = batch_space(self.single_observation_space, env.num_envs)
-
-    @abstractmethod
-    def encoded_space(self, space: gym.Space[Any]) -> gym.Space[Any]:
-        """Return the space of one encoded observation."""
-
-    @abstractmethod
-    def encode(self, observations: NDArray[Any]) -> NDArray[Any]:
-        """Encode a batch `[B, ...]`."""
 
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
@@ -113,11 +103,7 @@ def with_finals(infos: dict[str, Any], encode: Callable[[Any, int], Any]) -> dic
 
 
 def attribute_below(env: VectorEnv[Any, Any, Any], name: str) -> Any:
-    """Return the attribute of the outermost environment that has it, from `env` inwards.
-
-    Raises:
-        AttributeError: if none has.
-    """
+    """Return the attribute of the outermost layer that has it; AttributeError if none has."""
     inner = env
     while not hasattr(inner, name):
         if not isinstance(inner, VectorWrapper):
@@ -127,11 +113,7 @@ def attribute_below(env: VectorEnv[Any, Any, Any], name: str) -> Any:
 
 
 def mask_of(info: dict[str, Any]) -> NDArray[np.int8]:
-    """Return the action mask, or masks, of an info.
-
-    Raises:
-        ValueError: if the environment leaves it out.
-    """
+    """Return the action mask, or masks, of an info; ValueError if the environment leaves it out."""
     if "action_mask" not in info:
         raise ValueError("this wrapper needs action masks: make the environment with_mask=True")
     mask: NDArray[np.int8] = info["action_mask"]
@@ -139,11 +121,7 @@ def mask_of(info: dict[str, Any]) -> NDArray[np.int8]:
 
 
 def board_size(space: gym.Space[Any], purpose: str) -> int:
-    """Return N if the space's observations are boards `[N, N]`.
-
-    Raises:
-        ValueError: if they are something else.
-    """
+    """Return N if the space's observations are boards `[N, N]`; else raise a ValueError."""
     shape = space.shape
     if not isinstance(space, gym.spaces.Box) or shape is None or len(shape) != 2:
         raise ValueError(f"{purpose} is made of a board [N, N], not of {space}")

@@ -72,10 +72,7 @@ def play_cell(
     """Let a policy play a set, boards of `BATCH_CELLS` cells in lock step.
 
     The batch in which the budget ends does not count. An error of the policy is kept in the cell.
-
-    Args:
-        task: what to play.
-        on_progress: called after each batch.
+    `on_progress` is called after each batch.
     """
     puzzles = task.fixed.load(task.seed)
     cell = unfinished(task)
@@ -102,13 +99,11 @@ def play_cell(
 
 
 def time_cell(task: CellTask) -> tuple[float, ...]:
-    """Measure the processor time of the first `TIMED_PUZZLES` puzzles, one game at a time.
+    """Return the processor seconds of each of the first `TIMED_PUZZLES` puzzles, played one by one.
 
-    The first puzzle is played once before it counts. The clock of a process may tick every few
-    milliseconds only, so short puzzles are played repeatedly, and their mean is taken.
-
-    Returns:
-        Seconds of each puzzle that was played to its end within the budget.
+    Those that the budget cuts off are left out. The first puzzle is played once before it counts.
+    The clock of a process may tick every few milliseconds only, so short puzzles are played
+    repeatedly, and their mean is taken.
     """
     puzzles = task.fixed.load(task.seed)
     laps: list[list[float]] = []

@@ -52,11 +52,7 @@ class FixedSet:
         return f"{FILE}{Path(self.bank).name}" if self.is_file else f"bank {self.bank}, test split"
 
     def load(self, seed: int) -> PuzzleSet:
-        """Choose the puzzles.
-
-        Raises:
-            ValueError: if there are too few, or their checksum differs.
-        """
+        """Choose the puzzles; ValueError if there are too few, or their checksum differs."""
         puzzles = _choose(self, seed)
         found = checksum(puzzles)
         if self.sha256 and found != self.sha256:
@@ -77,8 +73,7 @@ def fixed_sets() -> tuple[FixedSet, ...]:
 def set_of_file(path: Path) -> FixedSet:
     """Return the set that a file of puzzles is played as.
 
-    Raises:
-        ValueError: if it has another suffix, or the name of a set that comes with the package.
+    A ValueError says if it has another suffix, or the name of a set that comes with the package.
     """
     if path.suffix not in files.SUFFIXES:
         raise ValueError(f"{path}: a list of puzzles ends in {', '.join(files.SUFFIXES)}")

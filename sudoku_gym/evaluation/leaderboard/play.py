@@ -240,8 +240,7 @@ def _resume(
 ) -> LeaderboardResults:
     """Return the sets and rows to come, with the cells of before that still hold.
 
-    Files of puzzles that are not given again and rows added before stay; no policy of theirs is
-    loaded.
+    Files that are not given again and rows added before stay; no policy of theirs is loaded.
     """
     if old is None:
         old = LeaderboardResults(SEED, BATCH_CELLS, {}, [], [])

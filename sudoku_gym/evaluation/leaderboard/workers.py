@@ -16,13 +16,8 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeAlias
 
-from sudoku_gym.evaluation.leaderboard.cells import (
-    CellTask,
-    play_cell,
-    time_cell,
-    unfinished,
-    warm_up,
-)
+from sudoku_gym.evaluation.leaderboard import cells
+from sudoku_gym.evaluation.leaderboard.cells import CellTask
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
 
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -106,7 +101,7 @@ class _Worker:
         timer = getattr(signal, "SIGPROF", None)
         if timer is None or self._process.exitcode != -timer:
             return None
-        return () if self.task.timing else self._latest or unfinished(self.task)
+        return () if self.task.timing else self._latest or cells.unfinished(self.task)
 
 
 def _work(pipe: Connection) -> None:
@@ -119,7 +114,7 @@ def _work(pipe: Connection) -> None:
             if task.timing and hasattr(os, "sched_setaffinity"):  # on one core
                 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
             _set_timer(_START_SECONDS)
-            warm_up(task.policy)
+            cells.warm_up(task.policy)
             _set_timer(task.budget + _EXTRA_SECONDS)
             result = run_task(task, pipe)
             _set_timer(0)
@@ -129,8 +124,8 @@ def _work(pipe: Connection) -> None:
 def run_task(task: CellTask, pipe: Connection) -> CellResult:
     """Play or time a cell; progress goes through the pipe."""
     if task.timing:
-        return time_cell(task)
-    return play_cell(task, lambda cell: pipe.send((False, cell)))
+        return cells.time_cell(task)
+    return cells.play_cell(task, lambda cell: pipe.send((False, cell)))
 
 
 def _set_timer(seconds: float) -> None:
@@ -142,13 +137,10 @@ def _set_timer(seconds: float) -> None:
 @contextmanager
 def _one_thread() -> Iterator[None]:
     """Let the libraries of processes that are started here use one thread."""
-    before = {name: os.environ.get(name) for name in _THREADS}
+    before = dict(os.environ)
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        os.environ.clear()
+        os.environ.update(before)
