@@ -13,7 +13,6 @@ SHARED = {
     "main": "what the entry points of trainers and the command call",
     "load": "what the entry points of policies call; `puzzles.load` is public",
     "BlanksCurriculumCallback": "one class a library, named as its users look for it",
-    "MaskedQNetwork": "one class a library, as its own Q-networks",
     "run_rounds": "the compiled function, and the same in plain torch that it is held to",
 }
 

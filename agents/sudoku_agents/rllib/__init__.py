@@ -7,7 +7,7 @@ except ModuleNotFoundError as error:
         "sudoku_agents.rllib needs ray: pip install 'sudoku-gym[rllib]'"
     ) from error
 
-from sudoku_agents.rllib.configs import appo_config, dqn_config, ppo_config
+from sudoku_agents.rllib.configs import appo_config, dqn_config, ppo_config, sudoku_config
 from sudoku_agents.rllib.environment import MaskedSudoku
 from sudoku_agents.rllib.modules import MaskedActorCritic, MaskedQNetwork
 from sudoku_agents.rllib.play import MODULE_PATH, RLlibPolicy, SplitEvaluation, held_out
@@ -23,4 +23,5 @@ __all__ = [
     "dqn_config",
     "held_out",
     "ppo_config",
+    "sudoku_config",
 ]

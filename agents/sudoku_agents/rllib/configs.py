@@ -23,35 +23,13 @@ from sudoku_agents.rllib.modules import MaskedActorCritic, MaskedQNetwork
 from sudoku_agents.rllib.play import held_out
 from sudoku_curricula import ScheduleConfig
 from sudoku_curricula.rllib import BlanksCurriculumCallback
-from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import BodyConfig
 
 _Config = TypeVar("_Config", bound=AlgorithmConfig)
 
 
-def ppo_config(
-    env: str,
-    *,
-    network: BodyConfig | None = None,
-    num_envs: int = 64,
-    curriculum: ScheduleConfig | None = None,
-    evaluate_every: int = 20_000,
-    **options: Any,
-) -> PPOConfig:
-    """Configure PPO with masked actions.
-
-    Args:
-        env: id of the environment, e.g. `"Sudoku9x9-v0"`.
-        network: the body, e.g. `MLPConfig()`; None means `FactorGraphConfig()`.
-        num_envs: boards that each runner steps together.
-        curriculum: moves the number of blanks by greedy play on the validation puzzles; None leaves
-            it to `options`.
-        evaluate_every: environment steps between two such evaluations.
-        **options: of the environment; by default `reward="sparse", end_at_dead_end=True`.
-
-    Raises:
-        ValueError: if there is no such environment or level.
-    """
+def ppo_config(env: str, *, num_envs: int = 64, **options: Any) -> PPOConfig:
+    """Configure PPO with masked actions; `options` as in `sudoku_config`."""
     config = PPOConfig().training(
         lr=1e-3,
         train_batch_size_per_learner=4096,
@@ -64,20 +42,11 @@ def ppo_config(
         grad_clip=0.5,
     )
     config.env_runners(num_env_runners=0)
-    geometry = _set_environment(config, env, num_envs, curriculum, evaluate_every, options)
-    return _set_module(config, MaskedActorCritic, network, geometry)
+    return sudoku_config(config, MaskedActorCritic, env, num_envs=num_envs, **options)
 
 
-def appo_config(
-    env: str,
-    *,
-    network: BodyConfig | None = None,
-    num_envs: int = 64,
-    curriculum: ScheduleConfig | None = None,
-    evaluate_every: int = 20_000,
-    **options: Any,
-) -> APPOConfig:
-    """Configure APPO, where runners sample while the learner learns; see `ppo_config`."""
+def appo_config(env: str, *, num_envs: int = 64, **options: Any) -> APPOConfig:
+    """Configure APPO, where runners sample while the learner learns; see `sudoku_config`."""
     config = APPOConfig().training(
         lr=1e-3,
         train_batch_size_per_learner=1024,
@@ -88,20 +57,11 @@ def appo_config(
     config.env_runners(num_env_runners=1, rollout_fragment_length=16).learners(num_learners=0)
     # Results by steps, not every ten seconds: the curriculum looks at them.
     config.reporting(min_time_s_per_iteration=None, min_sample_timesteps_per_iteration=4096)
-    geometry = _set_environment(config, env, num_envs, curriculum, evaluate_every, options)
-    return _set_module(config, MaskedActorCritic, network, geometry)
+    return sudoku_config(config, MaskedActorCritic, env, num_envs=num_envs, **options)
 
 
-def dqn_config(
-    env: str,
-    *,
-    network: BodyConfig | None = None,
-    num_envs: int = 16,
-    curriculum: ScheduleConfig | None = None,
-    evaluate_every: int = 20_000,
-    **options: Any,
-) -> DQNConfig:
-    """Configure double DQN with masked targets and masked exploration; see `ppo_config`."""
+def dqn_config(env: str, *, num_envs: int = 16, **options: Any) -> DQNConfig:
+    """Configure double DQN with masked targets and masked exploration; see `sudoku_config`."""
     config = DQNConfig().training(
         lr=1e-3,
         train_batch_size=256,
@@ -113,19 +73,36 @@ def dqn_config(
         dueling=False,
     )
     config.env_runners(num_env_runners=0)
-    geometry = _set_environment(config, env, num_envs, curriculum, evaluate_every, options)
-    return _set_module(config, MaskedQNetwork, network, geometry)
+    return sudoku_config(config, MaskedQNetwork, env, num_envs=num_envs, **options)
 
 
-def _set_environment(
-    config: AlgorithmConfig,
+def sudoku_config(
+    config: _Config,
+    module: type[MaskedActorCritic | MaskedQNetwork],
     env: str,
+    *,
     num_envs: int,
-    curriculum: ScheduleConfig | None,
-    evaluate_every: int,
-    options: dict[str, Any],
-) -> Geometry:
-    """Set the environment, its runners and the curriculum; return the boards' units."""
+    network: BodyConfig | None = None,
+    curriculum: ScheduleConfig | None = None,
+    evaluate_every: int = 20_000,
+    **options: Any,
+) -> _Config:
+    """Add environment, module and curriculum to an algorithm's configuration.
+
+    Args:
+        config: is changed, and returned.
+        module: has the heads that the algorithm asks for.
+        env: id of the environment, e.g. `"Sudoku9x9-v0"`.
+        num_envs: boards that each runner steps together.
+        network: the body, e.g. `MLPConfig()`; None means `FactorGraphConfig()`.
+        curriculum: moves the number of blanks by greedy play on the validation puzzles; None leaves
+            it to `options`.
+        evaluate_every: environment steps between two such evaluations.
+        **options: of the environment; by default `reward="sparse", end_at_dead_end=True`.
+
+    Raises:
+        ValueError: if there is no such environment or level.
+    """
     env_config: dict[str, Any] = {"reward": "sparse", "end_at_dead_end": True, **options}
     board: Any = gym.make(env, **env_config).unwrapped
     if curriculum is not None:
@@ -145,19 +122,8 @@ def _set_environment(
         num_envs_per_env_runner=num_envs, gym_env_vectorize_mode="vector_entry_point"
     )
     config.fault_tolerance(restart_failed_env_runners=True, delay_between_env_runner_restarts_s=0)
-    geometry: Geometry = board.geometry
-    return geometry
-
-
-def _set_module(
-    config: _Config,
-    module: type[MaskedActorCritic | MaskedQNetwork],
-    network: BodyConfig | None,
-    geometry: Geometry,
-) -> _Config:
-    """Set the module and its network."""
     config.rl_module(
         rl_module_spec=RLModuleSpec(module_class=module),
-        model_config={"network": network, "geometry": geometry},
+        model_config={"network": network, "geometry": board.geometry},
     )
     return config

@@ -14,9 +14,9 @@ class MaskedSudoku:
     """Makes environments that observe `{"observations": board, "action_mask": ...}`.
 
     RLlib takes a class for an environment. This one's instances are Gymnasium's: with `num_envs` a
-    vector environment, which is what RLlib's runners step if the configuration says
-    `gym_env_vectorize_mode="vector_entry_point"`, and without a single one. A class needs no
-    registration, so a checkpoint can be loaded in a process that has registered nothing.
+    vector environment, which RLlib's runners step with
+    `gym_env_vectorize_mode="vector_entry_point"`, else a single one. A class needs no registration
+    in the process that loads a checkpoint.
     """
 
     def __new__(cls, config: Mapping[str, Any]) -> Any:

@@ -38,7 +38,7 @@ Batch = dict[str, Any]
 
 
 class _Masked(TorchRLModule, TargetNetworkAPI, InferenceOnlyAPI):
-    """What both modules share: the network and its target."""
+    """The network and its target."""
 
     network: Network
     target: nn.Module
@@ -60,7 +60,7 @@ class _Masked(TorchRLModule, TargetNetworkAPI, InferenceOnlyAPI):
         """Return the heads that the algorithm asks for."""
 
     def evaluate(self, network: nn.Module, batch: Batch) -> dict[str, Tensor]:
-        """Return the outputs of the network, or its target, for a batch."""
+        """Evaluate a batch with the network or its target."""
         found: dict[str, Tensor] = network(*boards_and_masks(batch), self._geometry)
         return found
 
@@ -119,7 +119,7 @@ class MaskedQNetwork(_Masked, QNetAPI):
         """Make the network and the schedule of epsilon.
 
         Raises:
-            ValueError: as for every module, or if DQN is to learn a distribution.
+            ValueError: as for every module, or if `num_atoms` is above 1.
         """
         super().setup()
         assert isinstance(self.model_config, dict)
@@ -147,7 +147,7 @@ class MaskedQNetwork(_Masked, QNetAPI):
         return {Columns.ACTION_DIST_INPUTS: values, Columns.ACTIONS: values.argmax(1)}
 
     def _forward_exploration(self, batch: Batch, **kwargs: Any) -> Batch:
-        """Play greedily, but with the chance epsilon, for each board anew, any legal placement."""
+        """Play greedily; each board with the chance epsilon a random legal placement."""
         self.epsilon.update(kwargs["t"])
         epsilon = float(self.epsilon.get_current_value())
         greedy = self._forward_inference(batch)[Columns.ACTIONS]

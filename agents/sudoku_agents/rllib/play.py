@@ -1,4 +1,4 @@
-"""A module of RLlib as a policy, on held-out puzzles, and on whole splits."""
+"""RLlib modules as policies, and their evaluation on held-out puzzles and whole splits."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RLlibPolicy(PlacementPolicy):
     them.
 
     Args:
-        module: takes the observations of `MaskedObservation`, and answers with
+        module: takes the observations of `MaskedObservation`, and returns
             `Columns.ACTION_DIST_INPUTS`, one logit or value a placement.
     """
 
@@ -66,19 +66,19 @@ class RLlibPolicy(PlacementPolicy):
             "observations": torch.from_numpy(boards),
             "action_mask": torch.from_numpy(masks),
         }
-        answer = self.module.forward_inference({Columns.OBS: observations})
-        choices: NDArray[np.int64] = answer[Columns.ACTION_DIST_INPUTS].argmax(1).numpy()
+        outputs = self.module.forward_inference({Columns.OBS: observations})
+        choices: NDArray[np.int64] = outputs[Columns.ACTION_DIST_INPUTS].argmax(1).numpy()
         return choices
 
 
 def held_out(
     algorithm: Algorithm, source: object, split: str = "validation", games: int = 128
 ) -> HeldOut:
-    """Let an algorithm's module play held-out puzzles, for `BlanksCurriculumCallback`.
+    """Evaluate an algorithm's newest weights on held-out puzzles, for `BlanksCurriculumCallback`.
 
     Args:
-        algorithm: its newest weights play; its seed draws the puzzles.
-        source: where the puzzles come from, as `resolve_source` takes it, e.g. `"4x4"`.
+        algorithm: its seed draws the puzzles.
+        source: of the puzzles, as `resolve_source` takes it, e.g. `"4x4"`.
         split: which of them.
         games: how many a call.
     """

@@ -1,8 +1,7 @@
 """DQN that never considers an illegal move: masked exploration and masked targets.
 
-SB3's DQN has no masks anywhere: it explores among all placements, and the maximum in its targets
-runs over illegal ones too, whose values nothing ever corrects. Here both are masked. The masks are
-read from the observation, since the replay holds nothing else.
+SB3's DQN explores among all placements, and the maximum in its targets runs over illegal ones too.
+Here both are masked; masks are computed from observations, since the replay holds nothing else.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from stable_baselines3.common.type_aliases import Schedule
 from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
 from torch import Tensor
 
-from sudoku_agents.sb3.observations import check_observations, decode, legal_placement_tensor
+from sudoku_agents.sb3.observations import boards_and_legal, check_observations
 from sudoku_gym.board.actions import geometry_of_actions, sample_actions
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import ILLEGAL_LOGIT, BodyConfig, FactorGraphConfig, Network, QConfig
 
 
-class MaskedQNetwork(QNetwork):
+class LegalQNetwork(QNetwork):
     """SB3's network, with `ILLEGAL_LOGIT` for the value of what is illegal."""
 
     def __init__(self, *args: Any, geometry: Geometry, **kwargs: Any) -> None:
@@ -38,10 +37,10 @@ class MaskedQNetwork(QNetwork):
 
     def legal(self, obs: Tensor) -> Tensor:
         """Return the legal placements, bool `[B, N**3]`."""
-        return legal_placement_tensor(decode(obs, self.geometry.size), self.geometry)
+        return boards_and_legal(obs, self.geometry)[1]
 
 
-class ExactCoverQNetwork(MaskedQNetwork):
+class ExactCoverQNetwork(LegalQNetwork):
     """The values of a network on the factor graph, or on another body."""
 
     def __init__(self, *args: Any, network: BodyConfig, **kwargs: Any) -> None:
@@ -51,8 +50,7 @@ class ExactCoverQNetwork(MaskedQNetwork):
 
     def forward(self, obs: Any) -> Tensor:
         """Return the values of the placements, float32 `[B, N**3]`."""
-        boards = decode(obs, self.geometry.size)
-        legal = legal_placement_tensor(boards, self.geometry)
+        boards, legal = boards_and_legal(obs, self.geometry)
         values: Tensor = self.network(boards, legal, self.geometry)["q"]
         return values
 
@@ -71,7 +69,7 @@ class MaskedDQNPolicy(DQNPolicy):
         ValueError: if the spaces are not those of such a board.
     """
 
-    network_class: type[MaskedQNetwork] = MaskedQNetwork
+    network_class: type[LegalQNetwork] = LegalQNetwork
 
     def __init__(
         self,
@@ -86,16 +84,15 @@ class MaskedDQNPolicy(DQNPolicy):
         check_observations(observation_space, self.geometry.size)
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)
 
-    def make_q_net(self) -> MaskedQNetwork:
+    def make_q_net(self) -> LegalQNetwork:
         """Make the network, or its target."""
         options = self._update_features_extractor(self.net_args, features_extractor=None)
         return self.network_class(**options, **self._network_options()).to(self.device)
 
     def legal_actions(self, observations: NDArray[Any]) -> NDArray[np.bool_]:
         """Return the legal placements bool `[B, N**3]` of a batch of observations."""
-        boards = decode(torch.as_tensor(observations), self.geometry.size)
-        legal: NDArray[np.bool_] = legal_placement_tensor(boards, self.geometry).numpy()
-        return legal
+        legal = boards_and_legal(torch.as_tensor(observations), self.geometry)[1]
+        return np.asarray(legal)
 
     def _network_options(self) -> dict[str, Any]:
         return {"geometry": self.geometry}
@@ -105,13 +102,7 @@ class MaskedDQNPolicy(DQNPolicy):
 
 
 class ExactCoverDQNPolicy(MaskedDQNPolicy):
-    """The factor-graph network as a Q-network.
-
-    Args:
-        *args: as in `MaskedDQNPolicy`.
-        network: the body; None takes `FactorGraphConfig()`.
-        **kwargs: as in `MaskedDQNPolicy`.
-    """
+    """`MaskedDQNPolicy` with a `network`: the body, by default `FactorGraphConfig()`."""
 
     network_class = ExactCoverQNetwork
 

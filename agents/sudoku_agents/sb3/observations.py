@@ -1,7 +1,7 @@
 """The forms in which a board reaches a model of Stable-Baselines3, and the way back.
 
-SB3 hands its networks observations and nothing else, neither masks nor infos. A policy that knows
-the rules therefore reads the board from the observation, and the legal placements from the board.
+SB3 hands its networks neither masks nor infos, so boards and legal placements are computed from
+observations.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sudoku_gym.wrappers.encodings import one_hot_boards
 
 
 def check_observations(space: spaces.Space[Any], size: int) -> None:
-    """See that a space holds boards: as digits (N**2 of them) or as bits (N**3), in any shape.
+    """Check that a space holds boards: digits (N**2 of them) or bits (N**3), in any shape.
 
     Raises:
         ValueError: if it does not.
@@ -46,12 +46,18 @@ def encode(boards: NDArray[np.int8], space: spaces.Space[Any]) -> NDArray[np.int
 
 
 def decode(observations: Tensor, size: int) -> Tensor:
-    """Read int8 boards `[B, N, N]` back from observations, digits or bits of any type."""
+    """Return int8 boards `[B, N, N]` of observations, digits or bits of any type."""
     if observations.shape[1:].numel() == size**2:
         return observations.reshape(-1, size, size).to(torch.int8)
     digits = torch.arange(1, size + 1, dtype=torch.int8, device=observations.device)
     bits = observations.reshape(-1, size, size, size).to(torch.int8)
     return (bits * digits).sum(3, dtype=torch.int8)
+
+
+def boards_and_legal(observations: Tensor, geometry: Geometry) -> tuple[Tensor, Tensor]:
+    """Return int8 boards `[B, N, N]` and their legal placements, bool `[B, N**3]`."""
+    boards = decode(observations, geometry.size)
+    return boards, legal_placement_tensor(boards, geometry)
 
 
 def legal_placement_tensor(boards: Tensor, geometry: Geometry) -> Tensor:
@@ -60,8 +66,8 @@ def legal_placement_tensor(boards: Tensor, geometry: Geometry) -> Tensor:
     cells = boards.reshape(len(boards), geometry.num_cells)
     digits = torch.arange(1, size + 1, dtype=cells.dtype, device=cells.device)
     placed = (cells[:, :, None] == digits).float()  # [B, N**2, N]
-    seen = _peer_matrix(geometry).to(cells.device) @ placed
-    return ((cells[:, :, None] == 0) & (seen == 0)).flatten(1)
+    in_peers = _peer_matrix(geometry).to(cells.device) @ placed
+    return ((cells[:, :, None] == 0) & (in_peers == 0)).flatten(1)
 
 
 @cache

@@ -17,8 +17,9 @@ from sudoku_learning.networks import PlacementPolicy
 class SB3Policy(PlacementPolicy):
     """Plays with a model: a `sudoku_gym.Policy` for `evaluate` and `compare`.
 
-    A model without masks may answer illegally, and loses that game. A saved model is loaded with
-    SB3's own `MaskablePPO.load` and its like: these files hold pickles, so nothing here opens them.
+    A model without masks may choose an illegal action, and loses that game. A saved model is loaded
+    with SB3's own `MaskablePPO.load` and its like: these files hold pickles, so nothing here opens
+    them.
 
     Args:
         model: trained on an environment of `make_vec_env`.

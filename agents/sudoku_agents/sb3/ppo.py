@@ -12,7 +12,7 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.type_aliases import Schedule
 from torch import Tensor
 
-from sudoku_agents.sb3.observations import check_observations, decode, legal_placement_tensor
+from sudoku_agents.sb3.observations import boards_and_legal, check_observations
 from sudoku_gym.board.actions import geometry_of_actions
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import (
@@ -85,8 +85,7 @@ class ExactCoverPolicy(MaskableActorCriticPolicy):
         return self._evaluate(obs, None)[1]
 
     def _evaluate(self, obs: Tensor, action_masks: Masks) -> tuple[MaskableDistribution, Tensor]:
-        boards = decode(obs, self.geometry.size)
-        legal = legal_placement_tensor(boards, self.geometry)
+        boards, legal = boards_and_legal(obs, self.geometry)
         found = self.network(boards, legal, self.geometry)
         distribution = self.action_dist.proba_distribution(action_logits=found["policy"])
         if action_masks is not None:

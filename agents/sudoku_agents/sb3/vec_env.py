@@ -17,7 +17,7 @@ from sudoku_gym.wrappers.base import attribute_below
 Form = Literal["board", "flat", "one-hot"]
 
 Indices = None | int | Iterable[int]
-PER_BOARD = ("action_masks", "render")  # methods that answer for each board
+PER_BOARD = ("action_masks", "render")  # methods with a result for each board
 
 
 class SudokuVecEnv(VecEnv):
@@ -48,7 +48,7 @@ class SudokuVecEnv(VecEnv):
         super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
 
     def reset(self) -> Any:
-        """Begin an episode on every board, with the seeds and options set before."""
+        """Start an episode on every board, with the seeds and options set before."""
         options = _merge_options(self._options)
         seeds: Any = None if set(self._seeds) == {None} else self._seeds
         observations, infos = self.envs.reset(seed=seeds, options=options)
@@ -75,7 +75,7 @@ class SudokuVecEnv(VecEnv):
         for info in row_infos:
             info["TimeLimit.truncated"] = False
         if dones.any():
-            self._tell_of_the_end(row_infos, np.flatnonzero(dones), infos, truncated & ~terminated)
+            self._end_episodes(row_infos, np.flatnonzero(dones), infos, truncated & ~terminated)
         return observations, rewards.astype(np.float32), dones, row_infos
 
     def close(self) -> None:
@@ -110,9 +110,8 @@ class SudokuVecEnv(VecEnv):
     ) -> list[Any]:
         """Call a method of the environment below, once for all boards.
 
-        Returns:
-            For `action_masks` and `render` the answers of the chosen boards; for any other method
-            its one answer, once a board.
+        For `action_masks` and `render` the results of the chosen boards are returned; for any other
+        method its one result, once a board.
 
         Raises:
             AttributeError: if no layer has such a method.
@@ -121,13 +120,13 @@ class SudokuVecEnv(VecEnv):
         method = attribute_below(self.envs, method_name)
         if method_name not in PER_BOARD:
             self._require_all(method_name, indices)
-        answer = method(*method_args, **method_kwargs)
-        if method_name in PER_BOARD and answer is not None:
-            return [answer[i] for i in self._get_indices(indices)]
-        return [answer for _ in self._get_indices(indices)]
+        result = method(*method_args, **method_kwargs)
+        if method_name in PER_BOARD and result is not None:
+            return [result[i] for i in self._get_indices(indices)]
+        return [result for _ in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Indices = None) -> list[bool]:
-        """Tell whether a layer of the environment below is of that class."""
+        """Return whether a layer of the environment below is of that class, once a board."""
         layer, found = self.envs, isinstance(self.envs, wrapper_class)
         while not found and isinstance(layer, VectorWrapper):
             layer = layer.env
@@ -138,14 +137,14 @@ class SudokuVecEnv(VecEnv):
         """Draw every board, uint8 `[H, W, 3]` each."""
         return list(attribute_below(self.envs, "render")())
 
-    def _tell_of_the_end(
+    def _end_episodes(
         self,
         row_infos: list[dict[str, Any]],
         ended: NDArray[np.intp],
         infos: dict[str, Any],
         truncated: NDArray[np.bool_],
     ) -> None:
-        """Swap the infos of boards that ended: the old episode's go out, the new one's are kept."""
+        """Swap the infos of ended boards: the old episode's are returned, the new one's kept."""
         rows = _rows(infos["final_info"], ended.tolist())
         for i, info in zip(ended.tolist(), rows, strict=True):
             del row_infos[i]["TimeLimit.truncated"]
