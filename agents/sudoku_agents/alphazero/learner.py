@@ -13,7 +13,7 @@ from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.policy import AlphaZeroPolicy
 from sudoku_agents.alphazero.replay import PositionReplay
 from sudoku_agents.alphazero.self_play import SelfPlayer, SelfPlayGames
-from sudoku_agents.alphazero.updates import AlphaZeroLosses, update_network
+from sudoku_agents.alphazero.updates import update_network
 from sudoku_curricula import curves
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
@@ -63,7 +63,14 @@ class AlphaZeroLearner(SamplingLearner):
         )
         return Report(
             steps=int(games.lengths.sum()),
-            curves=_curves_of(games, means),
+            curves={
+                curves.POLICY_ACCURACY: means.accuracy,
+                curves.EPISODIC_RETURN: float(games.returns.mean()),
+                curves.EPISODIC_LENGTH: float(games.lengths.mean()),
+                curves.POLICY_LOSS: means.policy,
+                curves.VALUE_LOSS: means.value,
+                curves.ENTROPY: means.entropy,
+            },
             columns={
                 "policy": f"{means.policy:.3f}",
                 "value": f"{means.value:.4f}",
@@ -89,14 +96,3 @@ class AlphaZeroLearner(SamplingLearner):
 def main(argv: Sequence[str] | None = None) -> int:
     """Train from the command line, see `AlphaZeroConfig`; return 0, for the shell."""
     return train_from_the_command_line(AlphaZeroConfig, AlphaZeroLearner, "calphazero", argv)
-
-
-def _curves_of(games: SelfPlayGames, means: AlphaZeroLosses) -> dict[str, float]:
-    return {
-        curves.POLICY_ACCURACY: means.accuracy,
-        curves.EPISODIC_RETURN: float(games.returns.mean()),
-        curves.EPISODIC_LENGTH: float(games.lengths.mean()),
-        curves.POLICY_LOSS: means.policy,
-        curves.VALUE_LOSS: means.value,
-        curves.ENTROPY: means.entropy,
-    }

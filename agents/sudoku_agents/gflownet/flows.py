@@ -1,8 +1,8 @@
 """The network of a GFlowNet: a forward policy over placements, and the log-flow of a board.
 
-The flow head predicts the log of the total reward of a board's completions, whatever puzzle it
-came from. In a tree that is log F(s). Without an order, a state with j of k placements made lies
-on j! (k - j)! of the k! orders to each completion, so log F(s) is the head less log C(k, j).
+The flow head predicts the log of the total reward of a board's completions. In a tree that is
+log F(s). Without an order, a state with j of k placements made lies on j! (k - j)! of the k! orders
+to each completion, so log F(s) is the head less log C(k, j).
 """
 
 from __future__ import annotations

@@ -1,16 +1,10 @@
-r"""The losses of GFlowNets, one function each.
+"""The losses of GFlowNets, one function each, over estimates of log Z.
 
-All of them read the same numbers. Along a trajectory s_0, ..., s_n let
-
-    u_t = log F(s_t) + sum over i < t of [log P_B(s_i | s_{i+1}) - log P_F(s_{i+1} | s_i)],
-
-where log F(s_n) is the log-reward. If the flow is exact, F(s) P_F(s' | s) = F(s') P_B(s | s'), and
-every u_t is log Z, the log of the puzzle's total flow. So u_t estimates log Z, and each loss
-compares some of these estimates: the residual of the sub-trajectory from s_i to s_j is u_i - u_j.
-
-Arguments everywhere: `estimates` float32 `[..., G, T + 1]`, the u_t of G trajectories (after the
-end anything finite), and `lengths` int64 `[G]`, their n, at least 1. Leading axes, such as the
-rounds of a body, are averaged over.
+Along a trajectory s_0, ..., s_n let u_t = log F(s_t) + sum over i < t of
+[log P_B(s_i | s_{i+1}) - log P_F(s_{i+1} | s_i)], where log F(s_n) is the log-reward. If the flow
+is exact, every u_t is log Z; the residual of the sub-trajectory from s_i to s_j is u_i - u_j.
+`estimates` float32 `[..., G, T + 1]` are the u_t of G trajectories (after the end anything finite),
+`lengths` int64 `[G]` their n, at least 1. Leading axes, such as rounds, are averaged over.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Flow matching: log Z of a puzzle from the flow head, evaluated some placements later.
 
-F(s) is the sum of F(s') P_B(s | s') over the next states s'. States with more placements are
-easier to predict, and less symmetric.
-
+F(s) is the sum of F(s') P_B(s | s') over the next states s', which are easier to predict.
 Source: Bengio et al., "Flow network based generative models for non-iterative diverse candidate
 generation" (2021), the flow-matching condition.
 """

@@ -1,16 +1,9 @@
 """The states of a GFlowNet and their successors, in three orders of filling blanks.
 
-States are boards; the order decides what kind of graph they form:
-
-- `any`: any legal placement. k placements can be made in k! orders that lead to the same board, so
-  the graph is no tree. The backward policy is uniform: after j placements each of them may have
-  been the last, P_B = 1 / j, and log P_B of a whole trajectory is -log k!.
-- `rows`: the first blank cell, row by row. A tree, P_B = 1.
-- `constrained`: the blank cell with the fewest candidates, the first of them. A tree, P_B = 1.
-
-A trajectory ends at a full board, or at the first dead end: a blank cell without candidates.
-Trees make completion easier (with `constrained` random play solves every minimal 4x4 puzzle), so
-a policy is never scored in them.
+`any`: any legal placement. k placements can be made in k! orders, so the graph is no tree; the
+backward policy is uniform, P_B = 1 / j after j placements. `rows`: the first blank cell;
+`constrained`: the first blank cell with the fewest candidates; both trees, P_B = 1. A trajectory
+ends at a full board, or at the first dead end: a blank cell without candidates.
 """
 
 from __future__ import annotations

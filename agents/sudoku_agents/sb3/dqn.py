@@ -115,13 +115,13 @@ class ExactCoverDQNPolicy(MaskedDQNPolicy):
 
 
 class MaskedDQN(DQN):
-    """DQN that explores among legal placements only, each board by its own coin.
+    """DQN that explores among legal placements only, each board independently.
 
     Use it with `MaskedDQNPolicy` or `ExactCoverDQNPolicy`, whose values mask the targets. All
     arguments are those of `DQN`.
 
     Raises:
-        ValueError: if the policy knows no masks.
+        ValueError: if the policy has no masks.
     """
 
     def _setup_model(self) -> None:

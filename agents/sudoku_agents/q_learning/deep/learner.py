@@ -72,7 +72,14 @@ class DQNLearner(SamplingLearner):
         means = run_updates(self.network, self.optimiser, [batch] * count)
         return Report(
             steps=len(games.moves),
-            curves=self._curves_of(games, means),
+            curves={
+                curves.EPISODIC_RETURN: float(games.returns.mean()),
+                curves.EPISODIC_LENGTH: float(games.lengths.mean()),
+                curves.LEARNING_RATE: self.optimiser.learning_rate,
+                Q_LOSS: means["loss"],
+                Q_ERROR: means["error"],
+                Q_VALUE: means["value"],
+            },
             columns={
                 "loss": f"{means['loss']:.4f}",
                 "error": f"{means['error']:.3f}",
@@ -96,24 +103,12 @@ class DQNLearner(SamplingLearner):
         """Continue from a state of an equal learner."""
         own = {n: value for n, value in state.tensors.items() if not n.startswith(_TARGET)}
         behind = {
-            name.removeprefix(_TARGET): value
-            for name, value in state.tensors.items()
-            if name.startswith(_TARGET)
+            n.removeprefix(_TARGET): v for n, v in state.tensors.items() if n.startswith(_TARGET)
         }
         check_tensors(OPTIMISER, behind, self.target_network.state_dict())
         self.optimiser.restore(replace(state, tensors=own))
         self.target_network.load_state_dict(behind)
         self.replay.restore(state.arrays)
-
-    def _curves_of(self, games: DQNGames, means: dict[str, float]) -> dict[str, float]:
-        return {
-            curves.EPISODIC_RETURN: float(games.returns.mean()),
-            curves.EPISODIC_LENGTH: float(games.lengths.mean()),
-            curves.LEARNING_RATE: self.optimiser.learning_rate,
-            Q_LOSS: means["loss"],
-            Q_ERROR: means["error"],
-            Q_VALUE: means["value"],
-        }
 
 
 def main(argv: Sequence[str] | None = None) -> int:

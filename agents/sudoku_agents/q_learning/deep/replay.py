@@ -36,16 +36,11 @@ class Moves(Records):
 
     @classmethod
     def none(cls, count: int, size: int) -> Moves:
-        """Return room for moves on N x N boards, filled with zeros."""
-        boards, numbers = (count, size, size), np.zeros(count, np.float32)
-        return cls(
-            np.zeros(boards, np.int8),
-            np.zeros(count, np.int64),
-            numbers,
-            np.zeros(boards, np.int8),
-            numbers.copy(),
-            np.zeros(boards, np.int8),
-        )
+        """Return `count` moves on N x N boards, filled with zeros."""
+        board, number = ((count, size, size), np.int8), (count, np.float32)
+        forms = board, (count, np.int64), number, board, number, board
+        arrays: list[NDArray[Any]] = [np.zeros(shape, dtype) for shape, dtype in forms]
+        return cls(*arrays)
 
 
 @dataclass(frozen=True)

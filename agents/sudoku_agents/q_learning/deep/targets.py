@@ -1,25 +1,9 @@
-r"""What action values should have been.
+r"""What action values should have been; docs/results/q-learning.md derives it.
 
-The target of a move is the discounted reward of the n steps from there and, if the game goes on,
-the value of the board that it came to:
-
-$$y = \sum_{i < n} \gamma^i r_i + \gamma^n V(s_n)$$
-
-**The value of a board.** Deep Q-learning takes the best value of a legal placement,
-$V(s) = \max_a Q(s, a)$; with `double` the network under training names the placement and the target
-network gives its value (van Hasselt, Guez and Silver, "Deep reinforcement learning with double
-Q-learning", 2016). Of a hundred placements of a lost board the best value is often the one that is
-most mistaken. But placements commute. A board can be solved from here exactly if it can be solved
-by filling any one open constraint c first, and so for the true values
-
-$$\max_a Q(s, a) = \max_{a \in c} Q(s, a) = \min_c \max_{a \in c} Q(s, a)$$
-
-if games are paid for being solved and for nothing else. The last form, `backup="constraint"`, lets
-one constraint for which every placement is known to be wrong prove a board lost.
-
-**Hindsight.** A solved game proves the value of more than its moves. What was placed later could
-have been placed at once, so every placement of the board it ended with has the value 1 on each
-board of the game. And since a well-posed puzzle has one solution, all others have 0.
+$y = \sum_{i < n} \gamma^i r_i + \gamma^n V(s_n)$, where V(s) is $\max_a Q(s, a)$ with
+`backup="max"`, and the minimum over open constraints c of $\max_{a \in c} Q(s, a)$ with
+`"constraint"`. Source of `double`: van Hasselt, Guez and Silver, "Deep reinforcement learning with
+double Q-learning" (2016).
 """
 
 from __future__ import annotations

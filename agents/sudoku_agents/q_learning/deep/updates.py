@@ -105,9 +105,8 @@ class ReplayBatch(RecurrentBatch):
         self._index[rows] = drawn.index
         scale = np.where(targets.all_known, HINDSIGHT_WEIGHT, config.updates.move_weight)
         self._weights[rows] = scale * drawn.weights
-        self.targets.values[rows] = targets.values
-        self.targets.known[rows] = targets.known
-        self.targets.all_known[rows] = targets.all_known
+        for name, column in vars(targets).items():
+            getattr(self.targets, name)[rows] = column
         self._vacant = rows[:0]
 
     def _forward(self) -> tuple[Tensor, list[object]]:
@@ -146,6 +145,5 @@ def q_loss(
 def soft_update(target_network: Network, network: Network, share: float) -> None:
     """Move the weights of the target network towards the network's by a share of the way."""
     with torch.no_grad():
-        pairs = zip(target_network.parameters(), network.parameters(), strict=True)
-        for behind, ahead in pairs:
+        for behind, ahead in zip(target_network.parameters(), network.parameters(), strict=True):
             behind.lerp_(ahead, share)
