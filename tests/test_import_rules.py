@@ -101,7 +101,7 @@ SUBPACKAGES = {
     "baselines/sudoku_baselines": ("classical", "belief_propagation", "neural", "leaderboard"),
 }
 # The subpackages of sudoku_gym are folders, but for these.
-FILES = {"plugins", "usage_errors", "registration", "testing", "__main__"}
+FILES = {"plugins", "board", "usage_errors", "registration", "testing", "__main__"}
 
 
 def imported_modules(source):

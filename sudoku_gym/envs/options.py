@@ -9,7 +9,6 @@ from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.board.actions import Actions
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.endings import (
     CUSTOM,
@@ -20,6 +19,7 @@ from sudoku_gym.kernels.endings import (
     TERMINAL,
     GameRules,
 )
+from sudoku_gym.policies.actions import Actions
 from sudoku_gym.puzzles.banks import named_geometry
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource, resolve_source
 

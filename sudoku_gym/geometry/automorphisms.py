@@ -18,12 +18,8 @@ MAX_SYMMETRIES = 20_000
 def row_column_automorphisms(units: NDArray[np.int32], size: int) -> NDArray[np.int32]:
     """List every symmetry (transpose or not, row permutation, column permutation) of a unit table.
 
-    Rows and columns must be units themselves, so that a symmetry maps lines to lines; then it is
-    a permutation of rows and one of columns, perhaps after a transpose.
-
-    Args:
-        units: int32 `[U, N]`, the cells of each unit; rows and columns among them.
-        size: N.
+    Rows and columns must be among the units, int32 `[U, N]`, so that a symmetry maps lines to
+    lines; then it is a permutation of rows and one of columns, perhaps after a transpose.
 
     Returns:
         int32 `[G, 2 N + 1]`: the image of each row, the image of each column, 1 for transpose.

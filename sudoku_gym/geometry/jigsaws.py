@@ -14,14 +14,10 @@ _ROUNDS = 30
 
 @cache
 def jigsaw(size: int = 9, seed: int = 0) -> Geometry:
-    """Return a jigsaw board of N digits; the seed decides its regions.
+    """Return a jigsaw board of N digits, 4 to 25 and no prime; the seed decides its regions.
 
     The regions start as boxes; regions that touch then exchange cells, as long as both stay
     connected. Not every board has a solution (with 9 digits nearly all do): ask `solver.solve`.
-
-    Args:
-        size: N, not a prime, 4 to 25.
-        seed: any number.
 
     Raises:
         ValueError: if there is no standard board of N digits to start from.

@@ -31,24 +31,17 @@ class Symmetry:
 
     Cell (r, c) moves to (rows[r], columns[c]), or, with `transpose`, to (columns[c], rows[r]);
     digit d becomes digits[d].
-
-    Attributes:
-        rows: int32 `[B, N]`, the image of each row.
-        columns: int32 `[B, N]`, the image of each column.
-        transpose: bool `[B]`.
-        digits: int8 `[B, N + 1]`, the image of each digit; `digits[:, 0]` is 0.
     """
 
-    rows: NDArray[np.int32]
-    columns: NDArray[np.int32]
-    transpose: NDArray[np.bool_]
-    digits: NDArray[np.int8]
+    rows: NDArray[np.int32]  # [B, N], the image of each row
+    columns: NDArray[np.int32]  # [B, N], the image of each column
+    transpose: NDArray[np.bool_]  # [B]
+    digits: NDArray[np.int8]  # [B, N + 1], the image of each digit; `digits[:, 0]` is 0
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __getitem__(self, index: slice | NDArray[np.integer] | NDArray[np.bool_]) -> Symmetry:
-        """Return part of the batch."""
         return Symmetry(
             self.rows[index], self.columns[index], self.transpose[index], self.digits[index]
         )
@@ -279,9 +272,4 @@ def _sources(
 
 
 def _inverse_permutation(permutations: NDArray[_Integer]) -> NDArray[_Integer]:
-    inverse = np.empty_like(permutations)
-    values = np.broadcast_to(
-        np.arange(permutations.shape[1], dtype=permutations.dtype), permutations.shape
-    )
-    np.put_along_axis(inverse, permutations.astype(np.int64), values, 1)
-    return inverse
+    return np.argsort(permutations, axis=1).astype(permutations.dtype)

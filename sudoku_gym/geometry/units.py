@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache, cached_property
 from math import isqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +30,9 @@ class Geometry:
         box_shape: `(height, width)` if the regions are rectangular boxes, else None.
 
     Attributes:
-        name: as given.
         size: N, the number of digits, 2 to 25.
         num_cells: N**2.
         num_placements: N**3, the number of (cell, digit) pairs.
-        box_shape: as given.
-        regions: int32 `[N, N]`.
         units: int32 `[U, N]`, the cells of each unit: rows, columns, regions, extra units.
         cell_units: int32 `[N**2, K]`, the units of each cell; short rows are padded with U, which
             stands for a unit that is always empty.
@@ -64,11 +62,11 @@ class Geometry:
         self.box_shape = box_shape
         self.regions = np.ascontiguousarray(regions, np.int32)
         self.units = _unit_table(name, self.regions, extra_units)
-        self.cell_units = _pad(
-            [np.flatnonzero((self.units == c).any(1)) for c in self._cells], None
-        )
-        self.cell_units[self.cell_units < 0] = len(self.units)
-        self.peers = _pad([self._peers_of(cell) for cell in self._cells], self._cells)
+        cells = np.arange(self.num_cells)
+        units_of = [np.flatnonzero((self.units == cell).any(1)) for cell in cells]
+        self.cell_units = _pad(units_of, np.full(self.num_cells, len(self.units)))
+        peers = [np.setdiff1d(self.units[own], cell) for cell, own in enumerate(units_of)]
+        self.peers = _pad(peers, cells)
         for table in (self.regions, self.units, self.cell_units, self.peers):
             table.setflags(write=False)
 
@@ -100,19 +98,15 @@ class Geometry:
             )
         return Geometry.boxes(height, width)
 
-    @cached_property
+    @property
     def row_block(self) -> int:
         """Rows per band that may be permuted freely; 0 if the group is listed instead."""
-        if len(self.units) == 2 * self.size:
-            return self.size
-        return 0 if self.box_shape is None or self._has_extra_units else self.box_shape[0]
+        return self._blocks[0]
 
-    @cached_property
+    @property
     def column_block(self) -> int:
         """Columns per stack that may be permuted freely; 0 if the group is listed instead."""
-        if len(self.units) == 2 * self.size:
-            return self.size
-        return 0 if self.box_shape is None or self._has_extra_units else self.box_shape[1]
+        return self._blocks[1]
 
     @cached_property
     def symmetries(self) -> NDArray[np.int32]:
@@ -132,23 +126,14 @@ class Geometry:
         return self.row_block > 0 and self.row_block == self.column_block
 
     @property
-    def _cells(self) -> NDArray[np.int64]:
-        return np.arange(self.num_cells)
-
-    @property
-    def _has_extra_units(self) -> bool:
-        return len(self.units) > 3 * self.size
-
-    def _peers_of(self, cell: int) -> NDArray[np.int64]:
-        own = self.cell_units[cell]
-        return np.setdiff1d(self.units[own[own < len(self.units)]], [cell])
+    def _blocks(self) -> tuple[int, int]:
+        if len(self.units) == 2 * self.size:
+            return self.size, self.size
+        has_extra_units = len(self.units) > 3 * self.size
+        return (0, 0) if self.box_shape is None or has_extra_units else self.box_shape
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Geometry)
-            and self.units.shape == other.units.shape
-            and bool((self.units == other.units).all())
-        )
+        return isinstance(other, Geometry) and np.array_equal(self.units, other.units)
 
     def __hash__(self) -> int:
         return hash(self.units.tobytes())
@@ -232,10 +217,9 @@ def _unit_table(
     return np.concatenate(parts).astype(np.int32)
 
 
-def _pad(rows: list[NDArray[np.int64]], fill: NDArray[np.int64] | None) -> NDArray[np.int32]:
-    """Stack ragged rows; row i is padded with `fill[i]`, or -1."""
-    table = np.full((len(rows), max(map(len, rows))), -1, np.int32)
+def _pad(rows: list[NDArray[Any]], fill: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Stack ragged rows; row i is padded with `fill[i]`."""
+    table = np.repeat(fill[:, None], max(map(len, rows)), axis=1).astype(np.int32)
     for i, row in enumerate(rows):
-        table[i] = -1 if fill is None else fill[i]
         table[i, : len(row)] = row
     return table

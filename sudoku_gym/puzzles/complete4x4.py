@@ -28,7 +28,7 @@ _MASKS = np.arange(1 << 16, dtype=np.uint32)
 # One letter an orbit (t train, v validation, x test), drawn once for all. Orbits are numbered by
 # givens, then by canonical form: 0-12 have 4 givens, 13-34 have 5, the last has 6.
 SPLIT_TABLE = "ttvtxtxvttttxtvttvttvtttxtxtxxttttvx"
-SPLIT_LETTERS = {"train": "t", "validation": "v", "test": "x"}
+SPLIT_OF_LETTER = {"t": "train", "v": "validation", "x": "test"}
 
 
 @cache
@@ -45,8 +45,7 @@ def solution_grids() -> NDArray[np.int8]:
 def patterns() -> NDArray[np.int64]:
     """Return which of the first 12 grids each grid is, up to its digits' names: int64 `[288]`.
 
-    The first 12 grids are those whose first row reads 1234. Which masks are well posed depends on
-    the pattern alone, so the census looks at 12 grids only.
+    Those have the first row 1234; which masks are well posed depends on the pattern alone.
     """
     flat = solution_grids().reshape(-1, 16)
     names = np.argsort(flat[:, :4], axis=1) + 1
@@ -105,8 +104,7 @@ def _masked(grid: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.int8
 
 def split_of_orbits() -> NDArray[np.str_]:
     """Return the name of the split each of the 36 orbits belongs to."""
-    names = {letter: name for name, letter in SPLIT_LETTERS.items()}
-    return np.array([names[letter] for letter in SPLIT_TABLE])
+    return np.array([SPLIT_OF_LETTER[letter] for letter in SPLIT_TABLE])
 
 
 def _orbits(puzzles: NDArray[np.int8]) -> NDArray[np.int32]:

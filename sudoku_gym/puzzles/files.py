@@ -41,11 +41,11 @@ _DIGIT_OF_CODE[ord("0")] = 0
 
 
 class _Row(NamedTuple):
-    """A row of a text or CSV file; `solution` is empty where there is none."""
+    """A row of a text or CSV file."""
 
     line: int
     puzzle: str
-    solution: str
+    solution: str = ""
 
 
 class _Part(NamedTuple):
@@ -105,9 +105,7 @@ def stream_puzzle_sets(
     chunk: int = 10_000,
 ) -> Iterator[PuzzleSet]:
     """Read a file in parts of at most `chunk` puzzles; see `read_puzzle_set` for the rest."""
-    path = Path(path)
-    if path.suffix not in SUFFIXES:
-        raise ValueError(f"{path}: a list of puzzles ends in {', '.join(SUFFIXES)}")
+    path = _with_known_suffix(path)
     if chunk < 1:
         raise ValueError(f"chunk={chunk}: read at least one puzzle at a time")
     skipped: list[str] = []
@@ -130,8 +128,7 @@ def write_puzzle_set(path: str | Path, puzzle_set: PuzzleSet) -> None:
     Raises:
         ValueError: as `check_target`.
     """
-    check_target(path)
-    path = Path(path)
+    path = check_target(path)
     with atomic_write(path) as temporary:
         if path.suffix == ".npz":
             columns = ("puzzles", "solutions", "grades", "minimal")
@@ -156,21 +153,26 @@ def open_text(path: Path, newline: str | None = None) -> TextIO:
     return TextIOWrapper(binary, encoding="utf-8-sig", errors="replace", newline=newline)
 
 
-def check_target(path: str | Path) -> None:
+def check_target(path: str | Path) -> Path:
     """Check that `write_puzzle_set` could write a file, before there is anything to write.
 
     Raises:
         ValueError: if the path ends in none of `SUFFIXES`, is a folder, or lies in none.
     """
-    path = Path(path)
-    if path.suffix not in SUFFIXES:
-        raise ValueError(f"{path}: a list of puzzles ends in {', '.join(SUFFIXES)}")
+    path = _with_known_suffix(path)
     if path.is_dir():
         raise ValueError(f"{path} is a folder: give a file")
     if not path.parent.is_dir():
         raise ValueError(f"{path}: there is no folder {path.parent}")
     if not os.access(path.parent, os.W_OK):
         raise ValueError(f"{path}: the folder {path.parent} can't be written to")
+    return path
+
+
+def _with_known_suffix(path: str | Path) -> Path:
+    if Path(path).suffix not in SUFFIXES:
+        raise ValueError(f"{path}: a list of puzzles ends in {', '.join(SUFFIXES)}")
+    return Path(path)
 
 
 def _lines(puzzle_set: PuzzleSet, with_solutions: bool) -> Iterator[str]:
@@ -222,7 +224,7 @@ def _text_rows(path: Path) -> Iterator[_Row]:
     with open_text(path) as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip() and not line.lstrip().startswith("#"):
-                yield _Row(number, line.strip(), "")
+                yield _Row(number, line.strip())
 
 
 def _csv_rows(path: Path, complain: _Complain) -> Iterator[_Row]:
@@ -304,22 +306,18 @@ def _digits(texts: list[str], geometry: Geometry) -> NDArray[np.int8]:
 def _npz_parts(
     path: Path, geometry: Geometry | None, chunk: int, complain: _Complain
 ) -> Iterator[_Part]:
-    with npz.BoardReader(path, _PUZZLE_HEADERS, _SOLUTION_HEADERS) as boards:
+    start = 1
+    for puzzles, solutions in npz.read_boards(path, _PUZZLE_HEADERS, _SOLUTION_HEADERS, chunk):
         try:
-            geometry = geometry_for(boards.size, geometry)
+            geometry = geometry_for(puzzles.shape[1], geometry)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
-        start = 1
-        while start <= boards.count:
-            puzzles, solutions = boards.take(chunk)
-            lines = np.arange(start, start + len(puzzles))
-            part = _Part(geometry, lines, puzzles, solutions)
-            start += len(puzzles)
-            wrong = (puzzles < 0) | (puzzles > geometry.size)
-            in_range = ~np.logical_or.reduce(wrong, axis=(1, 2))
-            for line in lines[~in_range]:
-                complain(int(line), f"a value is no digit of a {geometry.name} board")
-            yield part.take(in_range)
+        lines = np.arange(start, start + len(puzzles))
+        start += len(puzzles)
+        in_range = ((puzzles >= 0) & (puzzles <= geometry.size)).all((1, 2))
+        for line in lines[~in_range]:
+            complain(int(line), f"a value is no digit of a {geometry.name} board")
+        yield _Part(geometry, lines, puzzles, solutions).take(in_range)
 
 
 def _proven(part: _Part, complain: _Complain, check: bool, hint: str) -> _Part:

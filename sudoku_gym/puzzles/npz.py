@@ -23,61 +23,30 @@ from sudoku_gym.geometry import MAX_SIZE
 _READ_WHOLE = 256 * 2**20  # bytes; an array stored column by column has no rows to read one by one
 
 
-class BoardReader:
-    """The boards of one or two arrays of an npz file, read from its start to its end.
+def read_boards(
+    path: Path, puzzle_names: Sequence[str], solution_names: Sequence[str], most: int
+) -> Iterator[tuple[NDArray[np.int8], NDArray[np.int8]]]:
+    """Yield the puzzles and solutions of a file, int8 `[<= most, N, N]` each.
 
-    Args:
-        path: of the file.
-        puzzle_names: of arrays; the first that exists holds the puzzles.
-        solution_names: of arrays; the first that exists, if any, holds the solutions.
-
-    Attributes:
-        count: M, how many boards the headers claim.
-        size: N.
+    Values outside int8's digits come as -1 or 26; solutions that are not stored as zeros. Of each
+    list of names the first array that exists is read; there may be none with solutions.
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it is no npz file, lacks the puzzles, or their shape or type is not that of
-            boards; later, from `take`, if the data is damaged. The message names the file.
+        ValueError: if it is no npz file, lacks the puzzles, their shape or type is not that of
+            boards, or the data is damaged; the message names the file.
     """
-
-    def __init__(
-        self, path: Path, puzzle_names: Sequence[str], solution_names: Sequence[str]
-    ) -> None:
-        self._path = path
-        self._files = ExitStack()
-        _check_regular(path)
-        with _naming(path), ExitStack() as files:
-            archive = files.enter_context(zipfile.ZipFile(path))
-            puzzles = _open_first(archive, puzzle_names, files)
-            solutions = _open_first(archive, solution_names, files)
-            if puzzles is None:
-                raise _Refused("holds no array `puzzles`, int8 [M, N, N]")
-            if solutions is not None and solutions.header.shape != puzzles.header.shape:
-                raise _Refused("puzzles and solutions must be integers of one shape")
-            self._arrays = [puzzles] if solutions is None else [puzzles, solutions]
-            self.count, self.size = puzzles.header.shape[0], puzzles.header.size
-            self._files = files.pop_all()
-
-    def take(self, most: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        """Return the next puzzles and solutions, int8 `[<= most, N, N]` each.
-
-        Values outside int8's digits come as -1 or 26; solutions that are not stored as zeros.
-        After the last board the arrays are empty, and the file is closed.
-        """
-        with _naming(self._path):
-            taken = [array.take(most) for array in self._arrays]
-        if not len(taken[0]):
-            self._files.close()
-        return taken[0], taken[1] if len(taken) == 2 else np.zeros_like(taken[0])
-
-    def __enter__(self) -> BoardReader:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the file."""
-        self._files.close()
+    _check_regular(path)
+    with _naming(path), ExitStack() as files:
+        archive = files.enter_context(zipfile.ZipFile(path))
+        puzzles = _open_first(archive, puzzle_names, files)
+        solutions = _open_first(archive, solution_names, files)
+        if puzzles is None:
+            raise _Refused("holds no array `puzzles`, int8 [M, N, N]")
+        if solutions is not None and solutions.header.shape != puzzles.header.shape:
+            raise _Refused("puzzles and solutions must be integers of one shape")
+        while len(taken := puzzles.take(most)):
+            yield taken, np.zeros_like(taken) if solutions is None else solutions.take(most)
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:

@@ -18,26 +18,19 @@ class PuzzleSet:
     """M puzzles with their solutions.
 
     `puzzle_set[i]` with a slice, an index array or a mask returns the chosen part as a set.
-
-    Attributes:
-        puzzles: int8 `[M, N, N]`, 0 for a blank.
-        solutions: int8 `[M, N, N]`.
-        geometry: the shape of the boards.
-        name: where the puzzles come from: a bank's name or a file.
-        split: `"train"`, `"validation"`, `"test"` or `"all"`.
-        grades: int8 `[M]`, an index into `difficulty.GRADES`, or -1 where not graded.
-        orbits: int32 `[M]`, the number of the puzzle's orbit (from 9x9 up: of its solution's);
-            the same in every split of a bank. -1 where unknown.
-        minimal: bool `[M]`, True where no given can be taken away; False also means 'not known'.
     """
 
-    puzzles: NDArray[np.int8]
-    solutions: NDArray[np.int8]
+    puzzles: NDArray[np.int8]  # [M, N, N], 0 for a blank
+    solutions: NDArray[np.int8]  # [M, N, N]
     geometry: Geometry
-    name: str = "puzzles"
-    split: str = "all"
+    name: str = "puzzles"  # where they come from: a bank's name or a file
+    split: str = "all"  # or "train", "validation", "test"
+    # [M], an index into `difficulty.GRADES`, or -1 where not graded
     grades: NDArray[np.int8] = field(default_factory=lambda: np.empty(0, np.int8))
+    # [M], the number of the puzzle's orbit (from 9x9 up: of its solution's), the same in every
+    # split of a bank; -1 where unknown
     orbits: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    # [M], True where no given can be taken away; False also means 'not known'
     minimal: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
 
     def __post_init__(self) -> None:

@@ -29,15 +29,10 @@ Bank: TypeAlias = tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int64]]
 
 @runtime_checkable
 class PuzzleSource(Protocol):
-    """What an environment needs of a source of puzzles.
-
-    Attributes:
-        geometry: the shape of the boards.
-        max_blanks: the most blanks it can serve.
-    """
+    """What an environment needs of a source of puzzles."""
 
     geometry: Geometry
-    max_blanks: int
+    max_blanks: int  # the most that it can serve
 
     def sample(
         self, count: int, blanks: Blanks, rng: np.random.Generator
@@ -50,11 +45,8 @@ class BankSource:
     """Draws from a fixed list of puzzles, each with a blank at least.
 
     Attributes:
-        geometry: the shape of the boards.
-        max_blanks: the most blanks any puzzle has.
-        puzzles: int8 `[M, N**2]`, most blanks first.
-        solutions: int8 `[M, N**2]`, in the same order.
-        enough_blanks: int64 `[max_blanks + 1]`, how many puzzles (a prefix) have n blanks or more.
+        bank: puzzles int8 `[M, N**2]`, most blanks first; their solutions; and how many puzzles (a
+            prefix) have n blanks or more, int64 `[max_blanks + 1]`.
 
     Raises:
         ValueError: if the set is empty or a puzzle has no blank.
@@ -71,16 +63,12 @@ class BankSource:
         order = np.argsort(-blanks, kind="stable")
         self.geometry = puzzle_set.geometry
         self.max_blanks = int(blanks.max())
-        self.puzzles = np.ascontiguousarray(puzzle_set.puzzles.reshape(len(blanks), -1)[order])
-        self.solutions = np.ascontiguousarray(puzzle_set.solutions.reshape(len(blanks), -1)[order])
+        puzzles = np.ascontiguousarray(puzzle_set.puzzles.reshape(len(blanks), -1)[order])
+        solutions = np.ascontiguousarray(puzzle_set.solutions.reshape(len(blanks), -1)[order])
         numbers = np.bincount(blanks, minlength=self.max_blanks + 1)
-        self.enough_blanks = numbers[::-1].cumsum()[::-1].astype(np.int64)
+        enough_blanks = numbers[::-1].cumsum()[::-1].astype(np.int64)
+        self.bank: Bank = (puzzles, solutions, enough_blanks)
         self._name = repr(puzzle_set)
-
-    @property
-    def bank(self) -> Bank:
-        """The arrays that `draw_puzzles` reads: puzzles, solutions, enough_blanks."""
-        return self.puzzles, self.solutions, self.enough_blanks
 
     def sample(
         self, count: int, blanks: Blanks, rng: np.random.Generator
@@ -118,15 +106,11 @@ class GivenPuzzles:
 
 
 def blanks_cdf(blanks: Blanks, max_blanks: int) -> NDArray[np.float64]:
-    """Return the cumulative distribution of the number of blanks.
+    """Return the cumulative distribution of the number of blanks, float64 `[max_blanks + 1]`.
 
-    Args:
-        blanks: None for puzzles as stored; an int for exactly so many; a (low, high) pair for a
-            uniform draw with both ends included; a mapping for weights (keys may be strings).
-        max_blanks: the most blanks the source can serve.
-
-    Returns:
-        float64 `[max_blanks + 1]`, or float64 `[0]` for None.
+    `blanks` is None for puzzles as stored (then float64 `[0]`); an int for exactly so many; a
+    (low, high) pair for a uniform draw with both ends included; or a mapping for weights (keys may
+    be strings).
 
     Raises:
         TypeError: if `blanks` is none of these.

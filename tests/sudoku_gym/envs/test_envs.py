@@ -315,7 +315,7 @@ def test_a_generator_of_ones_own_decides():
 
 def test_augment_moves_puzzles_out_of_the_bank():
     plain = SudokuEnv("9x9", split="test", augment=False)
-    stored = {puzzle.tobytes() for puzzle in plain.source.puzzles}
+    stored = {puzzle.tobytes() for puzzle in plain.source.bank[0]}
     drawn = [plain.reset(seed=seed)[0].tobytes() for seed in range(10)]
     moved = [SudokuEnv("9x9", split="test").reset(seed=seed)[0].tobytes() for seed in range(10)]
     assert stored.issuperset(drawn)

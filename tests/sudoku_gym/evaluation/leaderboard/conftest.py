@@ -97,7 +97,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sudoku_gym.board.actions import sample_actions
+from sudoku_gym.policies.actions import sample_actions
 
 
 class First:
