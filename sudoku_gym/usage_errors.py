@@ -16,11 +16,7 @@ _RULE = re.compile(r"[\W_]*")  # a line of a panel without a word in it
 def short_usage_errors(program: str) -> Iterator[None]:
     """Turn the panel that tyro draws about an option into the message of a ValueError.
 
-    Args:
-        program: the command with its sub-command, whose `--help` is named.
-
-    Raises:
-        ValueError: if an option does not parse.
+    The message names the `--help` of `program`, a command with its sub-command.
     """
     panel = StringIO()
     try:

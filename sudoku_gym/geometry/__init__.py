@@ -10,12 +10,4 @@ from sudoku_gym.geometry.units import (
     windows,
 )
 
-__all__ = [
-    "MAX_SIZE",
-    "Geometry",
-    "geometry_for",
-    "jigsaw",
-    "latin_square",
-    "sudoku_x",
-    "windows",
-]
+__all__ = ["MAX_SIZE", "Geometry", "geometry_for", "jigsaw", "latin_square", "sudoku_x", "windows"]

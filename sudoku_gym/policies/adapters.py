@@ -26,7 +26,6 @@ class SolverPolicy:
         solver: asked once for each batch, at reset.
 
     Attributes:
-        solver: as given.
         unsolved: bool `[B]`, the puzzles of the present batch without a solution.
     """
 
@@ -70,10 +69,6 @@ class PredictorPolicy:
     not: the game is won exactly if the predicted grid is a valid completion. (Were illegal digits
     left out, a naked single would repair many a wrong grid, and the figure would be no longer the
     predictor's.)
-
-    Args:
-        predictor: whatever scores cells and digits.
-        mode: `"surest"` or `"one-shot"`.
 
     Raises:
         ValueError: if the mode is neither.

@@ -89,19 +89,15 @@ def _load_checkpoint(
 
 
 def _find_agent(agent: str, path: Path, trust: bool) -> Any:
-    """Find what a checkpoint names; older ones give the value of an entry point."""
-    entries = plugins.available(plugins.POLICIES)
-    for name, entry in entries.items():
-        if agent in (name, entry.value):
-            return plugins.load(plugins.POLICIES, name)
     if trust or ":" not in agent:
         try:
             return _find(agent)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
+    known = plugins.listing(plugins.available(plugins.POLICIES))
     raise ValueError(
         f"{path} names the agent {agent!r}, and a checkpoint may name installed policies only "
-        f"({plugins.listing(entries)}); if you trust its author, and let it run any code, pass "
+        f"({known}); if you trust its author, and let it run any code, pass "
         "trust=True (--trust in the shell)"
     )
 
@@ -120,10 +116,7 @@ def _as_policy(made: Any, name: str) -> Policy:
 
 
 def agent_of(folder: Path) -> str:
-    """Return the name that stands as `"agent"` in a checkpoint's configuration.
-
-    Args:
-        folder: of a checkpoint or a run.
+    """Return the name that stands as `"agent"` in the configuration of a checkpoint or a run.
 
     Raises:
         ValueError: if there is no configuration, it is no JSON, or it names no agent.

@@ -307,14 +307,16 @@ def _npz_parts(
     path: Path, geometry: Geometry | None, chunk: int, complain: _Complain
 ) -> Iterator[_Part]:
     start = 1
-    for puzzles, solutions in npz.read_boards(path, _PUZZLE_HEADERS, _SOLUTION_HEADERS, chunk):
+    for puzzles, solutions in npz.read_board_arrays(
+        path, _PUZZLE_HEADERS, _SOLUTION_HEADERS, chunk
+    ):
         try:
             geometry = geometry_for(puzzles.shape[1], geometry)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
         lines = np.arange(start, start + len(puzzles))
         start += len(puzzles)
-        in_range = ((puzzles >= 0) & (puzzles <= geometry.size)).all((1, 2))
+        in_range = np.logical_and.reduce((puzzles >= 0) & (puzzles <= geometry.size), axis=(1, 2))
         for line in lines[~in_range]:
             complain(int(line), f"a value is no digit of a {geometry.name} board")
         yield _Part(geometry, lines, puzzles, solutions).take(in_range)

@@ -23,7 +23,7 @@ from sudoku_gym.geometry import MAX_SIZE
 _READ_WHOLE = 256 * 2**20  # bytes; an array stored column by column has no rows to read one by one
 
 
-def read_boards(
+def read_board_arrays(
     path: Path, puzzle_names: Sequence[str], solution_names: Sequence[str], most: int
 ) -> Iterator[tuple[NDArray[np.int8], NDArray[np.int8]]]:
     """Yield the puzzles and solutions of a file, int8 `[<= most, N, N]` each.

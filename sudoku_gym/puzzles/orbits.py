@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sudoku_gym import board, solver
+from sudoku_gym import board, plugins, solver
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.geometry.symmetry import MAX_LISTED, canonical_form, group_order
 from sudoku_gym.puzzles import banks
@@ -107,11 +107,6 @@ def _graph(
 
 
 def _igraph() -> Any:
-    try:
+    with plugins.naming_the_extra("comparing boards of this geometry up to symmetry"):
         import igraph
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            "comparing boards of this geometry up to symmetry needs igraph: "
-            "pip install 'sudoku-gym[splits]'"
-        ) from None
     return igraph

@@ -61,7 +61,6 @@ def rate(
 
 @njit(cache=True, nogil=True)
 def _rate(stream, group, node_limit, tables, boards, guesses):
-    """Fill `guesses [B, number of symmetries]`."""
     searcher, symmetry = new_searcher(tables, node_limit), new_symmetry(tables)
     for b in range(len(boards)):
         stream[COUNTER] = 0

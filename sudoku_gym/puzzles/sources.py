@@ -266,8 +266,7 @@ def resolve_source(
             `"module:attribute"` (a source, a PuzzleSet, or a function without arguments that
             returns one), a PuzzleSource, or a PuzzleSet.
         split: which part of a bank; anything else is used whole.
-        geometry: the shape of the boards in a file, which does not say it; None takes the standard
-            one for their size. Everything else carries its own.
+        geometry: of the boards in a file; None takes the standard one for their size.
 
     Raises:
         ValueError: if a string names nothing, with the names that exist; or from a file.

@@ -22,14 +22,10 @@ NODE_LIMIT = 1_000_000
 class FoundSolutions:
     """The results of a search on B boards."""
 
-    solutions: NDArray[np.int8]
-    """`[B, N, N]`, the first solution found, zeros where there is none"""
-    found: NDArray[np.int64]
-    """`[B]`, the solutions found before the search ended"""
-    decided: NDArray[np.bool_]
-    """`[B]`, False where the node limit ended the search"""
-    nodes: NDArray[np.int64]
-    """`[B]`, candidates tried; 0 where singles alone were enough"""
+    solutions: NDArray[np.int8]  # [B, N, N], the first solution found, zeros where there is none
+    found: NDArray[np.int64]  # [B], the solutions found before the search ended
+    decided: NDArray[np.bool_]  # [B], False where the node limit ended the search
+    nodes: NDArray[np.int64]  # [B], candidates tried; 0 where singles alone were enough
 
 
 def find_solutions(
@@ -65,9 +61,8 @@ def find_solutions(
     tables = cover_tables(geometry)
 
     def run(part: slice) -> None:
-        search_boards(
-            flat[part], limit, node_limit, tables, solutions[part], found[part], nodes[part]
-        )
+        results = solutions[part], found[part], nodes[part]
+        search_boards(flat[part], limit, node_limit, tables, *results)
 
     if threads == 1 or len(flat) < 2:
         run(slice(None))
@@ -113,12 +108,7 @@ def solve(
 ) -> NDArray[np.int8] | tuple[NDArray[np.int8], NDArray[np.str_]]:
     """Complete each board in one way that keeps its givens.
 
-    Args:
-        boards: int `[B, N, N]`, 0 for a blank.
-        geometry: the boards' shape; None means the standard one for N.
-        node_limit: as in `find_solutions`.
-        threads: as in `find_solutions`.
-        return_status: also say why a board came back empty.
+    The arguments are those of `find_solutions`.
 
     Returns:
         int8 `[B, N, N]`, zeros where no solution was found; with `return_status` also a string
@@ -144,12 +134,7 @@ def count_solutions(
 ) -> NDArray[np.int64]:
     """Count the solutions of each board, up to `limit`: 1 proves a puzzle well posed.
 
-    Args:
-        boards: int `[B, N, N]`, 0 for a blank.
-        limit: stop counting here.
-        geometry: the boards' shape; None means the standard one for N.
-        node_limit: as in `find_solutions`.
-        threads: as in `find_solutions`.
+    The arguments are those of `find_solutions`.
 
     Returns:
         int64 `[B]`, -1 where the node limit left the count undecided.

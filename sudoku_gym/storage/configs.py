@@ -65,11 +65,7 @@ def to_json(config: Any) -> Any:
 
 
 def from_json(data: Any, expected: type[T] | tuple[type[Any], ...] | None = None) -> T:
-    """Make the registered configuration that `to_json` wrote.
-
-    Args:
-        data: the JSON's content.
-        expected: what the caller can use; None takes any registered configuration.
+    """Make the registered configuration that `to_json` wrote, of a class in `expected` (None: any).
 
     Raises:
         ValueError: if it is no such configuration: an unknown type, a missing or unknown field, a
@@ -93,11 +89,9 @@ def from_json(data: Any, expected: type[T] | tuple[type[Any], ...] | None = None
 def decode_json(hint: Any, data: Any, where: str) -> Any:
     """Make what a type hint says of the content of a JSON file.
 
-    Args:
-        hint: a dataclass, a scalar, `Path`, `Literal`, `list`, `dict`, `tuple` or a union of them;
-            of a registered dataclass the JSON holds the tag too. What it doesn't say isn't checked.
-        data: the JSON's content.
-        where: it stands, for the messages.
+    The hint is a dataclass, a scalar, `Path`, `Literal`, `list`, `dict`, `tuple` or a union of
+    them; of a registered dataclass the JSON holds the tag too. What it doesn't say isn't checked.
+    `where` the data stands is for the messages.
 
     Raises:
         ValueError: if the data is none of that, a field is unknown or missing, or the dataclass

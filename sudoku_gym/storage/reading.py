@@ -13,11 +13,7 @@ _MOST = 2**63
 
 
 def read_json(path: Path, longest: int = LONGEST_CONFIG) -> Any:
-    """Return the content of a JSON file.
-
-    Args:
-        path: of the file.
-        longest: the most bytes it may have.
+    """Return the content of a JSON file of at most `longest` bytes.
 
     Raises:
         OSError: if it can't be read.

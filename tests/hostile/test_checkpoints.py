@@ -134,10 +134,3 @@ def test_trust_is_the_callers_word(folder):
     assert "their_agents" not in sys.modules
     assert cli.main(["evaluate", ".", "--count", "1", "--trust"]) == 0
     sys.modules.pop("their_agents")
-
-
-def test_old_checkpoints_name_the_value_of_an_entry_point(folder):
-    pytest.importorskip("torch")
-    (folder / "config.json").write_text('{"agent": "sudoku_agents.calphazero.loading:load"}')
-    with pytest.raises(ValueError, match="holds no checkpoint"):  # said by the agent itself
-        load_policy(folder)
