@@ -135,32 +135,37 @@ def as_boards(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np
     return np.ascontiguousarray(array, np.int8)
 
 
+def flat_boards(boards: ArrayLike, geometry: Geometry | None) -> tuple[NDArray[np.int8], Geometry]:
+    """Return boards, checked as `as_boards` does, as int8 `[B, N**2]`, and their geometry."""
+    array = as_boards(boards, geometry)
+    geometry = geometry_for(array.shape[1], geometry)
+    return array.reshape(len(array), geometry.num_cells), geometry
+
+
 def candidates(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.bool_]:
     """Return which digits each blank cell may still take: bool `[B, N, N, N]`, last axis digit - 1.
 
     A candidate is a digit that no unit of a blank cell holds yet; filled cells have none.
     Flattened to `[B, N**3]` this is the mask of legal placements.
     """
-    boards = as_boards(boards, geometry)
-    geometry = geometry_for(boards.shape[1], geometry)
-    masks = rules.candidate_masks(_flat(boards), geometry.units, geometry.cell_units)
+    flat, geometry = flat_boards(boards, geometry)
+    masks = rules.candidate_masks(flat, geometry.units, geometry.cell_units)
     bits = np.uint32(1) << np.arange(geometry.size, dtype=np.uint32)
-    allowed: NDArray[np.bool_] = (masks.reshape(*boards.shape, 1) & bits) != 0
-    return allowed
+    allowed: NDArray[np.bool_] = (masks[:, :, None] & bits) != 0
+    return allowed.reshape(-1, *3 * (geometry.size,))
 
 
 def conflicts(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.bool_]:
     """Return the filled cells whose digit stands twice in a unit: bool `[B, N, N]`."""
-    boards = as_boards(boards, geometry)
-    geometry = geometry_for(boards.shape[1], geometry)
-    return rules.conflicting_cells(_flat(boards), geometry.units).reshape(boards.shape)
+    flat, geometry = flat_boards(boards, geometry)
+    found = rules.conflicting_cells(flat, geometry.units)
+    return found.reshape(-1, geometry.size, geometry.size)
 
 
 def satisfied_units(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.bool_]:
     """Return the units that hold all N digits: bool `[B, U]`, in the order of `geometry.units`."""
-    boards = as_boards(boards, geometry)
-    geometry = geometry_for(boards.shape[1], geometry)
-    return rules.satisfied_unit_flags(_flat(boards), geometry.units)
+    flat, geometry = flat_boards(boards, geometry)
+    return rules.satisfied_unit_flags(flat, geometry.units)
 
 
 def constraint_fraction(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.float32]:
@@ -182,9 +187,7 @@ def check_puzzle(board: ArrayLike, geometry: Geometry | None = None) -> None:
     Raises:
         ValueError: that names the two cells and the digit.
     """
-    boards = as_boards(np.asarray(board)[None], geometry)
-    geometry = geometry_for(boards.shape[1], geometry)
-    flat = boards.reshape(-1)
+    (flat,), geometry = flat_boards(np.asarray(board)[None], geometry)
     for unit in geometry.units:
         seen: dict[int, int] = {}
         for cell in unit[flat[unit] > 0].tolist():
@@ -196,7 +199,3 @@ def check_puzzle(board: ArrayLike, geometry: Geometry | None = None) -> None:
                     "change one of these givens"
                 )
             seen[digit] = cell
-
-
-def _flat(boards: NDArray[np.int8]) -> NDArray[np.int8]:
-    return boards.reshape(len(boards), boards.shape[1] ** 2)

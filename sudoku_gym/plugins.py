@@ -16,15 +16,11 @@ from typing import Any
 
 from sudoku_gym.storage.type_hints import fits, hints_of, name_of
 
-POLICIES = "sudoku_gym.policies"
-"""The group of entry points that make policies."""
-TRAINERS = "sudoku_gym.trainers"
-"""The group of what `sudoku-gym train` calls with the rest of the command line."""
-PLOTTERS = "sudoku_gym.plotters"
-"""The group of what `sudoku-gym plot` calls: `curves`."""
-LEADERBOARD = "sudoku_gym.leaderboard"
-"""The group of `{policy: kind}`, the rows of `sudoku-gym leaderboard`."""
-
+# The groups of entry points:
+POLICIES = "sudoku_gym.policies"  # make policies
+TRAINERS = "sudoku_gym.trainers"  # `sudoku-gym train` calls them with the rest of the command line
+PLOTTERS = "sudoku_gym.plotters"  # what `sudoku-gym plot` calls: `curves`
+LEADERBOARD = "sudoku_gym.leaderboard"  # `{policy: kind}`, the rows of `sudoku-gym leaderboard`
 DEFAULT_POLICIES = "sudoku_gym.default_policies"  # by command, see `default_policies`
 
 EXTRA_OF_MODULE = {
@@ -50,8 +46,8 @@ def import_from(folder: str) -> None:
     """Let `module:attribute` find files in a folder, after everything that is installed.
 
     The folder comes onto Python's path only when a module that is not installed is asked for by
-    name, so that nothing in it is imported by accident. What calls itself installed *there* is not:
-    `available` leaves it out, so that nobody's agent comes in with a folder of checkpoints.
+    name. What calls itself installed *there* is left out by `available`, so that nobody's agent
+    comes in with a folder of checkpoints.
     """
     if os.path.realpath(folder) not in map(os.path.realpath, sys.path):
         _users_folders.add(os.path.realpath(folder))

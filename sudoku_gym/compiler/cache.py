@@ -28,7 +28,6 @@ _OURS = "sudoku_"  # how the names of our packages begin
 # Imports inside functions, or for type checkers alone, bring nothing that is compiled.
 _IMPORT = re.compile(r"^(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|.*)|import\s+([\w.]+))", re.M)
 
-
 _caches: list[KernelCache] = []  # of all functions imported so far
 
 
@@ -36,7 +35,7 @@ def cache_of(function: Any) -> FunctionCache | None:
     """Return the cache of a function's machine code, or None where nothing can be kept."""
     try:
         return KernelCache(function)
-    except (OSError, RuntimeError):  # RuntimeError: numba found no folder
+    except (OSError, RuntimeError):  # OSError: it can't be made; RuntimeError: numba found none
         folder = _temporary_folder()
     if folder is None:
         return None
@@ -57,12 +56,7 @@ def compiled() -> tuple[int, int, str]:
 
 
 class KernelCache(FunctionCache):
-    """Numba's cache of a function, in a folder of the sources that it is compiled from.
-
-    Raises:
-        OSError: if the folder can't be made.
-        RuntimeError: if numba finds no place for it.
-    """
+    """Numba's cache of a function, in a folder of the sources that it is compiled from."""
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)

@@ -13,6 +13,7 @@ from sudoku_gym.geometry.automorphisms import row_column_automorphisms
 
 MAX_SIZE = 25
 """The most digits of a board."""
+_JIGSAW_ROUNDS = 30  # exchanges of cells, as many for each
 
 
 class Geometry:
@@ -176,6 +177,24 @@ def latin_square(size: int) -> Geometry:
     return Geometry(f"Latin square {size}x{size}", np.zeros((size, size), np.int64))
 
 
+@cache
+def jigsaw(size: int = 9, seed: int = 0) -> Geometry:
+    """Return a jigsaw board of N digits, 4 to 25 and no prime; the seed decides its regions.
+
+    The regions start as boxes; regions that touch then exchange cells, as long as both stay
+    connected. Not every board has a solution (with 9 digits nearly all do): ask `solver.solve`.
+
+    Raises:
+        ValueError: if there is no standard board of N digits to start from.
+    """
+    regions = Geometry.standard(size).regions.ravel().copy()
+    neighbours = _neighbours(size)
+    rng = np.random.default_rng(seed)
+    for cell in rng.integers(0, size * size, _JIGSAW_ROUNDS * size * size).tolist():
+        _exchange(regions, cell, neighbours, rng)
+    return Geometry(f"Jigsaw {size}x{size} (seed {seed})", regions.reshape(size, size))
+
+
 def geometry_for(size: int, geometry: Geometry | None) -> Geometry:
     """Return `geometry`, or the standard one for boards of N digits where it is None.
 
@@ -223,3 +242,42 @@ def _pad(rows: list[NDArray[Any]], fill: NDArray[np.int64]) -> NDArray[np.int32]
     for i, row in enumerate(rows):
         table[i, : len(row)] = row
     return table
+
+
+def _exchange(
+    regions: NDArray[np.int32], cell: int, neighbours: list[list[int]], rng: np.random.Generator
+) -> None:
+    """Give `cell` to a region it touches, for a cell of that region; undo it if one falls apart."""
+    own = regions[cell]
+    others = sorted({int(regions[n]) for n in neighbours[cell]} - {int(own)})
+    if not others:
+        return
+    other = others[rng.integers(len(others))]
+    border = [
+        c
+        for c in np.flatnonzero(regions == other).tolist()
+        if any(regions[n] == own for n in neighbours[c])
+    ]
+    back = border[rng.integers(len(border))]
+    regions[cell], regions[back] = other, own
+    if not all(_is_connected(regions, region, neighbours) for region in (own, other)):
+        regions[cell], regions[back] = own, other
+
+
+def _is_connected(regions: NDArray[np.int32], region: int, neighbours: list[list[int]]) -> bool:
+    cells = np.flatnonzero(regions == region).tolist()
+    reached = {cells[0]}
+    frontier = [cells[0]]
+    while frontier:
+        for cell in neighbours[frontier.pop()]:
+            if regions[cell] == region and cell not in reached:
+                reached.add(cell)
+                frontier.append(cell)
+    return len(reached) == len(cells)
+
+
+def _neighbours(size: int) -> list[list[int]]:
+    """List the cells that share a side with each cell."""
+    rows, columns = np.divmod(np.arange(size**2), size)
+    distances = abs(rows[:, None] - rows) + abs(columns[:, None] - columns)
+    return [np.flatnonzero(row == 1).tolist() for row in distances]

@@ -24,14 +24,13 @@ BLANKS, CANDIDATES, STUCK, SATISFIED, NUM_COUNTS = range(5)
 class BoardState(NamedTuple):
     """The state of B boards, of which board b has row b of each array."""
 
+    # [B, W]: board N**2 | givens N**2 | distinct U + 1 | seen (U + 1) * N. `distinct` counts the
+    # different digits of each unit; `seen` counts each digit in each unit, and is left out where
+    # digits cannot clash or be erased
     rows: NDArray[np.int8]
-    """`[B, W]`: board N**2 | givens N**2 | distinct U + 1 | seen (U + 1) * N. `distinct` counts the
-    different digits of each unit; `seen` counts each digit in each unit, and is left out where
-    digits cannot clash or be erased"""
+    # [B, K], a bit for each candidate of a blank cell; a word holds F = 64 // N whole cells
     candidates: NDArray[np.uint64]
-    """`[B, K]`, a bit for each candidate of a blank cell; a word holds F = 64 // N whole cells"""
-    counts: NDArray[np.int64]
-    """`[B, >= NUM_COUNTS]`, with the columns above, and further ones of its users"""
+    counts: NDArray[np.int64]  # [B, >= NUM_COUNTS], the columns above, and further ones of users
 
 
 class BoardSizes(NamedTuple):

@@ -17,24 +17,15 @@ class Policy(Protocol):
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
     ) -> None:
-        """Start B games.
-
-        Args:
-            puzzles: int8 `[B, N, N]`, 0 = blank.
-            geometry: the shape of the boards.
-            rng: the only source of random draws until the next reset.
-        """
+        """Start B games, puzzles int8 `[B, N, N]`; until the next reset `rng` makes all draws."""
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Choose an action for each game.
+        """Choose an action for each game, int64 `[B]`.
 
         Args:
             boards: int8 `[B, N, N]`, as they are now.
             action_masks: bool `[B, A]`, True = legal; A is `N**3`, or `N**3 + N**2` with erasing.
                 A finished game has no legal action, and its answer is ignored.
-
-        Returns:
-            int64 `[B]`.
         """
         ...
 

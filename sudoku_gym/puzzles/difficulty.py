@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sudoku_gym import board
 from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
 from sudoku_gym.compiler.jit import njit
-from sudoku_gym.geometry import Geometry, geometry_for
+from sudoku_gym.geometry import Geometry
 from sudoku_gym.solver.cover_bits import INNER
 
 GRADES = ("naked singles", "hidden singles", "locked candidates", "pairs", "search")
@@ -30,10 +30,8 @@ def grade(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.int
     Raises:
         ValueError: if the boards have a wrong shape or digit.
     """
-    boards = board.as_boards(boards, geometry)
-    geometry = geometry_for(boards.shape[1], geometry)
-    grades = np.empty(len(boards), np.int8)
-    flat = boards.reshape(len(boards), geometry.num_cells)
+    flat, geometry = board.flat_boards(boards, geometry)
+    grades = np.empty(len(flat), np.int8)
     _grade(flat, geometry.units, geometry.cell_units, geometry.peers, grades)
     return grades
 
@@ -51,13 +49,10 @@ def candidates_after(
     """
     if not 0 <= technique < len(GRADES) - 1:
         raise ValueError(f"technique={technique}: use 0 to {len(GRADES) - 2}, see GRADES")
-    boards = board.as_boards(boards, geometry)
-    geometry = geometry_for(boards.shape[1], geometry)
-    left = np.empty(boards.shape, np.uint32)
-    flat = boards.reshape(len(boards), geometry.num_cells)
-    tables = geometry.units, geometry.cell_units, geometry.peers
-    _exhaust(flat, technique, *tables, left.reshape(flat.shape))
-    return left
+    flat, geometry = board.flat_boards(boards, geometry)
+    left = np.empty(flat.shape, np.uint32)
+    _exhaust(flat, technique, geometry.units, geometry.cell_units, geometry.peers, left)
+    return left.reshape(-1, geometry.size, geometry.size)
 
 
 @njit(cache=True)

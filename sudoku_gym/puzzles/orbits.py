@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import board, plugins, solver
-from sudoku_gym.geometry import Geometry, geometry_for
+from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import MAX_LISTED, canonical_form, group_order
 from sudoku_gym.puzzles import banks
 
@@ -44,12 +44,11 @@ def canonical_keys(boards: ArrayLike, geometry: Geometry | None = None) -> NDArr
         ValueError: if the boards have a wrong shape or digit.
         ModuleNotFoundError: if the geometry has many symmetries and igraph is not installed.
     """
-    boards = board.as_boards(boards, geometry)
-    geometry = geometry_for(boards.shape[1], geometry)
+    flat, geometry = board.flat_boards(boards, geometry)
     if group_order(geometry) <= MAX_LISTED:
-        forms = [form.tobytes() for form in canonical_form(boards, geometry)]
+        forms = [form.tobytes() for form in canonical_form(flat, geometry)]
     else:
-        forms = [_graph_form(cells, geometry) for cells in boards.reshape(-1, geometry.num_cells)]
+        forms = [_graph_form(cells, geometry) for cells in flat]
     digests = [blake2b(form, digest_size=8).digest() for form in forms]
     return np.frombuffer(b"".join(digests), np.uint64).copy()
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sudoku_gym import board
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.compiler.random_stream import COUNTER, new_stream
-from sudoku_gym.geometry import Geometry, geometry_for
+from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import draw_symmetry, group_of
 from sudoku_gym.solver.answers import NODE_LIMIT
 from sudoku_gym.solver.cover_bits import INNER, cover_tables, load_board, reset_weights
@@ -49,10 +49,8 @@ def rate(
             f"symmetries={symmetries}, node_limit={node_limit}: symmetries must be odd, so that "
             "one search is the middle one, and node_limit at least 1"
         )
-    boards = board.as_boards(boards, geometry)
-    geometry = geometry_for(boards.shape[1], geometry)
-    flat = boards.reshape(len(boards), geometry.num_cells)
-    guesses = np.empty((len(boards), symmetries), np.int64)
+    flat, geometry = board.flat_boards(boards, geometry)
+    guesses = np.empty((len(flat), symmetries), np.int64)
     tables = cover_tables(geometry)
     _rate(new_stream(rng), group_of(geometry), node_limit, tables, flat, guesses)
     guesses.partition(symmetries // 2, axis=1)

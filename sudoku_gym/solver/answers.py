@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import board
-from sudoku_gym.geometry import Geometry, geometry_for
+from sudoku_gym.geometry import Geometry
 from sudoku_gym.solver.cover_bits import cover_tables
 from sudoku_gym.solver.depth_first import search_boards
 
@@ -53,9 +53,7 @@ def find_solutions(
             f"limit={limit}, node_limit={node_limit}, threads={threads}: limit and threads must be "
             "at least 1, node_limit at least 0"
         )
-    boards = board.as_boards(boards, geometry)
-    geometry = geometry_for(boards.shape[1], geometry)
-    flat = boards.reshape(len(boards), geometry.num_cells)
+    flat, geometry = board.flat_boards(boards, geometry)
     solutions = np.zeros_like(flat)
     found, nodes = np.zeros(len(flat), np.int64), np.zeros(len(flat), np.int64)
     tables = cover_tables(geometry)
@@ -71,9 +69,8 @@ def find_solutions(
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(run, [slice(i, i + step) for i in range(0, len(flat), step)]))
     decided = found >= 0
-    return FoundSolutions(
-        solutions.reshape(boards.shape), np.where(decided, found, -1 - found), decided, nodes
-    )
+    grids = solutions.reshape(-1, geometry.size, geometry.size)
+    return FoundSolutions(grids, np.where(decided, found, -1 - found), decided, nodes)
 
 
 @overload
