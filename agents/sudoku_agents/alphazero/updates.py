@@ -1,4 +1,4 @@
-"""The updates of the network: batches from the replay, and the loss that they lower."""
+"""The updates of the network on batches from the replay."""
 
 from __future__ import annotations
 

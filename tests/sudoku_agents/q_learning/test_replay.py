@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from sudoku_agents.q_learning.deep.config import DQNConfig, TargetsConfig
 from sudoku_agents.q_learning.deep.games import moves_of
-from sudoku_agents.q_learning.deep.replay import MoveReplay, Moves
-from sudoku_agents.q_learning.deep.sum_tree import SumTree
+from sudoku_agents.q_learning.deep.replay import MoveReplay, Moves, SumTree
 
 PRIORITIES = st.lists(st.sampled_from([0.0, 0.0, 0.25, 1.0, 3.5]), min_size=1, max_size=40)
 
