@@ -59,11 +59,8 @@ class LinearConfig:
     def __post_init__(self) -> None:
         _check_levels(self.start, self.stop)
         levels = self.stop - self.start + 1
-        if self.updates < levels:
-            raise ValueError(
-                f"updates must be at least {levels}, one for each level from {self.start} to "
-                f"{self.stop} blanks, not {self.updates}"
-            )
+        each = f"{levels}, one for each level from {self.start} to {self.stop} blanks"
+        _check(self.updates >= levels, f"updates must be at least {each}, not {self.updates}")
 
     def build(self) -> Linear:
         """Start the schedule."""
@@ -110,16 +107,11 @@ class SuccessRateConfig:
 
     def __post_init__(self) -> None:
         _check_levels(self.start, self.stop)
-        if self.step < 1:
-            raise ValueError(f"step must be at least 1, not {self.step}")
+        _check(self.step >= 1, f"step must be at least 1, not {self.step}")
         _check_share("threshold", self.threshold)
-        if not 0 <= self.rehearsal < 1:
-            raise ValueError(f"rehearsal must lie in [0, 1), not {self.rehearsal}")
-        if not 1 <= self.min_count <= self.window:
-            raise ValueError(
-                f"min_count must lie between 1 and the window of {self.window}, "
-                f"not {self.min_count}"
-            )
+        _check(0 <= self.rehearsal < 1, f"rehearsal must lie in [0, 1), not {self.rehearsal}")
+        between = f"between 1 and the window of {self.window}, not {self.min_count}"
+        _check(1 <= self.min_count <= self.window, f"min_count must lie {between}")
         if wilson_interval(self.window, self.window)[0] <= self.threshold:
             # The bound of n successes in n games is n / (n + z^2).
             z = NormalDist().inv_cdf(0.975)
@@ -163,8 +155,8 @@ class SuccessRate(Schedule):
         """See `Schedule.load_state_dict`; a ValueError also for results that are none."""
         super().load_state_dict(state)
         self._results = deque((successes, count) for successes, count in state["results"])
-        if not all(0 <= successes <= count > 0 for successes, count in self._results):
-            raise ValueError("the saved curriculum has results that are no successes and count")
+        is_sound = all(0 <= successes <= count > 0 for successes, count in self._results)
+        _check(is_sound, "the saved curriculum has results that are no successes and count")
 
     def record(self, successes: int, count: int) -> Literal["success"] | None:
         """End the level when the bound over the window passes the threshold."""
@@ -206,12 +198,10 @@ class PaperAlgorithm1Config:
     def __post_init__(self) -> None:
         _check_levels(self.start, self.stop)
         _check_share("gamma", self.gamma)
-        if self.max_iterations < 1:
-            raise ValueError(f"max_iterations must be at least 1, not {self.max_iterations}")
-        if self.metric not in ("policy_accuracy", "completion"):
-            raise ValueError(
-                f"metric must be 'policy_accuracy' or 'completion', not {self.metric!r}"
-            )
+        limit, metrics = self.max_iterations, ("policy_accuracy", "completion")
+        _check(limit >= 1, f"max_iterations must be at least 1, not {limit}")
+        known = " or ".join(map(repr, metrics))
+        _check(self.metric in metrics, f"metric must be {known}, not {self.metric!r}")
 
     def build(self) -> PaperAlgorithm1:
         """Start the schedule."""
@@ -272,12 +262,14 @@ def make_schedule(name: str, **options: Any) -> Schedule:
 
 
 def _check_levels(start: int, stop: int) -> None:
-    if start < 1:
-        raise ValueError(f"a level has at least 1 blank, not {start}")
-    if start > stop:
-        raise ValueError(f"start ({start} blanks) must not exceed stop ({stop} blanks)")
+    _check(start >= 1, f"a level has at least 1 blank, not {start}")
+    _check(start <= stop, f"start ({start} blanks) must not exceed stop ({stop} blanks)")
 
 
 def _check_share(name: str, value: float) -> None:
-    if not 0 < value < 1:
-        raise ValueError(f"{name} must lie between 0 and 1, not {value}")
+    _check(0 < value < 1, f"{name} must lie between 0 and 1, not {value}")
+
+
+def _check(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise ValueError(otherwise)

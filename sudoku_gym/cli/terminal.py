@@ -11,15 +11,8 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import TypeAlias
 
+from rich import progress as bars
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    SpinnerColumn,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
 from rich.table import Table
 from rich.text import Text
 
@@ -58,21 +51,20 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") 
 def progress(names: Sequence[str]) -> Iterator[Callable[[str], OnProgress]]:
     """Show how far each of several tasks is on standard error, if that is a terminal.
 
-    Yields:
-        A function to call with a task's name when it starts; it returns the function to call with
-        the share that is done.
+    Yield a function to call with a task's name when it starts; it returns the function to call with
+    the share that is done.
     """
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda name: lambda share: None
         return
     columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
+        bars.SpinnerColumn(),
+        bars.TextColumn("{task.description}", markup=False),
+        bars.BarColumn(),
+        bars.TaskProgressColumn(),
+        bars.TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+    with bars.Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task("", total=1.0, visible=False)
 
         def start(name: str) -> OnProgress:

@@ -88,24 +88,19 @@ class BoardBatch:
         cells = self.geometry.num_cells
         return self.rows[:, cells : 2 * cells].reshape(self.boards.shape) == 1
 
-    @property
-    def max_steps(self) -> int:
-        """After how many steps an episode is truncated."""
-        return self._rules.max_steps
-
-    @max_steps.setter
-    def max_steps(self, limit: int) -> None:
+    def set_max_steps(self, limit: int) -> None:
+        """See `BoardControls.max_episode_steps`."""
         check_max_steps(limit)
-        self._set_rules(self._rules._replace(max_steps=int(limit)))
+        self._set_rules(self.named_rules._replace(max_steps=int(limit)))
 
     def set_propagation(self, propagation: PropagationKind) -> None:
         """See `BoardControls.set_propagation`."""
         self._options = replace(self._options, propagation=propagation)
         rules = self._options.rules(self.geometry.size)
-        self._set_rules(rules._replace(max_steps=self.max_steps))
+        self._set_rules(rules._replace(max_steps=self.named_rules.max_steps))
 
     def _set_rules(self, rules: GameRules) -> None:
-        self._rules, self.rules = rules, tuple(rules)
+        self.named_rules, self.rules = rules, tuple(rules)
 
     @property
     def draws_compiled(self) -> bool:
@@ -153,10 +148,6 @@ class BoardBatch:
         drawn = (self.streams, (augment, self._group), self._scratch)
         sizes, tables = self.sizes, self.tables
         steps.load_boards(self.state, reset.chosen, phase, sizes, tables, drawn, flat)
-
-    def renew(self, chosen: NDArray[np.bool_], phase: int) -> None:
-        """Start an episode on drawn puzzles on the chosen boards."""
-        self.start_episodes(ResetOptions(chosen), phase)
 
     def _sample(self, chosen: list[int], blanks: Blanks) -> NDArray[np.int8]:
         """Ask the source for a puzzle for each chosen board, with that board's own generator."""
@@ -208,7 +199,7 @@ class BoardBatch:
     def masks(self) -> NDArray[np.int8]:
         """Return the action masks: int8 `[B, A]`."""
         masks = np.empty((len(self.streams), self.num_actions), np.int8)
-        infos.write_masks(self.state, self.sizes, self._rules.any_digit, masks)
+        infos.write_masks(self.state, self.sizes, self.named_rules.any_digit, masks)
         return masks
 
     def write_info(
@@ -219,7 +210,7 @@ class BoardBatch:
         arrays: infos.InfoArrays,
     ) -> None:
         """Write observation, mask and info of the chosen boards; leave the others' output."""
-        any_digit = self._rules.any_digit
+        any_digit = self.named_rules.any_digit
         infos.write_chosen(self.state, chosen, self.sizes, any_digit, observations, masks, arrays)
 
     def get_state(self) -> EnvState:
@@ -276,11 +267,11 @@ class BoardControls:
     @property
     def max_episode_steps(self) -> int:
         """The number of steps after which an episode is truncated; may be set at any time."""
-        return self._batch.max_steps
+        return self._batch.named_rules.max_steps
 
     @max_episode_steps.setter
     def max_episode_steps(self, limit: int) -> None:
-        self._batch.max_steps = limit
+        self._batch.set_max_steps(limit)
 
     def set_blanks(self, blanks: Blanks) -> None:
         """Let the next episodes start with so many blanks, from each board's next reset on.

@@ -10,15 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.endings import (
-    CUSTOM,
-    DENSE,
-    HIDDEN_SINGLES,
-    NAKED_SINGLES,
-    SPARSE,
-    TERMINAL,
-    GameRules,
-)
+from sudoku_gym.kernels import endings
 from sudoku_gym.policies.actions import Actions
 from sudoku_gym.puzzles.banks import named_geometry
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource, resolve_source
@@ -35,29 +27,20 @@ class RewardFunction(Protocol):
         terminated: NDArray[np.bool_],
         /,
     ) -> NDArray[np.floating]:
-        """Return one reward a board.
+        """Return one reward a board, float `[B]`.
 
-        Args:
-            before: int8 `[B, N, N]`, the boards that were acted on.
-            actions: int64 `[B]`.
-            after: int8 `[B, N, N]`.
-            terminated: bool `[B]`, whether the episode has just ended (not by a step limit).
-
-        Returns:
-            float `[B]`.
+        `before` and `after` are int8 `[B, N, N]`, the boards that `actions`, int64 `[B]`, were
+        played on, and those that came of it. `terminated`, bool `[B]`, says whether the episode has
+        just ended (not by a step limit).
         """
-        ...
 
 
 Reward: TypeAlias = Literal["terminal", "dense", "sparse"] | RewardFunction
 PropagationKind: TypeAlias = Literal["naked singles", "hidden singles"] | None
 
-_REWARDS = {"terminal": TERMINAL, "dense": DENSE, "sparse": SPARSE}
-_PROPAGATIONS = {
-    None: None,
-    "naked singles": NAKED_SINGLES,
-    "hidden singles": HIDDEN_SINGLES,
-}
+_REWARDS = {"terminal": endings.TERMINAL, "dense": endings.DENSE, "sparse": endings.SPARSE}
+_NAKED, _HIDDEN = endings.NAKED_SINGLES, endings.HIDDEN_SINGLES
+_PROPAGATIONS = {None: None, "naked singles": _NAKED, "hidden singles": _HIDDEN}
 
 
 class EnvKeywords(TypedDict, total=False):
@@ -156,11 +139,11 @@ class EnvOptions:
             )
         return source
 
-    def rules(self, size: int) -> GameRules:
+    def rules(self, size: int) -> endings.GameRules:
         """Return the same rules as the kernels take them, for N digits."""
-        kind = CUSTOM if callable(self.reward) else _REWARDS[self.reward]
+        kind = endings.CUSTOM if callable(self.reward) else _REWARDS[self.reward]
         limit = self.max_episode_steps or (8 if self.erase else 2) * size**2
-        return GameRules(
+        return endings.GameRules(
             reward=kind,
             any_digit=self.actions == "blank",
             can_erase=True if self.erase else None,

@@ -113,9 +113,8 @@ def load_boards(state, chosen, phase, sizes, tables, drawn, puzzles):
 def step_one(state, action, sizes, tables, rules, observation, mask):
     """Step a batch of one board; all results but `observation [N, N]` and `mask [A]` are scalars.
 
-    Returns:
-        reward, terminated, truncated, and the info in the order of `name_info`; a reward of NaN
-        says that the action is none of this board, or the episode over.
+    Return reward, terminated, truncated, and the info in the order of `name_info`; a reward of NaN
+    says that the action is none of this board, or the episode over.
     """
     state, sizes, tables = uncounted_state(state), BoardSizes(*sizes), uncounted_tables(tables)
     rules, counts = GameRules(*rules), state.counts

@@ -12,19 +12,15 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from sudoku_gym.envs import episodes, rendering, steps
+from sudoku_gym.envs import episodes, infos, rendering, steps
 from sudoku_gym.envs.batch import BoardBatch, BoardControls, EnvState
-from sudoku_gym.envs.infos import (
-    ILLEGAL_ACTION,
-    REWARD_ROW,
-    TERMINATIONS,
-    TRUNCATIONS,
-    batch_infos,
-    final_infos,
-    info_arrays,
-)
 from sudoku_gym.envs.options import EnvKeywords, EnvOptions, custom_rewards
-from sudoku_gym.envs.resets import read_autoreset_mode, read_reset_options, read_seeds
+from sudoku_gym.envs.resets import (
+    ResetOptions,
+    read_autoreset_mode,
+    read_reset_options,
+    read_seeds,
+)
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.puzzles.sources import PuzzleSource
 
@@ -154,10 +150,10 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         self._batch.start_episodes(start)
         observations = self._batch.boards.copy()
         masks = np.zeros(self._mask_shape, np.int8)
-        arrays = info_arrays(self.num_envs)
+        arrays = infos.info_arrays(self.num_envs)
         self._batch.write_info(start.chosen, observations, masks, arrays)
         shown = arrays if self._with_info else None
-        return observations, batch_infos(masks, shown, start.chosen)
+        return observations, infos.batch_infos(masks, shown, start.chosen)
 
     def step(self, actions: ArrayLike) -> StepResult:
         """Act on every board.
@@ -184,21 +180,23 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         if refused >= 0:
             raise batch.refusal(refused, int(chosen[refused]))
         if may_renew and not batch.draws_compiled:
-            batch.renew(self._are_over(), episodes.RENEWED)
+            phases = batch.counts[:, episodes.PHASE]
+            over = (phases == episodes.TERMINATED) | (phases == episodes.TRUNCATED)
+            batch.start_episodes(ResetOptions(over), episodes.RENEWED)
         if self._reward is not None:
             before = batch.boards.copy()
             played = batch.running
         observations = np.empty(self._board_shape, np.int8)
         masks = np.empty(self._mask_shape, np.int8)
-        arrays = info_arrays(self.num_envs)
+        arrays = infos.info_arrays(self.num_envs)
         game = (batch.sizes, batch.tables, batch.rules)
         outputs = (observations, masks, arrays)
         self._threads.step(batch.state, batch.streams, chosen, game, batch.drawing, outputs)
         flags, _, floats = arrays
-        rewards = floats[REWARD_ROW]
-        terminations, truncations = flags[TERMINATIONS], flags[TRUNCATIONS]
+        rewards = floats[infos.REWARD_ROW]
+        terminations, truncations = flags[infos.TERMINATIONS], flags[infos.TRUNCATIONS]
         if self._reward is not None:
-            played &= ~flags[ILLEGAL_ACTION]  # whose reward is written already
+            played &= ~flags[infos.ILLEGAL_ACTION]  # whose reward is written already
             if played.any():
                 acted = before[played], chosen[played], observations[played]
                 rewards[played] = custom_rewards(self._reward, *acted, terminations[played])
@@ -206,11 +204,11 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         shown = arrays if self._with_info else None
         over = terminations | truncations
         if self._autoreset_mode is AutoresetMode.SAME_STEP and over.any():
-            final = final_infos(observations, masks, shown, over)
-            batch.renew(over, episodes.RUNNING)
+            final = infos.final_infos(observations, masks, shown, over)
+            batch.start_episodes(ResetOptions(over))
             batch.write_info(over, observations, masks, arrays)
-        infos = batch_infos(masks, shown, self._every_board) | final
-        return observations, rewards, terminations, truncations, infos
+        named = infos.batch_infos(masks, shown, self._every_board) | final
+        return observations, rewards, terminations, truncations, named
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which actions are legal now: bool `[B, A]`, True = legal."""
@@ -265,8 +263,3 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
                 f"shape {array.shape}"
             )
         return np.ascontiguousarray(array, np.int64)
-
-    def _are_over(self) -> NDArray[np.bool_]:
-        phases = self._batch.counts[:, episodes.PHASE]
-        over: NDArray[np.bool_] = (phases == episodes.TERMINATED) | (phases == episodes.TRUNCATED)
-        return over

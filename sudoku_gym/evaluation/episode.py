@@ -40,22 +40,15 @@ class Moment:
 
 
 class Episode:
-    """One game of a policy.
+    """One game of a policy in an environment.
 
-    Args:
-        env: where it is played.
-        policy: who plays.
-        seed: of the draw of the puzzle and of the policy.
-        options: of the environment's reset.
-        heat: whether to colour candidates by the policy's probabilities, from its method
-            `probabilities(boards, action_masks) -> [B, A]`.
+    The seed decides the draw of the puzzle and the policy; the options are those of the
+    environment's reset. With `heat` candidates get the colours of the policy's probabilities, from
+    its method `probabilities(boards, action_masks) -> [B, A]`; a ValueError says if it has none.
 
     Attributes:
         is_solved: whether the last game played ended with a solved board.
         result: how it ended, in words.
-
-    Raises:
-        ValueError: if `heat` is asked of a policy without such a method.
     """
 
     def __init__(

@@ -67,7 +67,6 @@ class LeaderboardConfig:
     """Processor seconds that it has for the ten puzzles whose times are measured."""
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
         if not self.budget > 0 or not self.timing_budget > 0:
             raise ValueError(f"budgets must be above 0, not {self.budget}, {self.timing_budget}")
         if self.jobs < 1:
