@@ -23,7 +23,7 @@ BATCH = 7
 def check_policy(
     policy: Policy, geometry: Geometry | None = None, *, erase: bool = False, seed: int = 0
 ) -> None:
-    """Check that a policy keeps the contract of `sudoku_gym.policies.Policy`.
+    """Raise an AssertionError unless a policy keeps the contract of `sudoku_gym.policies.Policy`.
 
     It plays puzzles of several lengths, in batches of one and of many: actions must have the
     right shape and dtype, respect the masks, repeat under the same generator and leave the
@@ -35,9 +35,6 @@ def check_policy(
         geometry: the shape of the boards; None for 4x4.
         erase: True to check with masks that also hold the N**2 erasures.
         seed: of the puzzles and of the policy's generators.
-
-    Raises:
-        AssertionError: that says what to do.
     """
     geometry = geometry or Geometry.standard(4)
     needs = "the methods reset(puzzles, geometry, rng) and act(boards, action_masks)"
@@ -96,40 +93,39 @@ class _WatchedPolicy:
 
 
 def check_solver(candidate: Solver, geometry: Geometry | None = None, *, seed: int = 0) -> None:
-    """Check that a solver keeps the contract of `sudoku_gym.policies.Solver`.
+    """Raise an AssertionError unless a solver keeps the contract of `sudoku_gym.policies.Solver`.
 
     It gets puzzles with a solution, one without blanks, and one without a solution, in batches of
     one and of many. It need not solve any, but must not pass off a wrong grid as a solution.
-
-    Args:
-        candidate: the solver.
-        geometry: the shape of the boards; None for 4x4.
-        seed: of the puzzles.
-
-    Raises:
-        AssertionError: that says what to do.
+    `geometry` is the shape of the boards, None for 4x4; `seed` decides the puzzles.
     """
     geometry = geometry or Geometry.standard(4)
     _require_protocol(candidate, Solver, "the method solve(puzzles, geometry)")
     puzzles = _solvable_puzzles(geometry, BATCH, np.random.default_rng(seed))
     puzzles = np.concatenate([puzzles, _dead_end(geometry)])
     for batch in (puzzles, puzzles[:1], puzzles[-1:]):
-        _check_solutions(candidate, batch, geometry)
+        given = batch.copy()
+        solutions = candidate.solve(given, geometry)
+        _require_same(given, batch, "solve", "puzzles")
+        _require(
+            _is_array(solutions, np.int8, batch.shape),
+            f"solve must return int8 {list(batch.shape)}, not {_describe(solutions)}",
+        )
+        found = solutions.any((1, 2))
+        wrong = np.flatnonzero(found & ~_completes(solutions, batch, geometry))
+        _require(
+            len(wrong) == 0,
+            f"the answer to puzzle {wrong[:1].tolist()} breaks a rule or a given: return all zeros "
+            "where no solution was found",
+        )
 
 
 def check_source(source: PuzzleSource, *, unique: bool = True, seed: int = 0) -> None:
-    """Check that a source of puzzles keeps the contract of `PuzzleSource`.
+    """Raise an AssertionError unless a source of puzzles keeps the contract of `PuzzleSource`.
 
-    Args:
-        source: the source.
-        unique: False to let puzzles with several solutions pass.
-        seed: of the draws.
-
-    Raises:
-        AssertionError: that says what to do.
+    With `unique=False` puzzles with several solutions pass; `seed` decides the draws.
     """
-    needs = "geometry, max_blanks and sample(count, blanks, rng)"
-    _require_protocol(source, PuzzleSource, needs)
+    _require_protocol(source, PuzzleSource, "geometry, max_blanks and sample(count, blanks, rng)")
     _require(
         isinstance(source.geometry, Geometry),
         f"geometry must be a sudoku_gym.geometry.Geometry, not {type(source.geometry).__name__}",
@@ -203,23 +199,6 @@ def _check_refusal(source: PuzzleSource, seed: int) -> None:
         return
     raise AssertionError(
         f"sample(1, {too_many}, rng) must raise a ValueError: max_blanks is {source.max_blanks}"
-    )
-
-
-def _check_solutions(candidate: Solver, puzzles: NDArray[np.int8], geometry: Geometry) -> None:
-    given = puzzles.copy()
-    solutions = candidate.solve(given, geometry)
-    _require_same(given, puzzles, "solve", "puzzles")
-    _require(
-        _is_array(solutions, np.int8, puzzles.shape),
-        f"solve must return int8 {list(puzzles.shape)}, not {_describe(solutions)}",
-    )
-    found = solutions.any((1, 2))
-    wrong = np.flatnonzero(found & ~_completes(solutions, puzzles, geometry))
-    _require(
-        len(wrong) == 0,
-        f"the answer to puzzle {wrong[:1].tolist()} breaks a rule or a given: return all zeros "
-        "where no solution was found",
     )
 
 

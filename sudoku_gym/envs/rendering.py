@@ -104,7 +104,11 @@ def draw(
             _draw_marks(canvas, styles.candidates[row, column], warmth, frame)
     _draw_lines(canvas, geometry.regions, cell, margin)
     if last is not None:
-        _frame_last(canvas, last, cell, margin)
+        thick = max(1, cell // 40)
+        top, left = (margin + number * cell + thick + 1 for number in last)
+        inner = cell - 2 * thick - 2
+        frame = (left, top, left + inner, top + inner)
+        canvas.rectangle(frame, outline=_LAST_FRAME, width=thick + 1)
     return np.asarray(image).copy()
 
 
@@ -239,13 +243,6 @@ def _draw_lines(
                 canvas.rectangle((x - reach, y - reach, x + cell + reach, y + reach), ink)
             if row < size and (here != before) == heavy:
                 canvas.rectangle((x - reach, y - reach, x + reach, y + cell + reach), ink)
-
-
-def _frame_last(canvas: ImageDraw.ImageDraw, last: tuple[int, int], cell: int, margin: int) -> None:
-    thick = max(1, cell // 40)
-    left, top = margin + last[1] * cell + thick + 1, margin + last[0] * cell + thick + 1
-    inner = cell - 2 * thick - 2
-    canvas.rectangle((left, top, left + inner, top + inner), outline=_LAST_FRAME, width=thick + 1)
 
 
 def to_ansi(

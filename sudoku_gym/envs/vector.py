@@ -12,15 +12,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from sudoku_gym.envs import episodes, infos, rendering, steps
+from sudoku_gym.envs import episodes, infos, rendering, resets, steps
 from sudoku_gym.envs.batch import BoardBatch, BoardControls, EnvState
 from sudoku_gym.envs.options import EnvKeywords, EnvOptions, custom_rewards
-from sudoku_gym.envs.resets import (
-    ResetOptions,
-    read_autoreset_mode,
-    read_reset_options,
-    read_seeds,
-)
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.puzzles.sources import PuzzleSource
 
@@ -107,7 +101,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         if num_threads < 1:
             raise ValueError(f"num_threads={num_threads}: use at least one")
         chosen = EnvOptions(source, **options)
-        self._autoreset_mode = read_autoreset_mode(autoreset_mode)
+        self._autoreset_mode = resets.read_autoreset_mode(autoreset_mode)
         self.metadata = self.metadata | {"autoreset_mode": self._autoreset_mode}
         self.render_mode = rendering.check_mode(chosen.render_mode, self.metadata["render_modes"])
         self._batch = batch = BoardBatch(num_envs, chosen)
@@ -145,7 +139,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         """
         if self.closed:
             raise self._closed_error()
-        start = read_reset_options(options, self.num_envs, self.geometry)
+        start = resets.read_reset_options(options, self.num_envs, self.geometry)
         self._seed(seed, start.chosen)
         self._batch.start_episodes(start)
         observations = self._batch.boards.copy()
@@ -182,7 +176,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         if may_renew and not batch.draws_compiled:
             phases = batch.counts[:, episodes.PHASE]
             over = (phases == episodes.TERMINATED) | (phases == episodes.TRUNCATED)
-            batch.start_episodes(ResetOptions(over), episodes.RENEWED)
+            batch.start_episodes(resets.ResetOptions(over), episodes.RENEWED)
         if self._reward is not None:
             before = batch.boards.copy()
             played = batch.running
@@ -205,7 +199,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         over = terminations | truncations
         if self._autoreset_mode is AutoresetMode.SAME_STEP and over.any():
             final = infos.final_infos(observations, masks, shown, over)
-            batch.start_episodes(ResetOptions(over))
+            batch.start_episodes(resets.ResetOptions(over))
             batch.write_info(over, observations, masks, arrays)
         named = infos.batch_infos(masks, shown, self._every_board) | final
         return observations, rewards, terminations, truncations, named
@@ -242,7 +236,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         """Seed the chosen boards; at the first time all others too, from `np_random`."""
         if isinstance(seed, (int, np.integer)):
             super().reset(seed=int(seed))
-        seeds = read_seeds(seed, self.num_envs)
+        seeds = resets.read_seeds(seed, self.num_envs)
         if not self._is_seeded:
             anew = self.np_random.integers(2**63, size=self.num_envs).tolist()
             seeds_now = [a if s is None else s for s, a in zip(seeds, anew, strict=True)]

@@ -34,69 +34,51 @@ def exact_cover_tensor(boards: NDArray[np.int8], geometry: Geometry) -> NDArray[
 
 class _OneHot:
     def encoded_space(self, space: gym.Space[Any]) -> spaces.MultiBinary:
-        """Return the space of one-hot boards."""
         return spaces.MultiBinary((board_size(space, "a one-hot board"),) * 3)
 
     def encode(self, observations: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Return the boards' bits."""
         return one_hot_boards(observations)
 
 
 class OneHotBoard(_OneHot, Encoding):
-    """Turns the board into int8 `[N, N, N]`: 1 at (row, column, digit - 1); a blank is all zeros.
+    """Turns a board `[N, N]` into int8 `[N, N, N]`: 1 at (row, column, digit - 1), 0 for a blank.
 
     The observation space is `MultiBinary((N, N, N))`. Flattened, position i is placement i.
-
-    Args:
-        env: an environment whose observation is a board `[N, N]`.
     """
 
 
 class VectorOneHotBoard(_OneHot, VectorEncoding):
-    """`OneHotBoard` for a batch: int8 `[B, N, N, N]`, in `final_obs` too.
-
-    Args:
-        env: a vector environment whose observations are boards `[B, N, N]`.
-    """
+    """`OneHotBoard` for a batch of boards: int8 `[B, N, N, N]`, in `final_obs` too."""
 
 
 class _CoverTensor:
     _geometry_below: Geometry
 
     def encoded_space(self, space: gym.Space[Any]) -> spaces.MultiBinary:
-        """Return the space of tensors."""
         board_size(space, "an exact-cover tensor")
         size = self._geometry_below.size
         return spaces.MultiBinary((size, size, size, 3))
 
     def encode(self, observations: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Return the boards' tensors."""
         return exact_cover_tensor(observations, self._geometry_below)
 
 
 class ExactCoverTensor(_CoverTensor, Encoding):
-    """Turns the board into int8 `[N, N, N, 3]`, three bits for each (row, column, digit - 1).
+    """Turns the board `[N, N]` of a `SudokuEnv` into int8 `[N, N, N, 3]`.
 
-    Bit 0: the digit stands in the cell. Bit 1: it is a candidate of the cell, whether or not the
-    action mask allows more (`actions="blank"` does). Bit 2: the cell is blank, the same for all
-    its digits. The observation space is `MultiBinary((N, N, N, 3))`.
-
-    Args:
-        env: an environment over `SudokuEnv` whose observation is a board `[N, N]`.
+    There are three bits for each (row, column, digit - 1). Bit 0: the digit stands in the cell.
+    Bit 1: it is a candidate of the cell, whether or not the action mask allows more
+    (`actions="blank"` does). Bit 2: the cell is blank, the same for all its digits. The observation
+    space is `MultiBinary((N, N, N, 3))`.
     """
 
 
 class VectorExactCoverTensor(_CoverTensor, VectorEncoding):
-    """`ExactCoverTensor` for a batch: int8 `[B, N, N, N, 3]`, in `final_obs` too.
-
-    Args:
-        env: a vector environment over `SudokuVectorEnv` whose observations are boards.
-    """
+    """`ExactCoverTensor` for a `SudokuVectorEnv`: int8 `[B, N, N, N, 3]`, in `final_obs` too."""
 
 
 class _Flat:
     def encoded_space(self, space: gym.Space[Any]) -> spaces.MultiBinary | spaces.Box:
-        """Return the space of vectors."""
         if isinstance(space, spaces.MultiBinary):
             return spaces.MultiBinary(prod(space.shape))
         if isinstance(space, spaces.Box):
@@ -105,23 +87,18 @@ class _Flat:
         raise ValueError(f"only arrays can be laid out as a vector, not {space}")
 
     def encode(self, observations: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Return one vector a board."""
         return observations.reshape(len(observations), -1)
 
 
 class FlatObservation(_Flat, Encoding):
     """Lays an array out as a vector of the same dtype, row by row; bits stay `MultiBinary`.
 
-    Args:
-        env: an environment whose observation is an array: a board, a one-hot board or a tensor.
+    The observation may be any array: a board, a one-hot board or a tensor.
     """
 
 
 class VectorFlatObservation(_Flat, VectorEncoding):
-    """`FlatObservation` for a batch, in `final_obs` too.
+    """`FlatObservation` for a batch of arrays, in `final_obs` too.
 
     Unlike Gymnasium's own `FlattenObservation` it lets `set_blanks` and `action_masks` through.
-
-    Args:
-        env: a vector environment whose observations are arrays.
     """

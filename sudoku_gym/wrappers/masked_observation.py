@@ -16,11 +16,7 @@ from sudoku_gym.wrappers.base import SudokuVectorWrapper, mask_of, with_finals
 
 
 class MaskedObservation(gym.Wrapper[dict[str, Any], Any, Any, Any], RecordConstructorArgs):
-    """Shows `{"observations": ..., "action_mask": int8 [A]}`.
-
-    Args:
-        env: an environment whose info holds `action_mask`.
-    """
+    """Shows `{"observations": ..., "action_mask": int8 [A]}`; the mask is the one in the info."""
 
     def __init__(self, env: gym.Env[Any, Any]) -> None:
         RecordConstructorArgs.__init__(self)
@@ -41,11 +37,7 @@ class MaskedObservation(gym.Wrapper[dict[str, Any], Any, Any, Any], RecordConstr
 
 
 class VectorMaskedObservation(SudokuVectorWrapper):
-    """`MaskedObservation` for a batch: `{"observations": [B, ...], "action_mask": int8 [B, A]}`.
-
-    Args:
-        env: a vector environment whose infos hold `action_mask`.
-    """
+    """`MaskedObservation` for a batch: `{"observations": [B, ...], "action_mask": int8 [B, A]}`."""
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         super().__init__(env)

@@ -13,14 +13,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from sudoku_gym import plugins
+from sudoku_gym.evaluation.leaderboard import fixed_sets
 from sudoku_gym.evaluation.leaderboard.cells import BATCH_CELLS, TIMED_PUZZLES, CellTask
-from sudoku_gym.evaluation.leaderboard.fixed_sets import (
-    SEED,
-    FixedSet,
-    checksum,
-    fixed_sets,
-    set_of_file,
-)
+from sudoku_gym.evaluation.leaderboard.fixed_sets import SEED, FixedSet
 from sudoku_gym.evaluation.leaderboard.identity import current_run, package_of, weights_checksum
 from sudoku_gym.evaluation.leaderboard.results import (
     LeaderboardCell,
@@ -78,12 +73,7 @@ def play_leaderboard(
     config: LeaderboardConfig,
     on_step: OnStep = lambda phase, done, total, text: None,
 ) -> tuple[LeaderboardResults, list[str]]:
-    """Play what is missing, and write the leaderboard after every cell.
-
-    Args:
-        path: of the JSON file; made if it is missing.
-        config: what to play.
-        on_step: called after each cell.
+    """Play what is missing, and write the leaderboard to the JSON file `path` after every cell.
 
     Returns:
         The leaderboard, and a line about each cell whose process died; the next run tries again.
@@ -144,7 +134,7 @@ class _Session:
     path: Path
     results: LeaderboardResults
     config: LeaderboardConfig
-    run: int
+    run: int  # its index
     on_step: OnStep
 
     def games(self, cells: Iterable[_RowAndSet]) -> Iterator[CellTask]:
@@ -203,12 +193,12 @@ class _Session:
 
 
 def _all_sets(config: LeaderboardConfig) -> list[FixedSet]:
-    lists = [set_of_file(path) for path in config.lists]
+    lists = [fixed_sets.set_of_file(path) for path in config.lists]
     names = [each.name for each in lists]
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"two lists are called {name}; rename one")
-    return [*fixed_sets(), *lists]
+    return [*fixed_sets.fixed_sets(), *lists]
 
 
 def _select(wanted: Sequence[str], known: Sequence[str], what: str) -> list[str]:
@@ -285,7 +275,7 @@ def _set_info(fixed: FixedSet) -> SetInfo:
         board=puzzles.geometry.name,
         count=len(puzzles),
         givens=(int(givens.min()), int(givens.max())),
-        sha256=checksum(puzzles),
+        sha256=fixed_sets.checksum(puzzles),
     )
 
 
