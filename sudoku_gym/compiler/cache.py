@@ -89,12 +89,10 @@ class _Entries(IndexDataCacheFile):
     """
 
     def save(self, key: Any, data: Any) -> None:
-        """Write the code for a signature."""
         with self._open_for_write(self._path(key)) as file:
             file.write(self._dump((key, data)))
 
     def load(self, key: Any) -> Any:
-        """Return the code for a signature, or None if there is none that can be read."""
         try:
             whose, data = super()._load_data(self._path(key))
         except Exception:  # a damaged file raises whatever its bytes lead to, and is written anew
@@ -108,10 +106,7 @@ class _Entries(IndexDataCacheFile):
 
 @functools.cache
 def _temporary_folder() -> str | None:
-    """Make a folder of ours below the one for temporary files, and say so; None if it is unsafe.
-
-    Another user may have made a folder of that name, with machine code in it for us to run.
-    """
+    """Make a folder below the one for temporary files, and say so; None if others could write."""
     folder = os.path.join(tempfile.gettempdir(), f"sudoku-gym-{_user()}")
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)

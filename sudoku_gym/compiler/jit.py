@@ -40,8 +40,8 @@ def inlined(function: Callable[..., Any]) -> Any:
     """
     options = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     dispatcher = njit(function, cache=True, **options)
-    # There is no way from Python into the machine code, and numba would crash on the way. So it is
-    # shown none, and asked to compile the function it is given another one, which has a way in.
+    # Python has no way into this machine code, and numba would crash on the way: so numba finds
+    # none, and a call from Python compiles another function, which has a way in.
     dispatcher._insert = lambda *_, **__: None
     dispatcher._compile_for_args = lambda *_, **__: _with_a_way_in(function)
     return dispatcher
@@ -62,7 +62,6 @@ class _Patience(event.Listener):
         self._timer: threading.Timer | None = None
 
     def on_start(self, event: Any) -> None:
-        """Begin to wait, if nothing was being compiled."""
         dispatcher = event.data["dispatcher"]
         if self._nested == 0 and self._left > 0 and dispatcher.__module__.startswith("sudoku_"):
             self._timer = threading.Timer(self._left, self._tell, [dispatcher._cache.cache_path])
@@ -72,7 +71,6 @@ class _Patience(event.Listener):
         self._nested += 1
 
     def on_end(self, event: Any) -> None:
-        """Stop waiting, if nothing is compiled any more."""
         self._nested -= 1
         if self._nested == 0 and self._timer is not None:
             self._timer.cancel()

@@ -46,11 +46,7 @@ def row_column_automorphisms(units: NDArray[np.int32], size: int) -> NDArray[np.
 
 @njit(cache=True)
 def _extend(shared, member, units, transpose, found, count):
-    """Depth-first search for images of row 0, column 0, row 1, ...; return the new count, or -1.
-
-    Each new line is compared with the square fixed so far: two cells must share as many units as
-    their images do, so a wrong choice is seen at once.
-    """
+    """Depth-first search for images of row 0, column 0, row 1, ...; return the new count, or -1."""
     size = units.shape[1]
     rows, columns = np.full(size, -1), np.full(size, -1)
     step = 0
@@ -82,7 +78,7 @@ def _extend(shared, member, units, transpose, found, count):
 
 @njit(cache=True)
 def _agrees(shared, rows, columns, step, transpose):
-    """Say whether the line fixed at `step` shares units with the square as its image does."""
+    """Say whether cells on the line fixed at `step` share as many units as their images do."""
     size = len(rows)
     place = step // 2
     height, width = place + 1, (step + 1) // 2

@@ -119,10 +119,7 @@ def _close_peers(state, b, num_givens, sizes, tables, order):
 
 @inlined
 def _note_givens(rows, b, num_givens, sizes, tables, order, used):
-    """Write what each unit holds into `used`, `distinct` and `seen`; return how many are satisfied.
-
-    The padding, the last unit, holds nothing.
-    """
+    """Write what each unit holds into `used`, `distinct`, `seen`; return how many are satisfied."""
     size, num_units, distinct, seen = sizes.size, sizes.num_units, sizes.distinct_at, sizes.seen_at
     cell_units = tables.cell_units
     row, padding = np.uint64(b), np.uint64(num_units)
@@ -136,7 +133,7 @@ def _note_givens(rows, b, num_givens, sizes, tables, order, used):
             used[holder] |= np.uint64(1) << shift
             if seen < rows.shape[1]:
                 rows[row, np.uint64(seen) + holder * np.uint64(size) + shift] += 1
-    used[padding] = 0
+    used[padding] = 0  # which holds nothing
     if seen < rows.shape[1]:
         fill_row(rows, b, seen + num_units * size, size, 0)
     satisfied = 0

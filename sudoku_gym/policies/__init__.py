@@ -1,7 +1,6 @@
 """Policies, solvers and predictors: protocols, adapters, and how one is found by name."""
 
-from sudoku_gym.policies.adapters import PredictorPolicy, SolverPolicy
 from sudoku_gym.policies.loading import load_policy
-from sudoku_gym.policies.protocols import Policy, Predictor, Solver
+from sudoku_gym.policies.protocols import Policy, Predictor, PredictorPolicy, Solver, SolverPolicy
 
 __all__ = ["Policy", "Predictor", "PredictorPolicy", "Solver", "SolverPolicy", "load_policy"]

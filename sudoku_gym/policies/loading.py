@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sudoku_gym import plugins
-from sudoku_gym.policies.adapters import PredictorPolicy, SolverPolicy
-from sudoku_gym.policies.protocols import Policy, Predictor, Solver
+from sudoku_gym.policies.protocols import Policy, Predictor, PredictorPolicy, Solver, SolverPolicy
 from sudoku_gym.storage.reading import read_json
 
 CONFIG = "config.json"
@@ -80,11 +79,11 @@ def _make(found: Any, name: str, options: dict[str, Any], kwargs: dict[str, Any]
 def _load_checkpoint(
     folder: Path, trust: bool, options: dict[str, Any], kwargs: dict[str, Any]
 ) -> Any:
-    agent = agent_of(folder)
-    found = _find_agent(agent, folder / CONFIG, trust)
+    agent, path = agent_of(folder), folder / CONFIG
+    found = _find_agent(agent, path, trust)
     load = getattr(found, "load", found)
     if not callable(load) or not plugins.takes_first(load, folder):
-        raise ValueError(f"{folder / CONFIG}: its agent {agent!r} is none that loads a folder")
+        raise ValueError(f"{path}: its agent {agent!r} is none that loads a folder")
     return load(folder, **plugins.checked_options(load, str(folder), options, kwargs, 1))
 
 

@@ -1,13 +1,17 @@
-"""The protocols of policies, solvers and predictors."""
+"""The protocols of policies, solvers and predictors, and solvers and predictors as policies."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+import logging
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
+
+_log = logging.getLogger(__name__)
 
 
 @runtime_checkable
@@ -50,3 +54,109 @@ class Predictor(Protocol):
         are not normalised within a cell do not.
         """
         ...
+
+
+class SolverPolicy:
+    """Plays the solution of a solver, cell by cell.
+
+    Where the solver found no solution (or its answer is no valid completion) the policy plays the
+    first legal action instead, logs a warning with the number of such puzzles, and marks them in
+    `unsolved`.
+
+    Args:
+        solver: asked once for each batch, at reset.
+
+    Attributes:
+        unsolved: bool `[B]`, the puzzles of the present batch without a solution.
+    """
+
+    def __init__(self, solver: Solver) -> None:
+        self.solver = solver
+        self.unsolved: NDArray[np.bool_] = np.zeros(0, np.bool_)
+        self._placements: NDArray[np.int64] = np.zeros((0, 0), np.int64)
+
+    def reset(
+        self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
+    ) -> None:
+        """Solve the batch; `rng` is not used."""
+        solutions = board.as_boards(self.solver.solve(puzzles, geometry))
+        kept = ((puzzles == 0) | (puzzles == solutions)).all((1, 2))
+        self.unsolved = ~(kept & board.is_solved(solutions, geometry))
+        if self.unsolved.any():
+            _log.warning(
+                "%s found no solution for %d of %d puzzles; there the first legal action is played",
+                type(self.solver).__name__,
+                self.unsolved.sum(),
+                len(puzzles),
+            )
+        digits = solutions.reshape(len(solutions), -1).astype(np.int64)
+        self._placements = np.arange(geometry.num_cells) * geometry.size + digits - 1
+
+    def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Play the first placement of the solution that is legal, else the first legal action."""
+        rows = np.arange(len(boards))
+        legal = action_masks[rows[:, None], np.maximum(self._placements, 0)]
+        legal &= boards.reshape(len(boards), -1) == 0
+        legal[self.unsolved] = False
+        placements = self._placements[rows, legal.argmax(1)]
+        return np.where(legal.any(1), placements, action_masks.argmax(1))
+
+
+class PredictorPolicy:
+    """Plays what a predictor of whole boards says.
+
+    Mode `"surest"` asks again before every move and plays the legal placement with the highest
+    score. Mode `"one-shot"` asks once, at reset, and plays the best digit of each cell, legal or
+    not: the game is won exactly if the predicted grid is a valid completion. (Were illegal digits
+    left out, a naked single would repair many a wrong grid, and the figure would be no longer the
+    predictor's.)
+
+    Raises:
+        ValueError: if the mode is neither.
+    """
+
+    def __init__(
+        self, predictor: Predictor, mode: Literal["surest", "one-shot"] = "surest"
+    ) -> None:
+        if mode not in ("surest", "one-shot"):
+            raise ValueError(f"mode {mode!r} is unknown: use 'surest' or 'one-shot'")
+        self.predictor = predictor
+        self.mode = mode
+        self._geometry: Geometry | None = None
+        self._answers: NDArray[np.floating[Any]] = np.zeros((0, 0, 0))
+
+    def reset(
+        self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
+    ) -> None:
+        """Start a batch; in one-shot mode ask the predictor. `rng` is not used."""
+        self._geometry = geometry
+        if self.mode == "one-shot":
+            self._answers = self._scores(puzzles, geometry)
+
+    def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Play the surest legal placement, or the surest cell of the one-shot answer."""
+        if self._geometry is None:
+            raise RuntimeError("call reset(puzzles, geometry, rng) before act")
+        if self.mode == "one-shot":
+            return self._next_answer(boards, self._geometry.size)
+        scores = self._scores(boards, self._geometry).reshape(len(boards), -1)
+        legal = action_masks[:, : scores.shape[1]]
+        placements = np.where(legal, scores, -np.inf).argmax(1)
+        played = legal[np.arange(len(boards)), placements]  # False where no placement has a chance
+        return np.where(played, placements, action_masks.argmax(1))
+
+    def _next_answer(self, boards: NDArray[np.int8], size: int) -> NDArray[np.int64]:
+        best = self._answers.max(3).reshape(len(boards), -1)
+        cells = np.where(boards.reshape(len(boards), -1) == 0, best, -np.inf).argmax(1)
+        digits = self._answers.reshape(len(boards), -1, size)[np.arange(len(boards)), cells]
+        return cells * size + digits.argmax(1)
+
+    def _scores(self, boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.floating[Any]]:
+        scores = np.asarray(self.predictor.predict(boards, geometry))
+        wanted = (len(boards), *3 * (geometry.size,))
+        if scores.shape != wanted or np.isnan(scores).any():
+            raise ValueError(
+                f"{type(self.predictor).__name__}.predict must return numbers {list(wanted)}, "
+                f"not {'NaN' if scores.shape == wanted else list(scores.shape)}"
+            )
+        return scores

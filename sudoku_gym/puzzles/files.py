@@ -49,12 +49,10 @@ class _Row(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """Some boards of a file and where they stand in it; a missing solution is all zeros."""
-
     geometry: Geometry
     lines: NDArray[np.int64]
     puzzles: NDArray[np.int8]
-    solutions: NDArray[np.int8]
+    solutions: NDArray[np.int8]  # zeros where there is none
 
     def take(self, index: slice | NDArray[np.bool_]) -> _Part:
         return _Part(self.geometry, self.lines[index], self.puzzles[index], self.solutions[index])
@@ -187,7 +185,6 @@ def _lines(puzzle_set: PuzzleSet, with_solutions: bool) -> Iterator[str]:
 
 
 def _complaint(path: Path, on_bad_row: OnBadRow, skipped: list[str]) -> _Complain:
-    """Return what is to be called at a bad row."""
     if callable(on_bad_row):
         return on_bad_row
     if on_bad_row not in ("raise", "skip"):
@@ -206,7 +203,6 @@ def _complaint(path: Path, on_bad_row: OnBadRow, skipped: list[str]) -> _Complai
 def _parts(
     path: Path, geometry: Geometry | None, chunk: int, complain: _Complain
 ) -> Iterator[_Part]:
-    """Read a file in parts, before anything is known of the puzzles in it."""
     if path.suffix == ".npz":
         yield from _npz_parts(path, geometry, chunk, complain)
         return
@@ -215,9 +211,9 @@ def _parts(
         geometry = geometry or _first_geometry(batch)
         if geometry is not None:
             yield _parse(batch, geometry, complain)
-            continue
-        for row in batch:
-            complain(row.line, _problem(row, None))
+        else:
+            for row in batch:
+                complain(row.line, _problem(row, None))
 
 
 def _text_rows(path: Path) -> Iterator[_Row]:
@@ -260,7 +256,6 @@ def _columns(fields: Sequence[str]) -> tuple[tuple[int, int], bool]:
 
 
 def _first_geometry(rows: list[_Row]) -> Geometry | None:
-    """Return the geometry of the first row that holds a board."""
     for row in rows:
         with suppress(ValueError):
             return geometry_for(len(board.parse(row.puzzle)), None)
@@ -268,7 +263,6 @@ def _first_geometry(rows: list[_Row]) -> Geometry | None:
 
 
 def _problem(row: _Row, geometry: Geometry | None) -> str:
-    """Say why a row does not parse."""
     try:
         board.parse(row.puzzle, geometry)
         board.parse(row.solution, geometry)
@@ -336,14 +330,12 @@ def _proven(part: _Part, complain: _Complain, check: bool, hint: str) -> _Part:
     to_solve = np.flatnonzero(good & (check | ~stored))
     result = solver.find_solutions(puzzles[to_solve], 2, geometry)
     unique = result.decided & (result.found == 1)
-    for index, found, decided in zip(
-        to_solve[~unique], result.found[~unique], result.decided[~unique], strict=True
-    ):
-        problem = "no solution" if found == 0 else f"several solutions{hint}"
-        complain(
-            int(part.lines[index]),
-            f"the puzzle has {problem}" if decided else "the solver's node limit was reached",
-        )
+    for i in np.flatnonzero(~unique):
+        problem = "the solver's node limit was reached"
+        if result.decided[i]:
+            number = f"several solutions{hint}" if result.found[i] else "no solution"
+            problem = f"the puzzle has {number}"
+        complain(int(part.lines[to_solve[i]]), problem)
     solutions[to_solve] = result.solutions
     good[to_solve] = unique
     return part.take(good)

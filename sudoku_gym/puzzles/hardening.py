@@ -40,10 +40,9 @@ def harden(
     node_limit: int | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> PuzzleSet:
-    """Make each puzzle of a set harder, with the solution it has.
+    """Make each puzzle of a set harder, with the solution it has, and from 9x9 up in its split.
 
-    The solutions stay, so from 9x9 up a puzzle stays in its split. Puzzles are compared by 15
-    searches each, a coarser estimate than that of `puzzles.rate`.
+    Puzzles are compared by 15 searches each, a coarser estimate than that of `puzzles.rate`.
 
     Args:
         parents: puzzles with exactly one solution each. Those that are not minimal are dug out.

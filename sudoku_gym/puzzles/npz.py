@@ -139,7 +139,6 @@ class _Array:
             self._columns = values.reshape(self.header.shape, order="F")
 
     def take(self, most: int) -> NDArray[np.int8]:
-        """Return the next boards, int8 `[<= most, N, N]`."""
         count, size = min(most, self._left), self.header.size
         if self._columns is not None:
             start = len(self._columns) - self._left

@@ -164,10 +164,7 @@ class DrawTables(NamedTuple):
 
 @njit(cache=True)
 def draw_puzzles(stream, drawing, puzzles, solutions):
-    """Draw a puzzle into each row of `puzzles` and `solutions`, int8 `[B, N**2]`.
-
-    `stream` is one of `compiler.random_stream`, `drawing` a `DrawTables` or plain tuple.
-    """
+    """Draw a puzzle into each row of `puzzles` and `solutions`, int8 `[B, N**2]`."""
     size = int(np.sqrt(puzzles.shape[1]))
     rows, columns = np.empty(size, np.int32), np.empty(size, np.int32)
     digits = np.empty(size + 1, np.int8)

@@ -59,10 +59,7 @@ def cover_tables(geometry: Geometry) -> CoverTables:
 
 @njit(**INNER)
 def _place(items, queue, tail, cell, digit, tables):
-    """Place an open candidate and queue new singles.
-
-    Returns the new tail of the queue, or `-1 - item` of the item that was left without a bit.
-    """
+    """Place an open candidate, queue singles; return the tail, or `-1 - item` of an empty item."""
     cell_of, first_item, place_bit = tables.cell_of, tables.first_item, tables.place_bit
     cells = np.uint32(len(first_item))
     others = items[cell] ^ (_ONE << digit)
@@ -139,24 +136,17 @@ def propagate(items, queue, tail, work, tables):
 
 @njit(cache=True, nogil=True)
 def new_space(tables):
-    """Allocate what a search needs, once for all boards.
-
-    Returns:
-        stack uint32 `[N**2 + 1, I]`, one node a row; num_filled int64, cells filled in each node;
-        tried uint32, the candidate tried in each node; queue uint32, candidates to place; used
-        uint32 `[U + 1]`, the digits that each unit was given; weights float32 `[I]`, how often
-        each item made a branch fail, plus 1.
-    """
+    """Allocate what a search needs, once for all boards."""
     cells = len(tables.first_item)
     items = cells + len(tables.cell_of)
     items += -items % BLOCK
     return (
-        np.zeros((cells + 1, items), np.uint32),
-        np.empty(cells + 1, np.int64),
-        np.empty(cells + 1, np.uint32),
-        np.empty(items + 1, np.uint32),
-        np.empty(len(tables.cell_of) // tables.size + 1, np.uint32),
-        np.ones(items, np.float32),
+        np.zeros((cells + 1, items), np.uint32),  # stack, one node a row
+        np.empty(cells + 1, np.int64),  # num_filled, cells filled in each node
+        np.empty(cells + 1, np.uint32),  # tried, the candidate tried in each node
+        np.empty(items + 1, np.uint32),  # queue, candidates to place
+        np.empty(len(tables.cell_of) // tables.size + 1, np.uint32),  # used, digits of each unit
+        np.ones(items, np.float32),  # weights, how often each item made a branch fail, plus 1
     )
 
 

@@ -116,9 +116,7 @@ def explore(space, limit, node_limit, work, first, tables):
     Until one is found the search restarts after 100 tries, 200, 400, 800 and 1,600 more, with the
     weights it has learnt, and then hardly ever: an early mistake can hide all of many solutions,
     but a proof of uniqueness must not be broken off. `work` holds the digits filled in so far.
-
-    Returns:
-        Solutions found, or `-1 - found` if the node limit ended the search; candidates tried.
+    Returns the solutions found, or `-1 - found` at the node limit, and the candidates tried.
     """
     stack, num_filled, _, _, _, weights = space
     ratings = weights.view(np.int32)
@@ -156,11 +154,7 @@ def explore(space, limit, node_limit, work, first, tables):
 
 @njit(cache=True, nogil=True)
 def search_boards(boards, limit, node_limit, tables, solutions, counts, nodes):
-    """Search each board of int8 `[B, N**2]`, and write the results.
-
-    These are the first solution, int8 `[B, N**2]` (zeros before), the solutions found, or
-    `-1 - found` at the node limit, int64 `[B]`, and the candidates tried, int64 `[B]`.
-    """
+    """Search each board of int8 `[B, N**2]`; write `explore`'s results, solutions over zeros."""
     space = new_space(tables)
     work, nothing = np.empty(boards.shape[1], np.int8), np.zeros(boards.shape[1], np.int8)
     for b in range(len(boards)):
