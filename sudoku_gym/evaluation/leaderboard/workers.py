@@ -137,10 +137,11 @@ def _set_timer(seconds: float) -> None:
 @contextmanager
 def _one_thread() -> Iterator[None]:
     """Let the libraries of processes that are started here use one thread."""
-    before = dict(os.environ)
+    before = {name: os.environ[name] for name in _THREADS if name in os.environ}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     try:
         yield
     finally:
-        os.environ.clear()
+        for name in _THREADS:
+            del os.environ[name]
         os.environ.update(before)
