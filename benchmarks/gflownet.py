@@ -42,7 +42,7 @@ from sudoku_gym.policies.actions import sample_actions
 from sudoku_gym.puzzles.complete4x4 import solution_grids
 from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_learning.networks import BodyConfig, FactorGraphConfig, MLPConfig
-from sudoku_learning.training import OptimiserConfig, Progress, Random
+from sudoku_learning.training import OptimiserConfig, Progress, RunGenerators
 
 Part = Literal["dead", "empty", "any", "rows"]
 
@@ -135,13 +135,13 @@ def trained(
     Returns:
         The learner, the seconds it took, and the trajectories that it drew.
     """
-    trial = GFlowNetLearner(config, Random(seed), source)
-    trial.learn(None, Random(seed), Progress())  # compiles what is not compiled yet
+    trial = GFlowNetLearner(config, RunGenerators(seed), source)
+    trial.learn(None, RunGenerators(seed), Progress())  # compiles what is not compiled yet
     start = time.process_time()
     for _ in range(3):
-        trial.learn(None, Random(seed), Progress())
+        trial.learn(None, RunGenerators(seed), Progress())
     iterations = max(1, round(3 * seconds / (time.process_time() - start)))
-    random = Random(seed)
+    random = RunGenerators(seed)
     learner = GFlowNetLearner(replace(config, iterations=iterations), random, source)
     start = time.process_time()
     for done in range(iterations):
@@ -211,7 +211,7 @@ def empty_board(config: Config) -> Iterator[Row]:
             kinds = config.losses if name == "perceptron" else config.losses[:1]
             for seed in config.seeds:
                 made = settings(kinds[0], order, BODIES[name])
-                network = GFlowNetLearner(made, Random(seed), Fixed(EMPTY[None])).network
+                network = GFlowNetLearner(made, RunGenerators(seed), Fixed(EMPTY[None])).network
                 row = {"order": order, "body": name, "loss": "untrained", "seed": seed}
                 yield row | arrived(graph, network, made, seed)
                 for kind in kinds:

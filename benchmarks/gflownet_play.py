@@ -35,7 +35,7 @@ from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_learning.networks import BodyConfig, FactorGraphConfig
 from sudoku_learning.recurrent import RecurrentConfig
-from sudoku_learning.training import OptimiserConfig, Random, Training
+from sudoku_learning.training import OptimiserConfig, RunGenerators, Training
 
 Part = Literal["minimal", "shipped"]
 
@@ -84,7 +84,7 @@ def minimal_puzzles(config: Config) -> Iterator[Row]:
     }
     body = FactorGraphConfig(16, 12)
     for seed in config.seeds:
-        untrained = GFlowNetLearner(GFlowNetConfig(network=body, seed=seed), Random(seed))
+        untrained = GFlowNetLearner(GFlowNetConfig(network=body, seed=seed), RunGenerators(seed))
         for sample in (False, True):
             policy = GFlowNetPolicy(untrained.network, sample)
             title = "untrained, " + ("drawn" if sample else "greedy")
@@ -143,7 +143,7 @@ def shipped_network(config: Config) -> Iterator[Row]:
         **FLOORS,
         **{
             f"untrained, seed {seed}": partial(
-                GFlowNetPolicy, GFlowNetLearner(made, Random(seed)).network
+                GFlowNetPolicy, GFlowNetLearner(made, RunGenerators(seed)).network
             )
             for seed in config.seeds
         },

@@ -37,7 +37,7 @@ from sudoku_agents.gflownet.learner import GFlowNetLearner
 from sudoku_agents.gflownet.sampler import sample_trajectories
 from sudoku_gym.geometry.exact_cover import constraint_table
 from sudoku_learning.networks import BodyConfig, MLPConfig
-from sudoku_learning.training import Progress, Random
+from sudoku_learning.training import Progress, RunGenerators
 from sudoku_learning.training.config import RayConfig
 
 TreeOrAny: TypeAlias = Literal["any", "rows"]
@@ -176,7 +176,7 @@ class OurLearner:
             iterations=1_000_000,
             network=body,
         )
-        self.random = Random(seed)
+        self.random = RunGenerators(seed)
         self.learner = GFlowNetLearner(config, self.random, Fixed(boards))
 
     def learn(self) -> None:

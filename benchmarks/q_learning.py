@@ -42,7 +42,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_learning.networks import FactorGraphConfig, MLPConfig, NetworkPolicy, seeded
-from sudoku_learning.training import Random, Training
+from sudoku_learning.training import RunGenerators, Training
 from sudoku_learning.training.config import config_from_json
 
 FLOORS = {
@@ -149,7 +149,7 @@ def four(config: Config) -> Iterator[Row]:
             seed=seed, iterations=config.iterations, extra_iterations=config.iterations,
             validation_games=256,
         )  # fmt: skip
-        before = DQNLearner(settings, Random(seed))
+        before = DQNLearner(settings, RunGenerators(seed))
         yield row(f"untrained, seed {seed}", title, evaluate(before.policy(), test))
         trained, seconds = train(settings, DQNLearner)
         more = {"seconds": seconds, "steps": trained.steps}

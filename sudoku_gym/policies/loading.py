@@ -13,7 +13,7 @@ from sudoku_gym import plugins
 from sudoku_gym.policies.protocols import Policy, Predictor, PredictorPolicy, Solver, SolverPolicy
 from sudoku_gym.storage.reading import read_json
 
-CONFIG = "config.json"
+CONFIG_FILE = "config.json"
 _LONGEST_NAME = 200
 
 
@@ -79,7 +79,7 @@ def _make(found: Any, name: str, options: dict[str, Any], kwargs: dict[str, Any]
 def _load_checkpoint(
     folder: Path, trust: bool, options: dict[str, Any], kwargs: dict[str, Any]
 ) -> Any:
-    agent, path = agent_of(folder), folder / CONFIG
+    agent, path = agent_of(folder), folder / CONFIG_FILE
     found = _find_agent(agent, path, trust)
     load = getattr(found, "load", found)
     if not callable(load) or not plugins.takes_first(load, folder):
@@ -120,11 +120,11 @@ def agent_of(folder: Path) -> str:
     Raises:
         ValueError: if there is no configuration, it is no JSON, or it names no agent.
     """
-    path = folder / CONFIG
+    path = folder / CONFIG_FILE
     try:
         config = read_json(path)
     except (FileNotFoundError, NotADirectoryError):
-        raise ValueError(f"{folder} is no checkpoint: it has no {CONFIG}") from None
+        raise ValueError(f"{folder} is no checkpoint: it has no {CONFIG_FILE}") from None
     except OSError as error:
         raise ValueError(f"{path} can't be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:

@@ -85,7 +85,7 @@ def test_a_run_in_a_folder_of_such_a_name_ends_well(capsys, tmp_path):
         patched.setattr(command, "Training", Nothing)
         for name in NAMES:
             arguments = ["--run", f"runs/{name}"]
-            assert command.train_from_the_command_line(config, None, "any", arguments) == 0
+            assert command.train_cli(config, None, "any", arguments) == 0
             assert f"The run is in runs/{name}: " in capsys.readouterr().out
 
 

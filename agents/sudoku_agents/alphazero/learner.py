@@ -22,9 +22,9 @@ from sudoku_learning.training import (
     LearnerState,
     Optimiser,
     Progress,
-    Random,
     Report,
-    train_from_the_command_line,
+    RunGenerators,
+    train_cli,
 )
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.samplers import SamplingLearner, make_sampler
@@ -36,7 +36,7 @@ class AlphaZeroLearner(SamplingLearner):
 
     metrics = ("policy_accuracy",)
 
-    def __init__(self, config: AlphaZeroConfig, random: Random) -> None:
+    def __init__(self, config: AlphaZeroConfig, random: RunGenerators) -> None:
         self.config = config
         self._geometry = held_out_source(config.env).geometry
         make = partial(Network, config.network, POLICY_AND_VALUE, self._geometry)
@@ -45,7 +45,7 @@ class AlphaZeroLearner(SamplingLearner):
         self.replay = PositionReplay(config.replay_iterations)
         self.sampler = make_sampler(partial(SelfPlayer, config), config.ray)
 
-    def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
+    def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Play games with so many blanks, and update the network."""
         config = self.config
         tasks = split_games(config.games, blanks, config.ray, random.numpy)
@@ -95,4 +95,4 @@ class AlphaZeroLearner(SamplingLearner):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Train from the command line, see `AlphaZeroConfig`; return 0, for the shell."""
-    return train_from_the_command_line(AlphaZeroConfig, AlphaZeroLearner, "calphazero", argv)
+    return train_cli(AlphaZeroConfig, AlphaZeroLearner, "calphazero", argv)

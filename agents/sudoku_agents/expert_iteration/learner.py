@@ -33,9 +33,9 @@ from sudoku_learning.training import (
     LearnerState,
     Optimiser,
     Progress,
-    Random,
     Report,
-    train_from_the_command_line,
+    RunGenerators,
+    train_cli,
 )
 from sudoku_learning.training.checkpoint import REPLAY, STATE
 from sudoku_learning.training.environments import training_source
@@ -56,7 +56,7 @@ class ExpertIterationLearner(SamplingLearner):
 
     metrics = ("searched",)
 
-    def __init__(self, config: ExpertIterationConfig, random: Random) -> None:
+    def __init__(self, config: ExpertIterationConfig, random: RunGenerators) -> None:
         self.config = config
         self._envs = config.envs
         self._pools = {env: LabelPool(training_source(env).geometry) for env in self._envs}
@@ -68,7 +68,7 @@ class ExpertIterationLearner(SamplingLearner):
         self.sampler = make_sampler(partial(SearchWorker, config), config.ray)
         self._joined = self._envs[:1]
 
-    def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
+    def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Search new puzzles, and update the network on what is known by now."""
         labels = self._label(blanks, random.numpy)
         for env, part in labels.items():
@@ -175,6 +175,4 @@ def _scaled(boards: int, geometry: Geometry) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Train from the command line, see `ExpertIterationConfig`; return 0, for the shell."""
-    return train_from_the_command_line(
-        ExpertIterationConfig, ExpertIterationLearner, "expert-iteration", argv
-    )
+    return train_cli(ExpertIterationConfig, ExpertIterationLearner, "expert-iteration", argv)

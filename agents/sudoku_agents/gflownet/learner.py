@@ -30,9 +30,9 @@ from sudoku_learning.training import (
     LearnerState,
     Optimiser,
     Progress,
-    Random,
     Report,
-    train_from_the_command_line,
+    RunGenerators,
+    train_cli,
 )
 from sudoku_learning.training.environments import training_source
 from sudoku_learning.training.samplers import SamplingLearner, make_sampler
@@ -52,7 +52,7 @@ class GFlowNetLearner(SamplingLearner):
     metrics = ("sampled",)
 
     def __init__(
-        self, config: GFlowNetConfig, random: Random, source: PuzzleSource | None = None
+        self, config: GFlowNetConfig, random: RunGenerators, source: PuzzleSource | None = None
     ) -> None:
         self.config = config
         source = source or training_source(config.env)
@@ -66,7 +66,7 @@ class GFlowNetLearner(SamplingLearner):
         self.replay = LabelPool(self._geometry, config.replay)
         self.sampler = make_sampler(partial(TrajectoryWorker, config, source), config.ray)
 
-    def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
+    def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Draw trajectories from puzzles with so many blanks and update the network, in turns."""
         config = self.config
         balances = self._balances
@@ -171,4 +171,4 @@ def _column(curve: str) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Train from the command line, see `GFlowNetConfig`; return 0, for the shell."""
-    return train_from_the_command_line(GFlowNetConfig, GFlowNetLearner, "gflownet", argv)
+    return train_cli(GFlowNetConfig, GFlowNetLearner, "gflownet", argv)

@@ -21,7 +21,7 @@ from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks.mlp import one_hot
-from sudoku_learning.training import OptimiserConfig, train_from_the_command_line
+from sudoku_learning.training import OptimiserConfig, train_cli
 
 
 class Convolutions(Model):
@@ -76,4 +76,4 @@ class ConvolutionsTraining(SupervisedConfig):
     model: ConvolutionsConfig = field(default_factory=ConvolutionsConfig)
 
 
-main = partial(train_from_the_command_line, ConvolutionsTraining, SupervisedLearner, "cnn")
+main = partial(train_cli, ConvolutionsTraining, SupervisedLearner, "cnn")

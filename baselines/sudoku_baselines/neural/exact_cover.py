@@ -45,9 +45,9 @@ from sudoku_learning.training import (
     Optimiser,
     OptimiserConfig,
     Progress,
-    Random,
     Report,
-    train_from_the_command_line,
+    RunGenerators,
+    train_cli,
 )
 from sudoku_learning.training.environments import check_env
 
@@ -103,7 +103,7 @@ class ExactCoverTraining(LabelledConfig):
 class ExactCoverLearner(Learner):
     """Trains a `network` on solutions; `pools` are the training puzzles of each environment."""
 
-    def __init__(self, config: ExactCoverTraining, random: Random) -> None:
+    def __init__(self, config: ExactCoverTraining, random: RunGenerators) -> None:
         self.config = config
         envs = (config.env, *config.also)
         self.pools = [config.puzzles.divide(env).train for env in envs]
@@ -111,7 +111,7 @@ class ExactCoverLearner(Learner):
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
         self.optimiser = Optimiser(self.network, config.optimiser)
 
-    def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
+    def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Update the network on boards of each environment alike."""
         config, rng = self.config, random.numpy
         self.optimiser.schedule(progress.share)
@@ -161,4 +161,4 @@ class FactorGraphPredictor:
         return found["policy"].reshape(candidates.shape)
 
 
-main = partial(train_from_the_command_line, ExactCoverTraining, ExactCoverLearner, "exact-cover")
+main = partial(train_cli, ExactCoverTraining, ExactCoverLearner, "exact-cover")

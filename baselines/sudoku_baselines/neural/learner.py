@@ -18,7 +18,14 @@ from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.recurrent import SOLVED_SHARE, RecurrentBatch, Segment, run_updates
-from sudoku_learning.training import Learner, LearnerState, Optimiser, Progress, Random, Report
+from sudoku_learning.training import (
+    Learner,
+    LearnerState,
+    Optimiser,
+    Progress,
+    Report,
+    RunGenerators,
+)
 
 CELL_LOSS = "losses/cell_loss"  # cross entropy of the cells that count, nats
 
@@ -70,14 +77,14 @@ class ModelBatch(RecurrentBatch):
 class SupervisedLearner(Learner):
     """Trains a `model` on solutions."""
 
-    def __init__(self, config: SupervisedConfig, random: Random) -> None:
+    def __init__(self, config: SupervisedConfig, random: RunGenerators) -> None:
         self.config = config
         self._train = config.puzzles.divide(config.env).train
         make = partial(config.model.build, self._train.geometry)
         self.model = seeded(int(random.numpy.integers(2**32)), make).eval()
         self.optimiser = Optimiser(self.model, config.optimiser)
 
-    def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
+    def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Update the model on boards of the training puzzles."""
         assert isinstance(blanks, Mapping)
         config, rng = self.config, random.numpy

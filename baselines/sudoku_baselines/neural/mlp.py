@@ -21,7 +21,7 @@ from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks.mlp import one_hot
-from sudoku_learning.training import train_from_the_command_line
+from sudoku_learning.training import train_cli
 
 
 class Perceptron(Model):
@@ -70,4 +70,4 @@ class PerceptronTraining(SupervisedConfig):
     model: PerceptronConfig = field(default_factory=PerceptronConfig)
 
 
-main = partial(train_from_the_command_line, PerceptronTraining, SupervisedLearner, "mlp")
+main = partial(train_cli, PerceptronTraining, SupervisedLearner, "mlp")

@@ -28,7 +28,7 @@ from sudoku_baselines.neural.learner import SupervisedLearner
 from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
-from sudoku_learning.training import train_from_the_command_line
+from sudoku_learning.training import train_cli
 
 
 class Multiverse(Model):
@@ -161,4 +161,4 @@ class VersesLSTM(nn.Module):
         return found
 
 
-main = partial(train_from_the_command_line, MultiverseTraining, SupervisedLearner, "multiverse")
+main = partial(train_cli, MultiverseTraining, SupervisedLearner, "multiverse")

@@ -24,7 +24,7 @@ from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import AttentionBlock
-from sudoku_learning.training import OptimiserConfig, train_from_the_command_line
+from sudoku_learning.training import OptimiserConfig, train_cli
 
 
 class RecurrentTransformer(Model):
@@ -98,7 +98,7 @@ def _small(module: nn.Module) -> None:
 
 
 main = partial(
-    train_from_the_command_line,
+    train_cli,
     RecurrentTransformerTraining,
     SupervisedLearner,
     "recurrent-transformer",

@@ -22,7 +22,7 @@ from sudoku_baselines.neural.learner import SupervisedLearner
 from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
-from sudoku_learning.training import OptimiserConfig, train_from_the_command_line
+from sudoku_learning.training import OptimiserConfig, train_cli
 
 _EMBEDDING = 16  # width of a digit, a row and a column each
 
@@ -119,4 +119,4 @@ def _perceptron(inputs: int, hidden: int, layers: int, outputs: int) -> nn.Seque
     return nn.Sequential(*parts, nn.Linear(hidden, outputs))
 
 
-main = partial(train_from_the_command_line, RelationalTraining, SupervisedLearner, "rrn")
+main = partial(train_cli, RelationalTraining, SupervisedLearner, "rrn")

@@ -26,7 +26,7 @@ from sudoku_baselines.neural.learner import SupervisedLearner
 from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
-from sudoku_learning.training import OptimiserConfig, train_from_the_command_line
+from sudoku_learning.training import OptimiserConfig, train_cli
 
 
 class TinyRecursion(Model):
@@ -130,6 +130,4 @@ def _norm(states: Tensor) -> Tensor:
     return functional.rms_norm(states, states.shape[-1:])
 
 
-main = partial(
-    train_from_the_command_line, TinyRecursionTraining, SupervisedLearner, "tiny-recursion"
-)
+main = partial(train_cli, TinyRecursionTraining, SupervisedLearner, "tiny-recursion")

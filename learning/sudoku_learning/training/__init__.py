@@ -1,9 +1,9 @@
 """The training loop of all learners: what a family supplies, and what it is given for it."""
 
-from sudoku_learning.training.command import train_from_the_command_line
+from sudoku_learning.training.command import train_cli
 from sudoku_learning.training.config import CurriculumConfig, RayConfig, TrainingConfig
 from sudoku_learning.training.environments import HeldOut, training_envs
-from sudoku_learning.training.learner import Learner, LearnerState, Progress, Random, Report
+from sudoku_learning.training.learner import Learner, LearnerState, Progress, Report, RunGenerators
 from sudoku_learning.training.loop import Iteration, Training
 from sudoku_learning.training.optimiser import Optimiser, OptimiserConfig
 from sudoku_learning.training.run_folder import free_folder
@@ -17,12 +17,12 @@ __all__ = [
     "Optimiser",
     "OptimiserConfig",
     "Progress",
-    "Random",
     "RayConfig",
     "Report",
+    "RunGenerators",
     "Training",
     "TrainingConfig",
     "free_folder",
-    "train_from_the_command_line",
+    "train_cli",
     "training_envs",
 ]

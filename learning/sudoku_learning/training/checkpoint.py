@@ -28,7 +28,7 @@ import numpy as np
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from sudoku_gym.policies.loading import CONFIG as CONFIG
+from sudoku_gym.policies.loading import CONFIG_FILE as CONFIG_FILE
 from sudoku_gym.puzzles.npz import read_arrays
 from sudoku_gym.storage.atomic import sync, temporary_path, write_json
 from sudoku_gym.storage.reading import LONGEST_CONFIG, read_json, read_short
@@ -38,7 +38,7 @@ WEIGHTS = "weights.safetensors"
 OPTIMISER, REPLAY = "optimiser.safetensors", "replay.npz"
 STATE, TIMING = "state.json", "timing.json"
 SUMS = "SHA256SUMS"
-FILES = (CONFIG, WEIGHTS, OPTIMISER, REPLAY, STATE, TIMING)
+FILES = (CONFIG_FILE, WEIGHTS, OPTIMISER, REPLAY, STATE, TIMING)
 _LONGEST_STATE = 16 * 2**20  # bytes; ours have a few thousand
 
 
@@ -55,7 +55,7 @@ class Checkpoint:
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     """Write a checkpoint into an existing folder, and wait until it is on disk."""
     learner = checkpoint.learner
-    write_json(folder / CONFIG, checkpoint.config)
+    write_json(folder / CONFIG_FILE, checkpoint.config)
     write_json(folder / STATE, {**checkpoint.progress, "learner": learner.numbers})
     write_json(folder / TIMING, {"seconds": checkpoint.seconds})
     for name, tensors in ((WEIGHTS, learner.weights), (OPTIMISER, learner.tensors)):
@@ -91,14 +91,14 @@ def read_checkpoint(folder: Path) -> Checkpoint:
 
 def read_to_play(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """Read only what playing needs, configuration and weights; raises as `read_checkpoint`."""
-    _check_files(folder, (CONFIG, WEIGHTS))
+    _check_files(folder, (CONFIG_FILE, WEIGHTS))
     return _config_and_weights(folder)
 
 
 def read_config_file(folder: Path) -> dict[str, Any]:
     """Read the configuration of a checkpoint or run; raises ValueError if missing or damaged."""
-    with naming(folder / CONFIG):
-        return _object(read_json(folder / CONFIG))
+    with naming(folder / CONFIG_FILE):
+        return _object(read_json(folder / CONFIG_FILE))
 
 
 @contextmanager

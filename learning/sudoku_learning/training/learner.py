@@ -17,7 +17,7 @@ from sudoku_gym.puzzles.sources import Blanks
 _GENERATOR = "torch_generator"
 
 
-class Random:
+class RunGenerators:
     """The random generators of a run: `numpy`, and `torch` on the CPU."""
 
     def __init__(self, seed: int) -> None:
@@ -101,7 +101,7 @@ class Learner(Protocol):
     def close(self) -> None:
         """Give back what `start` took."""
 
-    def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
+    def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Do one iteration on puzzles with so many blanks; all chance comes from `random`."""
         ...
 

@@ -16,7 +16,7 @@ from sudoku_learning.training import checkpoint
 from sudoku_learning.training.checkpoint import Checkpoint, naming
 from sudoku_learning.training.config import TrainingConfig, saved_config
 from sudoku_learning.training.environments import HeldOut
-from sudoku_learning.training.learner import Learner, Progress, Random, Report
+from sudoku_learning.training.learner import Learner, Progress, Report, RunGenerators
 from sudoku_learning.training.run_folder import RunFolder
 
 _Config = TypeVar("_Config", bound=TrainingConfig)
@@ -84,9 +84,11 @@ class Training(Generic[_Config]):
             unknown, or the learner can't supply the metric that the schedule moves by.
     """
 
-    def __init__(self, config: _Config, make_learner: Callable[[_Config, Random], Learner]) -> None:
+    def __init__(
+        self, config: _Config, make_learner: Callable[[_Config, RunGenerators], Learner]
+    ) -> None:
         self.config = config
-        self.random = Random(config.seed)
+        self.random = RunGenerators(config.seed)
         self._source = config.held_out_source()
         self.learner = make_learner(config, self.random)
         self.curriculum = Curriculum(

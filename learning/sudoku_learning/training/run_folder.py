@@ -19,7 +19,7 @@ from pathlib import Path
 from sudoku_gym.storage.atomic import sync, write_json
 from sudoku_gym.storage.lock import locked
 from sudoku_learning.training import checkpoint
-from sudoku_learning.training.checkpoint import CONFIG, FILES, WEIGHTS, Checkpoint
+from sudoku_learning.training.checkpoint import CONFIG_FILE, FILES, WEIGHTS, Checkpoint
 
 _LOCK, _CHECKPOINTS = ".lock", "checkpoints"
 _DRAFT, _DOOMED = ".draft", ".old"
@@ -35,9 +35,9 @@ class RunFolder:
     def __init__(self, path: Path, resume: bool) -> None:
         self.path = path
         self._lock = ExitStack()
-        holds_run = (path / CONFIG).exists()
+        holds_run = (path / CONFIG_FILE).exists()
         if resume and not holds_run:
-            raise ValueError(f"{path} holds no run: it has no {CONFIG}")
+            raise ValueError(f"{path} holds no run: it has no {CONFIG_FILE}")
         if not resume and holds_run:
             raise ValueError(
                 f"{path} already holds a run: give another folder, or --resume to continue it"
@@ -64,7 +64,7 @@ class RunFolder:
 
     def write_config(self, config: dict[str, object]) -> None:
         """Write the run's configuration."""
-        write_json(self.path / CONFIG, config)
+        write_json(self.path / CONFIG_FILE, config)
 
     def save(self, iteration: int, content: Checkpoint) -> None:
         """Write the checkpoint of an iteration, then remove all but it and the one before.
@@ -95,7 +95,7 @@ class RunFolder:
         return next(reversed(_checkpoints(self.path)), None)
 
     def _seen(self) -> tuple[bool, Path | None]:
-        return (self.path / CONFIG).exists(), self.latest()
+        return (self.path / CONFIG_FILE).exists(), self.latest()
 
     def _with_ending(self, ending: str) -> list[Path]:
         parts = (self.path / _CHECKPOINTS).glob(f"*{ending}")

@@ -14,7 +14,7 @@ from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from sudoku_learning.networks.bodies import RecurrentBody
 from sudoku_learning.training import checkpoint
-from sudoku_learning.training.checkpoint import CONFIG, WEIGHTS
+from sudoku_learning.training.checkpoint import CONFIG_FILE, WEIGHTS
 from sudoku_learning.training.run_folder import checkpoint_in
 
 _Config = TypeVar("_Config")
@@ -40,7 +40,7 @@ def load_network(
     """
     path = checkpoint_in(folder)
     data, weights = checkpoint.read_to_play(path)
-    with checkpoint.naming(path / CONFIG, "it can't be used"):
+    with checkpoint.naming(path / CONFIG_FILE, "it can't be used"):
         config = read_config(data)
     with checkpoint.naming(path, "it can't be played"):
         network = build_network(lambda: make(config), weights)
@@ -72,7 +72,7 @@ def build_network(make: Callable[[], _Network], weights: Mapping[str, Tensor]) -
         with torch.device("meta"), _at_most(len(weights) + _MISSING):
             wanted = make().state_dict()
     except (RuntimeError, TypeError, OverflowError) as error:  # torch's words for absurd sizes
-        raise ValueError(f"{CONFIG}: there is no such network ({error})") from None
+        raise ValueError(f"{CONFIG_FILE}: there is no such network ({error})") from None
     check_tensors(WEIGHTS, weights, wanted)
     network = make()
     network.load_state_dict(dict(weights))
@@ -114,7 +114,7 @@ def _at_most(count: int) -> Iterator[None]:
         nonlocal made
         made += threading.get_ident() == thread
         if made > count:
-            raise ValueError(f"{WEIGHTS}: {CONFIG} asks for more tensors than there are")
+            raise ValueError(f"{WEIGHTS}: {CONFIG_FILE} asks for more tensors than there are")
 
     handle = register_module_parameter_registration_hook(register)
     try:

@@ -24,7 +24,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import FactorGraphConfig, MLPConfig
 from sudoku_learning.recurrent import SOLVED_SHARE, LabelPool, RecurrentConfig
-from sudoku_learning.training import OptimiserConfig, Progress, Random, Training
+from sudoku_learning.training import OptimiserConfig, Progress, RunGenerators, Training
 
 FOUR = Geometry.standard(4)
 EMPTY = np.zeros((4, 4), np.int8)
@@ -73,7 +73,7 @@ def test_it_learns_to_draw_each_solution_of_the_empty_board_equally_often(tmp_pa
         replayed=0.0,
         network=MLPConfig((128, 128)),
     )
-    random = Random(0)
+    random = RunGenerators(0)
     learner = GFlowNetLearner(config, random, EmptyBoards())
     for done in range(config.iterations):
         report = learner.learn(None, random, Progress(done, done / config.iterations))
@@ -196,9 +196,9 @@ def test_likelihood_needs_a_solution_to_learn_from(tmp_path):
             return boards, boards
 
     config = small(tmp_path, loss=BalanceConfig(kind="maximum-likelihood"))
-    learner = GFlowNetLearner(config, Random(0), OnlyDeadEnds())
+    learner = GFlowNetLearner(config, RunGenerators(0), OnlyDeadEnds())
     with pytest.raises(ValueError, match="begin with fewer blanks"):
-        learner.learn(None, Random(0), Progress())
+        learner.learn(None, RunGenerators(0), Progress())
 
 
 def test_a_run_may_begin_with_the_weights_of_another(tmp_path):

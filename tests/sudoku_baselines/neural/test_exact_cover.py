@@ -18,7 +18,7 @@ from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import FactorGraphConfig, NetworkPolicy
 from sudoku_learning.recurrent import RecurrentConfig
-from sudoku_learning.training import OptimiserConfig, Progress, Random, Training
+from sudoku_learning.training import OptimiserConfig, Progress, RunGenerators, Training
 
 
 def small(run, **changes):
@@ -102,11 +102,13 @@ def test_settings_that_make_no_sense(tmp_path):
 
 def test_further_environments_are_trained_on_too(tmp_path):
     few = RecurrentConfig(updates=40, segments=4)
-    learner = ExactCoverLearner(small(tmp_path, also=("Sudoku4x4-v0",), recurrent=few), Random(0))
+    learner = ExactCoverLearner(
+        small(tmp_path, also=("Sudoku4x4-v0",), recurrent=few), RunGenerators(0)
+    )
     assert [pool.puzzles.shape for pool in learner.pools] == [(40, 6, 6), (40, 4, 4)]
     before = {name: value.clone() for name, value in learner.network.state_dict().items()}
     test = puzzles.load("4x4", "test")[::100]
-    learner.learn(None, Random(1), Progress())
+    learner.learn(None, RunGenerators(1), Progress())
     assert any(
         (before[name] != value).any() for name, value in learner.network.state_dict().items()
     )

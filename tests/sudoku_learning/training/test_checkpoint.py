@@ -9,7 +9,7 @@ import torch
 
 from sudoku_learning.training import LearnerState, checkpoint
 from sudoku_learning.training.checkpoint import Checkpoint
-from sudoku_learning.training.learner import Random
+from sudoku_learning.training.learner import RunGenerators
 from sudoku_learning.training.optimiser import optimiser_tensors, restore_optimiser
 from sudoku_learning.training.run_folder import RunFolder, checkpoint_in
 
@@ -214,12 +214,12 @@ def test_the_tensors_of_another_optimiser_are_refused(name):
 
 
 def test_both_generators_continue_where_they_were():
-    random = Random(3)
+    random = RunGenerators(3)
     random.numpy.random(5)
     torch.rand(5, generator=random.torch)
     numbers, tensors = json.loads(json.dumps(random.numbers())), random.tensors()
     wanted = random.numpy.random(), torch.rand(1, generator=random.torch)
-    again = Random(4)
+    again = RunGenerators(4)
     again.restore_numbers(numbers)
     others = again.restore_tensors({**tensors, "0.step": torch.tensor(1.0)})
     assert others.keys() == {"0.step"}

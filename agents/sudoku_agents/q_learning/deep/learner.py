@@ -26,9 +26,9 @@ from sudoku_learning.training import (
     LearnerState,
     Optimiser,
     Progress,
-    Random,
     Report,
-    train_from_the_command_line,
+    RunGenerators,
+    train_cli,
 )
 from sudoku_learning.training.checkpoint import OPTIMISER
 from sudoku_learning.training.environments import held_out_source
@@ -45,7 +45,7 @@ _TARGET = "target."
 class DQNLearner(SamplingLearner):
     """Learns action values from its own games."""
 
-    def __init__(self, config: DQNConfig, random: Random) -> None:
+    def __init__(self, config: DQNConfig, random: RunGenerators) -> None:
         self.config = config
         self._geometry = held_out_source(config.env).geometry
         make = partial(make_q_network, config, self._geometry)
@@ -57,7 +57,7 @@ class DQNLearner(SamplingLearner):
         self.replay = MoveReplay(kept.capacity, self._geometry.size, kept.priority)
         self.sampler = make_sampler(partial(DQNPlayer, config), config.ray)
 
-    def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
+    def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Play games with so many blanks, and update the network."""
         config, rng = self.config, random.numpy
         tasks = split_games(config.games, blanks, config.ray, rng)
@@ -113,4 +113,4 @@ class DQNLearner(SamplingLearner):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Train from the command line, see `DQNConfig`; return 0, for the shell."""
-    return train_from_the_command_line(DQNConfig, DQNLearner, "dqn", argv)
+    return train_cli(DQNConfig, DQNLearner, "dqn", argv)

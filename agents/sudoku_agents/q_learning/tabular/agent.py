@@ -61,7 +61,7 @@ def load(folder: str | os.PathLike[str] = _PRETRAINED) -> QTablePolicy:
     """
     path = checkpoint_in(folder)
     data, weights = checkpoint.read_to_play(path)
-    with checkpoint.naming(path / checkpoint.CONFIG, "it can't be used"):
+    with checkpoint.naming(path / checkpoint.CONFIG_FILE, "it can't be used"):
         config = config_from_json(data, QLearningConfig)
         table = QTable(held_out_source(config.env).geometry.size)
     with checkpoint.naming(path, "it can't be played"):

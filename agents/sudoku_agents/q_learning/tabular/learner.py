@@ -21,9 +21,9 @@ from sudoku_learning.training import (
     Learner,
     LearnerState,
     Progress,
-    Random,
     Report,
-    train_from_the_command_line,
+    RunGenerators,
+    train_cli,
 )
 from sudoku_learning.training.environments import training_envs, training_source
 
@@ -43,7 +43,7 @@ class TabularGames:
 class QLearningLearner(Learner):
     """Learns a table on puzzles that `random` draws once."""
 
-    def __init__(self, config: QLearningConfig, random: Random) -> None:
+    def __init__(self, config: QLearningConfig, random: RunGenerators) -> None:
         self.config = config
         self._source = training_source(config.env)
         self._envs = training_envs(
@@ -56,7 +56,7 @@ class QLearningLearner(Learner):
         self.table = QTable(self._source.geometry.size)
         self.puzzles = FixedPuzzles.drawn(self._source, config.puzzles, random.numpy)
 
-    def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
+    def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Play games with so many blanks, and learn from each move."""
         rng, count = random.numpy, self.config.games
         cdf = blanks_cdf(blanks, self._source.max_blanks)
@@ -160,4 +160,4 @@ def _explore(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Train from the command line, see `QLearningConfig`; return 0, for the shell."""
-    return train_from_the_command_line(QLearningConfig, QLearningLearner, "q-learning", argv)
+    return train_cli(QLearningConfig, QLearningLearner, "q-learning", argv)

@@ -41,9 +41,9 @@ from sudoku_learning.training import (
     Optimiser,
     OptimiserConfig,
     Progress,
-    Random,
     Report,
-    train_from_the_command_line,
+    RunGenerators,
+    train_cli,
 )
 from sudoku_learning.training.checkpoint import STATE
 
@@ -109,7 +109,7 @@ class GuissartTraining(LabelledConfig):
 class GuissartLearner(Learner):
     """Trains its `networks` one after the other."""
 
-    def __init__(self, config: GuissartTraining, random: Random) -> None:
+    def __init__(self, config: GuissartTraining, random: RunGenerators) -> None:
         self.config = config
         parts = config.puzzles.divide(config.env)
         self._geometry = parts.train.geometry
@@ -120,7 +120,7 @@ class GuissartLearner(Learner):
         self._validation = _some(parts.validation, config.grids)
         self._begun = 1
 
-    def learn(self, blanks: Blanks, random: Random, progress: Progress) -> Report:
+    def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Train one network for an epoch."""
         config = self.config
         which, epoch = divmod(progress.iteration, config.epochs)
@@ -320,4 +320,4 @@ def _some(chosen: PuzzleSet, count: int) -> PuzzleSet:
     return chosen[np.linspace(0, len(chosen) - 1, count).astype(np.int64)]
 
 
-main = partial(train_from_the_command_line, GuissartTraining, GuissartLearner, "guissart")
+main = partial(train_cli, GuissartTraining, GuissartLearner, "guissart")
