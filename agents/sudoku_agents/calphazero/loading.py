@@ -66,9 +66,8 @@ def load(
     if most_visited and not simulations:
         raise ValueError("most_visited=true is for the tree search: give simulations too")
     if threshold is not None and (search or simulations):
-        raise ValueError(
-            f"threshold={threshold}: a search does not play placements by their logit alone"
-        )
+        problem = "a search does not play placements by their logit alone"
+        raise ValueError(f"threshold={threshold}: {problem}")
     config, network = load_network(folder, read_config, _make_network, rounds=rounds)
     if rounds is None and simulations and network.can_converge:
         network.body.rounds = min(network.eval().body.rounds, SEARCH_ROUNDS)
@@ -96,19 +95,7 @@ def load_general(
 ) -> AlphaZeroPolicy | RetrySolver:
     """Make a policy of the network that was trained on 16x16 boards and on the variants too.
 
-    It plays them better than the other, and standard 9x9 boards worse.
-
-    Args:
-        folder: of the checkpoint or the run; by default the network that comes with the package.
-        search: `"retry"` makes a solver: the retry search goes on until the puzzle is solved.
-        evaluations: that the retry search may spend on a puzzle.
-        rounds: of the network, at most, in each evaluation; None takes those of the checkpoint.
-        threshold: without a search, all placements with a higher logit are played before the
-            network is evaluated again.
-
-    Raises:
-        ValueError: if there is no sound checkpoint in the folder, or the options exclude each
-            other or suit no such network.
+    It plays them better than the other, and standard 9x9 boards worse; for the options see `load`.
     """
     return load(folder, search=search, evaluations=evaluations, rounds=rounds, threshold=threshold)
 
@@ -118,11 +105,7 @@ def _make_network(config: AlphaZeroConfig | ExpertIterationConfig) -> Network:
 
 
 def read_config(data: dict[str, Any]) -> AlphaZeroConfig | ExpertIterationConfig:
-    """Read the configuration of a checkpoint, by either trainer.
-
-    Raises:
-        ValueError: if it is no configuration of cAlphaZero, or its environment is unknown.
-    """
+    """Read the configuration of a checkpoint of either trainer; ValueError if it is another's."""
     fields = {name: data[name] for name in data if name != "agent"}
     config: AlphaZeroConfig | ExpertIterationConfig
     config = from_json(fields, (AlphaZeroConfig, ExpertIterationConfig))

@@ -15,15 +15,8 @@ FULL, OPEN, DEAD = 0, 1, 2
 def assume(board, mask, placements, table, members):
     """Make placements one after the other, leaving out those that earlier ones rule out.
 
-    Args:
-        board: int8 `[N**2]`, changed in place.
-        mask: bool `[N**3]`, changed in place: what the placements rule out is cleared.
-        placements: int64 `[K]`.
-        table: see `sudoku_gym.geometry.exact_cover.constraint_table`.
-        members: see `sudoku_gym.geometry.exact_cover.constraint_members`.
-
-    Returns:
-        int64, those that were made.
+    The board int8 `[N**2]` and its mask bool `[N**3]` change in place; `table` and `members` are
+    those of `sudoku_gym.geometry.exact_cover`. Returns the placements made, int64.
     """
     made = np.empty(len(placements), np.int64)
     count, size = 0, members.shape[1]
@@ -41,13 +34,9 @@ def assume(board, mask, placements, table, members):
 
 @njit(cache=True, nogil=True)
 def board_status(board, mask, table, members):
-    """Return `FULL`, `OPEN`, or `DEAD` if an open constraint has no placement left.
+    """Return `FULL`, `OPEN`, or `DEAD` if an open constraint has no placement left; see `assume`.
 
-    Args:
-        board: int8 `[N**2]`, without conflicts.
-        mask: bool `[N**3]`, the placements that are allowed.
-        table: see `sudoku_gym.geometry.exact_cover.constraint_table`.
-        members: see `sudoku_gym.geometry.exact_cover.constraint_members`.
+    The board has no conflicts.
     """
     size = members.shape[1]
     is_fulfilled = np.zeros(len(members) + 1, np.bool_)

@@ -20,6 +20,7 @@ from sudoku_agents.retry_search.assumptions import FULL, OPEN, assume, board_sta
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.exact_cover import constraint_members, constraint_table
+from sudoku_gym.storage.checks import check_counts
 from sudoku_gym.storage.configs import registered
 
 LogitsFunction = Callable[[NDArray[np.int8], NDArray[np.bool_]], NDArray[np.float32]]
@@ -42,8 +43,7 @@ class RetryConfig:
     """evaluations of a board with all rounds of a recurrent network; later ones take one segment"""
 
     def __post_init__(self) -> None:
-        if self.evaluations < 1:
-            raise ValueError(f"evaluations must be at least 1, not {self.evaluations}")
+        check_counts(self, "evaluations")
         if self.full_evaluations < 0:
             raise ValueError(
                 f"full_evaluations must not be negative, but is {self.full_evaluations}"
@@ -82,9 +82,8 @@ def retry_search(
         limit: stop at this many solutions of a board; 2 tells whether there is a second.
         evaluate_fast: takes the place of `evaluate` after `config.full_evaluations` of them.
 
-    Returns:
-        A `RetryResult`. A board is decided if it has `limit` solutions, or if it is proven that
-        there are no more than were found.
+    A board is decided if it has `limit` solutions, or if it is proven that there are no more than
+    were found.
 
     Raises:
         ValueError: if the limit is below 1.
@@ -110,11 +109,8 @@ def retry_search(
         )
         for search, row in zip(running, logits, strict=True):
             search.advance(row)
-        running = [
-            search
-            for search in running
-            if not search.is_over and search.evaluations < config.evaluations
-        ]
+        running = [each for each in running if not each.is_over]
+        running = [each for each in running if each.evaluations < config.evaluations]
     return RetryResult(
         np.array([search.first_solution for search in searches]).reshape(boards.shape),
         np.array([len(search.solutions) for search in searches], np.int64),
@@ -140,15 +136,7 @@ _HeapItem: TypeAlias = tuple[float, int, int, _Assumption]
 
 
 class _Search:
-    """The search on one board.
-
-    Attributes:
-        board: int8 `[N**2]`, of the case that was entered last.
-        mask: bool `[N**3]`, the placements still allowed there.
-        solutions: int8 `[N**2]` each, those found.
-        is_over: whether nothing is left to do.
-        evaluations: of the network.
-    """
+    """The search on one board: `board [N**2]` and `mask [N**3]` of the case entered last."""
 
     def __init__(
         self,

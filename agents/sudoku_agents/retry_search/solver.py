@@ -16,12 +16,7 @@ from sudoku_learning.networks import Network, evaluate_boards
 
 
 class RetrySolver:
-    """Solves boards by the retry search with a network's policy: a `sudoku_gym.Solver`.
-
-    Args:
-        network: with the head `policy`; put in evaluation mode.
-        config: the settings of the search.
-    """
+    """Solves boards by the retry search with a network's head `policy`: a `sudoku_gym.Solver`."""
 
     def __init__(self, network: Network, config: RetryConfig) -> None:
         self.network = network.eval()
@@ -43,12 +38,9 @@ class RetrySolver:
 def logits_function(
     network: Network, geometry: Geometry, rounds: int | None = None
 ) -> LogitsFunction:
-    """Return a network's policy as a retry search calls it.
+    """Return a network's head `policy` as a retry search calls it.
 
-    Args:
-        network: with the head `policy`.
-        geometry: of the boards.
-        rounds: of a network that can converge, at most; None takes what it is set to.
+    `rounds` of a network that can converge, at most, are by default those it is set to.
     """
 
     def evaluate(boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.float32]:

@@ -63,7 +63,7 @@ class BeliefState(NamedTuple):
     support: NDArray[np.bool_]  # [C, N], digits that are still possible
     choices: NDArray[np.int64]  # [C], how many these are
     log_prior: NDArray[np.float64]  # [C, N]
-    log_messages: NDArray[np.float64]  # [U N + 1, N], of unit u to its cell i in row u N + i; 0
+    log_messages: NDArray[np.float64]  # [U N + 1, N], unit u to its cell i: row u N + i; last row 0
     log_odds: NDArray[np.float64]  # [C, N], from the placement factor of each digit to each cell
     log_beliefs: NDArray[np.float64]  # [C, N]
     beliefs: NDArray[np.float64]  # [C, N]

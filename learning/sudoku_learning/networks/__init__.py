@@ -1,13 +1,7 @@
 """Networks: a body that reads boards, heads that answer, and the policy that plays them."""
 
 from sudoku_learning.networks.attention import AttentionBlock, AttentionConfig
-from sudoku_learning.networks.bodies import (
-    Body,
-    BodyConfig,
-    Features,
-    RecurrentBody,
-    chunks,
-)
+from sudoku_learning.networks.bodies import Body, BodyConfig, Features, RecurrentBody, chunks
 from sudoku_learning.networks.factor_graph import FactorGraphConfig, RecurrentState
 from sudoku_learning.networks.heads import (
     ILLEGAL_LOGIT,

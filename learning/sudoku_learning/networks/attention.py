@@ -62,17 +62,13 @@ class AttentionBody(TokenBody):
         cells: Tensor = self.digit(boards.flatten(1).long()) + self.position
         for block in self.blocks:
             cells = block(cells)
-        out: Tensor = self.norm(cells)
-        return out
+        return self.norm(cells)
 
 
 class AttentionBlock(nn.Module):
     """Attention of all cells to all cells, then a perceptron, each after a norm and added.
 
-    Args:
-        width: W of a token.
-        heads: of the attention; they divide the width.
-        hidden: width of the perceptron's hidden layer.
+    The heads divide the width W of a token; `hidden` is that of the perceptron's hidden layer.
     """
 
     def __init__(self, width: int, heads: int, hidden: int) -> None:
@@ -87,5 +83,4 @@ class AttentionBlock(nn.Module):
         """Return the next tokens `[B, T, W]`."""
         normed = self.before_attention(cells)
         cells = cells + self.attention(normed, normed, normed, need_weights=False)[0]
-        out: Tensor = cells + self.perceptron(self.before_perceptron(cells))
-        return out
+        return cells + self.perceptron(self.before_perceptron(cells))

@@ -34,14 +34,10 @@ class Body(Protocol):
     def __call__(
         self, boards: Tensor, masks: Tensor, geometry: Geometry, all_rounds: bool = False
     ) -> Any:
-        """Return the `Features` of boards of one geometry.
+        """Return the `Features` of boards int8 `[B, N, N]`, 0 = blank, of one geometry.
 
-        Args:
-            boards: int8 `[B, N, N]`, 0 = blank.
-            masks: bool `[B, N**3]`, the legal placements.
-            geometry: the boards' units.
-            all_rounds: keep the features after each round, R of them, where the body has
-                rounds; else only the last, R = 1.
+        The masks bool `[B, N**3]` are the legal placements. With `all_rounds` the features after
+        each round are kept, R of them, where the body has rounds; else only the last, R = 1.
         """
 
     def placement_readout(self, width: int) -> nn.Module:
@@ -50,10 +46,8 @@ class Body(Protocol):
     def board_readout(self, width: int, extensive: bool = False) -> nn.Module:
         """Make a module that maps features to float32 `[R, B, width]`.
 
-        Args:
-            width: numbers a board.
-            extensive: they add up over the parts of a board, as the log of a count does. The
-                factor-graph body then sums over its parts; other bodies read them as any numbers.
+        Extensive numbers add up over the parts of a board, as the log of a count does: the
+        factor-graph body then sums over its parts; other bodies read them as any numbers.
         """
 
 
@@ -88,17 +82,10 @@ class RecurrentBody(Protocol):
     ) -> Any:
         """Return the `Features` of boards, see `Body` for the first arguments.
 
-        Args:
-            boards: int8 `[B, N, N]`.
-            masks: bool `[B, N**3]`.
-            geometry: the boards' units.
-            all_rounds: keep the features after each round.
-            recurrent_states: for each board the state in which an earlier call left it (no
-                gradient goes back there), or None for the first state. If they are given, the
-                features hold the states after the last round, as `recurrent_states`.
-            rounds: how many; None takes `self.rounds`.
-            graph: `graph` of the features of an earlier call on the same boards and masks, to save
-                computing it again; None computes it.
+        The `recurrent_states` are for each board that in which an earlier call left it (no gradient
+        goes back there), or None for the first; if given, the features hold those after the last
+        round. `rounds` are by default `self.rounds`. `graph` is that of the features of an earlier
+        call on the same boards and masks, to save computing it again.
         """
 
 
@@ -108,8 +95,7 @@ class BodyConfig(Protocol):
     def build(self, geometry: Geometry) -> Any:
         """Make the body for boards of that geometry; factor-graph bodies play any other too.
 
-        Raises:
-            ValueError: if the body can't play such boards.
+        Raises ValueError if the body can't play such boards.
         """
 
 

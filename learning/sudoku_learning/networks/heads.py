@@ -97,11 +97,7 @@ class CellDigitsConfig:
     """Which digit each cell of the solution holds, all cells at once."""
 
     def build(self, body: Body) -> nn.Module:
-        """Make the head: features to log-probabilities float32 `[R, B, N**2, N]`.
-
-        They are normalised over the digits of a cell; cells without a legal placement hold
-        `ILLEGAL_LOGIT`.
-        """
+        """Make a `CellDigitsHead`."""
         return CellDigitsHead(body)
 
 
@@ -165,7 +161,10 @@ class CellDigitsHead(nn.Module):
         self.readout = body.placement_readout(1)
 
     def forward(self, features: Features) -> Tensor:
-        """Return log-probabilities float32 `[R, B, N**2, N]`."""
+        """Return log-probabilities float32 `[R, B, N**2, N]`, normalised over a cell's digits.
+
+        Cells without a legal placement hold `ILLEGAL_LOGIT`.
+        """
         logits = _spread(self.readout(features).squeeze(2), features)
         size = round(logits.shape[2] ** (1 / 3))
         logits = logits.view(*logits.shape[:2], size * size, size)

@@ -42,12 +42,9 @@ class TokenFeatures:
 
 
 class TokenBody(nn.Module):
-    """A body that gives each board tokens; its readouts are linear maps of them.
+    """A body that gives each board T tokens of width W; its readouts are linear maps of them.
 
-    Args:
-        geometry: of the boards; no other size can be played.
-        num_tokens: T, 1 or the number of cells.
-        width: W of a token.
+    T is 1 or the number of cells; boards of another size than the geometry's can't be played.
     """
 
     def __init__(self, geometry: Geometry, num_tokens: int, width: int) -> None:
@@ -59,11 +56,7 @@ class TokenBody(nn.Module):
     def forward(
         self, boards: Tensor, masks: Tensor, geometry: Geometry, all_rounds: bool = False
     ) -> TokenFeatures:
-        """Return the features of boards and masks, see `Body`; there is one round.
-
-        Raises:
-            ValueError: if the boards are not of the size it was made for.
-        """
+        """Return the features of boards, see `Body`; one round; ValueError if of another size."""
         check_size(geometry, self._geometry)
         index = masks.flatten().nonzero().squeeze(1)
         return TokenFeatures(self.tokens(boards), index, (masks.shape[0], masks.shape[1]))
@@ -93,8 +86,7 @@ class MLPBody(TokenBody):
 
     def tokens(self, boards: Tensor) -> Tensor:
         """Return the last hidden layer, `[B, 1, W]`."""
-        hidden: Tensor = self.layers(one_hot(boards).flatten(1))
-        return hidden[:, None]
+        return self.layers(one_hot(boards).flatten(1))[:, None]
 
 
 class _PlacementReadout(nn.Module):
@@ -119,11 +111,7 @@ def one_hot(boards: Tensor) -> Tensor:
 
 
 def check_size(geometry: Geometry, wanted: Geometry) -> None:
-    """Check that boards have the size a body was made for.
-
-    Raises:
-        ValueError: if not; the message names both sizes.
-    """
+    """Raise a ValueError that names both sizes unless boards have the size a body was made for."""
     if geometry.size != wanted.size:
         raise ValueError(
             f"the network was made for {wanted.size}x{wanted.size} boards, these are "

@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 class MoveQueue:
     """A digit for some blank cells of each of B games, with a score; the best are played first.
 
-    The queue of a game is dropped once the game goes on by another move than the queued one.
-
-    Args:
-        puzzles: int8 `[B, N, N]`, where the games begin; the queues are empty.
+    Games begin at puzzles int8 `[B, N, N]` with empty queues; the queue of a game is dropped once
+    it goes on by another move than the queued one.
     """
 
     def __init__(self, puzzles: NDArray[np.int8]) -> None:
@@ -21,11 +19,7 @@ class MoveQueue:
         self._scores = np.full(puzzles.shape, -np.inf, np.float32)
 
     def check(self, boards: NDArray[np.int8]) -> None:
-        """Check that there is a board for each game.
-
-        Raises:
-            ValueError: if not.
-        """
+        """Raise ValueError unless there is a board for each game."""
         if boards.shape != self._expected.shape:
             raise ValueError(
                 f"boards {list(boards.shape)}, but the games were started with "

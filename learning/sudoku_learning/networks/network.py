@@ -32,13 +32,7 @@ CONVERGENCE_HEADS = ("policy", "q")
 
 
 class Network(nn.Module):
-    """A body and its heads.
-
-    Args:
-        body: makes the body.
-        heads: make the heads, by name.
-        geometry: of the boards it will play; a body on the factor graph plays any other too.
-    """
+    """A body and its heads, by name, for boards of a geometry (the factor graph plays any)."""
 
     def __init__(
         self, body: BodyConfig, heads: Mapping[str, HeadConfig], geometry: Geometry
@@ -48,16 +42,10 @@ class Network(nn.Module):
         self.heads = nn.ModuleDict({name: head.build(self.body) for name, head in heads.items()})
 
     def forward(self, boards: Tensor, masks: Tensor, geometry: Geometry) -> dict[str, Tensor]:
-        """Evaluate boards of one geometry.
+        """Evaluate boards int8 `[B, N, N]`, 0 = blank, with the legal placements bool `[B, N**3]`.
 
-        Args:
-            boards: int8 `[B, N, N]`, 0 = blank.
-            masks: bool `[B, N**3]`, the legal placements.
-            geometry: the boards' units.
-
-        Returns:
-            The output of each head, by the head's name; e.g. logits float32 `[B, N**3]`
-            with `ILLEGAL_LOGIT` where the mask is False, and values float32 `[B]`.
+        Returns the output of each head, by its name; e.g. logits float32 `[B, N**3]` with
+        `ILLEGAL_LOGIT` where the mask is False, and values float32 `[B]`.
         """
         features = self.body(boards, masks, geometry)
         return {name: head(features)[-1] for name, head in self.heads.items()}
@@ -98,9 +86,7 @@ class Network(nn.Module):
     ) -> list[RecurrentState] | None:
         """Run the rounds of `forward_until_converged`, in evaluation mode and without gradients.
 
-        Returns:
-            The recurrent state of each board after its last round; None unless the network
-            `can_converge`.
+        Returns the recurrent state of each board after them; None unless it `can_converge`.
         """
         if not self.can_converge:
             return None
@@ -121,9 +107,7 @@ class Network(nn.Module):
     ) -> tuple[dict[str, Tensor], list[RecurrentState]]:
         """Return the outputs of the heads and the recurrent states once boards have converged."""
         body = self.body
-        convergence_head = next(
-            self.heads[name] for name in CONVERGENCE_HEADS if name in self.heads
-        )
+        deciding = next(self.heads[name] for name in CONVERGENCE_HEADS if name in self.heads)
         outputs: dict[str, Tensor] = {}
         states: list[Any] = [None] * len(boards)
         rows, graph = torch.arange(len(boards)), None
@@ -139,7 +123,7 @@ class Network(nn.Module):
                 if name not in outputs:
                     outputs[name] = output.new_empty(len(boards), *output.shape[1:])
                 outputs[name][rows] = output
-            distances = convergence_head(features)[-1].abs()
+            distances = deciding(features)[-1].abs()
             is_open = ((distances < body.convergence_margin) & given[1]).any(1)
             if not is_open.any():
                 break

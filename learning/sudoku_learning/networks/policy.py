@@ -29,11 +29,7 @@ class PlacementPolicy(ABC):
 
     @property
     def geometry(self) -> Geometry:
-        """The units of the boards in play.
-
-        Raises:
-            RuntimeError: before the first reset.
-        """
+        """The units of the boards in play; raises RuntimeError before the first reset."""
         if self._geometry is None:
             raise RuntimeError("call reset(puzzles, geometry, rng) first")
         return self._geometry
@@ -45,14 +41,9 @@ class PlacementPolicy(ABC):
         self._geometry = geometry
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Choose a placement for each board that has a legal one; 0 for the others.
+        """Choose a placement for each board int8 `[B, N, N]`: int64 `[B]`, 0 if none is legal.
 
-        Args:
-            boards: int8 `[B, N, N]`.
-            action_masks: bool `[B, A]`; erasures are never chosen.
-
-        Returns:
-            int64 `[B]`.
+        Masks are bool `[B, A]`; erasures are never chosen.
         """
         masks = action_masks[:, : self.geometry.num_placements]
         choices = np.zeros(len(boards), np.int64)
@@ -97,8 +88,7 @@ class NetworkPolicy(PlacementPolicy):
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Choose a placement for each board: the next queued one, else what `choose` returns.
 
-        Raises:
-            ValueError: if there are not as many boards as games were started with.
+        Raises ValueError if there are not as many boards as games were started with.
         """
         masks = action_masks[:, : self.geometry.num_placements].copy()
         self._queue.check(boards)
@@ -121,9 +111,7 @@ class NetworkPolicy(PlacementPolicy):
     def queue(self, scores: NDArray[np.float32]) -> None:
         """Queue placements to follow the one that `choose` is about to return.
 
-        Args:
-            scores: float32 `[B, N**3]`, for all boards that `choose` was given; the best are
-                played first, and those of -inf are not queued.
+        The best scores float32 `[B, N**3]`, of its boards, are played first; -inf is not queued.
         """
         self._scores_to_queue.append(scores)
 

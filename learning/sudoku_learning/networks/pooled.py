@@ -124,12 +124,7 @@ class _BoardReadout(nn.Module):
     def forward(self, features: PooledFeatures) -> Tensor:
         factors = features.factors
         every = torch.arange(len(factors), device=factors.device)
-        pooled = [
-            functional.embedding_bag(every, factors, features.factor_offsets, mode=mode)
-            for mode in ("mean", "max")
-        ]
-        out: Tensor = self.perceptron(torch.cat(pooled, 1))
-        return out[None]
+        return self.perceptron(_mean_and_max(every, factors, features.factor_offsets))[None]
 
 
 class _Layer(nn.Module):
@@ -140,15 +135,14 @@ class _Layer(nn.Module):
         self.keep = nn.Linear(channels, channels)
 
     def forward(self, variables: Tensor, factors: Tensor, edges: _Edges) -> tuple[Tensor, Tensor]:
-        pooled = [
-            functional.embedding_bag(
-                edges.edge_variable, variables, edges.factor_offsets, mode=mode
-            )
-            for mode in ("mean", "max")
-        ]
-        features = torch.cat([*pooled, factors, edges.inverse_degrees], 1)
+        pooled = _mean_and_max(edges.edge_variable, variables, edges.factor_offsets)
+        features = torch.cat([pooled, factors, edges.inverse_degrees], 1)
         factors = functional.relu(self.gather(features))
-        messages = functional.embedding_bag(
-            edges.variable_factors, self.spread(factors), mode="sum"
-        )
+        sent = self.spread(factors)
+        messages = functional.embedding_bag(edges.variable_factors, sent, mode="sum")
         return variables + functional.relu(self.keep(variables) + messages), factors
+
+
+def _mean_and_max(rows: Tensor, numbers: Tensor, offsets: Tensor) -> Tensor:
+    bags = [functional.embedding_bag(rows, numbers, offsets, mode=mode) for mode in ("mean", "max")]
+    return torch.cat(bags, 1)

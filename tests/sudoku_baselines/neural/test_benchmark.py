@@ -100,7 +100,7 @@ def test_guissart_plays_banks_and_lists(tmp_path):
     test = puzzles.load("4x4", "test")[:6]
     listed.write_text("\n".join("".join(map(str, each.ravel())) for each in test.puzzles) + "\n")
     config = ("--config.env", "Sudoku4x4-v0", "--config.grids", "24", "--config.epochs", "1")
-    config += ("--config.iterations", "3", "--config.boards", "8", "--config.validation-games", "4")
+    config += ("--config.iterations", "3", "--config.grids", "8", "--config.validation-games", "4")
     part = ("guissart", *config, "--sets", "4x4", "--lists", str(listed), "--count", "10")
     rows = run(neural_9x9, tmp_path, *part)
     assert [row["set"] for row in rows] == ["4x4"] * 4 + ["some"] * 4

@@ -37,10 +37,7 @@ Evaluator = Callable[
 class BatchedSearch:
     """The search trees of G games, for a search before each of their moves.
 
-    Args:
-        boards: int8 `[G, N, N]`, the first ones; later boards of a game hold more digits.
-        geometry: the boards' units.
-        config: settings of the search.
+    They begin at boards int8 `[G, N, N]`; later boards of a game hold more digits.
     """
 
     def __init__(self, boards: NDArray[np.int8], geometry: Geometry, config: SearchConfig) -> None:
@@ -120,17 +117,7 @@ def tree_search(
     root_noise: tuple[float, float, np.random.Generator] | None = None,
     rng: np.random.Generator | None = None,
 ) -> SearchOutput:
-    """Search from B boards at once, each in a new tree.
-
-    Args:
-        boards: see `BatchedSearch.search`.
-        masks: see `BatchedSearch.search`.
-        geometry: the boards' units.
-        evaluate: the network, see `Evaluator`.
-        config: settings of the search.
-        root_noise: see `BatchedSearch.search`.
-        rng: see `BatchedSearch.search`.
-    """
+    """Search from B boards at once, each in a new tree; see `BatchedSearch.search`."""
     trees = BatchedSearch(boards, geometry, config)
     return trees.search(np.arange(len(boards)), boards, masks, evaluate, root_noise, rng)
 

@@ -18,13 +18,14 @@ from sudoku_gym.kernels.layout import (
     unit_tables,
 )
 from sudoku_gym.policies.actions import Actions
+from sudoku_gym.storage.checks import check_counts
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
 
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """KernelSettings of the search."""
+    """Settings of the search."""
 
     simulations: int = 200
     """simulations a move; those kept from the search before count"""
@@ -57,12 +58,9 @@ class SearchConfig:
     """what may be placed in a blank cell: `legal`, its candidates; `blank`, any digit"""
 
     def __post_init__(self) -> None:
-        if self.simulations < 1:
-            raise ValueError(f"simulations must be at least 1, not {self.simulations}")
+        check_counts(self, "simulations", "considered")
         if self.simulations >= 2**16:
             raise ValueError(f"simulations must be below {2**16}, not {self.simulations}")
-        if self.considered < 1:
-            raise ValueError(f"considered must be at least 1, not {self.considered}")
         for name in ("c_puct", "c_visit", "c_scale"):
             if not 0 <= getattr(self, name) < np.inf:
                 raise ValueError(f"{name} must be at least 0 and finite, not {getattr(self, name)}")
@@ -74,9 +72,8 @@ class SearchConfig:
         }
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
-                raise ValueError(
-                    f"{name} must be {allowed[0]!r} or {allowed[1]!r}, not {getattr(self, name)!r}"
-                )
+                wanted = " or ".join(map(repr, allowed))
+                raise ValueError(f"{name} must be {wanted}, not {getattr(self, name)!r}")
 
 
 class Scoring(NamedTuple):

@@ -27,11 +27,7 @@ SMALLEST_PRIOR = np.float32(np.finfo(np.float32).tiny)  # a prior of 0 has no lo
 def start_halving(trees, settings, games, noise):
     """Sort the edges of some roots by g + logits, and begin the sequential halving among them.
 
-    Args:
-        trees: the trees.
-        settings: see `config.KernelSettings`.
-        games: int64 `[n]`.
-        noise: float64 `[n, N**3]`, the Gumbel variables g.
+    `noise` float64 `[n, N**3]` holds the Gumbel variables g of the games int64 `[n]`.
     """
     trees, settings = uncounted_trees(trees), uncounted_settings(settings)
     for i in range(len(games)):

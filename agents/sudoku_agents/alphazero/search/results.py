@@ -20,29 +20,26 @@ from sudoku_gym.kernels.endings import SPARSE
 
 @dataclass(frozen=True)
 class SearchOutput:
-    """What a search found out about each of B roots.
-
-    Attributes:
-        visit_counts: int32 `[B, N**3]`, how often each action was simulated.
-        values: float32 `[B]`, what the root is worth: the mean over the simulations, or the best
-            value, see `SearchConfig.backup`; 1 or 0 where it is proven to be.
-        solved: bool `[B, N**3]`, actions that are proven to win.
-        refuted: bool `[B, N**3]`, legal actions after which the board can't be solved any more.
-        solutions: int8 `[B, N, N]`, the solved board that was met, zeros where there is none.
-        action_weights: float32 `[B, N**3]`, rows sum to 1: the improved policy, which a network
-            learns. PUCT: visit counts as shares. Gumbel: the softmax of logits + sigma(completed
-            Q). Refuted actions have no share, and where a win is proven, or no visit counts, it is
-            the network's policy among the actions that win, or are left.
-        scores: float32 `[B, N**3]`, see `best_actions`.
-    """
+    """What a search found out about each of B roots."""
 
     visit_counts: NDArray[np.int32]
+    """`[B, N**3]`, how often each action was simulated"""
     values: NDArray[np.float32]
+    """`[B]`, what the root is worth: the mean over the simulations, or the best value, see
+    `SearchConfig.backup`; 1 or 0 where it is proven to be"""
     solved: NDArray[np.bool_]
+    """`[B, N**3]`, actions that are proven to win"""
     refuted: NDArray[np.bool_]
+    """`[B, N**3]`, legal actions after which the board can't be solved any more"""
     solutions: NDArray[np.int8]
+    """`[B, N, N]`, the solved board that was met, zeros where there is none"""
     action_weights: NDArray[np.float32]
+    """`[B, N**3]`, rows sum to 1: the improved policy, which a network learns. PUCT: visit counts
+    as shares. Gumbel: the softmax of logits + sigma(completed Q). Refuted actions have no share,
+    and where a win is proven, or no visit counts, it is the network's policy among the actions that
+    win, or are left"""
     scores: NDArray[np.float32]
+    """`[B, N**3]`, see `best_actions`"""
 
     def best_actions(self) -> NDArray[np.int64]:
         """The actions to play, int64 `[B]`: among those proven to win, or all, the best.
@@ -55,17 +52,9 @@ class SearchOutput:
 
 @njit(cache=True)
 def root_results(trees, settings, games, priors, masks):
-    """Return what was found at the roots of some games.
+    """Return the arrays of a `SearchOutput` at the roots of games int64 `[n]`, the boards flat.
 
-    Args:
-        trees: the trees.
-        settings: see `config.KernelSettings`.
-        games: int64 `[n]`.
-        priors: float32 `[n, N**3]`, the network's at the roots, without noise.
-        masks: bool `[n, N**3]`, the legal placements.
-
-    Returns:
-        The arrays of a `SearchOutput`, in its order, the boards flat.
+    Priors float32 `[n, N**3]` are the network's, without noise; masks bool of that shape.
     """
     trees, settings = uncounted_trees(trees), uncounted_settings(settings)
     scoring, is_sparse = settings.scoring, settings.rules.reward == SPARSE

@@ -28,17 +28,9 @@ from sudoku_gym.kernels.moves import copy_position, copy_row, set_up
 
 @njit(cache=True)
 def advance_root(trees, settings, games, boards, masks):
-    """Make `boards[i]` the root of the tree of game `games[i]`.
+    """Make `boards[i]` int8 `[N**2]` the root of game `games[i]`, with legal placements `masks[i]`.
 
-    Args:
-        trees: the trees.
-        settings: see `config.KernelSettings`.
-        games: int64 `[n]`.
-        boards: int8 `[n, N**2]`.
-        masks: bool `[n, N**3]`, the legal placements.
-
-    Returns:
-        bool `[n]`, whether the root must be evaluated and expanded.
+    Returns bool `[n]`, whether the root must be evaluated and expanded.
     """
     trees, settings = uncounted_trees(trees), uncounted_settings(settings)
     sizes, tables, is_sparse = settings.sizes, settings.tables, settings.rules.reward == SPARSE

@@ -78,11 +78,7 @@ def select_puct(trees, game, node, scoring):
 
 @inlined
 def mixed_value(trees, game, node, scoring):
-    """Return what unvisited edges are taken to be worth (Danihelka et al., equation 33).
-
-    Returns:
-        the value, the sum of all visits, and the most visits of an edge.
-    """
+    """Return the worth of unvisited edges (Danihelka et al., equation 33), all and most visits."""
     first = trees.node_first_edge[game, node]
     visits, most, mass, weighted = 0, 0, 0.0, 0.0
     for edge in range(first, first + trees.node_num_visited[game, node]):

@@ -38,16 +38,8 @@ from sudoku_gym.kernels.moves import copy_position, copy_row, place
 def simulate(trees, settings, leaf_boards, leaf_masks):
     """Walk each tree that has simulations left down to a leaf; write new leaves as boards.
 
-    Args:
-        trees: the trees; `path_edges` and `path_length` are written, and new nodes are added.
-        settings: see `config.KernelSettings`.
-        leaf_boards: int8 `[G, N**2]`, written where the leaf must be evaluated.
-        leaf_masks: int8 `[G, N**3]`, the legal placements, written where the leaf must be
-            evaluated.
-
-    Returns:
-        leaves int32 `[G]`, values float32 `[G]` (where they are known), is_open bool `[G]`:
-        whether the leaf must be evaluated.
+    Boards int8 `[G, N**2]` and masks int8 `[G, N**3]` are written where the leaf must be evaluated.
+    Returns leaves int32, values float32 (where known), and which must be evaluated, bool `[G]`.
     """
     trees, settings = uncounted_trees(trees), uncounted_settings(settings)
     sizes, is_sparse = settings.sizes, settings.rules.reward == SPARSE
@@ -130,18 +122,9 @@ def _set_up_node(trees, settings, game, parent, node, edge, depth):
 
 @njit(cache=True)
 def expand(trees, settings, games, nodes, priors, values, masks):
-    """Give node `nodes[i]` of game `games[i]` its edges.
+    """Give node `nodes[i]` of game `games[i]` its edges, priors `[N**3]` and value.
 
     Those are the placements of `masks[i]` that are not refuted, or all of them at a lost node.
-
-    Args:
-        trees: the trees.
-        settings: see `config.KernelSettings`.
-        games: int64 `[n]`.
-        nodes: int32 `[n]`.
-        priors: float32 `[n, N**3]`.
-        values: float32 `[n]`.
-        masks: bool `[n, N**3]`.
     """
     trees, settings = uncounted_trees(trees), uncounted_settings(settings)
     sizes, state = settings.sizes, trees.node_states

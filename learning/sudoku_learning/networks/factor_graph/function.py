@@ -63,10 +63,8 @@ class _Rounds(torch.autograd.Function):
         variables = torch.empty((depth, len(graph.positions), width), dtype=torch.float32)
         factors = torch.empty((depth, len(graph.factor_ptr) - 1, width), dtype=torch.float32)
         ctx.initial = initial.is_new, _flat(initial.states, width)
-        states = _flat(final, width)
-        forward(
-            graph, packed, ctx.initial, rounds, Outputs(_rows(variables), _rows(factors)), states
-        )
+        outputs, states = Outputs(_rows(variables), _rows(factors)), _flat(final, width)
+        forward(graph, packed, ctx.initial, rounds, outputs, states)
         if width > channels:  # otherwise `states` are views of `final`
             for array, flat in zip(final, states, strict=True):
                 array[:] = flat.reshape(-1, width)[:, :channels]
@@ -81,9 +79,8 @@ class _Rounds(torch.autograd.Function):
         packed = _pack(weights)
         grads = PackedWeights(*(np.zeros_like(array) for array in packed))
         width = len(packed.start)
-        output_grads = Outputs(
-            _grad_rows(grad_variables, ctx.depth, width), _grad_rows(grad_factors, ctx.depth, width)
-        )
+        both = (grad_variables, grad_factors)
+        output_grads = Outputs(*(_grad_rows(grad, ctx.depth, width) for grad in both))
         transposed = _transpose(packed)
         backward(ctx.graph, packed, transposed, ctx.initial, ctx.rounds, output_grads, grads)
         return None, None, None, None, None, *_unpack(grads, weights)
@@ -129,11 +126,9 @@ def _padded(array: NDArray[np.float32], channels: int) -> NDArray[np.float32]:
 def _transpose(packed: PackedWeights) -> PackedWeights:
     width = len(packed.start)
     outputs_of = {"message": width, "gate": 2 * width, "intersection_gate": 2 * width}
+    matrices = {name: getattr(packed, name).reshape(-1, n) for name, n in outputs_of.items()}
     return packed._replace(
-        **{
-            name: np.ascontiguousarray(getattr(packed, name).reshape(-1, outputs).T).ravel()
-            for name, outputs in outputs_of.items()
-        }
+        **{name: np.ascontiguousarray(matrix.T).ravel() for name, matrix in matrices.items()}
     )
 
 

@@ -70,10 +70,8 @@ def _find_intersections(positions, variable_edges, factor_ptr, board_variable_pt
                 pair = table[cell, j, 0]
                 if pair < 0:
                     continue
-                one, other = (
-                    variable_edges[v, table[cell, j, 1]],
-                    variable_edges[v, table[cell, j, 2]],
-                )
+                one = variable_edges[v, table[cell, j, 1]]
+                other = variable_edges[v, table[cell, j, 2]]
                 if one >= num_edges or other >= num_edges:
                     continue
                 key = pair * size + positions[v] % size

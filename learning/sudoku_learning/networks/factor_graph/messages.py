@@ -48,10 +48,8 @@ def factor_to_variable(graph, span, to_factor, to_variable, width):
     """Write the log of the sum of the factor's other messages to each edge."""
     epsilon, zero = spread(EPSILON), spread(0.0)
     for f in range(span.first_factor, span.end_factor):
-        first, end = (
-            graph.factor_ptr[f] - span.first_edge,
-            graph.factor_ptr[f + 1] - span.first_edge,
-        )
+        first = graph.factor_ptr[f] - span.first_edge
+        end = graph.factor_ptr[f + 1] - span.first_edge
         for j in range(0, width, LANES):
             before = epsilon
             for edge in range(first, end):
@@ -69,10 +67,8 @@ def factor_to_variable(graph, span, to_factor, to_variable, width):
 def aggregate_factors(graph, span, to_factor, factors, width):
     """Write the log of the sum of each factor's messages to `factors [F H]`."""
     for f in range(span.first_factor, span.end_factor):
-        first, end = (
-            graph.factor_ptr[f] - span.first_edge,
-            graph.factor_ptr[f + 1] - span.first_edge,
-        )
+        first = graph.factor_ptr[f] - span.first_edge
+        end = graph.factor_ptr[f + 1] - span.first_edge
         for j in range(0, width, LANES):
             total = spread(EPSILON)
             for edge in range(first, end):
@@ -100,10 +96,8 @@ def aggregate_variables(graph, span, to_variable, x, x_width, width):
 def aggregate_factors_backward(graph, span, to_factor, grad_factors, grad_to_factor, width):
     """Add the derivatives of the messages, given those of `aggregate_factors`."""
     for f in range(span.first_factor, span.end_factor):
-        first, end = (
-            graph.factor_ptr[f] - span.first_edge,
-            graph.factor_ptr[f + 1] - span.first_edge,
-        )
+        first = graph.factor_ptr[f] - span.first_edge
+        end = graph.factor_ptr[f + 1] - span.first_edge
         for j in range(0, width, LANES):
             total = spread(EPSILON)
             for edge in range(first, end):
@@ -124,10 +118,8 @@ def factor_to_variable_backward(graph, span, to_factor, grads, x_width, width):
     slopes = np.empty(MAX_DEGREE * LANES, np.float32)
     befores = np.empty(MAX_DEGREE * LANES, np.float32)
     for f in range(span.first_factor, span.end_factor):
-        first, end = (
-            graph.factor_ptr[f] - span.first_edge,
-            graph.factor_ptr[f + 1] - span.first_edge,
-        )
+        first = graph.factor_ptr[f] - span.first_edge
+        end = graph.factor_ptr[f + 1] - span.first_edge
         for j in range(0, width, LANES):
             before = spread(EPSILON)
             for edge in range(first, end):

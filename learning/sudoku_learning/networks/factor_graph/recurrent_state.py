@@ -72,13 +72,9 @@ def join_states(
 
 def split_states(states: RecurrentState, graph: FactorGraph) -> list[RecurrentState]:
     """Return the state of each board; they are views of the whole."""
+    pairs = list(zip(states, state_ptrs(graph), strict=True))
     return [
-        RecurrentState(
-            *(
-                array[ptr[b] : ptr[b + 1]]
-                for array, ptr in zip(states, state_ptrs(graph), strict=True)
-            )
-        )
+        RecurrentState(*(array[ptr[b] : ptr[b + 1]] for array, ptr in pairs))
         for b in range(len(graph.board_variable_ptr) - 1)
     ]
 

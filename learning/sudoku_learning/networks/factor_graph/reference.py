@@ -15,11 +15,7 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from sudoku_learning.networks.factor_graph.graph import FactorGraph
-from sudoku_learning.networks.factor_graph.messages import (
-    EPSILON,
-    MAX_LOG_MESSAGE,
-    MESSAGE_SCALE,
-)
+from sudoku_learning.networks.factor_graph.messages import EPSILON, MAX_LOG_MESSAGE, MESSAGE_SCALE
 from sudoku_learning.networks.factor_graph.recurrent_state import (
     InitialStates,
     RecurrentState,
@@ -127,9 +123,8 @@ def run_rounds(
         ValueError: if there is not a state for each board, or one belongs to another board.
     """
     edges = _Edges.of(graph, weights.start)
-    intersections = None
-    if len(weights.intersection_start):
-        intersections = _Intersections(graph, weights.start)
+    has_intersections = len(weights.intersection_start) > 0
+    intersections = _Intersections(graph, weights.start) if has_intersections else None
     features = torch.from_numpy(graph.walk_features).to(weights.start)
     features = torch.nn.functional.pad(features, (0, len(weights.start) - features.shape[1]))
     variables = weights.start.expand(len(graph.positions), -1)

@@ -115,9 +115,8 @@ def multiply_add(_typing, left, right, third):
     def generate(_context, builder, _signature, arguments):
         kind = ir.FunctionType(_FLOATS, [_FLOATS] * 3)
         name = f"llvm.fmuladd.v{LANES}f32"
-        return builder.call(
-            cgutils.get_or_insert_function(builder.module, kind, name), list(arguments)
-        )
+        function = cgutils.get_or_insert_function(builder.module, kind, name)
+        return builder.call(function, list(arguments))
 
     return VECTOR(VECTOR, VECTOR, VECTOR), generate
 
