@@ -129,7 +129,7 @@ def test_a_checkpoint_is_replaced_whole(tmp_path, monkeypatch):
 
     saved(tmp_path, 1, 2)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(checkpoint, "remove", interrupt)
+        patch.setattr(checkpoint, "remove_checkpoint", interrupt)
         saved(tmp_path, 2)
     assert checkpoint_in(tmp_path).name == "000001"
     saved(tmp_path, 2)
