@@ -94,23 +94,21 @@ def test_products(inputs, outputs):
 
     out = y.copy()
     njit(products.add_product.py_func)(
-        x.ravel(), inputs + spare, weights.ravel(), inputs, outputs, out.reshape(-1),
-        outputs + spare, rows,
-    )  # fmt: skip
+        x.ravel(), inputs + spare, weights.ravel(), out.reshape(-1), outputs, outputs + spare, rows
+    )
     expected = y.copy()
     expected[:, :outputs] += x[:, :inputs] @ weights
     np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5)
 
     out = weights.copy()
+    flat = np.ascontiguousarray(y[:, :outputs])
     njit(products.add_outer_products.py_func)(
-        x.ravel(), inputs + spare, y.ravel(), outputs + spare, inputs, outputs, out.reshape(-1),
-        rows,
-    )  # fmt: skip
-    expected = weights + x[:, :inputs].T @ y[:, :outputs]
+        x.ravel(), inputs + spare, flat.ravel(), outputs, out.reshape(-1), rows
+    )
+    expected = weights + x[:, :inputs].T @ flat
     np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5)
 
     total = weights[0].copy()
-    flat = np.ascontiguousarray(y[:, :outputs])
     njit(products.add_rows.py_func)(flat.ravel(), outputs, total, rows)
     np.testing.assert_allclose(total, weights[0] + flat.sum(0), rtol=1e-5, atol=1e-5)
     njit(products.fill_rows.py_func)(weights[0].copy(), flat.reshape(-1), rows, outputs)
