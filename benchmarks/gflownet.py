@@ -37,8 +37,8 @@ from sudoku_agents.gflownet.orders import ForwardMasks, Order
 from sudoku_agents.gflownet.sampler import sample_trajectories
 from sudoku_agents.gflownet.trajectories import Trajectories, rollout
 from sudoku_gym import board, puzzles, solver
+from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.geometry import Geometry, symmetry
-from sudoku_gym.policies.actions import sample_actions
 from sudoku_gym.puzzles.complete4x4 import solution_grids
 from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_learning.networks import BodyConfig, FactorGraphConfig, MLPConfig

@@ -14,12 +14,12 @@ from sudoku_gym.registration import register_all
 
 if TYPE_CHECKING:
     from sudoku_gym import board, puzzles, solver
+    from sudoku_gym.board.actions import sample_actions
     from sudoku_gym.envs.sudoku import SudokuEnv
     from sudoku_gym.envs.vector import SudokuVectorEnv
     from sudoku_gym.evaluation import Evaluation, compare, evaluate
     from sudoku_gym.geometry import Geometry
     from sudoku_gym.policies import Policy, Solver, load_policy
-    from sudoku_gym.policies.actions import sample_actions
 
 __all__ = [
     "Evaluation",
@@ -48,7 +48,7 @@ _HOMES = {
     "compare": "evaluation",
     "evaluate": "evaluation",
     "load_policy": "policies",
-    "sample_actions": "policies.actions",
+    "sample_actions": "board.actions",
 }
 
 register_all()

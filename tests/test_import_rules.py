@@ -60,7 +60,6 @@ SUBPACKAGES = {
         "compiler",
         "storage",
         "plugins",
-        "usage_errors",
         "geometry",
         "kernels",
         "board",
@@ -101,7 +100,7 @@ SUBPACKAGES = {
     "baselines/sudoku_baselines": ("classical", "belief_propagation", "neural", "leaderboard"),
 }
 # The subpackages of sudoku_gym are folders, but for these.
-FILES = {"plugins", "board", "usage_errors", "registration", "testing", "__main__"}
+FILES = {"registration", "testing", "__main__"}
 
 
 def imported_modules(source):

@@ -26,8 +26,8 @@ from sudoku_gym.cli.play import Play
 from sudoku_gym.cli.solve import Solve
 from sudoku_gym.cli.terminal import plain, replace_unprintable
 from sudoku_gym.cli.watch import Watch
-from sudoku_gym.plugins import import_from
-from sudoku_gym.usage_errors import short_usage_errors
+from sudoku_gym.plugins import add_import_folder
+from sudoku_gym.plugins.usage_errors import short_usage_errors
 
 PROGRAM = "sudoku-gym"
 BAD_INPUT = 2
@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"{PROGRAM} {version(PROGRAM)}")
             return 0
         with suppress(FileNotFoundError):  # the working folder may be gone
-            import_from(os.getcwd())  # module:attribute shall find the user's own file
+            add_import_folder(os.getcwd())  # module:attribute shall find the user's own file
         code = int(_parse(arguments or ["--help"]).run())
         if sys.stdout is not None:
             sys.stdout.flush()  # a disk may be full

@@ -27,9 +27,9 @@ class Train:
             print("Trainers:", ", ".join(trainers) or "none is installed")
             return 0
         if self.trainer not in trainers:
-            raise ValueError(f"no trainer {self.trainer!r}: use {plugins.listing(trainers)}")
+            raise ValueError(f"no trainer {self.trainer!r}: use {plugins.join_names(trainers)}")
         main = plugins.load(plugins.TRAINERS, self.trainer)
-        with plugins.naming_the_extra(f"train {self.trainer}"):
+        with plugins.suggest_extra(f"train {self.trainer}"):
             return int(main(list(self.arguments)) or 0)
 
 
@@ -46,7 +46,7 @@ class Plot:
 
     def run(self) -> int:
         """Draw."""
-        with plugins.naming_the_extra("plot"):
+        with plugins.suggest_extra("plot"):
             plugins.load(plugins.PLOTTERS, "curves")(self.runs, self.out, compare=self.compare)
         print(f"Wrote {self.out}")
         return 0
@@ -75,7 +75,7 @@ class App:
         """Serve until interrupted."""
         if not 0 <= self.port < 2**16:
             raise ValueError(f"port={self.port}: use 0 to {2**16 - 1}")
-        with plugins.naming_the_extra("sudoku-gym app"):
+        with plugins.suggest_extra("sudoku-gym app"):
             from sudoku_gym.app.page import serve
         from sudoku_gym.app.choices import OfferedPolicies
 

@@ -48,7 +48,7 @@ def _save_gif(frames: list[NDArray[np.uint8]], path: str | Path, fps: float) -> 
 
 
 def _save_mp4(frames: list[NDArray[np.uint8]], path: str | Path, fps: float) -> None:
-    with plugins.naming_the_extra("a film as MP4"):
+    with plugins.suggest_extra("a film as MP4"):
         from moviepy import ImageSequenceClip  # type: ignore[import-untyped]
     film = ImageSequenceClip(frames + frames[-1:] * int(_LAST_FRAME * fps), fps=fps)
     with atomic_write(path) as temporary:

@@ -9,9 +9,9 @@ from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from sudoku_gym.board.actions import Actions
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels import endings
-from sudoku_gym.policies.actions import Actions
 from sudoku_gym.puzzles.banks import named_geometry
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource, resolve_source
 

@@ -44,7 +44,7 @@ def load_policy(
     text = os.fspath(name_or_path)
     # A folder may have a question mark in its own name.
     name, options = (text, {}) if Path(text).is_dir() else plugins.split_options(text)
-    with plugins.naming_the_extra(name):
+    with plugins.suggest_extra(name):
         if name not in plugins.available(plugins.POLICIES) and Path(name).is_dir():
             made = _load_checkpoint(Path(name), trust, options, kwargs)
         else:
@@ -59,7 +59,7 @@ def _find(name: str) -> Any:
     if ":" in name:
         return plugins.load_attribute(name)
     raise ValueError(
-        f"no policy {name!r}: use {plugins.listing(entries)}, module:attribute, "
+        f"no policy {name!r}: use {plugins.join_names(entries)}, module:attribute, "
         "or the folder of a checkpoint"
     )
 
@@ -93,7 +93,7 @@ def _find_agent(agent: str, path: Path, trust: bool) -> Any:
             return _find(agent)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
-    known = plugins.listing(plugins.available(plugins.POLICIES))
+    known = plugins.join_names(plugins.available(plugins.POLICIES))
     raise ValueError(
         f"{path} names the agent {agent!r}, and a checkpoint may name installed policies only "
         f"({known}); if you trust its author, and let it run any code, pass "

@@ -106,6 +106,6 @@ def _graph(
 
 
 def _igraph() -> Any:
-    with plugins.naming_the_extra("comparing boards of this geometry up to symmetry"):
+    with plugins.suggest_extra("comparing boards of this geometry up to symmetry"):
         import igraph
     return igraph

@@ -68,6 +68,6 @@ def run(tmp_path_factory):
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch:  # reading what is installed takes most of a load
-        patch.setattr(plugins, "available", cache(plugins.available))
+        patch.setattr(plugins.entry_points, "available", cache(plugins.available))
         yield Run(tmp_path_factory.mktemp("whole") / "run")
     torch.set_num_threads(threads)

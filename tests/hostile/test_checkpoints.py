@@ -63,7 +63,7 @@ def folder(tmp_path, monkeypatch):
     (info / "entry_points.txt").write_text(f"[{plugins.POLICIES}]\n{entries}")
     monkeypatch.chdir(hostile)
     monkeypatch.setattr(sys, "path", sys.path.copy())
-    monkeypatch.setattr(plugins, "_users_folders", set())
+    monkeypatch.setattr(plugins.entry_points, "_fallback_folders", set())
     yield hostile
     assert not (tmp_path / "it ran").exists()
 
@@ -117,7 +117,7 @@ def test_a_folder_is_not_on_the_path_before_something_in_it_is_asked_for(folder)
 
 def test_an_installed_agent_comes_from_where_it_is_installed(folder):
     (folder / "mine.py").write_text("number = 3\n")
-    plugins.import_from(os.getcwd())
+    plugins.add_import_folder(os.getcwd())
     plugins.load_attribute("mine:number")  # puts the folder on the path
     sys.modules.pop("mine")
     entries = plugins.available(plugins.POLICIES)

@@ -71,7 +71,7 @@ COMMANDS = [
     ("solve good.txt --node-limit 99999999999999999999", "--node-limit must be 0 to 2^63 - 1"),
     ("solve good.txt --board hyper", "no board is called 'hyper': use 4x4"),
     ("solve good.txt --board 99999999999x99999999999", "no standard board has 99999999999 digits"),
-    ("solve good.txt --board os:sep", "os is a module of Python itself"),
+    ("solve good.txt --board os:sep", "os is in Python's standard library"),
     ("solve good.txt --board bad_policies:Base", "'bad_policies:Base' is a type, no Geometry"),
     ("solve /dev/zero", "/dev/zero: more than 100,000,000 characters"),
     ("generate --count 1000000000000000", "at most 1,000,000"),
@@ -83,13 +83,13 @@ COMMANDS = [
     ("generate --count 900000 --out folder.txt", "folder.txt is a folder: give a file"),
     ("generate --count 900000 --out no/x.txt", "there is no folder no"),
     ("generate --count 900000 --out good.txt/x.txt", "there is no folder good.txt"),
-    ("evaluate os:system", "os is a module of Python itself"),
-    ("evaluate os:system?command=false", "os is a module of Python itself"),
-    ("evaluate sys:exit", "sys is a module of Python itself"),
-    ("evaluate os:abort", "os is a module of Python itself"),
-    ("evaluate builtins:input", "builtins is a module of Python itself"),
-    ("evaluate time:sleep?secs=9", "time is a module of Python itself"),
-    ("evaluate os.path:join", "os.path is a module of Python itself"),
+    ("evaluate os:system", "os is in Python's standard library"),
+    ("evaluate os:system?command=false", "os is in Python's standard library"),
+    ("evaluate sys:exit", "sys is in Python's standard library"),
+    ("evaluate os:abort", "os is in Python's standard library"),
+    ("evaluate builtins:input", "builtins is in Python's standard library"),
+    ("evaluate time:sleep?secs=9", "time is in Python's standard library"),
+    ("evaluate os.path:join", "os.path is in Python's standard library"),
     ("evaluate numpy:zeros", "missing a required argument: 'shape'"),
     ("evaluate numpy:pi", "'numpy:pi' is a float, neither a policy nor a class"),
     ("evaluate numpy:testing", "'numpy:testing' is a module, neither a policy nor a class"),
@@ -188,7 +188,7 @@ def work(tmp_path, monkeypatch):
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", sys.path.copy())
-    monkeypatch.setattr(plugins, "_users_folders", set())
+    monkeypatch.setattr(plugins.entry_points, "_fallback_folders", set())
     yield tmp_path
     for name in ("broken", "fails", "bad_policies"):
         sys.modules.pop(name, None)

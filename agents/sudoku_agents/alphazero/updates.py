@@ -12,8 +12,8 @@ from torch import Tensor
 
 from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.replay import Positions
+from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry, symmetry
-from sudoku_gym.policies.actions import legal_placements
 from sudoku_learning.networks import Network
 from sudoku_learning.training import Optimiser
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_agents.gflownet.orders import ForwardMasks, Order, forward_masks
+from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies.actions import sample_actions
 from sudoku_learning.training.records import Records
 
 ChooseActions: TypeAlias = Callable[

@@ -24,7 +24,7 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 from ray.rllib.utils.schedules.scheduler import Scheduler
 from torch import Tensor, nn
 
-from sudoku_gym.policies.actions import geometry_of_actions
+from sudoku_gym.board.actions import geometry_of_actions
 from sudoku_learning.networks import (
     FactorGraphConfig,
     HeadConfig,

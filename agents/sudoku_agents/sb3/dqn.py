@@ -18,8 +18,8 @@ from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
 from torch import Tensor
 
 from sudoku_agents.sb3.observations import boards_and_legal, check_observations
+from sudoku_gym.board.actions import geometry_of_actions, sample_actions
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies.actions import geometry_of_actions, sample_actions
 from sudoku_learning.networks import ILLEGAL_LOGIT, BodyConfig, FactorGraphConfig, Network, QConfig
 
 

@@ -13,8 +13,8 @@ from stable_baselines3.common.type_aliases import Schedule
 from torch import Tensor
 
 from sudoku_agents.sb3.observations import boards_and_legal, check_observations
+from sudoku_gym.board.actions import geometry_of_actions
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies.actions import geometry_of_actions
 from sudoku_learning.networks import (
     BodyConfig,
     FactorGraphConfig,

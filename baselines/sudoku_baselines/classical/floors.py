@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.rules import used_digits
-from sudoku_gym.policies.actions import sample_actions
 
 
 class MaskedRandom:

@@ -10,7 +10,7 @@ import torch
 import tyro
 from rich.console import Console
 
-from sudoku_gym.usage_errors import short_usage_errors
+from sudoku_gym.plugins.usage_errors import short_usage_errors
 from sudoku_learning.training.checkpoint import CONFIG_FILE
 from sudoku_learning.training.config import TrainingConfig, saved_config
 from sudoku_learning.training.learner import Learner, RunGenerators

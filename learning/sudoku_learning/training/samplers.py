@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from torch import Tensor
 
-from sudoku_gym.plugins import naming_the_extra
+from sudoku_gym.plugins import suggest_extra
 from sudoku_learning.training.config import RayConfig
 from sudoku_learning.training.learner import Learner
 from sudoku_learning.training.sampling import Sampler, SamplingTask, Worker
@@ -54,6 +54,6 @@ def make_sampler(make_worker: Callable[[], Worker[_Sample]], ray: RayConfig) -> 
     """
     if not ray.actors:
         return LocalSampler(make_worker)
-    with naming_the_extra("sampling with ray.actors"):
+    with suggest_extra("sampling with ray.actors"):
         from sudoku_learning.training.actors import RaySampler
     return RaySampler(make_worker, ray)

@@ -8,8 +8,8 @@ import pytest
 
 from sudoku_agents.alphazero.search import BatchedSearch, SearchConfig, tree_search
 from sudoku_gym import board, puzzles
+from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies.actions import legal_placements
 from sudoku_gym.puzzles.sources import BankSource
 
 FOUR = Geometry.standard(4)

@@ -16,8 +16,8 @@ from sudoku_agents.gflownet.orders import ORDERS
 from sudoku_agents.gflownet.rewards import log_candidate_product
 from sudoku_agents.gflownet.trajectories import rollout
 from sudoku_gym import board
+from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies.actions import sample_actions
 
 FOUR = Geometry.standard(4)
 PUZZLE = board.parse("1234 .... .... 4...")  # several solutions, and dead ends

@@ -12,8 +12,8 @@ from sudoku_agents.gflownet.rewards import log_candidate_product, log_rewards
 from sudoku_agents.gflownet.sampler import sample_from_logits
 from sudoku_agents.gflownet.trajectories import Trajectories, rollout, sample_backward_trajectories
 from sudoku_gym import board, puzzles, solver
+from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.geometry import Geometry, symmetry
-from sudoku_gym.policies.actions import sample_actions
 from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.networks.network import seeded
 

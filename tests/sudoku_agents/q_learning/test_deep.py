@@ -19,8 +19,8 @@ from sudoku_agents.q_learning.deep.learner import Q_ERROR, Q_LOSS, DQNLearner, m
 from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, read_curves
 from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
 from sudoku_gym import board, evaluate, load_policy, puzzles
+from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies.actions import legal_placements
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import FactorGraphConfig, MLPConfig, NetworkPolicy
 from sudoku_learning.training import OptimiserConfig, Training

@@ -17,8 +17,8 @@ from sudoku_agents.q_learning.deep.targets import (
 )
 from sudoku_agents.q_learning.deep.updates import q_loss, soft_update
 from sudoku_gym import board, puzzles, solver
+from sudoku_gym.board.actions import legal_placements, sample_actions
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies.actions import legal_placements, sample_actions
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_learning.networks import FactorGraphConfig, seeded
 

@@ -265,7 +265,8 @@ def test_train_hands_its_arguments_on(run, monkeypatch):
         def load(self):
             return lambda argv: print("trained with", argv)
 
-    monkeypatch.setattr(plugins, "available", lambda group: {"mine": Entry()})
+    for module in (plugins, plugins.entry_points):
+        monkeypatch.setattr(module, "available", lambda group: {"mine": Entry()})
     code, out, _ = run("train", "mine", "--steps", "3", "--help")
     assert code == 0 and out == "trained with ['--steps', '3', '--help']\n"
     assert run("train")[1] == "Trainers: mine\n"
@@ -278,7 +279,8 @@ def test_train_names_a_missing_extra(run, monkeypatch):
         def load(self):
             raise ModuleNotFoundError("No module named 'torch'", name="torch")
 
-    monkeypatch.setattr(plugins, "available", lambda group: {"mine": Entry()})
+    for module in (plugins, plugins.entry_points):
+        monkeypatch.setattr(module, "available", lambda group: {"mine": Entry()})
     assert "mine needs torch: pip install 'sudoku-gym[agents]'" in refused(run("train", "mine"))
 
 

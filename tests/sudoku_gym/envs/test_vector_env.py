@@ -13,8 +13,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.envs import SudokuEnv, SudokuVectorEnv
-from sudoku_gym.policies.actions import sample_actions
 from sudoku_gym.puzzles.sources import resolve_source
 
 COUNT = 3

@@ -8,9 +8,9 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from sudoku_gym import board, solver
+from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.envs import SudokuEnv, SudokuVectorEnv
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies.actions import sample_actions
 from sudoku_gym.wrappers import (
     CanonicalCell,
     ExactCoverTensor,

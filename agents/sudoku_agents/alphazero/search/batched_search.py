@@ -24,8 +24,8 @@ from sudoku_agents.alphazero.search.roots import (
 )
 from sudoku_agents.alphazero.search.simulation import backup_values, expand, simulate
 from sudoku_agents.alphazero.search.tree import new_trees
+from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies.actions import legal_placements
 
 Evaluator = Callable[
     [NDArray[np.int8], NDArray[np.bool_]], tuple[NDArray[np.float32], NDArray[np.float32]]

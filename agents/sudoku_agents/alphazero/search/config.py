@@ -17,7 +17,7 @@ from sudoku_gym.kernels.layout import (
     uncounted_tables,
     unit_tables,
 )
-from sudoku_gym.policies.actions import Actions
+from sudoku_gym.board.actions import Actions
 from sudoku_gym.storage.checks import check_counts
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from sudoku_curricula.schedules import SuccessRateConfig
-from sudoku_gym.policies.actions import Actions
+from sudoku_gym.board.actions import Actions
 from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import FactorGraphConfig

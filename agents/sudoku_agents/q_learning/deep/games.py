@@ -12,8 +12,8 @@ from torch import Tensor
 from sudoku_agents.q_learning.deep.agent import HEAD, make_q_network
 from sudoku_agents.q_learning.deep.config import DQNConfig
 from sudoku_agents.q_learning.deep.replay import Moves
+from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.envs.vector import SudokuVectorEnv
-from sudoku_gym.policies.actions import sample_actions
 from sudoku_learning.networks import NetworkPolicy, RecurrentBody
 from sudoku_learning.training.environments import held_out_source, training_envs
 from sudoku_learning.training.records import Concatenable

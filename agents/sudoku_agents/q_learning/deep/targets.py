@@ -18,9 +18,9 @@ from torch import Tensor
 from sudoku_agents.q_learning.deep.agent import HEAD
 from sudoku_agents.q_learning.deep.config import DQNConfig
 from sudoku_agents.q_learning.deep.replay import Moves
+from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.exact_cover import constraint_members
-from sudoku_gym.policies.actions import legal_placements
 from sudoku_learning.networks import Network
 
 

@@ -12,8 +12,8 @@ from sudoku_agents.q_learning.deep.agent import HEAD
 from sudoku_agents.q_learning.deep.config import DQNConfig
 from sudoku_agents.q_learning.deep.replay import MoveReplay
 from sudoku_agents.q_learning.deep.targets import Targets, as_values, targets_of
+from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies.actions import legal_placements
 from sudoku_learning.networks import Network
 from sudoku_learning.recurrent import RecurrentBatch, Segment
 from sudoku_learning.training import Optimiser

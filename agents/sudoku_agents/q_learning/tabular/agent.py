@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from sudoku_agents.q_learning.tabular.config import QLearningConfig
 from sudoku_agents.q_learning.tabular.table import UNKNOWN, QTable
+from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies.actions import sample_actions
 from sudoku_learning.networks import PlacementPolicy
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.config import config_from_json

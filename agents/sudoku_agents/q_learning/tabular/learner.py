@@ -14,8 +14,8 @@ from sudoku_agents.q_learning.tabular.puzzles import FixedPuzzles
 from sudoku_agents.q_learning.tabular.table import QTable
 from sudoku_curricula import curves
 from sudoku_gym import evaluate
+from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.envs.vector import SudokuVectorEnv
-from sudoku_gym.policies.actions import sample_actions
 from sudoku_gym.puzzles.sources import Blanks, blanks_cdf
 from sudoku_learning.training import (
     Learner,

@@ -65,7 +65,9 @@ def play(tmp_path, monkeypatch, in_this_process):
     """Play into a file in this process: `play(path=..., only=...)`; return what was done."""
     monkeypatch.setattr(play_module, "perform", in_this_process)
     # Reading what is installed, and asking git, take most of such a run.
-    monkeypatch.setattr(plugins, "available", cache(plugins.available))
+    installed = cache(plugins.available)
+    for module in (plugins, plugins.entry_points):
+        monkeypatch.setattr(module, "available", installed)
     monkeypatch.setattr(identity, "_commit", str)
     monkeypatch.setattr(cells, "_MAX_LAPS", 2)
 
@@ -84,7 +86,7 @@ def own_policies(tmp_path, monkeypatch):
     """A file of third-party policies that `module:attribute` finds."""
     (tmp_path / "third_party.py").write_text(POLICIES)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(plugins, "_users_folders", set())
+    monkeypatch.setattr(plugins.entry_points, "_fallback_folders", set())
     yield
     sys.modules.pop("third_party", None)
 
@@ -97,7 +99,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sudoku_gym.policies.actions import sample_actions
+from sudoku_gym.board.actions import sample_actions
 
 
 class First:

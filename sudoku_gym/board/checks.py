@@ -1,0 +1,106 @@
+"""What the rules say of boards: candidates, conflicts, satisfied units.
+
+A board is int8 with 0 for a blank. Functions take a batch `[B, N, N]`; `geometry=None` means the
+standard boxes for that N.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sudoku_gym.board.notation import SYMBOLS, cell_name
+from sudoku_gym.geometry import Geometry, geometry_for
+from sudoku_gym.kernels import rules
+
+
+def as_boards(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.int8]:
+    """Check a batch of boards and return it as a C-contiguous int8 array `[B, N, N]`.
+
+    Raises:
+        ValueError: if the shape is wrong or a value is no digit.
+        TypeError: if the values are not integers.
+    """
+    array = np.asarray(boards)
+    if array.ndim != 3 or array.shape[1] != array.shape[2]:
+        raise ValueError(
+            f"boards must be [B, N, N], not {list(array.shape)} (one board: board[None])"
+        )
+    if not np.issubdtype(array.dtype, np.integer):
+        raise TypeError(f"boards must hold integers, not {array.dtype}")
+    size = array.shape[1]
+    name = geometry_for(size, geometry).name
+    wrong = (array < 0) | (array > size)
+    if wrong.any():
+        index, row, column = (int(i[0]) for i in np.nonzero(wrong))
+        raise ValueError(
+            f"board {index}, row {row + 1}, column {column + 1}: {array[index, row, column]} is no "
+            f"digit of a {name} board (use 1 to {size}, and 0 for a blank)"
+        )
+    return np.ascontiguousarray(array, np.int8)
+
+
+def flat_boards(boards: ArrayLike, geometry: Geometry | None) -> tuple[NDArray[np.int8], Geometry]:
+    """Return boards, checked as `as_boards` does, as int8 `[B, N**2]`, and their geometry."""
+    array = as_boards(boards, geometry)
+    geometry = geometry_for(array.shape[1], geometry)
+    return array.reshape(len(array), geometry.num_cells), geometry
+
+
+def candidates(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.bool_]:
+    """Return which digits each blank cell may still take: bool `[B, N, N, N]`, last axis digit - 1.
+
+    A candidate is a digit that no unit of a blank cell holds yet; filled cells have none.
+    Flattened to `[B, N**3]` this is the mask of legal placements.
+    """
+    flat, geometry = flat_boards(boards, geometry)
+    masks = rules.candidate_masks(flat, geometry.units, geometry.cell_units)
+    bits = np.uint32(1) << np.arange(geometry.size, dtype=np.uint32)
+    allowed: NDArray[np.bool_] = (masks[:, :, None] & bits) != 0
+    return allowed.reshape(-1, *3 * (geometry.size,))
+
+
+def conflicts(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.bool_]:
+    """Return the filled cells whose digit stands twice in a unit: bool `[B, N, N]`."""
+    flat, geometry = flat_boards(boards, geometry)
+    found = rules.conflicting_cells(flat, geometry.units)
+    return found.reshape(-1, geometry.size, geometry.size)
+
+
+def satisfied_units(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.bool_]:
+    """Return the units that hold all N digits: bool `[B, U]`, in the order of `geometry.units`."""
+    flat, geometry = flat_boards(boards, geometry)
+    return rules.satisfied_unit_flags(flat, geometry.units)
+
+
+def constraint_fraction(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.float32]:
+    """Return the share of satisfied units, float32 `[B]`; 1 exactly where the board is solved.
+
+    Source: cAlphaZero (Agarwal et al.), equation 4.
+    """
+    return satisfied_units(boards, geometry).mean(1, dtype=np.float32)
+
+
+def is_solved(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.bool_]:
+    """Return which boards are full and satisfy every unit: bool `[B]`."""
+    return np.logical_and.reduce(satisfied_units(boards, geometry), axis=1)
+
+
+def check_puzzle(board: ArrayLike, geometry: Geometry | None = None) -> None:
+    """Check one board `[N, N]` for wrong digits and for givens that contradict each other.
+
+    Raises:
+        ValueError: that names the two cells and the digit.
+    """
+    (flat,), geometry = flat_boards(np.asarray(board)[None], geometry)
+    for unit in geometry.units:
+        seen: dict[int, int] = {}
+        for cell in unit[flat[unit] > 0].tolist():
+            digit = int(flat[cell])
+            if digit in seen:
+                first, second = (cell_name(each, geometry.size) for each in (seen[digit], cell))
+                raise ValueError(
+                    f"{SYMBOLS[digit]} stands twice in a unit, at {first} and {second}; "
+                    "change one of these givens"
+                )
+            seen[digit] = cell

@@ -1,0 +1,103 @@
+"""Boards as text: one line of symbols, or a drawn grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import isqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sudoku_gym.geometry import MAX_SIZE, Geometry, geometry_for
+
+SYMBOLS = ".123456789ABCDEFGHIJKLMNOP"
+_VALUES = {symbol: digit for digit, symbol in enumerate(SYMBOLS)} | {"0": 0}
+_VALUES |= {symbol.lower(): digit for symbol, digit in _VALUES.items()}
+_SEPARATORS = frozenset(" \t\r\n|+-,;")
+
+
+def parse(text: str, geometry: Geometry | None = None) -> NDArray[np.int8]:
+    """Read one board, row by row: int8 `[N, N]`.
+
+    Digits above 9 are letters (A = 10 ... P = 25); `0` and `.` are blanks; spaces, line breaks
+    and `| + - , ;` are skipped, so a drawn grid reads as well as a single line. Without a geometry
+    N follows from the number of symbols.
+
+    Raises:
+        ValueError: if the length fits no board, or a symbol is no digit of it.
+    """
+    symbols = [symbol for symbol in text if symbol not in _SEPARATORS]
+    size = isqrt(len(symbols))
+    if size**2 != len(symbols) or (geometry is not None and size != geometry.size):
+        wanted = f"{geometry.size**2} for {geometry.name}" if geometry else "16, 36, 81, 256 or 625"
+        raise ValueError(
+            f"a board of {len(symbols)} cells: expected as many symbols as cells ({wanted}), "
+            "with 0 or . for a blank"
+        )
+    name = geometry_for(size, geometry).name
+    digits = [_VALUES.get(symbol, MAX_SIZE + 1) for symbol in symbols]
+    for cell, digit in enumerate(digits):
+        if digit > size:
+            raise ValueError(
+                f"row {cell // size + 1}, column {cell % size + 1}: {symbols[cell]!r} is no digit "
+                f"of a {name} board (use {digit_range(size)}, and 0 or . for a blank)"
+            )
+    return np.array(digits, np.int8).reshape(size, size)
+
+
+def parse_many(lines: Iterable[str], geometry: Geometry | None = None) -> NDArray[np.int8]:
+    """Read boards of one size, one a line: int8 `[B, N, N]`.
+
+    Empty lines and lines that start with # are skipped.
+
+    Raises:
+        ValueError: with the number of the line (from 1), if one does not parse, if the sizes
+            differ, or if there is no board at all.
+    """
+    boards: list[NDArray[np.int8]] = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            board = parse(line, geometry)
+        except ValueError as error:
+            raise ValueError(f"line {number}: {error}") from None
+        if boards and board.shape != boards[0].shape:
+            raise ValueError(
+                f"line {number}: a board of {len(board)} x {len(board)} cells after boards of "
+                f"{len(boards[0])} x {len(boards[0])}; give boards of one size"
+            )
+        boards.append(board)
+    if not boards:
+        raise ValueError("no board found: give one board a line")
+    return np.stack(boards)
+
+
+def to_line(board: ArrayLike) -> str:
+    """Format one board `[N, N]` as a line of N**2 symbols, `.` for a blank."""
+    return "".join(SYMBOLS[digit] for digit in np.asarray(board).ravel())
+
+
+def to_text(board: ArrayLike, geometry: Geometry | None = None) -> str:
+    """Format one board `[N, N]` as a grid of N lines, with rules between the boxes."""
+    cells = np.asarray(board)
+    geometry = geometry_for(len(cells), geometry)
+    height, width = geometry.box_shape or (geometry.size, geometry.size)
+    lines = []
+    for row, digits in enumerate(cells):
+        if row and row % height == 0:
+            lines.append("+".join(["-" * (2 * width + 1)] * (geometry.size // width)))
+        symbols = [SYMBOLS[digit] for digit in digits]
+        stacks = [" ".join(symbols[i : i + width]) for i in range(0, geometry.size, width)]
+        lines.append(" " + " | ".join(stacks))
+    return "\n".join(lines)
+
+
+def digit_range(size: int) -> str:
+    """Name the digits of an N x N board, e.g. `1-9` or `1-9 and A-G`."""
+    return f"1-{size}" if size <= 9 else f"1-9 and A-{SYMBOLS[size]}"
+
+
+def cell_name(cell: int, size: int) -> str:
+    """Name a cell as people do, counting from 1: `row 2, column 5`."""
+    return f"row {cell // size + 1}, column {cell % size + 1}"

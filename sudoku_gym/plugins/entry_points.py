@@ -1,0 +1,143 @@
+"""Find what other packages offer: entry points, and objects named as `module:attribute`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from operator import attrgetter
+from typing import Any
+
+# The groups of entry points:
+POLICIES = "sudoku_gym.policies"  # classes and functions that make policies
+TRAINERS = "sudoku_gym.trainers"  # main functions of `sudoku-gym train NAME`
+PLOTTERS = "sudoku_gym.plotters"  # plot functions of `sudoku-gym plot`; it has one entry, `curves`
+LEADERBOARD = "sudoku_gym.leaderboard"  # `{policy: kind}`, rows of the leaderboard and their kinds
+DEFAULT_POLICIES = "sudoku_gym.default_policies"  # by command, see `default_policies`
+
+EXTRA_OF_MODULE = {
+    "torch": "agents",
+    "safetensors": "agents",
+    "tensorboard": "agents",
+    "matplotlib": "agents",
+    "stable_baselines3": "sb3",
+    "sb3_contrib": "sb3",
+    "ray": "rllib",
+    "moviepy": "render",
+    "pygame": "render",
+    "igraph": "splits",
+    "pysat": "sat",
+    "gradio": "app",
+}
+
+"""The extra of this package that installs each optional module."""
+
+_fallback_folders: set[str] = set()
+
+
+def add_import_folder(folder: str) -> None:
+    """Let `module:attribute` find files in a folder, after everything that is installed.
+
+    The folder is appended to `sys.path` the first time that `load_attribute` needs a module that
+    is not installed, and stays there. `available` ignores entry points of packages found in these
+    folders, so a downloaded folder of checkpoints cannot register a policy.
+    """
+    if os.path.realpath(folder) not in map(os.path.realpath, sys.path):
+        _fallback_folders.add(os.path.realpath(folder))
+
+
+def available(group: str) -> dict[str, EntryPoint]:
+    """Return the installed entry points of `group` by name, in alphabetical order."""
+    found: dict[str, EntryPoint] = {}
+    for entry in sorted(entry_points(group=group), key=attrgetter("name")):
+        if _install_folder(entry) not in _fallback_folders:
+            found.setdefault(entry.name, entry)  # the first on the path, as for modules
+    return found
+
+
+def load(group: str, name: str) -> Any:
+    """Import what the entry point `name` of `group` stands for.
+
+    Raises:
+        ValueError: if there is no such entry point; the message lists those there are.
+        ModuleNotFoundError: if it needs a package that is not installed; the message names the
+            extra that brings it.
+    """
+    entries = available(group)
+    if name not in entries:
+        raise ValueError(f"{name!r} is unknown: use {join_names(entries)}")
+    with suggest_extra(name):
+        return entries[name].load()
+
+
+def default_policies(command: str) -> tuple[str, ...]:
+    """Return the names of the policies that a command takes by default, or an empty tuple.
+
+    They are those of the entry point `command` of the group `DEFAULT_POLICIES`: a tuple of names.
+    """
+    entry = available(DEFAULT_POLICIES).get(command)
+    return () if entry is None else tuple(entry.load())
+
+
+def load_attribute(path: str) -> Any:
+    """Import an object named as `module:attribute`; the attribute may have dots.
+
+    Raises:
+        ValueError: if the text has another form, the module or the attribute does not exist, or
+            the module is one of Python's own.
+        ModuleNotFoundError: if the module needs a package that is not installed.
+    """
+    module_name, _, attribute = path.partition(":")
+    if not all(name.isidentifier() for name in [*module_name.split("."), *attribute.split(".")]):
+        raise ValueError(f"{path!r} names no object: write module:attribute")
+    if module_name.partition(".")[0] in sys.stdlib_module_names:
+        raise ValueError(
+            f"{path!r}: {module_name} is in Python's standard library; "
+            "if you mean a file of yours, rename it"
+        )
+    try:
+        if find_spec(module_name.partition(".")[0]) is None:
+            sys.path += [folder for folder in sorted(_fallback_folders) if folder not in sys.path]
+        with suggest_extra(path):
+            module = import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+            raise
+        raise ValueError(
+            f"{path!r}: there is no module {error.name!r}; install its package, or start Python "
+            "where it can be imported"
+        ) from None
+    try:
+        return attrgetter(attribute)(module)
+    except AttributeError:
+        raise ValueError(f"{path!r}: the module {module_name} has no {attribute!r}") from None
+
+
+@contextmanager
+def suggest_extra(what: str) -> Iterator[None]:
+    """Let a ModuleNotFoundError of an optional package say which extra `what` needs."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRA_OF_MODULE:
+            raise
+        extra = EXTRA_OF_MODULE[package]
+        raise ModuleNotFoundError(
+            f"{what} needs {package}: pip install 'sudoku-gym[{extra}]'", name=error.name
+        ) from None
+
+
+def join_names(names: dict[str, EntryPoint]) -> str:
+    """Format names for an error message: `a, b or c`."""
+    *most, last = list(names) or ["(none is installed)"]
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _install_folder(entry: EntryPoint) -> str:
+    """Return the folder that the entry point's package lies in."""
+    return "" if entry.dist is None else os.path.realpath(str(entry.dist.locate_file("")))
