@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from sudoku_gym.board.actions import Actions
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.endings import SPARSE, TERMINAL, GameRules
@@ -17,7 +18,6 @@ from sudoku_gym.kernels.layout import (
     uncounted_tables,
     unit_tables,
 )
-from sudoku_gym.board.actions import Actions
 from sudoku_gym.storage.checks import check_counts
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
