@@ -49,7 +49,7 @@ class ModelBatch(RecurrentBatch):
         self._boards, self._solutions = sampler.draw(count)
 
     def run_segment(self) -> Segment:
-        """Run the model; the figures are the loss and the share of solved boards."""
+        """Run the model; the metrics are the loss and the share of solved boards."""
         boards, solutions = torch.from_numpy(self._boards), torch.from_numpy(self._solutions)
         output = self._model(boards, self._stacked_states())
         counts = (boards == 0) | self._all_cells
@@ -58,8 +58,8 @@ class ModelBatch(RecurrentBatch):
         digits = log_probabilities.argmax(2) + 1
         is_solved = ((digits == solutions.flatten(1)) | ~counts.flatten(1)).all(1).numpy()
         states = [None] * len(self) if output.state is None else output.state
-        figures = {"loss": loss.item(), "solved": float(is_solved.mean())}
-        return Segment(loss, log_probabilities.numpy(), is_solved, states, figures)
+        metrics = {"loss": loss.item(), "solved": float(is_solved.mean())}
+        return Segment(loss, log_probabilities.numpy(), is_solved, states, metrics)
 
     def replace(
         self, rows: NDArray[np.int64], outputs: NDArray[np.float32], is_solved: NDArray[np.bool_]

@@ -26,7 +26,7 @@ class Segment(NamedTuple):
     outputs: NDArray[np.float32]  # [B, ...], of the last round
     is_solved: NDArray[np.bool_]  # [B], the boards whose outputs are right as a whole
     states: Sequence[Any]  # B recurrent states without gradients; None if the network keeps none
-    figures: dict[str, float]  # what is reported, by name
+    metrics: dict[str, float]  # by name
 
 
 class RecurrentBatch(ABC):
@@ -59,11 +59,11 @@ class RecurrentBatch(ABC):
         """Put new boards into some rows; outputs and `is_solved` are those of all B boards."""
 
     def update(self, optimiser: Optimiser) -> dict[str, float]:
-        """Do one update, replace the boards that are done, and return the figures."""
+        """Do one update, replace the boards that are done, and return the metrics."""
         segment = self.run_segment()
         optimiser.step(segment.loss)
         self.advance(segment.outputs, segment.is_solved, segment.states)
-        return segment.figures
+        return segment.metrics
 
     def advance(
         self, outputs: NDArray[np.float32], is_solved: NDArray[np.bool_], states: Sequence[Any]
@@ -84,9 +84,9 @@ class RecurrentBatch(ABC):
 def run_updates(
     network: nn.Module, optimiser: Optimiser, batches: Sequence[RecurrentBatch]
 ) -> dict[str, float]:
-    """Update a network once on each batch, of which there is one at least; return mean figures.
+    """Update a network once on each of at least one batch; return the means of the metrics.
 
-    A batch may come many times. The network is in training mode meanwhile.
+    A batch may occur many times. The network is in training mode meanwhile.
     """
     network.train()
     sums: dict[str, float] = {}

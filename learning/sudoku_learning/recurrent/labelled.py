@@ -151,7 +151,7 @@ class LabelledBatch(RecurrentBatch):
         self._draw(np.arange(count))
 
     def run_segment(self) -> Segment:
-        """Run the network; the figures are three losses and the share of solved boards."""
+        """Run the network; the metrics are three losses and the share of solved boards."""
         network, geometry = self._network, self._puzzles.geometry
         boards, masks, targets = map(torch.from_numpy, (self.boards, self.masks, self.targets))
         features = network.body(
@@ -163,13 +163,13 @@ class LabelledBatch(RecurrentBatch):
         loss = placements + self._config.policy_weight * policy + value
         last = logits[-1].detach().numpy()
         is_solved = self.solved(last)
-        figures = {
+        metrics = {
             "placements": placements.item(),
             "policy": policy.item(),
             "value": value.item(),
             "solved": float(is_solved.mean()),
         }
-        return Segment(loss, last, is_solved, features.recurrent_states, figures)
+        return Segment(loss, last, is_solved, features.recurrent_states, metrics)
 
     def solved(self, logits: NDArray[np.float32]) -> NDArray[np.bool_]:
         """Return the boards whose logits float32 `[B, N**3]` have the signs of the targets."""

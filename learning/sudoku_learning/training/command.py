@@ -40,7 +40,7 @@ def train_cli(
             # Options not given again keep their saved values.
             saved = replace(saved_config(config.run, config_class), run=config.run, resume=True)
             config = tyro.cli(config_class, args=argv, prog=program, default=saved)
-    torch.set_num_threads(1)  # sums in the same order, so the same results, on every machine
+    torch.set_num_threads(1)  # results do not depend on the number of cores
     Training(config, make_learner).run(Console())
     print(f"The run is in {config.run}: tensorboard --logdir {config.run}")
     return 0

@@ -64,20 +64,20 @@ def test_games_keep_the_rules(tmp_path, actions, random_moves):
     )  # fmt: skip
     network = agent.make_q_network(config, envs.geometry)
     games = play_games(NetworkPolicy(network, "q"), envs, config, np.random.default_rng(0))
-    moves = games.moves
-    assert len(moves) == games.lengths.sum() and (games.lengths[games.solved] == 7).all()
-    masks = legal_placements(moves.boards, envs.geometry, actions)
-    assert masks[np.arange(len(moves)), moves.actions].all()
+    transitions = games.transitions
+    assert len(transitions) == games.lengths.sum() and (games.lengths[games.solved] == 7).all()
+    masks = legal_placements(transitions.boards, envs.geometry, actions)
+    assert masks[np.arange(len(transitions)), transitions.actions].all()
     np.testing.assert_array_equal(games.returns, games.solved)
-    is_solved = moves.solutions.any((1, 2))
-    assert board.is_solved(moves.solutions[is_solved], envs.geometry).all()
+    is_solved = transitions.solutions.any((1, 2))
+    assert board.is_solved(transitions.solutions[is_solved], envs.geometry).all()
     assert is_solved.sum() == 7 * games.solved.sum()
-    np.testing.assert_array_equal((moves.boards[:24] == 0).sum((1, 2)), 7)
+    np.testing.assert_array_equal((transitions.boards[:24] == 0).sum((1, 2)), 7)
     random = play_games(
         NetworkPolicy(network, "q"), envs, replace(config, random_moves=99.0),
         np.random.default_rng(0),
     )  # fmt: skip
-    assert (random.moves.actions[:24] != moves.actions[:24]).any()
+    assert (random.transitions.actions[:24] != transitions.actions[:24]).any()
 
 
 @pytest.mark.slow
@@ -193,7 +193,7 @@ def test_damaged_states(tmp_path, damage, message):
         (TargetsConfig, {"n_step": 0}, "n_step must be at least 1"),
         (TargetsConfig, {"discount": 1.5}, "discount must lie in"),
         (TargetsConfig, {"backup": "mean"}, "backup must be 'max' or"),
-        (TargetsConfig, {"polyak": 0.0}, "polyak must lie in"),
+        (TargetsConfig, {"tau": 0.0}, "tau must lie in"),
         (ReplayConfig, {"capacity": 0}, "capacity must be at least 1"),
         (ReplayConfig, {"priority": 2.0}, "priority must lie in"),
         (ReplayConfig, {"importance": -1.0}, "importance must lie in"),
@@ -259,7 +259,7 @@ def test_the_command_line(tmp_path, capsys):
     run = tmp_path / "run"
     small = ["--iterations", "1", "--games", "8", "--validation-games", "4"]
     main(["--run", str(run), *small, "--replay.priority", "0.5", "network:factor-graph"])
-    assert "told" in capsys.readouterr().out
+    assert "hindsight" in capsys.readouterr().out
     main(["--run", str(run), "--resume", "--iterations", "2"])
     assert agent.load(run, rounds=40).network.body.rounds == 40
     assert load_policy(f"{run}?rounds=3").network.body.rounds == 3

@@ -1,4 +1,4 @@
-"""The replay forgets the oldest, draws as the priorities say, and continues to the bit."""
+"""The replay drops the oldest, samples by priority, and continues to the bit."""
 
 from dataclasses import replace
 
@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sudoku_agents.q_learning.deep.config import DQNConfig, TargetsConfig
-from sudoku_agents.q_learning.deep.games import moves_of
-from sudoku_agents.q_learning.deep.replay import MoveReplay, Moves, SumTree
+from sudoku_agents.q_learning.deep.games import n_step_transitions
+from sudoku_agents.q_learning.deep.replay import SumTree, TransitionReplay, Transitions
 
 PRIORITIES = st.lists(st.sampled_from([0.0, 0.0, 0.25, 1.0, 3.5]), min_size=1, max_size=40)
 
 
-def some_moves(count, first=0):
-    """Moves that are told apart by their returns: first, first + 1, ..."""
-    blank = Moves.none(count, 4)
+def some_transitions(count, first=0):
+    """Transitions that are told apart by their returns: first, first + 1, ..."""
+    blank = Transitions.none(count, 4)
     return replace(blank, returns=np.arange(first, first + count, dtype=np.float32))
 
 
@@ -41,36 +41,36 @@ def test_no_rounding_finds_a_leaf_without_priority():
 
 
 def test_the_oldest_moves_are_forgotten():
-    replay = MoveReplay(10, 4)
+    replay = TransitionReplay(10, 4)
     for first in (0, 4, 8):
-        replay.add(some_moves(4, first))
+        replay.add(some_transitions(4, first))
     assert len(replay) == 10
     assert sorted(replay.arrays()["returns"]) == list(range(2, 12))
-    replay.add(some_moves(25, 100))
+    replay.add(some_transitions(25, 100))
     assert sorted(replay.arrays()["returns"]) == list(range(115, 125))
 
 
 def test_all_alike_without_priorities():
-    replay = MoveReplay(50, 4)
-    replay.add(some_moves(20))
+    replay = TransitionReplay(50, 4)
+    replay.add(some_transitions(20))
     batch = replay.sample(20_000, 1.0, np.random.default_rng(0))
-    counts = np.bincount(batch.moves.returns.astype(int), minlength=20)
+    counts = np.bincount(batch.transitions.returns.astype(int), minlength=20)
     assert counts.min() > 850 and counts.max() < 1150
     assert (batch.weights == 1).all()
 
 
 def test_draws_follow_priorities_and_weights_make_up_for_them():
-    replay = MoveReplay(50, 4, priority=0.5)
-    replay.add(some_moves(20))
+    replay = TransitionReplay(50, 4, priority=0.5)
+    replay.add(some_transitions(20))
     replay.set_errors(np.arange(20), np.linspace(0, 1.9, 20, dtype=np.float32))
-    replay.add(some_moves(1, 20))  # comes with the highest priority
+    replay.add(some_transitions(1, 20))  # comes with the highest priority
     wanted = np.append(np.maximum(np.linspace(0, 1.9, 20), 1e-3), 1.9) ** 0.5
     batch = replay.sample(40_000, 1.0, np.random.default_rng(0))
-    drawn = batch.moves.returns.astype(int)
+    drawn = batch.transitions.returns.astype(int)
     np.testing.assert_array_equal(drawn, batch.index)
     shares = np.bincount(drawn, minlength=21) / 40_000
     np.testing.assert_allclose(shares, wanted / wanted.sum(), atol=2e-3)
-    # With importance 1 the weighted draws are uniform again.
+    # With beta = 1 the weighted draws are uniform again.
     sums = np.bincount(drawn, batch.weights, minlength=21)
     np.testing.assert_allclose(sums / sums.sum(), 1 / 21, atol=4e-3)
     assert batch.weights.max() == 1
@@ -80,13 +80,13 @@ def test_draws_follow_priorities_and_weights_make_up_for_them():
 @pytest.mark.parametrize("priority", [0.0, 0.7])
 @pytest.mark.parametrize("count", [6, 10, 23])
 def test_a_restored_replay_goes_on_to_the_bit(priority, count):
-    replay = MoveReplay(10, 4, priority)
-    replay.add(some_moves(count))
+    replay = TransitionReplay(10, 4, priority)
+    replay.add(some_transitions(count))
     replay.set_errors(np.arange(3), np.array([0.3, 1.7, 0.01], np.float32))
-    copy = MoveReplay(10, 4, priority)
+    copy = TransitionReplay(10, 4, priority)
     copy.restore(replay.arrays())
     for one in (replay, copy):
-        one.add(some_moves(3, 50))
+        one.add(some_transitions(3, 50))
         one.set_errors(np.array([2, 4]), np.array([0.4, 0.6], np.float32))
     first, second = (one.sample(64, 0.5, np.random.default_rng(3)) for one in (replay, copy))
     np.testing.assert_array_equal(first.index, second.index)
@@ -112,12 +112,12 @@ def test_a_restored_replay_goes_on_to_the_bit(priority, count):
     ],
 )
 def test_damaged_arrays(damage, message):
-    replay = MoveReplay(10, 4, 0.5)
-    replay.add(some_moves(6))
+    replay = TransitionReplay(10, 4, 0.5)
+    replay.add(some_transitions(6))
     arrays = {name: array.copy() for name, array in replay.arrays().items()}
     damage(arrays)
     with pytest.raises(ValueError, match=message):
-        MoveReplay(10, 4, 0.5).restore(arrays)
+        TransitionReplay(10, 4, 0.5).restore(arrays)
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 9])
@@ -131,19 +131,21 @@ def test_returns_of_n_steps(steps):
     rewards = np.where(over, 0, rng.random((5, 4))).astype(np.float32)
     solved = np.array([True, False, True, False])
     targets = TargetsConfig(steps, 0.9, backup="max", hindsight=False)
-    moves = moves_of(boards, actions, rewards, lengths, solved, DQNConfig(targets=targets))
-    assert len(moves) == lengths.sum()
+    transitions = n_step_transitions(
+        boards, actions, rewards, lengths, solved, DQNConfig(targets=targets)
+    )
+    assert len(transitions) == lengths.sum()
     row = 0
     for t in range(5):
         for g in np.flatnonzero(t < lengths):
             end = min(t + steps, lengths[g])
             wanted = sum(0.9 ** (i - t) * rewards[i, g] for i in range(t, end))
-            assert moves.returns[row] == pytest.approx(wanted)
+            assert transitions.returns[row] == pytest.approx(wanted)
             is_over = end == lengths[g]
-            assert moves.discounts[row] == pytest.approx(0 if is_over else 0.9**steps)
-            np.testing.assert_array_equal(moves.boards[row], boards[t, g])
-            np.testing.assert_array_equal(moves.followers[row], boards[end, g])
-            assert moves.actions[row] == actions[t, g]
+            assert transitions.discounts[row] == pytest.approx(0 if is_over else 0.9**steps)
+            np.testing.assert_array_equal(transitions.boards[row], boards[t, g])
+            np.testing.assert_array_equal(transitions.next_boards[row], boards[end, g])
+            assert transitions.actions[row] == actions[t, g]
             final = boards[lengths[g], g] if solved[g] else np.zeros((4, 4))
-            np.testing.assert_array_equal(moves.solutions[row], final)
+            np.testing.assert_array_equal(transitions.solutions[row], final)
             row += 1

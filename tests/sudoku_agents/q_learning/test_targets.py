@@ -9,11 +9,11 @@ import torch
 from sudoku_agents.q_learning.deep import targets
 from sudoku_agents.q_learning.deep.agent import make_q_network
 from sudoku_agents.q_learning.deep.config import DQNConfig, TargetsConfig
-from sudoku_agents.q_learning.deep.replay import Moves
+from sudoku_agents.q_learning.deep.replay import Transitions
 from sudoku_agents.q_learning.deep.targets import (
     board_values,
+    compute_targets,
     hardest_choice,
-    targets_of,
 )
 from sudoku_agents.q_learning.deep.updates import q_loss, soft_update
 from sudoku_gym import board, puzzles, solver
@@ -101,15 +101,15 @@ def test_the_best_placement_tells_the_value(double, values):
     np.testing.assert_allclose(found, wanted.numpy(), atol=1e-6)
 
 
-def moves_on(boards, actions, **changes):
-    return replace(Moves.none(len(boards), 4), boards=boards, actions=actions, **changes)
+def transitions_on(boards, actions, **changes):
+    return replace(Transitions.none(len(boards), 4), boards=boards, actions=actions, **changes)
 
 
 def test_hindsight_knows_what_the_solver_knows():
     stored = puzzles.load("4x4", "train")[:50]
     actions = legal_placements(stored.puzzles, FOUR, "legal").argmax(1)
-    moves = moves_on(stored.puzzles.copy(), actions, solutions=stored.solutions)
-    found = targets_of(moves, *networks(SMALL), FOUR, SMALL)
+    transitions = transitions_on(stored.puzzles.copy(), actions, solutions=stored.solutions)
+    found = compute_targets(transitions, *networks(SMALL), FOUR, SMALL)
     values, masks = true_values(stored.puzzles, FOUR)
     assert found.all_known.all()
     np.testing.assert_array_equal(found.known, masks)
@@ -123,14 +123,16 @@ def test_the_target_of_a_move():
     boards = boards[(boards == 0).any((1, 2))]
     count = len(boards)
     actions = (boards.reshape(count, -1) == 0).argmax(1) * 4
-    followers = boards[::-1].copy()
+    next_boards = boards[::-1].copy()
     discounts = np.where(np.arange(count) % 3 == 0, 0, 0.5).astype(np.float32)
     returns = rng.random(count).astype(np.float32)
-    moves = moves_on(boards, actions, returns=returns, followers=followers, discounts=discounts)
+    transitions = transitions_on(
+        boards, actions, returns=returns, next_boards=next_boards, discounts=discounts
+    )
     config = replace(SMALL, targets=replace(SMALL.targets, hindsight=False))
     network, target_network = networks(config)
-    found = targets_of(moves, network, target_network, FOUR, config)
-    values = board_values(followers, network, target_network, FOUR, config)
+    found = compute_targets(transitions, network, target_network, FOUR, config)
+    values = board_values(next_boards, network, target_network, FOUR, config)
     assert not found.all_known.any() and (found.known.sum(1) == 1).all()
     assert found.known[np.arange(count), actions].all()
     np.testing.assert_allclose(found.values[found.known], returns + discounts * values, rtol=1e-5)
@@ -151,10 +153,10 @@ def test_the_losses():
 
 
 def test_the_target_network_follows():
-    network, behind = networks(SMALL)
-    before = torch.nn.utils.parameters_to_vector(behind.parameters()).clone()
-    ahead = torch.nn.utils.parameters_to_vector(network.parameters())
-    soft_update(behind, network, 0.25)
-    after = torch.nn.utils.parameters_to_vector(behind.parameters())
-    torch.testing.assert_close(after, 0.75 * before + 0.25 * ahead)
+    network, target_network = networks(SMALL)
+    before = torch.nn.utils.parameters_to_vector(target_network.parameters()).clone()
+    goal = torch.nn.utils.parameters_to_vector(network.parameters())
+    soft_update(target_network, network, 0.25)
+    after = torch.nn.utils.parameters_to_vector(target_network.parameters())
+    torch.testing.assert_close(after, 0.75 * before + 0.25 * goal)
     assert not after.requires_grad or after.grad_fn is not None

@@ -34,8 +34,8 @@ class TargetsConfig:
     hindsight: bool = True
     """where a game was solved, every placement of its boards has a target: the one board it ended
     with says which are right"""
-    polyak: float = 0.02
-    """share of the network that goes into the target network at each update"""
+    tau: float = 0.02
+    """soft update of the target network: its weights move by this share at each update"""
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -43,22 +43,22 @@ class TargetsConfig:
         check_shares(self, "discount")
         if self.backup not in ("max", "constraint"):
             raise ValueError(f"backup must be 'max' or 'constraint', not {self.backup!r}")
-        if not 0 < self.polyak <= 1:
-            raise ValueError(f"polyak must lie in (0, 1], not {self.polyak}")
+        if not 0 < self.tau <= 1:
+            raise ValueError(f"tau must lie in (0, 1], not {self.tau}")
 
 
 @registered("dqn/replay")
 @dataclass(frozen=True)
 class ReplayConfig:
-    """The moves that are kept, and which of them are trained on."""
+    """Capacity and priorities of the replay."""
 
     capacity: int = 50_000
-    """how many"""
+    """number of transitions"""
     priority: float = 0.6
-    """alpha: moves are drawn by their last error to this power; 0 draws all alike"""
+    """alpha: transitions are drawn in proportion to error**alpha; 0 draws uniformly"""
     importance: float = 0.0
-    """beta at first, which rises evenly to `last_importance`: how far weights make up for the
-    priorities. Sudoku is deterministic, so what is drawn more often has no other mean"""
+    """beta, the exponent of the importance weights, at the start of the run; it rises linearly to
+    `last_importance`. 0 by default: Sudoku is deterministic, so priorities cause no bias"""
     last_importance: float = 0.0
     """beta at the end of the run; Schaul et al. have 0.4 to 1"""
 
@@ -129,7 +129,7 @@ class DQNConfig(TrainingConfig):
     optimiser: OptimiserConfig = field(
         default_factory=lambda: OptimiserConfig(4e-3, constant_share=0.5)
     )
-    """Adam; a batch of moves"""
+    """Adam; a batch of transitions"""
     network: NetworkConfig = field(
         default_factory=lambda: FactorGraphConfig(
             test_rounds=64, intersections=True, convergence_margin=1.0

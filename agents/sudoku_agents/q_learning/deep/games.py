@@ -1,4 +1,4 @@
-"""Games to learn from: many in lock step, the best placement or sometimes a random one."""
+"""Epsilon-greedy games to learn from, many in parallel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from sudoku_agents.q_learning.deep.agent import HEAD, make_q_network
 from sudoku_agents.q_learning.deep.config import DQNConfig
-from sudoku_agents.q_learning.deep.replay import Moves
+from sudoku_agents.q_learning.deep.replay import Transitions
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_learning.networks import NetworkPolicy, RecurrentBody
@@ -24,7 +24,7 @@ from sudoku_learning.training.sampling import SamplingTask
 class DQNGames(Concatenable):
     """G games."""
 
-    moves: Moves  # of all games
+    transitions: Transitions  # of all games
     solved: NDArray[np.bool_]  # bool `[G]`
     returns: NDArray[np.float32]  # float32 `[G]`, the sums of rewards
     lengths: NDArray[np.int64]  # int64 `[G]`, moves
@@ -42,7 +42,7 @@ class DQNPlayer:
             body.rounds = min(config.sampling_rounds, body.rounds)
 
     def sample(self, weights: Mapping[str, Tensor], task: SamplingTask) -> DQNGames:
-        """Play a task's games in lock step with these weights."""
+        """Play a task's games in parallel with these weights."""
         config = self._config
         self._policy.network.load_state_dict(dict(weights))
         envs = training_envs(
@@ -59,7 +59,7 @@ class DQNPlayer:
 def play_games(
     policy: NetworkPolicy, envs: SudokuVectorEnv, config: DQNConfig, rng: np.random.Generator
 ) -> DQNGames:
-    """Play one new game on each of G boards, with a policy's best and random placements.
+    """Play one new game on each of G boards, epsilon-greedily.
 
     `rng` seeds the puzzles and draws the random moves.
     """
@@ -68,7 +68,7 @@ def play_games(
     policy.reset(boards, envs.geometry, rng)
     epsilon = np.minimum(1.0, config.random_moves / info["blanks"])
     running, solved = info["action_mask"].any(1), np.zeros(count, np.bool_)
-    history, played, paid = [boards], [], []
+    board_history, action_history, reward_history = [boards], [], []
     while running.any():
         masks = info["action_mask"].astype(np.bool_) & running[:, None]
         explores = rng.random(count) < epsilon
@@ -76,46 +76,48 @@ def play_games(
         greedy = policy.act(boards, masks & ~explores[:, None])
         actions = np.where(explores | ~running, actions, greedy)
         boards, rewards, terminated, truncated, info = envs.step(actions)
-        history.append(boards)
-        played.append(np.where(running, actions, -1))
-        paid.append(np.where(running, rewards, 0))
+        board_history.append(boards)
+        action_history.append(np.where(running, actions, -1))
+        reward_history.append(np.where(running, rewards, 0))
         solved[running] = info["is_success"][running]
         running = running & ~(terminated | truncated)
-    paid_in_all = np.array(paid, np.float32)  # [T, G]
-    lengths = (np.array(played) >= 0).sum(0)
-    moves = moves_of(np.array(history), np.array(played), paid_in_all, lengths, solved, config)
-    return DQNGames(moves, solved, paid_in_all.sum(0), lengths)
+    all_rewards = np.array(reward_history, np.float32)  # [T, G]
+    lengths = (np.array(action_history) >= 0).sum(0)
+    transitions = n_step_transitions(
+        np.array(board_history), np.array(action_history), all_rewards, lengths, solved, config
+    )
+    return DQNGames(transitions, solved, all_rewards.sum(0), lengths)
 
 
-def moves_of(
+def n_step_transitions(
     boards: NDArray[np.int8],
     actions: NDArray[np.int64],
     rewards: NDArray[np.float32],
     lengths: NDArray[np.int64],
     solved: NDArray[np.bool_],
     config: DQNConfig,
-) -> Moves:
-    """Return the moves of G games in the order in which they were made, with n-step returns.
+) -> Transitions:
+    """Return the transitions of G games, move by move, with n-step returns.
 
     Args:
-        boards: int8 `[T + 1, G, N, N]`, before each move and after the last; what follows the end
-            of a game is ignored.
+        boards: int8 `[T + 1, G, N, N]`, before each move and after the last; boards after the
+            end of a game are ignored.
         actions: int64 `[T, G]`, -1 after the end.
         rewards: float32 `[T, G]`, 0 after the end.
-        lengths: int64 `[G]`, moves.
-        solved: bool `[G]`.
-        config: `targets.n_step` and `targets.discount`.
+        lengths: int64 `[G]`, numbers of moves.
+        solved: bool `[G]`, games that ended solved.
+        config: `targets.n_step` and `targets.discount` are used.
     """
     steps, discount = config.targets.n_step, config.targets.discount
-    returns, ahead = np.zeros_like(rewards), np.zeros_like(rewards)
+    returns, next_returns = np.zeros_like(rewards), np.zeros_like(rewards)
     for _ in range(steps):  # the return of k + 1 steps from that of k, one move later
-        ahead[:-1] = returns[1:]
-        returns = (rewards + discount * ahead).astype(np.float32)
+        next_returns[:-1] = returns[1:]
+        returns = (rewards + discount * next_returns).astype(np.float32)
     time, game = np.nonzero(actions >= 0)
     after = np.minimum(time + steps, lengths[game])
     is_over = after == lengths[game]
     ends = np.where(solved[:, None, None], boards[lengths, np.arange(len(lengths))], np.int8(0))
-    return Moves(
+    return Transitions(
         boards[time, game],
         actions[time, game],
         returns[time, game],

@@ -15,7 +15,7 @@ from math import ceil
 from sudoku_agents.q_learning.deep.agent import HEAD, make_q_network
 from sudoku_agents.q_learning.deep.config import DQNConfig
 from sudoku_agents.q_learning.deep.games import DQNGames, DQNPlayer
-from sudoku_agents.q_learning.deep.replay import MoveReplay
+from sudoku_agents.q_learning.deep.replay import TransitionReplay
 from sudoku_agents.q_learning.deep.updates import ReplayBatch
 from sudoku_curricula import curves
 from sudoku_gym.puzzles.sources import Blanks
@@ -37,7 +37,7 @@ from sudoku_learning.training.sampling import split_games
 from sudoku_learning.training.weights import check_tensors
 
 Q_LOSS = "losses/q_loss"
-Q_ERROR = "losses/q_error"  # the mean difference between values and targets
+Q_ERROR = "losses/q_error"  # mean absolute error of the values
 Q_VALUE = "losses/q_value"  # the mean value of the moves trained on
 _TARGET = "target."
 
@@ -52,26 +52,27 @@ class DQNLearner(SamplingLearner):
         seed = int(random.numpy.integers(2**32))
         self.network = seeded(seed, make).eval()
         self.target_network = seeded(seed, make).train()  # as many rounds as in training
-        kept = config.replay
         self.optimiser = Optimiser(self.network, config.optimiser)
-        self.replay = MoveReplay(kept.capacity, self._geometry.size, kept.priority)
+        self.replay = TransitionReplay(
+            config.replay.capacity, self._geometry.size, config.replay.priority
+        )
         self.sampler = make_sampler(partial(DQNPlayer, config), config.ray)
 
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
-        """Play games with so many blanks, and update the network."""
+        """Play games with the given numbers of blanks, and update the network."""
         config, rng = self.config, random.numpy
         tasks = split_games(config.games, blanks, config.ray, rng)
         games = DQNGames.concatenate(self.sampler.sample(self.network.state_dict(), tasks))
-        self.replay.add(games.moves)
+        self.replay.add(games.transitions)
         self.optimiser.schedule(progress.share)
         first, last = config.replay.importance, config.replay.last_importance
-        importance = first + (last - first) * progress.share
+        beta = first + (last - first) * progress.share
         networks = self.network, self.target_network
-        batch = ReplayBatch(*networks, self.replay, self._geometry, config, importance, rng)
-        count = ceil(config.updates.passes * len(games.moves) / config.optimiser.batch_size)
+        batch = ReplayBatch(*networks, self.replay, self._geometry, config, beta, rng)
+        count = ceil(config.updates.passes * len(games.transitions) / config.optimiser.batch_size)
         means = run_updates(self.network, self.optimiser, [batch] * count)
         return Report(
-            steps=len(games.moves),
+            steps=len(games.transitions),
             curves={
                 curves.EPISODIC_RETURN: float(games.returns.mean()),
                 curves.EPISODIC_LENGTH: float(games.lengths.mean()),
@@ -95,19 +96,21 @@ class DQNLearner(SamplingLearner):
     def state(self) -> LearnerState:
         """Return weights, optimiser, target network and replay."""
         own = self.optimiser.state()
-        behind = self.target_network.state_dict()
-        tensors = own.tensors | {f"{_TARGET}{name}": value for name, value in behind.items()}
+        target_weights = self.target_network.state_dict()
+        tensors = own.tensors | {
+            f"{_TARGET}{name}": value for name, value in target_weights.items()
+        }
         return replace(own, tensors=tensors, arrays=self.replay.arrays())
 
     def restore(self, state: LearnerState) -> None:
         """Continue from a state of an equal learner."""
         own = {n: value for n, value in state.tensors.items() if not n.startswith(_TARGET)}
-        behind = {
+        target_weights = {
             n.removeprefix(_TARGET): v for n, v in state.tensors.items() if n.startswith(_TARGET)
         }
-        check_tensors(OPTIMISER, behind, self.target_network.state_dict())
+        check_tensors(OPTIMISER, target_weights, self.target_network.state_dict())
         self.optimiser.restore(replace(state, tensors=own))
-        self.target_network.load_state_dict(behind)
+        self.target_network.load_state_dict(target_weights)
         self.replay.restore(state.arrays)
 
 

@@ -1,4 +1,4 @@
-"""The latest moves, and batches drawn from them: all alike, or by priority.
+"""Replay of the latest transitions, sampled uniformly or by priority.
 
 Source: Schaul et al., "Prioritized experience replay" (2016); its sum tree is appendix B.2.1.
 """
@@ -15,27 +15,27 @@ from numpy.typing import NDArray
 from sudoku_learning.training.checkpoint import REPLAY
 from sudoku_learning.training.records import Records, check_arrays
 
-SMALLEST_ERROR = 1e-3  # what is learned by now is still drawn now and then
+SMALLEST_ERROR = 1e-3  # so that no priority is 0
 
 
 @dataclass(frozen=True)
-class Moves(Records):
-    """M moves, each with the n steps from there, or fewer where the game ended."""
+class Transitions(Records):
+    """M transitions of n steps, or of fewer where the game ended."""
 
-    boards: NDArray[np.int8]  # int8 `[M, N, N]`, where the move was made
-    actions: NDArray[np.int64]  # int64 `[M]`, the placement
-    returns: NDArray[np.float32]  # float32 `[M]`, the discounted rewards of the n steps
-    followers: NDArray[np.int8]  # int8 `[M, N, N]`, the board after them
-    discounts: NDArray[np.float32]  # float32 `[M]`, of its value: gamma**steps, 0 after the end
-    solutions: NDArray[np.int8]  # int8 `[M, N, N]`, the solved board of the game, else zeros
+    boards: NDArray[np.int8]  # int8 `[M, N, N]`, before the action
+    actions: NDArray[np.int64]  # int64 `[M]`
+    returns: NDArray[np.float32]  # float32 `[M]`, the discounted sum of the n rewards
+    next_boards: NDArray[np.int8]  # int8 `[M, N, N]`, n steps later
+    discounts: NDArray[np.float32]  # float32 `[M]`, of the next value: gamma**steps, 0 at the end
+    solutions: NDArray[np.int8]  # int8 `[M, N, N]`, the solution that the game ended with, or zeros
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the arrays by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
-    def none(cls, count: int, size: int) -> Moves:
-        """Return `count` moves on N x N boards, filled with zeros."""
+    def none(cls, count: int, size: int) -> Transitions:
+        """Return `count` transitions on N x N boards, filled with zeros."""
         board, number = ((count, size, size), np.int8), (count, np.float32)
         forms = board, (count, np.int64), number, board, number, board
         arrays: list[NDArray[Any]] = [np.zeros(shape, dtype) for shape, dtype in forms]
@@ -43,12 +43,12 @@ class Moves(Records):
 
 
 @dataclass(frozen=True)
-class SampledMoves:
-    """B moves that were drawn."""
+class SampledTransitions:
+    """B sampled transitions."""
 
-    moves: Moves
-    index: NDArray[np.int64]  # int64 `[B]`, where they are kept
-    weights: NDArray[np.float32]  # float32 `[B]`, of their losses, at most 1: importance weights
+    transitions: Transitions
+    index: NDArray[np.int64]  # int64 `[B]`, rows of the replay
+    weights: NDArray[np.float32]  # float32 `[B]`, importance weights, at most 1
 
 
 class SumTree:
@@ -70,7 +70,7 @@ class SumTree:
         return float(self._sums[1])
 
     def set(self, index: NDArray[np.int64], priorities: NDArray[np.float64]) -> None:
-        """Set the priorities of some leaves, not negative; of equal ones the last counts."""
+        """Set priorities >= 0 of some leaves; if an index occurs twice, the last one counts."""
         nodes = index + self._first_leaf
         self._sums[nodes] = priorities
         while nodes[0] > 1:
@@ -78,9 +78,9 @@ class SumTree:
             self._sums[nodes] = self._sums[2 * nodes] + self._sums[2 * nodes + 1]
 
     def find(self, masses: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return in which leaf each mass lies, int64 `[B]`, if they stand side by side.
+        """Return the leaf at which the cumulative sum of priorities exceeds each mass, int64 `[B]`.
 
-        Masses are float64 `[B]`, from 0 to below `total`. None finds a leaf of priority 0.
+        `masses` are float64 `[B]` in [0, total). Leaves of priority 0 are never returned.
         """
         nodes = np.ones(len(masses), np.int64)
         left_over = masses.copy()
@@ -93,13 +93,13 @@ class SumTree:
         return nodes - self._first_leaf
 
 
-class MoveReplay:
-    """Keeps the latest `capacity` moves on N x N boards; `priority` is alpha of `ReplayConfig`."""
+class TransitionReplay:
+    """The latest `capacity` transitions on N x N boards; `priority` as in `ReplayConfig`."""
 
     def __init__(self, capacity: int, size: int, priority: float = 0.0) -> None:
         self._capacity = capacity
         self._size = size
-        self._moves = Moves.none(capacity, size)
+        self._transitions = Transitions.none(capacity, size)
         self._length = self._next = 0
         self._priority = priority
         self._tree = SumTree(capacity) if priority else None
@@ -107,37 +107,38 @@ class MoveReplay:
     def __len__(self) -> int:
         return self._length
 
-    def add(self, moves: Moves) -> None:
-        """Add moves and forget the oldest; a new one has the highest priority there is."""
-        moves = moves[-self._capacity :]
-        index = (self._next + np.arange(len(moves))) % self._capacity
-        for name, column in self._moves.columns().items():
-            column[index] = getattr(moves, name)
-        self._next = int((self._next + len(moves)) % self._capacity)
-        self._length = min(self._capacity, self._length + len(moves))
+    def add(self, transitions: Transitions) -> None:
+        """Add transitions in place of the oldest, with the highest priority in the replay."""
+        transitions = transitions[-self._capacity :]
+        index = (self._next + np.arange(len(transitions))) % self._capacity
+        for name, column in self._transitions.columns().items():
+            column[index] = getattr(transitions, name)
+        self._next = int((self._next + len(transitions)) % self._capacity)
+        self._length = min(self._capacity, self._length + len(transitions))
         if self._tree is not None:
             most = self._tree.priorities.max() or 1.0
             self._tree.set(index, np.full(len(index), most))
 
-    def sample(self, count: int, importance: float, rng: np.random.Generator) -> SampledMoves:
-        """Draw moves, with replacement.
+    def sample(self, count: int, beta: float, rng: np.random.Generator) -> SampledTransitions:
+        """Draw transitions, with replacement.
 
-        `importance` is beta; 1 makes up for the priorities entirely, 0 not at all.
+        `beta` is the exponent of the importance weights: 1 corrects the bias of the priorities
+        fully, 0 not at all.
         """
         if self._tree is None:
             index = rng.integers(self._length, size=count)
-            return SampledMoves(self._moves[index], index, np.ones(count, np.float32))
-        # One from each of `count` equal parts: such draws differ less.
-        chances = (np.arange(count) + rng.random(count)) / count
-        index = self._tree.find(chances * self._tree.total)
+            return SampledTransitions(self._transitions[index], index, np.ones(count, np.float32))
+        # Stratified: one from each of `count` equal parts, for a lower variance.
+        quantiles = (np.arange(count) + rng.random(count)) / count
+        index = self._tree.find(quantiles * self._tree.total)
         priorities = self._tree.priorities[index]
-        weights = (priorities.min() / priorities) ** importance
-        return SampledMoves(self._moves[index], index, weights.astype(np.float32))
+        weights = (priorities.min() / priorities) ** beta
+        return SampledTransitions(self._transitions[index], index, weights.astype(np.float32))
 
     def set_errors(self, index: NDArray[np.int64], errors: NDArray[np.float32]) -> None:
-        """Set how wrong the values of some moves were, which is how soon they come again.
+        """Set priorities from the absolute errors of sampled transitions, float32 `[B]`.
 
-        `index` int64 `[B]` is that of the sample, `errors` float32 `[B]` are not negative.
+        `index` int64 `[B]` is that of the sample.
         """
         if self._tree is not None:
             priorities = np.maximum(errors.astype(np.float64), SMALLEST_ERROR) ** self._priority
@@ -145,20 +146,20 @@ class MoveReplay:
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return everything that `restore` needs."""
-        kept = self._moves[: self._length].columns()
+        kept = self._transitions[: self._length].columns()
         priorities = self._tree.priorities[: self._length] if self._tree else np.zeros(0)
         return {**kept, "priorities": priorities.copy(), "next": np.array([self._next])}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take over the arrays of an equal replay.
+        """Take over the arrays of a replay with the same configuration.
 
         Raises:
-            ValueError: if they are none, or do not fit each other.
+            ValueError: if an array is missing, or they do not fit each other.
         """
         self._check(arrays)
         self._length = len(arrays["boards"])
         self._next = int(arrays["next"][0])
-        for name, column in self._moves.columns().items():
+        for name, column in self._transitions.columns().items():
             column[: self._length] = arrays[name]
         if self._tree is not None and self._length:
             self._tree.set(np.arange(self._length), arrays["priorities"])
@@ -166,7 +167,7 @@ class MoveReplay:
     def _check(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         length, size = len(np.atleast_1d(arrays.get("boards", ()))), self._size
         wanted: dict[str, NDArray[Any]] = {
-            **Moves.none(0, size).columns(),
+            **Transitions.none(0, size).columns(),
             "priorities": np.zeros(0),
             "next": np.zeros(0, np.int64),
         }
@@ -180,7 +181,8 @@ class MoveReplay:
         at, is_full = int(arrays["next"][0]), length == self._capacity
         if length > self._capacity or not (0 <= at < length if is_full else at == length):
             raise ValueError(
-                f"{REPLAY}: {length} moves, the next one at {at}, fit no replay of {self._capacity}"
+                f"{REPLAY}: {length} transitions, the next one at {at}, fit no replay of "
+                f"{self._capacity}"
             )
         cells = arrays["boards"].reshape(length, -1)
         if (arrays["actions"] >= size**3).any():

@@ -1,4 +1,4 @@
-r"""What action values should have been; docs/results/q-learning.md derives it.
+r"""Targets of action values; docs/results/q-learning.md derives them.
 
 $y = \sum_{i < n} \gamma^i r_i + \gamma^n V(s_n)$, where V(s) is $\max_a Q(s, a)$ with
 `backup="max"`, and the minimum over open constraints c of $\max_{a \in c} Q(s, a)$ with
@@ -17,7 +17,7 @@ from torch import Tensor
 
 from sudoku_agents.q_learning.deep.agent import HEAD
 from sudoku_agents.q_learning.deep.config import DQNConfig
-from sudoku_agents.q_learning.deep.replay import Moves
+from sudoku_agents.q_learning.deep.replay import Transitions
 from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.exact_cover import constraint_members
@@ -26,37 +26,43 @@ from sudoku_learning.networks import Network
 
 @dataclass(frozen=True)
 class Targets:
-    """What the values on B boards should have been."""
+    """Targets of the action values of B boards."""
 
     values: NDArray[np.float32]  # float32 `[B, N**3]`
-    known: NDArray[np.bool_]  # bool `[B, N**3]`: the move, or every legal placement
-    all_known: NDArray[np.bool_]  # bool `[B]`, where hindsight has a target for every placement
+    known: NDArray[np.bool_]  # bool `[B, N**3]`: the action played, or every legal placement
+    all_known: NDArray[np.bool_]  # bool `[B]`: hindsight gave a target to every placement
 
 
-def targets_of(
-    moves: Moves, network: Network, target_network: Network, geometry: Geometry, config: DQNConfig
+def compute_targets(
+    transitions: Transitions,
+    network: Network,
+    target_network: Network,
+    geometry: Geometry,
+    config: DQNConfig,
 ) -> Targets:
-    """Return the values that a batch of moves should have had.
+    """Return the targets of a batch of transitions.
 
     With `double` the network under training chooses the placements of later boards, and the target
     network gives their values.
     """
-    count, size = len(moves), geometry.size
+    count, size = len(transitions), geometry.size
     known = np.zeros((count, size**3), np.bool_)
-    known[np.arange(count), moves.actions] = True
-    wanted = moves.returns.copy()
-    is_solved = moves.solutions.reshape(count, -1)[:, 0] > 0
+    known[np.arange(count), transitions.actions] = True
+    backed_up = transitions.returns.copy()
+    is_solved = transitions.solutions.reshape(count, -1)[:, 0] > 0
     all_known = is_solved & config.targets.hindsight
-    ahead = np.flatnonzero(~all_known & (moves.discounts > 0))
-    if len(ahead):
-        values = board_values(moves.followers[ahead], network, target_network, geometry, config)
-        wanted[ahead] += moves.discounts[ahead] * values
-    targets = np.where(known, wanted[:, None], np.float32(0))
+    bootstrapped = np.flatnonzero(~all_known & (transitions.discounts > 0))
+    if len(bootstrapped):
+        values = board_values(
+            transitions.next_boards[bootstrapped], network, target_network, geometry, config
+        )
+        backed_up[bootstrapped] += transitions.discounts[bootstrapped] * values
+    targets = np.where(known, backed_up[:, None], np.float32(0))
     if all_known.any():
         digits = np.arange(1, size + 1, dtype=np.int8)
-        is_right = moves.solutions[all_known][..., None] == digits
+        is_right = transitions.solutions[all_known][..., None] == digits
         targets[all_known] = is_right.reshape(-1, size**3)
-        known[all_known] = legal_placements(moves.boards[all_known], geometry, config.actions)
+        known[all_known] = legal_placements(transitions.boards[all_known], geometry, config.actions)
     return Targets(targets, known, all_known)
 
 
@@ -80,8 +86,8 @@ def board_values(
         can_go_on = masks.any(1)
     else:
         choice, can_go_on = hardest_choice(boards, chosen_by, masks, geometry)
-    found = values[np.arange(len(boards)), choice]
-    return np.where(can_go_on, found, np.float32(0))
+    chosen_values = values[np.arange(len(boards)), choice]
+    return np.where(can_go_on, chosen_values, np.float32(0))
 
 
 def hardest_choice(
@@ -96,7 +102,7 @@ def hardest_choice(
         boards: int8 `[B, N, N]`.
         values: float32 `[B, N**3]`.
         masks: bool `[B, N**3]`, the legal placements.
-        geometry: the boards' units.
+        geometry: the boards' geometry.
 
     Returns:
         The best placement of that constraint, int64 `[B]`, and whether every open constraint has

@@ -1,4 +1,4 @@
-"""The updates of the network: a batch of moves from the replay, and the loss that they lower."""
+"""Updates of the network: batches of transitions from the replay, and the loss."""
 
 from __future__ import annotations
 
@@ -10,32 +10,35 @@ from torch.nn import functional
 
 from sudoku_agents.q_learning.deep.agent import HEAD
 from sudoku_agents.q_learning.deep.config import DQNConfig
-from sudoku_agents.q_learning.deep.replay import MoveReplay
-from sudoku_agents.q_learning.deep.targets import Targets, as_values, targets_of
+from sudoku_agents.q_learning.deep.replay import TransitionReplay
+from sudoku_agents.q_learning.deep.targets import Targets, as_values, compute_targets
 from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import Network
 from sudoku_learning.recurrent import RecurrentBatch, Segment
 from sudoku_learning.training import Optimiser
 
-HINDSIGHT_WEIGHT = 0.01  # of a board whose placements all have a target: their losses are summed
+# Loss weight of a board with a target for every placement; needed because its losses are summed.
+HINDSIGHT_WEIGHT = 0.01
+SOLVED_ERROR = 0.5  # a board is solved if every value with a target is nearer to it than this
 
 
 class ReplayBatch(RecurrentBatch):
-    """Boards of moves drawn from the replay; with one segment each update has a new batch.
+    """Boards of transitions drawn from the replay, under training; each update is a soft one too.
 
-    The target network gets the network's weights by soft updates. `importance` is beta of
-    `MoveReplay.sample`. `boards` are int8 `[B, N, N]`, `masks` bool `[B, N**3]`.
+    With `segments=1` every update draws a fresh batch; otherwise boards and recurrent states carry
+    over. `beta` is that of `TransitionReplay.sample`. `boards` are int8 `[B, N, N]`, `masks` bool
+    `[B, N**3]`.
     """
 
     def __init__(
         self,
         network: Network,
         target_network: Network,
-        replay: MoveReplay,
+        replay: TransitionReplay,
         geometry: Geometry,
         config: DQNConfig,
-        importance: float,
+        beta: float,
         rng: np.random.Generator,
     ) -> None:
         count, size = config.optimiser.batch_size, geometry.size
@@ -45,7 +48,7 @@ class ReplayBatch(RecurrentBatch):
         self._replay = replay
         self._geometry = geometry
         self._config = config
-        self._importance = importance
+        self._beta = beta
         self.boards = np.zeros((count, size, size), np.int8)
         self.masks = np.zeros((count, size**3), np.bool_)
         self.targets = Targets(
@@ -54,67 +57,69 @@ class ReplayBatch(RecurrentBatch):
             np.zeros(count, np.bool_),
         )
         self._actions = np.zeros(count, np.int64)
-        self._index = np.zeros(count, np.int64)  # where the replay keeps them
-        self._weights = np.zeros(count, np.float32)
-        self._vacant = np.arange(count)
+        self._replay_index = np.zeros(count, np.int64)
+        self._loss_weights = np.zeros(count, np.float32)
+        self._free_rows = np.arange(count)
 
     def update(self, optimiser: Optimiser) -> dict[str, float]:
-        """Do one update of the network, and a soft one of the target network."""
-        figures = super().update(optimiser)
-        soft_update(self._target_network, self._network, self._config.targets.polyak)
-        return figures
+        """Update the network, then the target network softly; return the metrics."""
+        metrics = super().update(optimiser)
+        soft_update(self._target_network, self._network, self._config.targets.tau)
+        return metrics
 
     def run_segment(self) -> Segment:
-        """Fill vacant rows and run the network.
+        """Fill free rows and run the network.
 
-        The figures are the loss, the mean absolute error and the mean value of the moves, and the
+        The metrics are the loss, the mean absolute error, the mean value of the actions, and the
         share of boards with a target for every placement.
         """
-        if len(self._vacant):
-            self._fill(self._vacant)
+        if len(self._free_rows):
+            self._fill(self._free_rows)
         outputs, states = self._forward()
-        loss = q_loss(outputs, self.targets, self._weights, self._config)
+        loss = q_loss(outputs, self.targets, self._loss_weights, self._config)
         values = as_values(outputs[-1].detach(), self._config).numpy()
         known = self.targets.known
         errors = np.where(known, np.abs(values - self.targets.values), np.float32(0))
-        worst = errors.max(1)
-        self._replay.set_errors(self._index, worst)
-        figures = {
+        max_errors = errors.max(1)
+        self._replay.set_errors(self._replay_index, max_errors)
+        metrics = {
             "loss": loss.item(),
             "error": float(errors.sum() / known.sum()),
             "value": float(values[np.arange(len(values)), self._actions].mean()),
             "hindsight": float(self.targets.all_known.mean()),
         }
-        return Segment(loss, values, worst < 0.5, states, figures)
+        return Segment(loss, values, max_errors < SOLVED_ERROR, states, metrics)
 
     def replace(
         self, rows: NDArray[np.int64], outputs: NDArray[np.float32], is_solved: NDArray[np.bool_]
     ) -> None:
-        """Leave the rows to the next update, which draws by the latest priorities."""
-        self._vacant = rows
+        """Free the rows; the next update fills them, by priorities that are up to date then."""
+        self._free_rows = rows
 
     def _fill(self, rows: NDArray[np.int64]) -> None:
-        """Draw moves with their targets into some rows."""
+        """Put sampled transitions and their targets into some rows."""
         config, geometry = self._config, self._geometry
-        drawn = self._replay.sample(len(rows), self._importance, self._rng)
-        moves = drawn.moves
-        targets = targets_of(moves, self._network, self._target_network, geometry, config)
-        self.boards[rows] = moves.boards
-        self.masks[rows] = legal_placements(moves.boards, geometry, config.actions)
-        self._actions[rows] = moves.actions
-        self._index[rows] = drawn.index
+        sample = self._replay.sample(len(rows), self._beta, self._rng)
+        transitions = sample.transitions
+        targets = compute_targets(
+            transitions, self._network, self._target_network, geometry, config
+        )
+        self.boards[rows] = transitions.boards
+        self.masks[rows] = legal_placements(transitions.boards, geometry, config.actions)
+        self._actions[rows] = transitions.actions
+        self._replay_index[rows] = sample.index
         scale = np.where(targets.all_known, HINDSIGHT_WEIGHT, config.updates.move_weight)
-        self._weights[rows] = scale * drawn.weights
+        self._loss_weights[rows] = scale * sample.weights
         for name, column in vars(targets).items():
             getattr(self.targets, name)[rows] = column
-        self._vacant = rows[:0]
+        self._free_rows = rows[:0]
 
     def _forward(self) -> tuple[Tensor, list[object]]:
         """Return the outputs after each round, `[R, B, N**3]`, and the states."""
         boards, masks = torch.from_numpy(self.boards), torch.from_numpy(self.masks)
-        if self._config.updates.segments == 1:  # any body will do
-            found = self._network.forward_all_rounds(boards, masks, self._geometry)
-            return found[HEAD], [None] * len(self)
+        if self._config.updates.segments == 1:  # no recurrent state: any body works
+            outputs_by_head = self._network.forward_all_rounds(boards, masks, self._geometry)
+            return outputs_by_head[HEAD], [None] * len(self)
         features = self._network.body(
             boards, masks, self._geometry, all_rounds=True, recurrent_states=self.states
         )
@@ -122,28 +127,33 @@ class ReplayBatch(RecurrentBatch):
 
 
 def q_loss(
-    outputs: Tensor, wanted: Targets, weights: NDArray[np.float32], config: DQNConfig
+    outputs: Tensor, targets: Targets, weights: NDArray[np.float32], config: DQNConfig
 ) -> Tensor:
-    """Return the weighted loss of the placements with a target, averaged over rounds and boards.
+    """Return the weighted loss of the placements with a target.
 
     Args:
-        outputs: float32 `[R, B, N**3]`, of the network after each round.
-        wanted: the targets.
-        weights: float32 `[B]`.
-        config: `values` decides between cross entropy (`solvable`) and Huber's loss (`plain`).
+        outputs: float32 `[R, B, N**3]`, the network's outputs after each round.
+        targets: targets of the B boards.
+        weights: float32 `[B]`, the boards' loss weights.
+        config: `values` decides between cross entropy (`solvable`) and Huber loss (`plain`).
+
+    Returns:
+        A scalar: the loss summed over the placements that have a target, times the board's weight,
+        averaged over rounds and boards.
     """
-    known, targets = torch.from_numpy(wanted.known), torch.from_numpy(wanted.values)
-    # The -1e9 of illegal placements is left out.
-    given = torch.where(known, outputs, 0.0), targets.expand_as(outputs)
+    known = torch.from_numpy(targets.known)
+    values = torch.where(known, outputs, 0.0)  # without the -1e9 of illegal placements
+    target_values = torch.from_numpy(targets.values).expand_as(outputs)
     if config.values == "solvable":
-        each = functional.binary_cross_entropy_with_logits(*given, reduction="none")
+        loss = functional.binary_cross_entropy_with_logits(values, target_values, reduction="none")
     else:
-        each = functional.smooth_l1_loss(*given, reduction="none")
-    return ((each * known).sum(-1) * torch.from_numpy(weights)).mean()
+        loss = functional.smooth_l1_loss(values, target_values, reduction="none")
+    return ((loss * known).sum(-1) * torch.from_numpy(weights)).mean()
 
 
-def soft_update(target_network: Network, network: Network, share: float) -> None:
-    """Move the weights of the target network towards the network's by a share of the way."""
+def soft_update(target_network: Network, network: Network, tau: float) -> None:
+    """Move the weights of the target network towards the network's by the share `tau`."""
+    parameters = zip(target_network.parameters(), network.parameters(), strict=True)
     with torch.no_grad():
-        for behind, ahead in zip(target_network.parameters(), network.parameters(), strict=True):
-            behind.lerp_(ahead, share)
+        for target_weight, weight in parameters:
+            target_weight.lerp_(weight, tau)
