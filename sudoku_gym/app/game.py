@@ -21,8 +21,8 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.sources import GivenPuzzles
 
-SHOWN = 5
-PIXELS = 640
+TOP_K = 5
+IMAGE_SIZE = 640
 
 
 @dataclass(frozen=True)
@@ -31,21 +31,21 @@ class PlacementShare:
 
     placement: str  # such as `7 at row 1, column 2`
     share: float  # in [0, 1]
-    amount: str  # the share as it is shown
+    text: str  # the share, formatted
 
 
 class Game:
     """One game of a named policy, move by move.
 
     The policy may have a method `probabilities(boards, action_masks) -> [B, A]`, and an attribute
-    `searched` about the search before its last move, with `visit_counts [B, N**3]` and
+    `last_search` about the search before its last move, with `visit_counts [B, N**3]` and
     `values [B]`, or None if there was none. The puzzle is int8 `[N, N]`.
 
     Attributes:
-        moment: the board now.
-        seconds: that the last move took.
+        moment: the current board and the last move.
+        seconds: duration of the last move.
         is_over: whether there is nothing left to play.
-        failure: what went wrong in the policy, in words; empty if nothing did.
+        failure: the error that the policy raised; empty if there is none.
     """
 
     def __init__(
@@ -54,8 +54,8 @@ class Game:
         self.name = name
         self._policy = policy
         env = SudokuEnv(GivenPuzzles(geometry), max_episode_steps=2**31)
-        heat = hasattr(policy, "probabilities")
-        self._episode = Episode(env, policy, 0, {"puzzle": puzzle}, heat)
+        has_probabilities = hasattr(policy, "probabilities")
+        self._episode = Episode(env, policy, 0, {"puzzle": puzzle}, has_probabilities)
         self._moments: Iterator[Moment] = self._episode.play()
         self.moment = next(self._moments)
         self.seconds = 0.0
@@ -72,13 +72,13 @@ class Game:
             self.seconds = perf_counter() - began
         except StopIteration:
             self.is_over = True
-        except Exception as error:  # of somebody's policy: the page goes on without it
+        except Exception as error:  # a third-party policy failed; keep the page alive
             self.failure = f"{type(error).__name__}: {error}"
             self.is_over = True
 
     @property
-    def words(self) -> str:
-        """What happened last, or how the game ended."""
+    def status(self) -> str:
+        """The last move, or the outcome of the game."""
         if self.failure:
             return f"The policy failed. {self.failure}"
         if self.is_over:
@@ -88,47 +88,47 @@ class Game:
         return f"{self.moment.caption}, in {1000 * self.seconds:.0f} ms"
 
     @property
-    def likeliest(self) -> list[PlacementShare]:
-        """The likeliest next placements; none if the policy has no probabilities."""
-        heat = self.moment.heat
-        return [] if heat is None else self._largest(heat, "{:.1%}")
+    def top_probabilities(self) -> list[PlacementShare]:
+        """The most probable next placements; none if the policy has no probabilities."""
+        probabilities = self.moment.heat
+        return [] if probabilities is None else self._top_placements(probabilities, "{:.1%}")
 
     @property
-    def searched(self) -> tuple[list[PlacementShare], float] | None:
+    def search_summary(self) -> tuple[list[PlacementShare], float] | None:
         """The most visited placements of the search before the last move, and its root value."""
-        found: Any = getattr(self._policy, "searched", None)
-        if found is None:
+        search: Any = getattr(self._policy, "last_search", None)
+        if search is None:
             return None
-        counts = np.asarray(found.visit_counts[0], np.float64)
+        counts = np.asarray(search.visit_counts[0], np.float64)
         shares = counts / max(counts.sum(), 1.0)
-        return self._largest(shares, "{:.0%}"), float(found.values[0])
+        return self._top_placements(shares, "{:.0%}"), float(search.values[0])
 
-    def _largest(self, shares: NDArray[Any], amount: str) -> list[PlacementShare]:
+    def _top_placements(self, shares: NDArray[Any], fmt: str) -> list[PlacementShare]:
         size = self.moment.geometry.size
-        found = []
-        for action in np.argsort(-shares, kind="stable")[:SHOWN].tolist():
+        placements = []
+        for action in np.argsort(-shares, kind="stable")[:TOP_K].tolist():
             if shares[action] > 0:
                 cell, digit = divmod(action, size)
-                words = f"{SYMBOLS[digit + 1]} at {cell_name(cell, size)}"
+                placement = f"{SYMBOLS[digit + 1]} at {cell_name(cell, size)}"
                 share = float(shares[action])
-                found.append(PlacementShare(words, share, amount.format(share)))
-        return found
+                placements.append(PlacementShare(placement, share, fmt.format(share)))
+        return placements
 
 
-def html_of(game: Game) -> str:
-    """Draw a game; whatever a policy or a visitor named is escaped."""
+def render_html(game: Game) -> str:
+    """Return a game as HTML; names and messages of policies and visitors are escaped."""
     moment, file = game.moment, BytesIO()
-    Image.fromarray(moment.render(PIXELS)).save(file, "PNG")
+    Image.fromarray(moment.render(IMAGE_SIZE)).save(file, "PNG")
     source = f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
     parts = [
         f"<h3>{escape(game.name)}</h3>",
         f'<img src="{source}" alt="{escape(to_line(moment.board))}">',
-        f'<p class="words">{escape(game.words)}</p>',
+        f'<p class="words">{escape(game.status)}</p>',
     ]
-    if not game.is_over and game.likeliest:
-        parts.append(_bars("Likely to place next", game.likeliest))
-    if game.searched is not None:
-        shares, value = game.searched
+    if not game.is_over and game.top_probabilities:
+        parts.append(_bars("Likely to place next", game.top_probabilities))
+    if game.search_summary is not None:
+        shares, value = game.search_summary
         parts.append(_bars(f"The search looked at (value {value:.2f})", shares))
     return f'<section class="game">{"".join(parts)}</section>'
 
@@ -137,7 +137,7 @@ def _bars(title: str, shares: list[PlacementShare]) -> str:
     most = max((each.share for each in shares), default=1.0)  # the longest bar is full
     rows = "".join(
         f'<tr><td>{escape(each.placement)}</td><td class="bar"><i style="width:'
-        f'{100 * each.share / most:.1f}%"></i></td><td>{escape(each.amount)}</td></tr>'
+        f'{100 * each.share / most:.1f}%"></i></td><td>{escape(each.text)}</td></tr>'
         for each in shares
     )
     return f"<table><caption>{escape(title)}</caption>{rows}</table>"

@@ -22,7 +22,7 @@ from fastapi import FastAPI, Request, Response
 from gradio import queueing, route_utils, routes
 
 from sudoku_gym.app.choices import NO_PLAYER, SOURCES, TYPED_IN, OfferedPolicies, puzzle
-from sudoku_gym.app.game import Game, html_of
+from sudoku_gym.app.game import Game, render_html
 
 FIRST_PUZZLE = "Inkala 2012"
 _LONGEST_REQUEST = 1_000_000  # bytes
@@ -177,7 +177,7 @@ def _start_games(
 
 
 def _drawn(games: list[Game]) -> tuple[str, str]:
-    drawn = [html_of(game) for game in games]
+    drawn = [render_html(game) for game in games]
     return drawn[0], drawn[1] if len(drawn) > 1 else ""
 
 

@@ -24,7 +24,7 @@ from sudoku_gym.cli.launch import App, Plot, Train
 from sudoku_gym.cli.leaderboard import Leaderboard
 from sudoku_gym.cli.play import Play
 from sudoku_gym.cli.solve import Solve
-from sudoku_gym.cli.terminal import plain, replace_unprintable
+from sudoku_gym.cli.terminal import replace_unprintable, strip_control
 from sudoku_gym.cli.watch import Watch
 from sudoku_gym.plugins import add_import_folder
 from sudoku_gym.plugins.usage_errors import short_usage_errors
@@ -89,7 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _refuse(why: str) -> int:
     """Say in one line why nothing was done."""
-    print(f"{PROGRAM}: {plain(why)}", file=sys.stderr)
+    print(f"{PROGRAM}: {strip_control(why)}", file=sys.stderr)
     return BAD_INPUT
 
 

@@ -27,34 +27,34 @@ from sudoku_gym.puzzles.sources import BankSource
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Match:
-    """What both commands ask for: which puzzles, and under which rules."""
+class _EvaluationOptions:
+    """Options of both commands: the puzzles, the rules and the output."""
 
     puzzles: BankOrFile = "4x4"
     board: Board = ""
     split: Split | None = None
     """Part of a bank; the test split if the bank has one."""
     count: int | None = None
-    """Play so many puzzles, drawn at random without repetition; all if not given."""
+    """Number of puzzles; all if not given. Without --blanks they are drawn without repetition."""
     blanks: str = ""
-    """Reveal cells until so many blanks are left: a number or a range, 30-40; none if not given.
-    With --count puzzles are drawn with repetition, else as many as the bank holds."""
+    """Reveal cells until this many blanks are left: a number, or a range such as 30-40. Puzzles are
+    then drawn with repetition: --count of them, or as many as the bank holds."""
     seed: int = 0
-    """Of the draw of puzzles and of the policies."""
+    """Seed for drawing puzzles and for the policies."""
     actions: Literal["legal", "blank"] = "legal"
-    """Which placements the mask allows: candidates only, or any digit in a blank cell."""
+    """Placements that the mask allows: candidates only, or any digit in a blank cell."""
     erase: bool = False
     """Let the policies clear cells."""
     max_steps: int | None = None
     """Moves after which a game ends; the environment's limit if not given."""
     batch_size: int = 1024
-    """Games in lock step."""
+    """Games played in parallel."""
     format: Literal["table", "markdown", "json"] = "table"
-    """How to print the figures."""
+    """Output format."""
     trust: bool = False
-    """Let the folder of a checkpoint name any code as its agent, and run it."""
+    """Allow checkpoints to load and run arbitrary code."""
 
-    def chosen(self) -> PuzzleSet:
+    def select_puzzles(self) -> PuzzleSet:
         """Return the puzzles to play."""
         whole = read_puzzles(self.puzzles, self.split, geometry_named(self.board))
         count = len(whole) if self.count is None else self.count
@@ -86,29 +86,32 @@ class _Match:
         return results
 
     def show(self, results: dict[str, Evaluation], puzzles: PuzzleSet) -> None:
-        """Print the figures."""
+        """Print the results."""
         title = self._title(puzzles)
         if self.format == "json":
-            print(json.dumps({name: each.to_dict() for name, each in results.items()}, indent=2))
+            print(
+                json.dumps({name: result.to_dict() for name, result in results.items()}, indent=2)
+            )
         elif self.format == "markdown":
             print(f"{title}\n\n{to_markdown(results)}")
         else:
             console().print(table(*tabulate(results), title))
 
     def _title(self, puzzles: PuzzleSet) -> str:
-        """Name the puzzles, and say what the figure is worth."""
+        """Return the name and number of the puzzles, and whether they are held out."""
         parts = [f"{puzzles.name}, {puzzles.split}", f"{len(puzzles):,} puzzles"]
         parts += [f"{self.blanks} blanks"] if self.blanks else []
         if puzzles.split in ("validation", "test"):
-            # With cells revealed, a training puzzle below 9x9 soon contains a test puzzle.
+            # For sizes below 9x9, revealed test puzzles may also be contained in a training puzzle,
+            # so only puzzles as stored count as held out.
             held_out = not self.blanks or puzzles.geometry.size >= 9
             parts.append("held out" if held_out else "in distribution")
         return ", ".join([*parts, f"seed {self.seed}"])
 
 
 @dataclass(frozen=True)
-class Evaluate(_Match):
-    """Let one policy play puzzles and say how many it solves."""
+class Evaluate(_EvaluationOptions):
+    """Let one policy play puzzles, and print how many it solves."""
 
     policy: Positional[str]
     """A policy's name (see `sudoku-gym info`), module:attribute, or the folder of a checkpoint;
@@ -117,13 +120,13 @@ class Evaluate(_Match):
     def run(self) -> int:
         """Evaluate and print."""
         policy = load_policy(self.policy, trust=self.trust)
-        puzzles = self.chosen()
+        puzzles = self.select_puzzles()
         self.show(self.play({self.policy: policy}, puzzles), puzzles)
         return 0
 
 
 @dataclass(frozen=True)
-class Compare(_Match):
+class Compare(_EvaluationOptions):
     """Let several policies play the same puzzles, and print one table."""
 
     policies: Positional[tuple[str, ...]] = field(
@@ -133,10 +136,10 @@ class Compare(_Match):
     'calphazero?simulations=64'."""
 
     def run(self) -> int:
-        """Evaluate each and print."""
+        """Evaluate all and print."""
         if not self.policies:
             raise ValueError("no policy to compare: name some (`sudoku-gym info` lists them)")
         policies = {name: load_policy(name, trust=self.trust) for name in self.policies}
-        puzzles = self.chosen()
+        puzzles = self.select_puzzles()
         self.show(self.play(policies, puzzles), puzzles)
         return 0

@@ -13,7 +13,7 @@ from rich.text import Text
 from tyro.conf import Positional
 
 from sudoku_gym import plugins
-from sudoku_gym.cli.terminal import console, plain, table
+from sudoku_gym.cli.terminal import console, strip_control, table
 from sudoku_gym.compiler.cache import compiled
 from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.difficulty import GRADES
@@ -67,7 +67,7 @@ def _describe_installation() -> None:
     width = max(len(name) for name, _ in rows)
     for name, text in rows:
         console().print(
-            Text.assemble((name.ljust(width), "bold"), "  ", plain(text)), soft_wrap=True
+            Text.assemble((name.ljust(width), "bold"), "  ", strip_control(text)), soft_wrap=True
         )
 
 

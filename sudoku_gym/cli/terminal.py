@@ -25,7 +25,7 @@ def replace_unprintable() -> None:
         sys.stdout.reconfigure(errors="replace")
 
 
-def plain(text: str) -> str:
+def strip_control(text: str) -> str:
     """Return a text in one line, with a ? for whatever would move the cursor or colour the line."""
     return "".join(c if c.isprintable() else "?" for c in " ".join(text.splitlines()))
 
@@ -38,12 +38,12 @@ def console() -> Console:
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Table:
     """Lay out text cells; the first column is a name, the others are figures."""
-    shown = Text(plain(title), "bold") if title else None
+    shown = Text(strip_control(title), "bold") if title else None
     laid_out = Table(title=shown, title_justify="left")
     for i, head in enumerate(heads):
         laid_out.add_column(Text(head), justify="left" if i == 0 else "right", no_wrap=i == 0)
     for row in rows:
-        laid_out.add_row(*(Text(plain(cell)) for cell in row))
+        laid_out.add_row(*(Text(strip_control(cell)) for cell in row))
     return laid_out
 
 
@@ -69,7 +69,7 @@ def progress(names: Sequence[str]) -> Iterator[Callable[[str], OnProgress]]:
 
         def start(name: str) -> OnProgress:
             number = f" ({names.index(name) + 1} of {len(names)})" if len(names) > 1 else ""
-            shown.reset(task, description=f"{plain(name)}{number}", visible=True)
+            shown.reset(task, description=f"{strip_control(name)}{number}", visible=True)
             return lambda share: shown.update(task, completed=share)
 
         yield start

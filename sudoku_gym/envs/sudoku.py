@@ -121,7 +121,7 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - as Gymnasium has it
-        "render_modes": ["ansi", "rgb_array", *(["human"] if window.CAN_OPEN else [])],
+        "render_modes": ["ansi", "rgb_array", *(["human"] if window.PYGAME_INSTALLED else [])],
         "render_fps": 4,
     }
 

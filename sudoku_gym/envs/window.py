@@ -9,11 +9,11 @@ import numpy as np
 from gymnasium.error import DependencyNotInstalled
 from numpy.typing import NDArray
 
-CAN_OPEN = find_spec("pygame") is not None
+PYGAME_INSTALLED = find_spec("pygame") is not None
 
 
 class Window:
-    """Shows one picture after the other; DependencyNotInstalled if pygame is missing."""
+    """Displays frames; DependencyNotInstalled if pygame is missing."""
 
     def __init__(self, title: str) -> None:
         try:
@@ -28,14 +28,14 @@ class Window:
         self._screen: Any = None
         self._clock = pygame.time.Clock()
 
-    def show(self, picture: NDArray[np.uint8], fps: float) -> None:
-        """Show uint8 `[H, W, 3]`, at most `fps` pictures a second."""
-        height, width = picture.shape[:2]
+    def show(self, frame: NDArray[np.uint8], fps: float) -> None:
+        """Show uint8 `[H, W, 3]`, at most `fps` frames per second."""
+        height, width = frame.shape[:2]
         if self._screen is None or self._screen.get_size() != (width, height):
             self._screen = self._pygame.display.set_mode((width, height))
             self._pygame.display.set_caption(self._title)
-        self._pygame.event.pump()  # else the system takes the window for a dead one
-        surface = self._pygame.surfarray.make_surface(picture.transpose(1, 0, 2))
+        self._pygame.event.pump()  # otherwise the OS marks the window as not responding
+        surface = self._pygame.surfarray.make_surface(frame.transpose(1, 0, 2))
         self._screen.blit(surface, (0, 0))
         self._pygame.display.flip()
         self._clock.tick(fps)

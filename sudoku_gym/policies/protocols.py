@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 @runtime_checkable
 class Policy(Protocol):
-    """Chooses actions. B games run in lock step; B and the order of rows stay fixed."""
+    """Chooses actions for B parallel games; between resets, row i is always game i."""
 
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
@@ -27,9 +27,9 @@ class Policy(Protocol):
         """Choose an action for each game, int64 `[B]`.
 
         Args:
-            boards: int8 `[B, N, N]`, as they are now.
+            boards: current boards, int8 `[B, N, N]`.
             action_masks: bool `[B, A]`, True = legal; A is `N**3`, or `N**3 + N**2` with erasing.
-                A finished game has no legal action, and its answer is ignored.
+                A finished game has no legal action, and its action is ignored.
         """
         ...
 
@@ -45,13 +45,13 @@ class Solver(Protocol):
 
 @runtime_checkable
 class Predictor(Protocol):
-    """Scores the digits of every cell: for example a network, or marginals."""
+    """Scores the digits of every cell: for example a network, or exact marginals of a solver."""
 
     def predict(self, boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.floating[Any]]:
         """Return a score for each cell and digit, float `[B, N, N, N]`, last axis digit - 1.
 
-        Scores are compared across cells, so probabilities or their logarithms serve, logits that
-        are not normalised within a cell do not.
+        Scores are compared across cells, so use probabilities or log probabilities; raw logits are
+        not comparable between cells.
         """
         ...
 
@@ -103,16 +103,15 @@ class SolverPolicy:
 
 
 class PredictorPolicy:
-    """Plays what a predictor of whole boards says.
+    """Plays the predictions of a network or other `Predictor`.
 
-    Mode `"surest"` asks again before every move and plays the legal placement with the highest
-    score. Mode `"one-shot"` asks once, at reset, and plays the best digit of each cell, legal or
-    not: the game is won exactly if the predicted grid is a valid completion. (Were illegal digits
-    left out, a naked single would repair many a wrong grid, and the figure would be no longer the
-    predictor's.)
+    Mode `"surest"` predicts before every move and plays the legal placement with the highest
+    score. Mode `"one-shot"` predicts once, at reset, and plays the best digit of each cell, legal
+    or not: the game is won exactly if the predicted grid is a valid completion. (With illegal
+    digits masked, naked singles would repair many wrong grids.)
 
     Raises:
-        ValueError: if the mode is neither.
+        ValueError: if the mode is unknown.
     """
 
     def __init__(
@@ -123,40 +122,40 @@ class PredictorPolicy:
         self.predictor = predictor
         self.mode = mode
         self._geometry: Geometry | None = None
-        self._answers: NDArray[np.floating[Any]] = np.zeros((0, 0, 0))
+        self._predictions: NDArray[np.floating[Any]] = np.zeros((0, 0, 0))
 
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
     ) -> None:
-        """Start a batch; in one-shot mode ask the predictor. `rng` is not used."""
+        """Start a batch; in one-shot mode predict. `rng` is not used."""
         self._geometry = geometry
         if self.mode == "one-shot":
-            self._answers = self._scores(puzzles, geometry)
+            self._predictions = self._scores(puzzles, geometry)
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Play the surest legal placement, or the surest cell of the one-shot answer."""
+        """Play the surest legal placement, or the surest cell of the one-shot prediction."""
         if self._geometry is None:
             raise RuntimeError("call reset(puzzles, geometry, rng) before act")
         if self.mode == "one-shot":
-            return self._next_answer(boards, self._geometry.size)
+            return self._next_prediction(boards, self._geometry.size)
         scores = self._scores(boards, self._geometry).reshape(len(boards), -1)
         legal = action_masks[:, : scores.shape[1]]
         placements = np.where(legal, scores, -np.inf).argmax(1)
         played = legal[np.arange(len(boards)), placements]  # False where no placement has a chance
         return np.where(played, placements, action_masks.argmax(1))
 
-    def _next_answer(self, boards: NDArray[np.int8], size: int) -> NDArray[np.int64]:
-        best = self._answers.max(3).reshape(len(boards), -1)
+    def _next_prediction(self, boards: NDArray[np.int8], size: int) -> NDArray[np.int64]:
+        best = self._predictions.max(3).reshape(len(boards), -1)
         cells = np.where(boards.reshape(len(boards), -1) == 0, best, -np.inf).argmax(1)
-        digits = self._answers.reshape(len(boards), -1, size)[np.arange(len(boards)), cells]
+        digits = self._predictions.reshape(len(boards), -1, size)[np.arange(len(boards)), cells]
         return cells * size + digits.argmax(1)
 
     def _scores(self, boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.floating[Any]]:
         scores = np.asarray(self.predictor.predict(boards, geometry))
-        wanted = (len(boards), *3 * (geometry.size,))
-        if scores.shape != wanted or np.isnan(scores).any():
+        expected_shape = (len(boards), *3 * (geometry.size,))
+        if scores.shape != expected_shape or np.isnan(scores).any():
             raise ValueError(
-                f"{type(self.predictor).__name__}.predict must return numbers {list(wanted)}, "
-                f"not {'NaN' if scores.shape == wanted else list(scores.shape)}"
+                f"{type(self.predictor).__name__}.predict must return numbers {list(expected_shape)}, "
+                f"not {'NaN' if scores.shape == expected_shape else list(scores.shape)}"
             )
         return scores

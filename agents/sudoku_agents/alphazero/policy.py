@@ -22,8 +22,8 @@ class AlphaZeroPolicy(NetworkPolicy):
             cAlphaZero paper does, and not what a solved board or the halving says.
 
     Attributes:
-        searched: what the search before the last move found, of the boards that it was given; None
-            if that move took no search.
+        last_search: result of the search before the last move, for the boards passed to `act`
+            then; None if that move took no search.
     """
 
     def __init__(
@@ -36,11 +36,11 @@ class AlphaZeroPolicy(NetworkPolicy):
         super().__init__(network, threshold=threshold)
         self.search_config = search_config
         self.most_visited = most_visited
-        self.searched: SearchOutput | None = None
+        self.last_search: SearchOutput | None = None
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Choose a placement for each board: the next queued one, else what `choose` returns."""
-        self.searched = None
+        self.last_search = None
         return super().act(boards, action_masks)
 
     def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -53,7 +53,7 @@ class AlphaZeroPolicy(NetworkPolicy):
             return super().choose(boards, masks)
         evaluate = evaluator(self.network, self.geometry)
         found = tree_search(boards, masks, self.geometry, evaluate, self.search_config)
-        self.searched = found
+        self.last_search = found
         if self.most_visited:
             return found.visit_counts.argmax(1)
         digits = np.arange(1, boards.shape[1] + 1, dtype=np.int8)

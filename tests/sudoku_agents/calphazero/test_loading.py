@@ -18,7 +18,7 @@ def test_a_search_tells_what_it_looked_at_and_a_queued_move_that_there_was_none(
     searched = []
     while (mask := board.candidates(state[None]).reshape(1, -1)).any():
         action = int(policy.act(state[None].copy(), mask)[0])
-        found = policy.searched
+        found = policy.last_search
         if found is not None:
             assert found.visit_counts.shape == (1, 64) and found.visit_counts[0, action] > 0
             assert not found.visit_counts[~mask].any() and 0 <= found.values[0] <= 1
@@ -38,7 +38,7 @@ def test_the_most_visited_action_is_played_also_where_a_solved_board_was_met():
     chosen = policy.act(boards, masks)
     counts = tree_search(boards, masks, four, evaluator(network, four), config).visit_counts
     assert (counts[np.arange(30), chosen] == counts.max(1)).all()
-    is_solved = policy.searched.solved
+    is_solved = policy.last_search.solved
     assert is_solved.any() and not is_solved[np.arange(30), chosen][is_solved.any(1)].all()
 
 

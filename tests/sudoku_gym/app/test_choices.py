@@ -8,7 +8,7 @@ import pytest
 from sudoku_gym import board, cli
 from sudoku_gym.app import choices
 from sudoku_gym.app.choices import BANKS, TYPED_IN, OfferedPolicies, puzzle
-from sudoku_gym.app.game import Game, html_of
+from sudoku_gym.app.game import Game, render_html
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import SolverPolicy
 from sudoku_gym.puzzles import banks, named
@@ -166,10 +166,10 @@ def test_what_can_not_be_made_is_not_offered(monkeypatch):
 def test_a_game_is_played_to_its_end(offers):
     given, geometry = puzzle("4x4", 1, "")
     game = Game("dlx", offers.policy("dlx"), given, geometry)
-    assert game.words == f"{(given == 0).sum()} blanks." and game.likeliest == []
+    assert game.status == f"{(given == 0).sum()} blanks." and game.top_probabilities == []
     for _ in range(40):
         game.step()
-    assert game.is_over and game.words == f"Solved after {(given == 0).sum()} moves."
+    assert game.is_over and game.status == f"Solved after {(given == 0).sum()} moves."
     assert board.is_solved(game.moment.board[None])[0]
 
 
@@ -177,8 +177,8 @@ def test_a_policy_that_fails_ends_its_game_and_is_escaped():
     given, geometry = puzzle("4x4", 1, "")
     game = Game("<b>", Broken(), given, geometry)
     game.step()
-    assert game.is_over and "RuntimeError" in game.words
-    drawn = html_of(game)
+    assert game.is_over and "RuntimeError" in game.status
+    drawn = render_html(game)
     assert "<script>" not in drawn and "<b>" not in drawn and "&lt;script&gt;" in drawn
 
 
@@ -189,7 +189,7 @@ class Searching(SolverPolicy):
         visit_counts = np.array([[3, 1] + [0] * 62])
         values = np.array([0.5])
 
-    searched = Found()
+    last_search = Found()
 
     def probabilities(self, boards, action_masks):
         return action_masks / action_masks.sum(1, keepdims=True)
@@ -198,14 +198,14 @@ class Searching(SolverPolicy):
 def test_what_a_policy_thinks_and_looked_at_is_shown(offers):
     given, geometry = puzzle("4x4", 1, "")
     game = Game("mine", Searching(offers.policy("dlx").solver), given, geometry)
-    assert [each.amount for each in game.likeliest] == [game.likeliest[0].amount] * 5
-    shares, value = game.searched
-    assert [(each.placement, each.amount) for each in shares] == [
+    assert [each.text for each in game.top_probabilities] == [game.top_probabilities[0].text] * 5
+    shares, value = game.search_summary
+    assert [(each.placement, each.text) for each in shares] == [
         ("1 at row 1, column 1", "75%"),
         ("2 at row 1, column 1", "25%"),
     ]
     assert value == 0.5
-    drawn = html_of(game)
+    drawn = render_html(game)
     assert "value 0.50" in drawn and "width:33.3%" in drawn and "Likely to place next" in drawn
 
 

@@ -276,7 +276,7 @@ def test_a_process_that_dies_loses_its_cell_alone(small, own_policies, tmp_path)
     run = started(small, out, "--add", *names, "--only", *names, "naked-singles", "--sets", "9x9")
     _, err = run.communicate()
     assert run.returncode == 1, err
-    assert "third_party:Dies on 9x9: its process died; the same command tries again" in err
+    assert "third_party:Dies on 9x9: its process died; rerun the command to retry" in err
     results = read_leaderboard(out)
     assert results.row_of("third_party:Dies").cells == {}
     hung = results.row_of("third_party:Hangs").cells["9x9"]
