@@ -13,7 +13,7 @@ from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, SUCCESS_RATE,
 
 SetBlanks = Callable[[Mapping[int, float]], Any]
 PlayHeldOut = Callable[[int | None], tuple[int, int]]
-"""Plays puzzles with so many blanks, minimal ones for None; returns games solved and played."""
+"""Takes a number of blanks, None for minimal puzzles; returns games solved and played."""
 
 
 class Curriculum:
@@ -26,10 +26,10 @@ class Curriculum:
         schedule: the schedule to feed.
         set_blanks: takes `{blanks: weight}`; called at once and whenever the level moves.
         episodes_per_update: training episodes at the current level per update of the schedule.
-        writer: of the curves; None writes none.
-        metrics: what the caller can measure: `completion` is counted here, all others are arguments
+        writer: receives the curves; None disables logging.
+        metrics: metrics the caller can measure: `completion` is counted here, others are arguments
             of `report_held_out`.
-        owner: who feeds the schedule, for error messages.
+        caller: name in error messages.
 
     Attributes:
         steps: environment steps so far, the x axis of the curves; the caller counts them.
@@ -47,11 +47,11 @@ class Curriculum:
         writer: ScalarWriter | None = None,
         *,
         metrics: Sequence[str] = (COMPLETION,),
-        owner: str = "this curriculum",
+        caller: str = "this curriculum",
     ) -> None:
         if episodes_per_update < 1:
             raise ValueError(f"episodes_per_update must be at least 1, not {episodes_per_update}")
-        check_metric(schedule, metrics, owner)
+        check_metric(schedule, metrics, caller)
         self.schedule = schedule
         self.steps = 0
         self.games = 0
@@ -63,10 +63,10 @@ class Curriculum:
         self._write(BLANKS_LEVEL, schedule.level)
 
     def report(self, levels: Iterable[int], successes: Iterable[bool]) -> None:
-        """Take in episodes that ended; feed the schedule once there are enough at its level.
+        """Add finished episodes; update the schedule once there are enough at its level.
 
         Raises:
-            ValueError: if the schedule moves by something else than games solved.
+            ValueError: if the metric of the schedule is not completion.
         """
         check_metric(self.schedule, (COMPLETION,), "a report of episodes")
         for level, success in zip(levels, successes, strict=True):
@@ -85,11 +85,11 @@ class Curriculum:
     ) -> tuple[float, float]:
         """Play held-out games at the level and with minimal puzzles, and feed the schedule.
 
-        If its metric is completion, the games feed it, again at each level that they reach: a level
-        that is mastered already costs no training. Otherwise `measured` feeds it once.
+        If its metric is completion, the games update it, and are repeated at each new level, so a
+        level that is mastered already costs no training. Otherwise `measured` updates it once.
 
         Args:
-            held_out: plays the games.
+            held_out: plays the held-out games.
             measured: successes and count of the other metrics since the last report, e.g.
                 `{"policy_accuracy": (880, 1000)}`.
 
@@ -145,7 +145,7 @@ class Curriculum:
             level = self.schedule.level
             played = self._play(held_out, level)
             self._feed({level: played})
-            if self.schedule.level == level:  # as it is where the schedule is finished
+            if self.schedule.level == level:  # always so once the schedule is finished
                 return played
 
     def _play(self, held_out: PlayHeldOut, level: int) -> tuple[int, int]:
@@ -164,11 +164,11 @@ class Curriculum:
             self._writer.add_scalar(tag, value, self.steps)
 
 
-def check_metric(schedule: Schedule, metrics: Sequence[str], owner: str) -> None:
-    """Raise a ValueError that names the owner if it does not measure the metric of the schedule."""
+def check_metric(schedule: Schedule, metrics: Sequence[str], caller: str) -> None:
+    """Raise a ValueError if the caller does not measure the metric of the schedule."""
     if schedule.metric not in metrics:
         raise ValueError(
-            f"{owner} measures {', '.join(metrics)} and can't supply {schedule.metric}, by which "
+            f"{caller} measures {', '.join(metrics)} and can't supply {schedule.metric}, by which "
             f"{type(schedule).__name__} moves: configure it with metric={metrics[0]!r} if it "
             "takes one, or use another schedule"
         )

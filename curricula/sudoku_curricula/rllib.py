@@ -1,4 +1,8 @@
-"""A curriculum over blanks as a callback of RLlib's new API stack, and its curves."""
+"""A curriculum over blanks as a callback of RLlib's new API stack, and its curves.
+
+Side effect of the import: if `~/ray_results` can't be written, a temporary folder is made and
+replaces Ray's default storage path.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +36,11 @@ from sudoku_curricula.curriculum import Curriculum, PlayHeldOut, check_metric
 from sudoku_curricula.schedules import ScheduleConfig
 from sudoku_curricula.wrappers import find_set_blanks, results_of
 
-CURRICULUM = "curriculum"  # the part of a checkpoint
+CURRICULUM = "curriculum"  # key in a checkpoint's state
 _EPISODES, _SOLVED = "episodes_by_level", "solved_by_level"  # sums, in the runners' metrics
 STEPS = "num_env_steps_sampled_lifetime"
 
-_LOSSES = {  # what RLlib calls it, and what every trainer calls it
+_LOSSES = {  # RLlib's metric name -> our curve name
     "policy_loss": curves.POLICY_LOSS,
     "vf_loss": curves.VALUE_LOSS,
     "qf_loss": curves.VALUE_LOSS,
@@ -47,7 +51,7 @@ _RUNNERS = {
     "episode_return_mean": curves.EPISODIC_RETURN,
     "episode_len_mean": curves.EPISODIC_LENGTH,
 }
-_WRITTEN = (
+_CURVE_TAGS = (
     curves.BLANKS_LEVEL,
     curves.SUCCESS_RATE,
     curves.COMPLETION_RATE,
@@ -60,22 +64,32 @@ _WRITTEN = (
 _log = logging.getLogger(__name__)
 
 
-def _keep_results_somewhere() -> None:
-    """Let RLlib start where there is no home: every algorithm makes a folder in `~/ray_results`."""
+def _use_writable_results_dir() -> None:
+    """Replace Ray's storage path, where every algorithm makes a folder, if it can't be written."""
     folder = Path(DEFAULT_STORAGE_PATH)
     if not os.access(folder if folder.exists() else folder.parent, os.W_OK | os.X_OK):
-        found = tempfile.mkdtemp(prefix="ray_results-")
-        vars(trainable).update(DEFAULT_STORAGE_PATH=found)
-        _log.warning("%s can't be written: RLlib keeps its results in %s", folder, found)
+        results_dir = tempfile.mkdtemp(prefix="ray_results-")
+        vars(trainable).update(DEFAULT_STORAGE_PATH=results_dir)
+        _log.warning("%s can't be written: RLlib keeps its results in %s", folder, results_dir)
 
 
-_keep_results_somewhere()
+_use_writable_results_dir()
+
+
+class _LatestScalars:
+    """Keeps the last value of each curve for the next result, which has the step."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, float] = {}
+
+    def add_scalar(self, tag: str, value: Any, step: Any = None, /) -> None:
+        self.values[tag] = float(value)
 
 
 class BlanksCurriculumCallback(RLlibCallback):
     """Moves the number of blanks by measured success while an algorithm learns.
 
-    RLlib makes callbacks in every process, so it is given how to make one:
+    RLlib makes callbacks in every process, so pass a factory, not an instance:
 
     ```python
     config.callbacks(partial(BlanksCurriculumCallback, SuccessRateConfig(start=2, stop=12)))
@@ -91,14 +105,14 @@ class BlanksCurriculumCallback(RLlibCallback):
     Args:
         schedule: the configuration of the schedule.
         held_out: takes the algorithm and returns a `PlayHeldOut`, e.g.
-            `partial(sudoku_agents.rllib.held_out, source="4x4")`. None feeds the schedule with the
+            `partial(sudoku_agents.rllib.held_out, source="4x4")`. With None the schedule uses the
             training episodes, which explore and so understate the skill.
         evaluate_every: environment steps between two evaluations on held-out puzzles.
         episodes_per_update: without `held_out`, training episodes at the current level per update
             of the schedule.
 
     Attributes:
-        curriculum: the bookkeeping; None in the runners' processes.
+        curriculum: counts episodes and moves the level; None in the runners' processes.
 
     Raises:
         ValueError: if the schedule's metric is not completion; when a checkpoint is loaded, if its
@@ -121,24 +135,27 @@ class BlanksCurriculumCallback(RLlibCallback):
         self.curriculum: Curriculum | None = None
         self._schedule = schedule
         self._make_held_out = held_out
-        self._every = evaluate_every
+        self._evaluate_every = evaluate_every
         self._episodes_per_update = episodes_per_update
         self._held_out: PlayHeldOut | None = None
         self._evaluated_at = 0
-        self._written: dict[str, float] = {}
-        self._started = 0, 0.0  # steps, and the clock
+        self._pending_scalars = _LatestScalars()
+        self._speed_origin = 0, 0.0  # steps, seconds
 
     def on_algorithm_init(self, *, algorithm: Algorithm, **kwargs: Any) -> None:
         """Start the schedule, push its level, and join the algorithm's checkpoints."""
         self.curriculum = Curriculum(
-            self._schedule.build(), partial(push_blanks, algorithm), self._episodes_per_update, self
+            self._schedule.build(),
+            partial(push_blanks, algorithm),
+            self._episodes_per_update,
+            self._pending_scalars,
         )
         if self._make_held_out is not None:
             self._held_out = self._make_held_out(algorithm)
         _join_checkpoints(algorithm, self)
-        self._started = 0, time.perf_counter()
+        self._speed_origin = 0, time.perf_counter()
 
-    def on_episode_end(  # type: ignore[override]  # RLlib names every argument, we what we use
+    def on_episode_end(  # type: ignore[override]  # only the arguments used here are listed
         self, *, episode: Any, metrics_logger: Any, env_runner: Any, **kwargs: Any
     ) -> None:
         """Count a training episode, in the process that played it."""
@@ -155,18 +172,19 @@ class BlanksCurriculumCallback(RLlibCallback):
         self.curriculum.steps = int(result[STEPS])
         if self._held_out is None:
             self._report_training_episodes(self.curriculum, result)
-        elif self.curriculum.steps >= self._evaluated_at + self._every:
+        elif self.curriculum.steps >= self._evaluated_at + self._evaluate_every:
             self._evaluated_at = self.curriculum.steps
             self.curriculum.report_held_out(self._held_out)
-        self.add_scalar(curves.BLANKS_LEVEL, self.curriculum.schedule.level)
-        self.add_scalar(curves.ITERATION, result["training_iteration"])
-        steps, start = self._started
+        scalars = self._pending_scalars.values
+        scalars[curves.BLANKS_LEVEL] = float(self.curriculum.schedule.level)
+        scalars[curves.ITERATION] = float(result["training_iteration"])
+        steps, start = self._speed_origin
         seconds = time.perf_counter() - start
-        self.add_scalar(curves.STEPS_PER_SECOND, (self.curriculum.steps - steps) / seconds)
-        for tag, value in (self._written | _common_names(result)).items():
+        scalars[curves.STEPS_PER_SECOND] = (self.curriculum.steps - steps) / seconds
+        for tag, value in (scalars | _common_names(result)).items():
             group, name = tag.split("/")
             result[group] = {**result.get(group, {}), name: value}
-        self._written = {}
+        scalars.clear()
 
     def on_env_runners_recreated(
         self,
@@ -176,7 +194,7 @@ class BlanksCurriculumCallback(RLlibCallback):
         env_runner_indices: list[int],
         **kwargs: Any,
     ) -> None:
-        """Push the level to restarted runners, which know only the first one."""
+        """Push the level to restarted runners, which otherwise start at the initial level."""
         assert self.curriculum is not None
         env_runner_group.foreach_env_runner(
             partial(_set_blanks, blanks=self.curriculum.schedule.distribution()),
@@ -194,11 +212,7 @@ class BlanksCurriculumCallback(RLlibCallback):
         assert self.curriculum is not None
         self.curriculum.load_state_dict(state)
         self._evaluated_at = state["evaluated_at"]
-        self._started = self.curriculum.steps, time.perf_counter()
-
-    def add_scalar(self, tag: str, value: Any, step: Any = None, /) -> None:
-        """Keep a point of a curve for the next result, which knows its step."""
-        self._written[tag] = float(value)
+        self._speed_origin = self.curriculum.steps, time.perf_counter()
 
     def _report_training_episodes(self, curriculum: Curriculum, result: dict[str, Any]) -> None:
         runners = result.get("env_runners", {})
@@ -241,7 +255,7 @@ class CurvesCallback(LoggerCallback):
 
 def write_curves(result: Mapping[str, Any], writer: curves.ScalarWriter) -> None:
     """Write the curves that a result of `train` holds, under the names of every trainer."""
-    for tag in _WRITTEN:
+    for tag in _CURVE_TAGS:
         group, name = tag.split("/")
         if name in result.get(group, {}):
             writer.add_scalar(tag, result[group][name], int(result[STEPS]))
@@ -260,28 +274,28 @@ def _set_blanks(runner: EnvRunner, blanks: Mapping[int, float]) -> None:
 
 
 def _common_names(result: Mapping[str, Any]) -> dict[str, float]:
-    """Return under the common names what RLlib writes under its own."""
+    """Return the metrics of RLlib under our curve names."""
     learner = result.get("learners", {}).get("default_policy", {})
     runners = result.get("env_runners", {})
-    found = {common: learner[name] for name, common in _LOSSES.items() if name in learner}
-    found |= {common: runners[name] for name, common in _RUNNERS.items() if name in runners}
-    # A mean of nothing, where no episode ended, is nan.
-    return {tag: float(value) for tag, value in found.items() if np.isfinite(value)}
+    metrics = {common: learner[name] for name, common in _LOSSES.items() if name in learner}
+    metrics |= {common: runners[name] for name, common in _RUNNERS.items() if name in runners}
+    # If no episode ended, the mean is NaN.
+    return {tag: float(value) for tag, value in metrics.items() if np.isfinite(value)}
 
 
 def _join_checkpoints(algorithm: Algorithm, callback: BlanksCurriculumCallback) -> None:
-    """Let an algorithm's checkpoints hold a state of ours beside its own."""
+    """Make an algorithm's checkpoints include the curriculum state."""
     # RLlib tells callbacks neither of saving nor, in `from_checkpoint` and `restore_from_path`, of
     # loading. All its ways of saving and loading pass through these two methods.
     get_state, set_state = algorithm.get_state, algorithm.set_state
 
-    def get_state_with_ours(*args: Any, **kwargs: Any) -> dict[str, Any]:
+    def get_state_with_curriculum(*args: Any, **kwargs: Any) -> dict[str, Any]:
         return {**get_state(*args, **kwargs), CURRICULUM: callback.state_dict()}
 
-    def set_state_with_ours(state: dict[str, Any]) -> None:
+    def set_state_with_curriculum(state: dict[str, Any]) -> None:
         set_state(state)
         if CURRICULUM in state:
             callback.load_state_dict(state[CURRICULUM])
 
-    algorithm.get_state = get_state_with_ours  # type: ignore[method-assign]
-    algorithm.set_state = set_state_with_ours  # type: ignore[method-assign]
+    algorithm.get_state = get_state_with_curriculum  # type: ignore[method-assign]
+    algorithm.set_state = set_state_with_curriculum  # type: ignore[method-assign]

@@ -1,7 +1,7 @@
 """Wrappers that let a schedule set the number of blanks, for Env and for VectorEnv.
 
 They read `info["level"]`, the blanks at an episode's start, and `info["is_success"]`, and push
-`schedule.distribution()` through `set_blanks`. A new level counts from each board's next reset.
+`schedule.distribution()` through `set_blanks`. A new level takes effect at each board's next reset.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from sudoku_curricula.base import Schedule
 from sudoku_curricula.curriculum import Curriculum, SetBlanks
 from sudoku_curricula.curves import ScalarWriter
+from sudoku_gym.wrappers.base import find_attribute
 
 
 class BlanksCurriculum(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
@@ -24,10 +25,10 @@ class BlanksCurriculum(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
 
     Args:
         env: an environment with `set_blanks`, below any number of wrappers.
-        schedule: a started schedule, e.g. `make_schedule("success-rate", start=2, stop=12)`.
+        schedule: e.g. `make_schedule("success-rate", start=2, stop=12)`.
         episodes_per_update: episodes at the current level per `schedule.update`, an iteration of
-            Algorithm 1.
-        writer: of the curves; None writes none.
+            Algorithm 1 (Agarwal et al.).
+        writer: receives the curves; None disables logging.
 
     Raises:
         ValueError: if no layer of `env` has `set_blanks`, or the schedule's metric is not
@@ -50,7 +51,7 @@ class BlanksCurriculum(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
             env.get_wrapper_attr("set_blanks"),
             episodes_per_update,
             writer,
-            owner=type(self).__name__,
+            caller=type(self).__name__,
         )
 
     def step(self, action: ActType) -> tuple[ObsType, Any, bool, bool, dict[str, Any]]:
@@ -86,7 +87,7 @@ class VectorBlanksCurriculum(VectorWrapper):
             find_set_blanks(env),
             episodes_per_update,
             writer,
-            owner=type(self).__name__,
+            caller=type(self).__name__,
         )
 
     def reset(
@@ -128,13 +129,14 @@ def results_of(info: Mapping[str, Any]) -> tuple[Any, Any]:
 
 
 def find_set_blanks(envs: VectorEnv[Any, Any, Any]) -> SetBlanks:
-    """Return the `set_blanks` of the outermost layer that has it; ValueError if none has."""
-    layer = envs
-    while not hasattr(layer, "set_blanks"):
-        if not isinstance(layer, VectorWrapper):
-            return _set_blanks_of_each(layer)
-        layer = layer.env
-    method: SetBlanks = layer.set_blanks
+    """Return `set_blanks` of the outermost layer that has it, else of each single environment.
+
+    A ValueError says if neither has it.
+    """
+    try:
+        method: SetBlanks = find_attribute(envs, "set_blanks")
+    except AttributeError:
+        return _set_blanks_of_each(envs.unwrapped)
     return method
 
 

@@ -152,10 +152,10 @@ class PredictorPolicy:
 
     def _scores(self, boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.floating[Any]]:
         scores = np.asarray(self.predictor.predict(boards, geometry))
-        expected_shape = (len(boards), *3 * (geometry.size,))
-        if scores.shape != expected_shape or np.isnan(scores).any():
+        expected = (len(boards), *3 * (geometry.size,))
+        if scores.shape != expected or np.isnan(scores).any():
             raise ValueError(
-                f"{type(self.predictor).__name__}.predict must return numbers {list(expected_shape)}, "
-                f"not {'NaN' if scores.shape == expected_shape else list(scores.shape)}"
+                f"{type(self.predictor).__name__}.predict must return numbers {list(expected)}, "
+                f"not {'NaN' if scores.shape == expected else list(scores.shape)}"
             )
         return scores

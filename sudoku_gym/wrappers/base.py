@@ -1,4 +1,4 @@
-"""What the wrappers share."""
+"""Base classes and helpers of the wrappers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import Blanks
 
 
-class BoardEncoding:
-    """One form of observations, for an environment or a vector environment."""
+class BoardEncoder:
+    """Turns boards into another form of observations."""
 
     @abstractmethod
-    def encoded_space(self, space: gym.Space[Any]) -> gym.Space[Any]:
+    def encode_space(self, space: gym.Space[Any]) -> gym.Space[Any]:
         """Return the space of one encoded observation."""
 
     @abstractmethod
@@ -30,52 +30,52 @@ class BoardEncoding:
         """Encode a batch `[B, ...]`."""
 
 
-class Encoding(
-    BoardEncoding,
-    gym.ObservationWrapper[NDArray[np.int8], np.int64, NDArray[np.int8]],
+class ObservationEncoder(
+    BoardEncoder,
+    gym.ObservationWrapper[NDArray[Any], np.int64, NDArray[np.int8]],
     RecordConstructorArgs,
 ):
-    """Shows every observation in another form."""
+    """Encodes each observation of an environment."""
 
     def __init__(self, env: gym.Env[NDArray[np.int8], np.int64]) -> None:
         RecordConstructorArgs.__init__(self)
         gym.ObservationWrapper.__init__(self, env)
-        self.observation_space = self.encoded_space(env.observation_space)
+        self.observation_space = self.encode_space(env.observation_space)
 
     @cached_property
-    def _geometry_below(self) -> Geometry:
+    def _geometry(self) -> Geometry:
         geometry: Geometry = self.env.get_wrapper_attr("geometry")
         return geometry
 
-    def observation(self, observation: NDArray[np.int8]) -> NDArray[np.int8]:
+    def observation(self, observation: NDArray[np.int8]) -> NDArray[Any]:
         """Return the encoded observation."""
         return self.encode(observation[None])[0]
 
 
 class SudokuVectorWrapper(VectorWrapper):
-    """Passes on what a plain `VectorWrapper` hides: `set_blanks` and `action_masks`."""
+    """Forwards `set_blanks` and `action_masks` to the wrapped vector environment."""
 
     def set_blanks(self, blanks: Blanks) -> None:
-        """Let the next episodes start with so many blanks; see `SudokuVectorEnv`."""
-        attribute_below(self.env, "set_blanks")(blanks)
+        """Set the number of blanks of the next episodes; see `SudokuVectorEnv`."""
+        find_attribute(self.env, "set_blanks")(blanks)
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return which actions are legal now: bool `[B, A]`, True = legal."""
-        masks: NDArray[np.bool_] = attribute_below(self.env, "action_masks")()
+        """Return the legal actions, bool `[B, A]`."""
+        masks: NDArray[np.bool_] = find_attribute(self.env, "action_masks")()
         return masks
 
     @cached_property
-    def _geometry_below(self) -> Geometry:
-        geometry: Geometry = attribute_below(self.env, "geometry")
+    def _geometry(self) -> Geometry:
+        geometry: Geometry = find_attribute(self.env, "geometry")
         return geometry
 
 
-class VectorEncoding(BoardEncoding, SudokuVectorWrapper):
-    """Shows every observation in another form, in `final_obs` too."""
+class VectorObservationEncoder(BoardEncoder, SudokuVectorWrapper):
+    """Encodes the observations of a vector environment, in `final_obs` too."""
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         super().__init__(env)
-        self.single_observation_space = self.encoded_space(env.single_observation_space)
+        self.single_observation_space = self.encode_space(env.single_observation_space)
         self.observation_space = batch_space(self.single_observation_space, env.num_envs)
 
     def reset(
@@ -88,11 +88,11 @@ class VectorEncoding(BoardEncoding, SudokuVectorWrapper):
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Step the boards; see `SudokuVectorEnv.step`."""
         observations, rewards, terminations, truncations, infos = self.env.step(actions)
-        infos = with_finals(infos, lambda final, _: self.encode(final[None])[0])
+        infos = encode_final_obs(infos, lambda final, _index: self.encode(final[None])[0])
         return self.encode(observations), rewards, terminations, truncations, infos
 
 
-def with_finals(infos: dict[str, Any], encode: Callable[[Any, int], Any]) -> dict[str, Any]:
+def encode_final_obs(infos: dict[str, Any], encode: Callable[[Any, int], Any]) -> dict[str, Any]:
     """Return infos in which each `final_obs[i]`, if any, is `encode(final_obs[i], i)`."""
     if "final_obs" not in infos:
         return infos
@@ -102,7 +102,7 @@ def with_finals(infos: dict[str, Any], encode: Callable[[Any, int], Any]) -> dic
     return infos | {"final_obs": final}
 
 
-def attribute_below(env: VectorEnv[Any, Any, Any], name: str) -> Any:
+def find_attribute(env: VectorEnv[Any, Any, Any], name: str) -> Any:
     """Return the attribute of the outermost layer that has it; AttributeError if none has."""
     inner = env
     while not hasattr(inner, name):
@@ -112,8 +112,8 @@ def attribute_below(env: VectorEnv[Any, Any, Any], name: str) -> Any:
     return getattr(inner, name)
 
 
-def mask_of(info: dict[str, Any]) -> NDArray[np.int8]:
-    """Return the action mask, or masks, of an info; ValueError if the environment leaves it out."""
+def get_action_mask(info: dict[str, Any]) -> NDArray[np.int8]:
+    """Return `info["action_mask"]`; ValueError if the environment was made without masks."""
     if "action_mask" not in info:
         raise ValueError("this wrapper needs action masks: make the environment with_mask=True")
     mask: NDArray[np.int8] = info["action_mask"]
@@ -124,5 +124,5 @@ def board_size(space: gym.Space[Any], purpose: str) -> int:
     """Return N if the space's observations are boards `[N, N]`; else raise a ValueError."""
     shape = space.shape
     if not isinstance(space, gym.spaces.Box) or shape is None or len(shape) != 2:
-        raise ValueError(f"{purpose} is made of a board [N, N], not of {space}")
+        raise ValueError(f"{purpose} needs boards [N, N], not {space}")
     return shape[0]

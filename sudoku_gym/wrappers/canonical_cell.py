@@ -16,7 +16,7 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from sudoku_gym.wrappers.base import SudokuVectorWrapper, mask_of, with_finals
+from sudoku_gym.wrappers.base import SudokuVectorWrapper, encode_final_obs, get_action_mask
 
 
 class CanonicalCell(gym.Wrapper[dict[str, Any], np.int64, Any, np.int64], RecordConstructorArgs):
@@ -68,7 +68,7 @@ class CanonicalCell(gym.Wrapper[dict[str, Any], np.int64, Any, np.int64], Record
     def _shown(
         self, observation: Any, info: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        cells, masks = _pick(mask_of(info)[None], self._size)
+        cells, masks = _pick(get_action_mask(info)[None], self._size)
         self._cell = int(cells[0])
         shown = {"observations": observation, "cell": cells[0]}
         return shown, info | {"action_mask": masks[0]}
@@ -82,7 +82,7 @@ class VectorCanonicalCell(SudokuVectorWrapper):
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         super().__init__(env)
-        self._size: int = self._geometry_below.size
+        self._size: int = self._geometry.size
         _check_actions(env.single_action_space, self._size)
         self._cells = np.zeros(env.num_envs, np.int64)
         self.single_action_space = spaces.Discrete(self._size)
@@ -95,7 +95,7 @@ class VectorCanonicalCell(SudokuVectorWrapper):
     ) -> tuple[Any, dict[str, Any]]:
         """Reset the boards; see `SudokuVectorEnv.reset`."""
         observations, infos = self.env.reset(seed=seed, options=options)
-        masks = _pick(mask_of(infos), self._size)[1]
+        masks = _pick(get_action_mask(infos), self._size)[1]
         self._cells = _pick(super().action_masks(), self._size)[0]
         shown = {"observations": observations, "cell": self._cells.copy()}
         return shown, infos | {"action_mask": masks}
@@ -111,7 +111,7 @@ class VectorCanonicalCell(SudokuVectorWrapper):
         placements = self._cells * self._size + digits
         observations, rewards, terminations, truncations, infos = self.env.step(placements)
         infos = self._with_finals(infos)
-        self._cells, masks = _pick(mask_of(infos), self._size)
+        self._cells, masks = _pick(get_action_mask(infos), self._size)
         shown = {"observations": observations, "cell": self._cells.copy()}
         return shown, rewards, terminations, truncations, infos | {"action_mask": masks}
 
@@ -124,7 +124,7 @@ class VectorCanonicalCell(SudokuVectorWrapper):
             return infos
         cells, masks = _pick(infos["final_info"]["action_mask"], self._size)
         final_info = infos["final_info"] | {"action_mask": masks}
-        infos = with_finals(infos, lambda obs, i: {"observations": obs, "cell": cells[i]})
+        infos = encode_final_obs(infos, lambda obs, i: {"observations": obs, "cell": cells[i]})
         return infos | {"final_info": final_info}
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym.board import candidates
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.wrappers.base import Encoding, VectorEncoding, board_size
+from sudoku_gym.wrappers.base import ObservationEncoder, VectorObservationEncoder, board_size
 
 PLACED, CANDIDATE, BLANK = range(3)  # the last axis of `exact_cover_tensor`
 
@@ -33,37 +33,37 @@ def exact_cover_tensor(boards: NDArray[np.int8], geometry: Geometry) -> NDArray[
 
 
 class _OneHot:
-    def encoded_space(self, space: gym.Space[Any]) -> spaces.MultiBinary:
+    def encode_space(self, space: gym.Space[Any]) -> spaces.MultiBinary:
         return spaces.MultiBinary((board_size(space, "a one-hot board"),) * 3)
 
     def encode(self, observations: NDArray[np.int8]) -> NDArray[np.int8]:
         return one_hot_boards(observations)
 
 
-class OneHotBoard(_OneHot, Encoding):
+class OneHotBoard(_OneHot, ObservationEncoder):
     """Turns a board `[N, N]` into int8 `[N, N, N]`: 1 at (row, column, digit - 1), 0 for a blank.
 
     The observation space is `MultiBinary((N, N, N))`. Flattened, position i is placement i.
     """
 
 
-class VectorOneHotBoard(_OneHot, VectorEncoding):
+class VectorOneHotBoard(_OneHot, VectorObservationEncoder):
     """`OneHotBoard` for a batch of boards: int8 `[B, N, N, N]`, in `final_obs` too."""
 
 
 class _CoverTensor:
-    _geometry_below: Geometry
+    _geometry: Geometry
 
-    def encoded_space(self, space: gym.Space[Any]) -> spaces.MultiBinary:
+    def encode_space(self, space: gym.Space[Any]) -> spaces.MultiBinary:
         board_size(space, "an exact-cover tensor")
-        size = self._geometry_below.size
+        size = self._geometry.size
         return spaces.MultiBinary((size, size, size, 3))
 
     def encode(self, observations: NDArray[np.int8]) -> NDArray[np.int8]:
-        return exact_cover_tensor(observations, self._geometry_below)
+        return exact_cover_tensor(observations, self._geometry)
 
 
-class ExactCoverTensor(_CoverTensor, Encoding):
+class ExactCoverTensor(_CoverTensor, ObservationEncoder):
     """Turns the board `[N, N]` of a `SudokuEnv` into int8 `[N, N, N, 3]`.
 
     There are three bits for each (row, column, digit - 1). Bit 0: the digit stands in the cell.
@@ -73,12 +73,12 @@ class ExactCoverTensor(_CoverTensor, Encoding):
     """
 
 
-class VectorExactCoverTensor(_CoverTensor, VectorEncoding):
+class VectorExactCoverTensor(_CoverTensor, VectorObservationEncoder):
     """`ExactCoverTensor` for a `SudokuVectorEnv`: int8 `[B, N, N, N, 3]`, in `final_obs` too."""
 
 
 class _Flat:
-    def encoded_space(self, space: gym.Space[Any]) -> spaces.MultiBinary | spaces.Box:
+    def encode_space(self, space: gym.Space[Any]) -> spaces.MultiBinary | spaces.Box:
         if isinstance(space, spaces.MultiBinary):
             return spaces.MultiBinary(prod(space.shape))
         if isinstance(space, spaces.Box):
@@ -90,14 +90,14 @@ class _Flat:
         return observations.reshape(len(observations), -1)
 
 
-class FlatObservation(_Flat, Encoding):
+class FlatObservation(_Flat, ObservationEncoder):
     """Lays an array out as a vector of the same dtype, row by row; bits stay `MultiBinary`.
 
     The observation may be any array: a board, a one-hot board or a tensor.
     """
 
 
-class VectorFlatObservation(_Flat, VectorEncoding):
+class VectorFlatObservation(_Flat, VectorObservationEncoder):
     """`FlatObservation` for a batch of arrays, in `final_obs` too.
 
     Unlike Gymnasium's own `FlattenObservation` it lets `set_blanks` and `action_masks` through.

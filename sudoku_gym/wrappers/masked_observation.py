@@ -12,7 +12,7 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from sudoku_gym.wrappers.base import SudokuVectorWrapper, mask_of, with_finals
+from sudoku_gym.wrappers.base import SudokuVectorWrapper, encode_final_obs, get_action_mask
 
 
 class MaskedObservation(gym.Wrapper[dict[str, Any], Any, Any, Any], RecordConstructorArgs):
@@ -28,12 +28,12 @@ class MaskedObservation(gym.Wrapper[dict[str, Any], Any, Any, Any], RecordConstr
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Start an episode; see `SudokuEnv.reset`."""
         observation, info = self.env.reset(seed=seed, options=options)
-        return _joined(observation, mask_of(info)), info
+        return _joined(observation, get_action_mask(info)), info
 
     def step(self, action: Any) -> tuple[dict[str, Any], Any, bool, bool, dict[str, Any]]:
         """Step; see `SudokuEnv.step`."""
         observation, reward, terminated, truncated, info = self.env.step(action)
-        return _joined(observation, mask_of(info)), reward, terminated, truncated, info
+        return _joined(observation, get_action_mask(info)), reward, terminated, truncated, info
 
 
 class VectorMaskedObservation(SudokuVectorWrapper):
@@ -51,16 +51,16 @@ class VectorMaskedObservation(SudokuVectorWrapper):
     ) -> tuple[Any, dict[str, Any]]:
         """Reset the boards; see `SudokuVectorEnv.reset`."""
         observations, infos = self.env.reset(seed=seed, options=options)
-        mask_of(infos)  # holds the masks of boards that were reset; the others keep theirs
+        get_action_mask(infos)  # holds the masks of boards that were reset; the others keep theirs
         return _joined(observations, self.action_masks().view(np.int8)), infos
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Step the boards; see `SudokuVectorEnv.step`."""
         observations, rewards, terminations, truncations, infos = self.env.step(actions)
-        infos = with_finals(
+        infos = encode_final_obs(
             infos, lambda final, i: _joined(final, infos["final_info"]["action_mask"][i])
         )
-        joined = _joined(observations, mask_of(infos))
+        joined = _joined(observations, get_action_mask(infos))
         return joined, rewards, terminations, truncations, infos
 
 

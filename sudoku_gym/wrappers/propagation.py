@@ -10,7 +10,7 @@ from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector import VectorEnv
 
 from sudoku_gym.envs.options import PropagationKind
-from sudoku_gym.wrappers.base import SudokuVectorWrapper, attribute_below
+from sudoku_gym.wrappers.base import SudokuVectorWrapper, find_attribute
 
 
 class SinglesPropagation(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorArgs):
@@ -42,4 +42,4 @@ class VectorSinglesPropagation(SudokuVectorWrapper):
         self, env: VectorEnv[Any, Any, Any], propagation: PropagationKind = "hidden singles"
     ) -> None:
         super().__init__(env)
-        attribute_below(env, "set_propagation")(propagation)
+        find_attribute(env, "set_propagation")(propagation)

@@ -21,7 +21,7 @@ from sudoku_gym.compiler.jit import njit
 from sudoku_gym.compiler.random_stream import new_stream
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import draw_symmetry, group_of
-from sudoku_gym.wrappers.base import SudokuVectorWrapper, mask_of, with_finals
+from sudoku_gym.wrappers.base import SudokuVectorWrapper, encode_final_obs, get_action_mask
 
 SYMMETRY_PARTS = ("rows", "columns", "transpose", "digits")
 Period = Literal["episode", "step"]
@@ -80,7 +80,7 @@ class SymmetryAugmentation(
     def _turned(
         self, board: NDArray[np.int8], info: dict[str, Any]
     ) -> tuple[NDArray[np.int8], dict[str, Any]]:
-        mask = self._symmetries.masks(mask_of(info)[None])[0]
+        mask = self._symmetries.masks(get_action_mask(info)[None])[0]
         return self._symmetries.boards(board[None])[0], info | {"action_mask": mask}
 
 
@@ -98,7 +98,7 @@ class VectorSymmetryAugmentation(SudokuVectorWrapper):
         parts: Sequence[str] = SYMMETRY_PARTS,
     ) -> None:
         super().__init__(env)
-        self._symmetries = _Symmetries(env.num_envs, self._geometry_below, every, parts)
+        self._symmetries = _Symmetries(env.num_envs, self._geometry, every, parts)
         self._is_over = np.zeros(env.num_envs, np.bool_)
 
     def reset(
@@ -106,14 +106,14 @@ class VectorSymmetryAugmentation(SudokuVectorWrapper):
     ) -> tuple[Any, dict[str, Any]]:
         """Start episodes under new symmetries; see `SudokuVectorEnv.reset`."""
         boards, infos = self.env.reset(seed=seed, options=options)
-        mask_of(infos)
+        get_action_mask(infos)
         chosen = infos["_action_mask"]
         if seed is None or isinstance(seed, (int, np.integer)):
             seed = [None if seed is None else seed + i for i in range(self.num_envs)]
         self._symmetries.seed(s if c else None for s, c in zip(seed, chosen, strict=True))
         self._symmetries.renew(chosen)
         self._is_over[chosen] = False
-        masks = self._symmetries.masks(mask_of(infos))
+        masks = self._symmetries.masks(get_action_mask(infos))
         return self._symmetries.boards(boards), infos | {"action_mask": masks}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -130,7 +130,7 @@ class VectorSymmetryAugmentation(SudokuVectorWrapper):
             infos = self._turned_finals(infos)
             self._symmetries.renew(over)
         self._is_over = over
-        masks = self._symmetries.masks(mask_of(infos))
+        masks = self._symmetries.masks(get_action_mask(infos))
         boards = self._symmetries.boards(boards)
         return boards, rewards, terminations, truncations, infos | {"action_mask": masks}
 
@@ -145,7 +145,7 @@ class VectorSymmetryAugmentation(SudokuVectorWrapper):
         boards[over] = np.stack(list(infos["final_obs"][over]))
         turned = self._symmetries.boards(boards)
         masks = self._symmetries.masks(infos["final_info"]["action_mask"])
-        infos = with_finals(infos, lambda _, i: turned[i].copy())
+        infos = encode_final_obs(infos, lambda _, i: turned[i].copy())
         return infos | {"final_info": infos["final_info"] | {"action_mask": masks}}
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
 from sudoku_gym.wrappers import VectorFlatObservation, VectorOneHotBoard
-from sudoku_gym.wrappers.base import attribute_below
+from sudoku_gym.wrappers.base import find_attribute
 
 Form = Literal["board", "flat", "one-hot"]
 
@@ -88,7 +88,7 @@ class SudokuVecEnv(VecEnv):
         Raises:
             AttributeError: if it has none of that name.
         """
-        value = attribute_below(self.envs, attr_name)
+        value = find_attribute(self.envs, attr_name)
         return [value for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
@@ -99,7 +99,7 @@ class SudokuVecEnv(VecEnv):
             ValueError: if `indices` leaves boards out.
         """
         self._require_all(attr_name, indices)
-        attribute_below(self.envs, attr_name)
+        find_attribute(self.envs, attr_name)
         layer = self.envs
         while not hasattr(layer, attr_name) and isinstance(layer, VectorWrapper):
             layer = layer.env
@@ -117,7 +117,7 @@ class SudokuVecEnv(VecEnv):
             AttributeError: if no layer has such a method.
             ValueError: if `indices` leaves out boards that the method would act on.
         """
-        method = attribute_below(self.envs, method_name)
+        method = find_attribute(self.envs, method_name)
         if method_name not in PER_BOARD:
             self._require_all(method_name, indices)
         result = method(*method_args, **method_kwargs)
@@ -135,7 +135,7 @@ class SudokuVecEnv(VecEnv):
 
     def get_images(self) -> list[NDArray[np.uint8] | None]:
         """Draw every board, uint8 `[H, W, 3]` each."""
-        return list(attribute_below(self.envs, "render")())
+        return list(find_attribute(self.envs, "render")())
 
     def _end_episodes(
         self,

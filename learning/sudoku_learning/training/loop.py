@@ -96,7 +96,7 @@ class Training(Generic[_Config]):
             self._set_blanks,
             episodes_per_update=1,
             metrics=("completion", *self.learner.metrics),
-            owner=type(self.learner).__name__,
+            caller=type(self.learner).__name__,
         )
         self.iteration = self.steps = 0
         self.seconds = 0.0

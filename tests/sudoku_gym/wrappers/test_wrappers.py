@@ -175,7 +175,7 @@ def test_one_hot_bits_are_placements():
 
 
 def test_one_hot_needs_a_board():
-    with pytest.raises(ValueError, match="made of a board"):
+    with pytest.raises(ValueError, match="needs boards \\[N, N\\]"):
         OneHotBoard(gym.wrappers.FlattenObservation(SudokuEnv("4x4")))
 
 
