@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from sudoku_gym import cli
-from sudoku_gym.cli.terminal import plain, table
+from sudoku_gym.cli.terminal import strip_control, table
 from sudoku_gym.evaluation import to_markdown
 from sudoku_gym.evaluation.games import evaluate
 from sudoku_gym.policies import load_policy
@@ -51,8 +51,8 @@ def test_a_table_shows_names_as_they_are(name):
 def test_a_table_obeys_no_name(name):
     shown = printed(table(["policy"], [[name]], title=name))
     assert name not in shown and "\x1b" not in shown
-    assert plain(name).isprintable()
-    plain(name).encode()
+    assert strip_control(name).isprintable()
+    strip_control(name).encode()
 
 
 @pytest.mark.parametrize("name", NAMES)
