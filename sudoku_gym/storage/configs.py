@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 from sudoku_gym.storage.type_hints import fits, is_union, name_of
 
 T = TypeVar("T")
-_LARGEST = 1e12  # number that a file may hold in a field for floats
+_MAX_ABS_FLOAT = 1e12  # of a number in a file
 
 _CLASSES: dict[str, type[Any]] = {}
 _TAGS: dict[type[Any], str] = {}
@@ -32,8 +32,9 @@ def registered(tag: str) -> Callable[[type[T]], type[T]]:
 
     def register(of: type[T]) -> type[T]:
         known = _CLASSES.get(tag)
-        if known is not None and known.__qualname__ != of.__qualname__:
-            raise ValueError(f"the tag {tag!r} belongs to {known.__qualname__}")
+        # Compared by name: a reloaded module registers its classes again.
+        if known is not None and _full_name(known) != _full_name(of):
+            raise ValueError(f"the tag {tag!r} belongs to {_full_name(known)}")
         _CLASSES[tag] = of
         _TAGS[of] = tag
         return of
@@ -87,11 +88,11 @@ def from_json(data: Any, expected: type[T] | tuple[type[Any], ...] | None = None
 
 
 def decode_json(hint: Any, data: Any, where: str) -> Any:
-    """Make what a type hint says of the content of a JSON file.
+    """Decode JSON data to the type that a hint describes.
 
     The hint is a dataclass, a scalar, `Path`, `Literal`, `list`, `dict`, `tuple` or a union of
     them; of a registered dataclass the JSON holds the tag too. What it doesn't say isn't checked.
-    `where` the data stands is for the messages.
+    `where`: location, for error messages.
 
     Raises:
         ValueError: if the data is none of that, a field is unknown or missing, or the dataclass
@@ -113,12 +114,12 @@ def decode_json(hint: Any, data: Any, where: str) -> Any:
     if kind is dict and isinstance(data, dict):
         return {key: decode_json(parts[1], each, f"{where}, {key}") for key, each in data.items()}
     if kind is tuple and isinstance(data, list):
-        wanted = [parts[0]] * len(data) if parts[1] is Ellipsis else parts
+        wanted = [parts[0]] * len(data) if parts[1:] == (Ellipsis,) else parts
         if len(wanted) == len(data):
             return tuple(decode_json(*pair, where) for pair in zip(wanted, data, strict=True))
     if kind is Literal and any(data == part and type(data) is type(part) for part in parts):
         return data
-    if hint is float and fits(data, float) and abs(data) < _LARGEST:  # nor is it NaN
+    if hint is float and fits(data, float) and abs(data) < _MAX_ABS_FLOAT:  # also rejects NaN
         return float(data)
     if hint is Path and isinstance(data, str):
         return Path(data)
@@ -155,13 +156,17 @@ def _construct(of: type[T], data: Mapping[str, Any], where: str) -> T:
     if unknown := sorted(data.keys() - known.keys()):
         raise ValueError(f"{where} has an unknown key {unknown[0]!r}")
     for name, field in known.items():
-        if name not in data and field.default is field.default_factory is MISSING:
+        if name not in data and field.default is MISSING and field.default_factory is MISSING:
             raise ValueError(f"{where} lacks {name!r}")
     values = {name: decode_json(hints[name], data[name], f"{where}, {name}") for name in data}
     try:
         return of(**values)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{where}: {error}") from None
+
+
+def _full_name(of: type[Any]) -> str:
+    return f"{of.__module__}.{of.__qualname__}"
 
 
 def _shortened(value: Any) -> str:

@@ -11,7 +11,7 @@ from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.calphazero.loading import read_config
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_curricula.schedules import SCHEDULES, PaperAlgorithm1Config
-from sudoku_gym.storage.configs import from_json, registered, to_json
+from sudoku_gym.storage.configs import decode_json, from_json, registered, to_json
 from sudoku_learning.networks import BODIES, MLPConfig, PooledConfig, QConfig, ValueConfig
 
 
@@ -50,8 +50,33 @@ def test_a_whole_run_survives_a_file():
 
 
 def test_a_tag_belongs_to_one_class():
-    with pytest.raises(ValueError, match="the tag 'mlp' belongs to MLPConfig"):
+    with pytest.raises(ValueError, match=r"the tag 'mlp' belongs to .*MLPConfig"):
         registered("mlp")(PooledConfig)
+
+
+def test_a_tag_does_not_belong_to_a_class_of_the_same_name_elsewhere():
+    namesake = type("MLPConfig", (), {"__module__": __name__})
+    with pytest.raises(ValueError, match=f"belongs to {MLPConfig.__module__}.MLPConfig"):
+        registered("mlp")(namesake)
+    assert registered("mlp")(MLPConfig) is MLPConfig
+
+
+@pytest.mark.parametrize(
+    ("hint", "data", "decoded"),
+    [
+        (tuple[int], [1], (1,)),
+        (tuple[int, str], [1, "a"], (1, "a")),
+        (tuple[int, ...], [1, 2, 3], (1, 2, 3)),
+    ],
+)
+def test_tuples_are_decoded(hint, data, decoded):
+    assert decode_json(hint, data, "file") == decoded
+
+
+@pytest.mark.parametrize("hint", [tuple[int], tuple[int, int, int]])
+def test_a_tuple_of_another_length_is_refused(hint):
+    with pytest.raises(ValueError, match="file: "):
+        decode_json(hint, [1, 2], "file")
 
 
 @pytest.mark.parametrize(
