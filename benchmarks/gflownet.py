@@ -198,7 +198,7 @@ def empty_board(config: Config) -> Iterator[Row]:
         graph = StateGraph(EMPTY, FOUR, order)
         is_solution = board.is_solved(graph.terminal_boards())
         truth = is_solution / is_solution.sum()
-        chances = [-np.log(level.masks.num_allowed[level.parents]) for level in graph.levels]
+        chances = [-np.log(layer.masks.num_allowed[layer.parents]) for layer in graph.layers]
         by_chance = graph.terminating_distribution(chances)
         yield {
             "order": order,
@@ -277,7 +277,7 @@ def empty_draws(config: Config, order: Order) -> Iterator[Row]:
     graph = StateGraph(EMPTY, FOUR, order, symmetric=order == "any")
     ends = symmetry.canonical_form(solution_grids(), FOUR) if order == "any" else solution_grids()
     truth = np.array([(ends == end).all((1, 2)).mean() for end in graph.terminal_boards()])
-    chances = [-np.log(level.masks.num_allowed[level.parents]) for level in graph.levels]
+    chances = [-np.log(layer.masks.num_allowed[layer.parents]) for layer in graph.layers]
     yield {
         "order": order,
         "player": "random play in the same order",

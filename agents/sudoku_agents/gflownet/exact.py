@@ -1,4 +1,4 @@
-"""Exact sums over all states of a small board: true flows, and what a policy ends at."""
+"""Exact sums over all states of a small board: flows and a policy's terminating distribution."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from sudoku_gym.geometry import Geometry, symmetry
 
 
 @dataclass(frozen=True)
-class Level:
-    """The S states after a number of placements, and the E steps from them to the next level."""
+class Layer:
+    """The S states at one depth (number of placements), and the E edges to the next layer."""
 
     boards: NDArray[np.int8]  # int8 `[S, N, N]`, each once
     masks: ForwardMasks  # nothing is allowed where a trajectory ends
-    parents: NDArray[np.int64]  # int64 `[E]`, the state in which each step begins
-    actions: NDArray[np.int64]  # int64 `[E]`, its placement
-    children: NDArray[np.int64]  # int64 `[E]`, the state of the next level
+    parents: NDArray[np.int64]  # int64 `[E]`, the state at which an edge starts
+    actions: NDArray[np.int64]  # int64 `[E]`, the placement of an edge
+    children: NDArray[np.int64]  # int64 `[E]`, the state of the next layer
 
     @property
     def is_terminal(self) -> NDArray[np.bool_]:
@@ -31,18 +31,19 @@ class Level:
 
 
 class StateGraph:
-    """All states that can be reached from a puzzle, as `levels`.
+    """All states that can be reached from a puzzle, as `layers`.
 
     Args:
         puzzle: int8 `[N, N]`.
-        geometry: its units.
-        order: in which blanks are filled.
-        limit: most states of a level.
+        geometry: the geometry of the puzzle.
+        order: the order in which blanks are filled.
+        limit: the largest number of states of a layer.
         symmetric: merge the boards of an orbit into one state, which one of them represents. Exact
-            for the true flow and for equivariant networks. Only for the order `any`.
+            for the true flow and for equivariant networks. Only with `order="any"`.
 
     Raises:
-        ValueError: if a level has more states than the limit, or `symmetric` is asked of a tree.
+        ValueError: if a layer has more states than the limit, or `symmetric=True` with an order
+            other than "any".
     """
 
     def __init__(
@@ -54,71 +55,74 @@ class StateGraph:
         symmetric: bool = False,
     ) -> None:
         if symmetric and order != "any":
-            raise ValueError(f"orbits are no states of the order {order!r}, only of 'any'")
+            raise ValueError(f"symmetric=True needs order='any', not {order!r}")
         self.geometry = geometry
         self.order: Order = order
-        self.levels: list[Level] = []
+        self.layers: list[Layer] = []
         boards = np.ascontiguousarray(puzzle, np.int8)[None]
         while len(boards):
             if len(boards) > limit:
                 raise ValueError(
-                    f"more than {limit:,} states after {len(self.levels)} placements: take a board "
-                    "with fewer blanks, a tree, or states up to symmetry (symmetric=True)"
+                    f"more than {limit:,} states after {len(self.layers)} placements: take a board "
+                    "with fewer blanks, order='rows' or 'constrained', or symmetric=True"
                 )
             masks = forward_masks(boards, geometry, order)
-            parents, actions, after = successors(boards, masks)
-            if symmetric and len(after):
-                after = symmetry.canonical_form(after, geometry)
-            following, children = np.unique(after, axis=0, return_inverse=True)
-            self.levels.append(Level(boards, masks, parents, actions, children.reshape(-1)))
-            boards = following
+            parents, actions, successor_boards = successors(boards, masks)
+            if symmetric and len(actions):
+                successor_boards = symmetry.canonical_form(successor_boards, geometry)
+            next_boards, children = np.unique(successor_boards, axis=0, return_inverse=True)
+            self.layers.append(Layer(boards, masks, parents, actions, children.reshape(-1)))
+            boards = next_boards
 
     def terminal_boards(self) -> NDArray[np.int8]:
-        """Return all boards at which trajectories end, level by level: int8 `[M, N, N]`."""
-        return np.concatenate([level.boards[level.is_terminal] for level in self.levels])
+        """Return all boards at which trajectories end, layer by layer: int8 `[M, N, N]`."""
+        return np.concatenate([layer.boards[layer.is_terminal] for layer in self.layers])
 
     def log_flows(self, exponent: float | None, min_log_reward: float) -> list[NDArray[np.float64]]:
-        """Return the exact log F of each state of each level; that of the puzzle is log Z.
+        """Return the exact log F of each state of each layer; that of the puzzle is log Z.
 
-        F(s) is the sum of F(s') P_B(s | s') over the next states, and the reward at the end.
+        F(s) is the sum of F(s') P_B(s | s') over the next states, and the reward at the end. With
+        `symmetric=True` it is the flow of the board that represents the orbit, not of the orbit.
+        For `exponent` and `min_log_reward` see `log_rewards`.
         """
         flows: list[NDArray[np.float64]] = []
-        for made in range(len(self.levels) - 1, -1, -1):
-            level = self.levels[made]
-            rewards = log_rewards(level.boards, self.geometry, exponent, min_log_reward)
-            flow = np.where(level.is_terminal, np.exp(rewards.astype(np.float64)), 0.0)
+        for depth in range(len(self.layers) - 1, -1, -1):
+            layer = self.layers[depth]
+            rewards = log_rewards(layer.boards, self.geometry, exponent, min_log_reward)
+            flow = np.where(layer.is_terminal, np.exp(rewards.astype(np.float64)), 0.0)
             if flows:
-                backward = 1 / (made + 1) if self.order == "any" else 1.0
-                arriving = np.exp(flows[-1])[level.children] * backward
-                flow += np.bincount(level.parents, arriving, len(flow))
+                backward = 1 / (depth + 1) if self.order == "any" else 1.0
+                inflow = np.exp(flows[-1])[layer.children] * backward
+                flow += np.bincount(layer.parents, inflow, len(flow))
             flows.append(np.log(flow))
         return flows[::-1]
 
     def log_policies(self, network: FlowNetwork) -> list[NDArray[np.float32]]:
-        """Return a network's log P_F of each step of each level."""
+        """Return a network's log P_F of each edge of each layer."""
         return [
-            network.log_policy(level.boards, level.masks, self.geometry)[
-                level.parents, level.actions
+            network.log_policy(layer.boards, layer.masks, self.geometry)[
+                layer.parents, layer.actions
             ]
-            for level in self.levels
+            for layer in self.layers
         ]
 
     def terminating_distribution(
         self, log_policies: Sequence[NDArray[np.floating]]
     ) -> NDArray[np.float64]:
-        """Return how likely a policy ends at each of `terminal_boards`, float64 `[M]`.
+        """Return the probability that a policy ends at each of `terminal_boards`, float64 `[M]`.
 
-        `log_policies` holds log P_F of each step of each level.
+        `log_policies` holds log P_F of each edge of each layer. With `symmetric=True` the
+        probabilities are those of orbits, each summed over its boards.
         """
         reached: NDArray[np.float64] = np.ones(1)
         ended = []
-        for level, log_pf in zip(self.levels, log_policies, strict=True):
-            ended.append(reached[level.is_terminal])
-            moved = reached[level.parents] * np.exp(log_pf.astype(np.float64))
-            reached = np.bincount(level.children, moved).astype(np.float64)
+        for layer, log_pf in zip(self.layers, log_policies, strict=True):
+            ended.append(reached[layer.is_terminal])
+            edge_probs = reached[layer.parents] * np.exp(log_pf.astype(np.float64))
+            reached = np.bincount(layer.children, edge_probs).astype(np.float64)
         return np.concatenate(ended)
 
 
-def total_variation(chances: NDArray[np.floating], others: NDArray[np.floating]) -> float:
-    """Return half the sum of the differences of two distributions over the same things."""
-    return float(np.abs(chances - others).sum() / 2)
+def total_variation(p: NDArray[np.floating], q: NDArray[np.floating]) -> float:
+    """Return half the sum of |p - q| of two distributions over the same outcomes."""
+    return float(np.abs(p - q).sum() / 2)

@@ -83,16 +83,16 @@ def best_policy(graph, looks):
     """The exact policy, averaged over the choices of each state that look alike."""
     flows = graph.log_flows(None, -30.0)
     policies = []
-    for level, following in zip(graph.levels, [*flows[1:], np.zeros(0)], strict=True):
-        chances = np.exp(following[level.children])
-        chances /= np.bincount(level.parents, chances, len(level.boards))[level.parents]
-        for state in np.unique(level.parents):
-            steps = np.flatnonzero(level.parents == state)
+    for layer, following in zip(graph.layers, [*flows[1:], np.zeros(0)], strict=True):
+        chances = np.exp(following[layer.children])
+        chances /= np.bincount(layer.parents, chances, len(layer.boards))[layer.parents]
+        for state in np.unique(layer.parents):
+            steps = np.flatnonzero(layer.parents == state)
             if np.ptp(chances[steps]) < 1e-9:
                 continue
-            mask = level.masks.candidates[state]
-            look = looks(level.boards[state], mask)
-            alike = np.array([look[action] for action in level.actions[steps]])
+            mask = layer.masks.candidates[state]
+            look = looks(layer.boards[state], mask)
+            alike = np.array([look[action] for action in layer.actions[steps]])
             for one in np.unique(alike, axis=0):
                 same = steps[(alike == one).all(1)]
                 chances[same] = chances[same].mean()

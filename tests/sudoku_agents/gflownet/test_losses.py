@@ -37,19 +37,19 @@ class ExactFlow:
     def __init__(self, graph, reward, looks_forward=False, of_policy=0.0, of_flow=0.0):
         self._known = {}
         flows = graph.log_flows(reward.exponent, reward.min_log_reward)
-        blanks = int((graph.levels[0].boards[0] == 0).sum())
-        for made, (level, flow) in enumerate(zip(graph.levels[:-1], flows, strict=False)):
+        blanks = int((graph.layers[0].boards[0] == 0).sum())
+        for made, (layer, flow) in enumerate(zip(graph.layers[:-1], flows, strict=False)):
             is_dag = graph.order == "any"
-            log_pf = np.full(level.masks.allowed.shape, -np.inf)
+            log_pf = np.full(layer.masks.allowed.shape, -np.inf)
             back = -np.log(made + 1) if is_dag else 0.0
-            log_pf[level.parents, level.actions] = (
-                flows[made + 1][level.children] + back - flow[level.parents]
+            log_pf[layer.parents, layer.actions] = (
+                flows[made + 1][layer.children] + back - flow[layer.parents]
             )
             log_pf[:, ::3] += of_policy
             head = flow + (np.log(comb(blanks, made)) if is_dag else 0.0) + of_flow * made
             if looks_forward:
-                head = head - log_candidate_product(level.masks.candidates, 4)
-            for one, policy, worth in zip(level.boards, log_pf, head, strict=True):
+                head = head - log_candidate_product(layer.masks.candidates, 4)
+            for one, policy, worth in zip(layer.boards, log_pf, head, strict=True):
                 self._known[one.tobytes()] = policy, worth
 
     def evaluate_states(self, boards, masks, geometry, all_rounds=False, with_flow=True):

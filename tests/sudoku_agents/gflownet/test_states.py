@@ -134,9 +134,9 @@ def test_exact_flows_end_at_each_solution_equally_often(puzzle, order):
     assert flows[0][0] == pytest.approx(log(count), abs=1e-5)
     backward = [-log(made + 1) if order == "any" else 0.0 for made in range(len(flows))]
     policies = [
-        after[level.children] + back - flow[level.parents]
-        for level, flow, after, back in zip(
-            graph.levels, flows, [*flows[1:], np.zeros(0)], backward, strict=True
+        after[layer.children] + back - flow[layer.parents]
+        for layer, flow, after, back in zip(
+            graph.layers, flows, [*flows[1:], np.zeros(0)], backward, strict=True
         )
     ]
     reached = graph.terminating_distribution(policies)
@@ -158,7 +158,7 @@ def test_orbits_of_boards_as_states():
     np.testing.assert_allclose(
         orbits.terminating_distribution(orbits.log_policies(network)), added, atol=1e-6
     )
-    with pytest.raises(ValueError, match="orbits are no states of the order 'rows'"):
+    with pytest.raises(ValueError, match="symmetric=True needs order='any', not 'rows'"):
         StateGraph(SEVERAL, FOUR, "rows", symmetric=True)
 
 

@@ -160,13 +160,13 @@ def test_the_table_keeps_its_rows_apart():
 
 def test_fixed_puzzles_of_a_lower_level_lie_on_the_way():
     source = BankSource(puzzles.load("4x4", "train"))
-    fixed = FixedPuzzles.drawn(source, 20, np.random.default_rng(0))
+    fixed = FixedPuzzles.sample(source, 20, np.random.default_rng(0))
     every = np.arange(20)
-    above = fixed.boards(every, np.full(20, 16))
+    above = fixed.with_blanks(every, np.full(20, 16))
     assert (solver.count_solutions(above) == 1).all()
     most = (above == 0).sum((1, 2))
     for blanks in range(12, 0, -1):
-        boards = fixed.boards(every, np.full(20, blanks))
+        boards = fixed.with_blanks(every, np.full(20, blanks))
         np.testing.assert_array_equal((boards == 0).sum((1, 2)), np.minimum(blanks, most))
         assert ((boards == above) | (above == 0)).all()
         assert ((boards == 0) | (boards == fixed.solutions)).all()
@@ -178,7 +178,7 @@ def test_a_run_learns_its_puzzles_and_no_others(tmp_path, algorithm):
     config = small(tmp_path / "run", algorithm=algorithm, iterations=30, games=128, epsilon=0.2)
     training = train(replace(config, curriculum=ConstantConfig(blanks=7)))
     training.run()
-    own = training.learner.puzzles.boards(np.arange(3), np.full(3, 7))
+    own = training.learner.puzzles.with_blanks(np.arange(3), np.full(3, 7))
     policy = load_policy(tmp_path / "run")
     check_policy(policy)
     assert evaluate(policy, own).completion_rate == 1
@@ -227,9 +227,9 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path):
         (lambda state: state.weights["boards"].fill_(9), "other digits than 0 to 4"),
         (lambda state: state.weights["boards"].fill_(1), "a board has two rows"),
         (lambda state: state.weights["values"].fill_(torch.nan), "not all finite"),
-        (lambda state: state.arrays.pop("places"), "it must hold solutions, places"),
-        (lambda state: state.arrays.update(places=np.zeros(3)), "places must be int64"),
-        (lambda state: state.arrays["places"].fill(17), "other numbers than 0 to 16"),
+        (lambda state: state.arrays.pop("blank_rank"), "it must hold solutions, blank_rank"),
+        (lambda state: state.arrays.update(blank_rank=np.zeros(3)), "blank_rank must be int64"),
+        (lambda state: state.arrays["blank_rank"].fill(17), "other numbers than 0 to 16"),
         (lambda state: state.arrays["solutions"].fill(0), "other digits than 1 to 4"),
     ],
 )

@@ -54,16 +54,17 @@ class QLearningLearner(Learner):
             augment=False,
         )
         self.table = QTable(self._source.geometry.size)
-        self.puzzles = FixedPuzzles.drawn(self._source, config.puzzles, random.numpy)
+        self.puzzles = FixedPuzzles.sample(self._source, config.puzzles, random.numpy)
 
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Play games with so many blanks, and learn from each move."""
         rng, count = random.numpy, self.config.games
         cdf = blanks_cdf(blanks, self._source.max_blanks)
-        levels = np.searchsorted(cdf, rng.random(count), side="right")
-        boards = self.puzzles.boards(rng.integers(len(self.puzzles.solutions), size=count), levels)
+        numbers = np.searchsorted(cdf, rng.random(count), side="right")
+        index = rng.integers(self.config.puzzles, size=count)
+        boards = self.puzzles.with_blanks(index, numbers)
         games = play_and_learn(self.table, self._envs, boards, self.config, rng)
-        known = self._known(int(levels.max()), rng)
+        known = self._known(int(numbers.max()), rng)
         return Report(
             steps=int(games.lengths.sum()),
             curves={
@@ -90,11 +91,12 @@ class QLearningLearner(Learner):
     def restore(self, state: LearnerState) -> None:
         """Continue from a state of an equal learner."""
         self.table.restore(state.weights)
-        self.puzzles = self.puzzles.restored(state.arrays)
+        size = self._source.geometry.size
+        self.puzzles = FixedPuzzles.from_arrays(state.arrays, self.config.puzzles, size)
 
     def _known(self, blanks: int, rng: np.random.Generator) -> float:
         count = len(self.puzzles.solutions)
-        boards = self.puzzles.boards(np.arange(count), np.full(count, blanks))
+        boards = self.puzzles.with_blanks(np.arange(count), np.full(count, blanks))
         seed, geometry = int(rng.integers(2**32)), self._source.geometry
         return evaluate(self.policy(), boards, geometry=geometry, seed=seed).completion_rate
 

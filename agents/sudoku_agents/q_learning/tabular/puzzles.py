@@ -1,4 +1,4 @@
-"""A few puzzles that are played again and again, with any number of blanks."""
+"""A fixed set of puzzles, played again and again with any number of blanks."""
 
 from __future__ import annotations
 
@@ -18,45 +18,48 @@ from sudoku_learning.training.records import check_arrays
 class FixedPuzzles:
     """K puzzles, each with the order in which its cells become blank.
 
-    With n blanks the first n of a puzzle's order are blank, so the board of a lower level is
-    reached from that of a higher one by right placements.
+    With n blanks the first n cells of a puzzle's order are blank, so filling blanks of the n-blank
+    board correctly, last in the order first, gives the boards with fewer blanks.
     """
 
     solutions: NDArray[np.int8]  # int8 `[K, N, N]`
-    places: NDArray[np.int64]  # int64 `[K, N, N]`, a cell's rank from 0; N**2 for a given
+    blank_rank: NDArray[np.int64]  # int64 `[K, N, N]`, a cell's rank from 0; N**2 for a given
 
     @classmethod
-    def drawn(cls, source: PuzzleSource, count: int, rng: np.random.Generator) -> FixedPuzzles:
-        """Draw puzzles as stored from a source, and their orders."""
+    def sample(cls, source: PuzzleSource, count: int, rng: np.random.Generator) -> FixedPuzzles:
+        """Draw puzzles as stored from a source, and random orders."""
         puzzles, solutions = source.sample(count, None, rng)
         cells = puzzles[0].size
+        # Givens sort last, behind the numbers below 1 of the blanks; argsort twice gives ranks.
         keys = np.where(puzzles.reshape(count, -1) == 0, rng.random((count, cells)), 2.0)
-        places = keys.argsort(1).argsort(1).reshape(puzzles.shape)
-        return cls(solutions, np.where(puzzles == 0, places, cells))
+        ranks = keys.argsort(1).argsort(1).reshape(puzzles.shape)
+        return cls(solutions, np.where(puzzles == 0, ranks, cells))
 
-    def boards(self, index: NDArray[np.int64], blanks: NDArray[np.int64]) -> NDArray[np.int8]:
-        """Return puzzles int8 `[B, N, N]` with so many blanks, at most as many as they have.
+    def with_blanks(self, index: NDArray[np.int64], blanks: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Return the puzzles of `index` with the given numbers of blanks, int8 `[B, N, N]`.
 
-        Both `index`, which puzzles, and `blanks` are int64 `[B]`.
+        Both arguments are int64 `[B]`; a puzzle has at most the blanks with which it is stored.
         """
-        is_blank = self.places[index] < np.minimum(blanks[:, None, None], self.places[0].size)
+        most = self.blank_rank[0].size  # so that givens, of this rank, never become blank
+        is_blank = self.blank_rank[index] < np.minimum(blanks[:, None, None], most)
         return np.where(is_blank, np.int8(0), self.solutions[index])
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """Return everything that `restored` needs."""
-        return {"solutions": self.solutions, "places": self.places}
+        """Return everything that `from_arrays` needs."""
+        return {"solutions": self.solutions, "blank_rank": self.blank_rank}
 
-    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> FixedPuzzles:
-        """Return the puzzles that `arrays` of an equal learner returned.
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], count: int, size: int) -> FixedPuzzles:
+        """Return the `count` N x N puzzles that `arrays()` returned, with N = `size`.
 
         Raises:
-            ValueError: if they are none, or of another number or size.
+            ValueError: if an array is missing, or has another shape or other numbers.
         """
-        check_arrays(arrays, {n: (a.shape, a.dtype) for n, a in self.arrays().items()})
-        size, cells = self.solutions.shape[1], self.places[0].size
-        found = FixedPuzzles(arrays["solutions"], arrays["places"])
-        if not 1 <= found.solutions.min() <= found.solutions.max() <= size:
+        shape, cells = (count, size, size), size**2
+        check_arrays(arrays, {"solutions": (shape, np.int8), "blank_rank": (shape, np.int64)})
+        puzzles = cls(arrays["solutions"], arrays["blank_rank"])
+        if not 1 <= puzzles.solutions.min() <= puzzles.solutions.max() <= size:
             raise ValueError(f"{REPLAY}: solutions hold other digits than 1 to {size}")
-        if not 0 <= found.places.min() <= found.places.max() <= cells:
-            raise ValueError(f"{REPLAY}: places hold other numbers than 0 to {cells}")
-        return found
+        if not 0 <= puzzles.blank_rank.min() <= puzzles.blank_rank.max() <= cells:
+            raise ValueError(f"{REPLAY}: blank_rank holds other numbers than 0 to {cells}")
+        return puzzles
