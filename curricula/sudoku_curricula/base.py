@@ -1,4 +1,4 @@
-"""What every schedule has: a level, the updates spent on it, and a state to resume from."""
+"""Base class of schedules: the level, the updates spent on it, and a state to resume from."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Reason = Literal["success", "limit"]
 
 @dataclass(frozen=True)
 class Advance:
-    """A level that was left behind (or, for the last one, ended), and why."""
+    """A completed level, and the reason why it ended."""
 
     level: int
     """Number of blanks of that level."""
     updates: int
     """Updates spent on it."""
     rate: float
-    """Success in the last results that counted."""
+    """Success rate in the last results of the level."""
     reason: Reason
     """`success`: the schedule's criterion was met; `limit`: its updates were used up."""
 
@@ -32,15 +32,15 @@ class Schedule(ABC):
     Only results of the current level count: after a promotion, games of the level before still end
     in a vector environment.
 
-    A subclass defines `record`, which decides when a level is over. What it keeps for that belongs
-    in `state_dict` and `load_state_dict`; what concerns one level only is reset in `start_level`.
+    A subclass defines `record`, which decides when a level is over. Its own state belongs in
+    `state_dict` and `load_state_dict`; state of a single level is reset in `start_level`.
     A frozen configuration starts it with `build()`.
 
     Args:
         start: the first level.
         stop: the last level.
         step: how many blanks a promotion adds; the last one stops at `stop`.
-        metric: what the schedule is fed with: `completion`, the share of games solved, or one
+        metric: the metric that moves the level: `completion`, the share of games solved, or one
             that only some trainers measure, e.g. `policy_accuracy`.
 
     Attributes:
@@ -70,8 +70,8 @@ class Schedule(ABC):
 
         Args:
             level: the number of blanks at the start of the games.
-            successes: games, or what else the metric counts, that succeeded.
-            count: with 0 nothing happens.
+            successes: number of successful games, or other events that the metric counts.
+            count: number of all of them; with 0 nothing happens.
 
         Returns:
             True if the level moved. The end of the last level moves nothing: see `finished`.
@@ -134,7 +134,7 @@ class Schedule(ABC):
 
     @abstractmethod
     def record(self, successes: int, count: int) -> Reason | None:
-        """Take in results of the current level, and decide whether it is over.
+        """Record results of the current level, and decide whether it is over.
 
         `update` calls it with a `count` of at least 1, after it has counted this update and set
         `rate`, which may be set anew here. Once the schedule is finished the result is ignored.
@@ -144,7 +144,7 @@ class Schedule(ABC):
         """
 
     def start_level(self) -> None:
-        """Reset what was measured at the level before; called after each promotion."""
+        """Reset the measurements of the previous level; called after each promotion."""
         return  # most schedules keep nothing
 
     def _advance(self, reason: Reason) -> bool:

@@ -39,7 +39,7 @@ Curves = dict[str, tuple[list[int], list[float]]]
 
 
 class ScalarWriter(Protocol):
-    """What the curriculum needs of a writer; `CurveWriter` and torch's `SummaryWriter` fit."""
+    """Receives curves; `CurveWriter` and torch's `SummaryWriter` implement it."""
 
     def add_scalar(self, tag: str, value: Any, step: Any, /) -> Any:
         """Add the point (`step`, `value`) to the curve `tag`."""
@@ -49,8 +49,8 @@ class CurveWriter:
     """Write curves to an event file as torch's `SummaryWriter` does; leaving a block closes it.
 
     Args:
-        folder: of the event file; made if it is missing. A resumed run adds a second file, which
-            TensorBoard joins.
+        folder: folder of the event file; made if it is missing. A resumed run adds a second file,
+            which TensorBoard joins.
         resume_step: for a resumed run, the step of its checkpoint; TensorBoard then drops the
             points that the interrupted run wrote after it.
 

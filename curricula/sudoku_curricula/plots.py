@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sudoku_curricula import curves
 from sudoku_gym.storage.atomic import atomic_write
 
-Runs = list[curves.Curves]  # those behind one line
+Runs = list[curves.Curves]  # the runs of one line
 Floors = Mapping[str, Mapping[str, float]]  # {curve: {label: height of a level line}}
 
 # Okabe and Ito's colours, safe for colour-blind readers
@@ -32,8 +32,8 @@ _STYLES = ("-", "--", ":", "-.")  # of the curves of a panel, where colours stan
 _FLOOR_COLOUR = "#444444"
 _FLOOR_STYLES = ("--", ":", "-.")
 _COLUMNS = 3
-_DECADES = 2  # a loss that spans so many is drawn on a logarithmic axis
-_ALIKE = 10  # curves share an axis if the largest values of none exceed another's so many times
+_DECADES = 2  # a loss that spans more than this many is drawn on a logarithmic axis
+_ALIKE = 10  # largest ratio between the maxima of curves that share an axis
 _SMALL = 1e-5  # the lower end of logarithmic axes: some losses fall to 0
 _NO_FLOORS: Floors = MappingProxyType({})
 
@@ -42,8 +42,8 @@ _NO_FLOORS: Floors = MappingProxyType({})
 class Panel:
     """Some curves of a group that share an axis."""
 
-    group: str  # the part of their names before the slash
-    tags: tuple[str, ...]  # their names
+    group: str  # part of the names before the slash
+    tags: tuple[str, ...]  # names of the curves
     scale: str = "linear"  # `linear`, `log`, or `share`: linear from 0 to 1
 
     @property
@@ -65,7 +65,7 @@ def plot_runs(
 
     Args:
         folders: each with the event files of one run, or with several runs anywhere below it.
-        path: of the PNG; it is written to a temporary name and renamed.
+        path: output PNG, written to a temporary name and renamed.
         compare: draw a line for each folder, under its name; else all runs of all folders are one.
         floors: level lines of players without learning, three a curve at most, e.g.
             `{"evaluation/completion_rate": {"hidden singles": 0.53}}`. A curve with floors has a

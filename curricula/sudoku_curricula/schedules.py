@@ -21,7 +21,7 @@ from sudoku_gym.evaluation.intervals import wilson_interval
 
 @dataclass(frozen=True)
 class ConstantConfig:
-    """One number of blanks throughout: the run without a curriculum."""
+    """A constant number of blanks: no curriculum."""
 
     blanks: int = 8
     """Number of blanks."""
@@ -59,8 +59,8 @@ class LinearConfig:
     def __post_init__(self) -> None:
         _check_levels(self.start, self.stop)
         levels = self.stop - self.start + 1
-        each = f"{levels}, one for each level from {self.start} to {self.stop} blanks"
-        _check(self.updates >= levels, f"updates must be at least {each}, not {self.updates}")
+        least = f"{levels}, one for each level from {self.start} to {self.stop} blanks"
+        _check(self.updates >= levels, f"updates must be at least {least}, not {self.updates}")
 
     def build(self) -> Linear:
         """Start the schedule."""
@@ -169,7 +169,7 @@ class SuccessRate(Schedule):
         return "success" if proven else None
 
     def start_level(self) -> None:
-        """Forget the games of the level before."""
+        """Discard the games of the previous level."""
         self._results.clear()
 
 
@@ -189,9 +189,9 @@ class PaperAlgorithm1Config:
     gamma: float = 0.95
     """Advance when the metric of one iteration exceeds this, in (0, 1)."""
     max_iterations: int = 20
-    """Advance after so many iterations at a level even where it failed."""
+    """Iterations at a level after which it advances regardless of success."""
     metric: Literal["policy_accuracy", "completion"] = "policy_accuracy"
-    """What the trainer feeds: `policy_accuracy`, the paper's alpha, is the share of training
+    """Metric that moves the level: `policy_accuracy`, the paper's alpha, is the share of training
     positions where the policy's first choice is the search's; `completion` is the share of games
     solved."""
 

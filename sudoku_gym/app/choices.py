@@ -62,7 +62,7 @@ class OfferedPolicies:
 
     @property
     def names(self) -> list[str]:
-        """What to choose from, the starter's own first."""
+        """Names of the offered policies, `extra` first."""
         return [*self._extra, *self._installed]
 
     @property

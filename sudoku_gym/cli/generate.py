@@ -16,7 +16,7 @@ from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.hardening import harden
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
-_MOST = 1_000_000  # puzzles; they are kept in memory until they are all made
+_MOST = 1_000_000  # puzzles; they are kept in memory until all are made
 _TRIES = 10_000  # puzzles made in search of a difficulty before one is called too rare
 
 
@@ -25,10 +25,10 @@ class Generate:
     """Make puzzles with exactly one solution, one a line."""
 
     count: int = 1
-    """How many."""
+    """Number of puzzles."""
     board: Board = "9x9"
     givens: int = 0
-    """Stop digging at so many givens; 0 digs until no given can be taken away."""
+    """Number of givens at which digging stops; 0 digs until no given can be taken away."""
     pattern: generator.Pattern = "none"
     """Symmetry of the pattern of givens."""
     difficulty: (
@@ -61,15 +61,15 @@ class Generate:
         geometry = geometry_named(self.board or "9x9")
         assert geometry is not None
         rng = np.random.default_rng(self.seed)
-        made = self._graded(geometry, rng) if self.difficulty else self._any(geometry, rng)
+        puzzles = self._graded(geometry, rng) if self.difficulty else self._any(geometry, rng)
         if self.hard:
             with progress(["harden"]) as start:
-                made = harden(made, rng, steps=self.steps, on_progress=start("harden"))
+                puzzles = harden(puzzles, rng, steps=self.steps, on_progress=start("harden"))
         if self.out:
-            files.write_puzzle_set(self.out, made)
-            print(f"{self.out}: {len(made)} puzzles with {_span(made)} givens")
+            files.write_puzzle_set(self.out, puzzles)
+            print(f"{self.out}: {len(puzzles)} puzzles with {_span(puzzles)} givens")
         else:
-            for puzzle in made.puzzles:
+            for puzzle in puzzles.puzzles:
                 print(board.to_line(puzzle), flush=True)
         return 0
 
@@ -80,8 +80,8 @@ class Generate:
 
     def _graded(self, geometry: Geometry, rng: np.random.Generator) -> PuzzleSet:
         """Make puzzles until enough of them have the difficulty asked for."""
-        wanted = GRADES.index((self.difficulty or "").replace("-", " "))
-        found: list[PuzzleSet] = []
+        grade = GRADES.index((self.difficulty or "").replace("-", " "))
+        matching: list[PuzzleSet] = []
         number = tried = 0
         while number < self.count:
             if tried >= _TRIES * (number + 1):
@@ -90,9 +90,9 @@ class Generate:
                     f"{self.count} are wanted: ask for another, or for other --givens"
                 )
             batch = self._any(geometry, rng, max(self.count, 16))
-            found.append(batch[batch.grades == wanted])
-            number, tried = number + len(found[-1]), tried + len(batch)
-        return _joined(found)[: self.count]
+            matching.append(batch[batch.grades == grade])
+            number, tried = number + len(matching[-1]), tried + len(batch)
+        return _joined(matching)[: self.count]
 
 
 def _joined(parts: list[PuzzleSet]) -> PuzzleSet:
@@ -106,7 +106,7 @@ def _joined(parts: list[PuzzleSet]) -> PuzzleSet:
     )
 
 
-def _span(made: PuzzleSet) -> str:
-    givens = made.geometry.num_cells - made.blanks
+def _span(puzzles: PuzzleSet) -> str:
+    givens = puzzles.geometry.num_cells - puzzles.blanks
     low, high = givens.min(), givens.max()
     return f"{low}" if low == high else f"{low} to {high}"

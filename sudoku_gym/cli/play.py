@@ -34,7 +34,7 @@ class Play:
     split: Split = "all"
     """Part of a bank to draw from."""
     blanks: str = ""
-    """Reveal cells until so many blanks are left: a number or a range, 30-40."""
+    """Reveal cells until this many blanks are left: a number, or a range such as 30-40."""
     seed: int | None = None
     """The same seed draws the same puzzle; a new one each time if not given."""
 
@@ -59,7 +59,7 @@ class _Game:
         self.history: list[tuple[EnvState, NDArray[np.int8]]] = []
 
     def play(self) -> bool:
-        """Ask for moves until the board is solved or the player leaves; return which."""
+        """Ask for moves until the board is solved or the player leaves; return if solved."""
         print(f"{self.geometry.name}, {np.count_nonzero(self.board == 0)} blanks.\n{HELP}")
         while not board.is_solved(self.board[None], self.geometry)[0]:
             print(f"\n{labelled(self.board, self.givens, self.geometry, self.last)}")
@@ -76,7 +76,7 @@ class _Game:
         return True
 
     def answer(self, words: list[str]) -> str:
-        """Carry out one command and return what to say about it."""
+        """Carry out one command and return the message to print."""
         commands = {"undo": self._undo, "hint": self._hint, "check": self._check}
         if len(words) == 1 and words[0] in commands:
             return commands[words[0]]()
@@ -129,10 +129,10 @@ class _Game:
         return f"Try {SYMBOLS[solution.flat[cell]]} at {board.cell_name(cell, self.geometry.size)}."
 
     def _check(self) -> str:
-        found = int(solver.count_solutions(self.board[None], 2, self.geometry)[0])
-        if found == 0:
+        count = int(solver.count_solutions(self.board[None], 2, self.geometry)[0])
+        if count == 0:
             return "No solution any more: take something back."
-        return "Good so far." if found > 0 else "Too hard to tell."
+        return "Good so far." if count > 0 else "Too hard to tell."
 
 
 def labelled(

@@ -72,8 +72,8 @@ def read_boards(text: str, geometry: Geometry | None) -> NDArray[np.int8]:
 def read_puzzles(name: str, split: Split | None, geometry: Geometry | None) -> PuzzleSet:
     """Read a bank, a file, or the PuzzleSet called `module:attribute`.
 
-    `split` None takes a bank's test split if there is one. `geometry` is what the boards must
-    have; a file's default is the standard one for its size. A ValueError says what is wrong.
+    `split` None takes a bank's test split if there is one. The boards must have `geometry`, for a
+    file by default the standard one of its size. A ValueError says what is wrong.
     """
     if name in banks.NAMES:
         found = banks.load(name, split or ("all" if name == "named" else "test"))

@@ -1,6 +1,6 @@
 """Tables, texts and progress bars in the terminal.
 
-What a user wrote (names, paths) is never read as markup: rich gets it as `Text`.
+User text (names, paths) is passed to rich as `Text`, never as markup.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ OnProgress: TypeAlias = Callable[[float], None]  # takes the share that is done,
 
 
 def replace_unprintable() -> None:
-    """Let standard output show a ? for what its encoding lacks, in place of an error."""
+    """Make standard output print ? for characters that its encoding lacks."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
 
 
 def strip_control(text: str) -> str:
-    """Return a text in one line, with a ? for whatever would move the cursor or colour the line."""
+    """Return a text in one line, control characters replaced by ?."""
     return "".join(c if c.isprintable() else "?" for c in " ".join(text.splitlines()))
 
 
 def console() -> Console:
-    """Return a console for standard output that wraps nothing where output goes to a file."""
+    """Return a console for standard output; it wraps no lines if output goes to a file."""
     screen = Console(highlight=False)
     return screen if screen.is_terminal else Console(highlight=False, width=200)
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Table:
-    """Lay out text cells; the first column is a name, the others are figures."""
+    """Lay out text cells; the first column is a name, the others are numbers."""
     shown = Text(strip_control(title), "bold") if title else None
     laid_out = Table(title=shown, title_justify="left")
     for i, head in enumerate(heads):
@@ -49,7 +49,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") 
 
 @contextmanager
 def progress(names: Sequence[str]) -> Iterator[Callable[[str], OnProgress]]:
-    """Show how far each of several tasks is on standard error, if that is a terminal.
+    """Show a progress bar for each of several tasks on standard error, if that is a terminal.
 
     Yield a function to call with a task's name when it starts; it returns the function to call with
     the share that is done.

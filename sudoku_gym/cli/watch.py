@@ -20,7 +20,7 @@ _TO_TOP = "\x1b[H\x1b[J"  # clears the screen of the terminal
 
 @dataclass(frozen=True)
 class Watch:
-    """See a policy play a puzzle, in the terminal or as a film."""
+    """Watch a policy play a puzzle, in the terminal or as a film."""
 
     puzzle: Positional[BankFileOrPuzzle] = "9x9"
     board: Board = ""
@@ -28,27 +28,27 @@ class Watch:
     """An installed policy, module:attribute, or the folder of a checkpoint; with options, if any,
     as in 'calphazero?simulations=64'."""
     trust: bool = False
-    """Let the folder of a checkpoint name any code as its agent, and run it."""
+    """Allow checkpoints to load and run arbitrary code."""
     split: Split | None = None
     """Part of a bank to draw from; the test split if the bank has one."""
     blanks: str = ""
-    """Reveal cells until so many blanks are left: a number or a range, 30-40."""
+    """Reveal cells until this many blanks are left: a number, or a range such as 30-40."""
     seed: int = 0
-    """Of the draw of the puzzle and of the policy."""
+    """Seed for drawing the puzzle and for the policy."""
     out: str = ""
     """Save a film, .gif or .mp4, instead of playing in the terminal."""
     heat: bool = False
-    """Colour the candidates in the film by the chance that the policy gives them; needs a policy
+    """Colour the candidates in the film by their probability under the policy; needs a policy
     with a method probabilities(boards, action_masks)."""
     fps: float = 4.0
-    """Moves a second."""
+    """Moves per second."""
 
     def run(self) -> int:
         """Play; return 0 if the puzzle is solved and 1 if not."""
         if not self.fps > 0:
             raise ValueError(f"fps={self.fps}: use a number above 0")
         if self.heat and not self.out:
-            raise ValueError("--heat colours the pictures of a film: name one with --out film.gif")
+            raise ValueError("--heat colours the frames of a film: name one with --out film.gif")
         if self.out and not self.out.lower().endswith((".gif", ".mp4")):
             raise ValueError(f"a film in {self.out!r}: use a name that ends in .gif or .mp4")
         env, options = environment(

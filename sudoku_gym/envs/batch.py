@@ -1,4 +1,4 @@
-"""What the single and the vector environment share: B boards and their puzzles."""
+"""B boards and their puzzles: the shared core of the single and the vector environment."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from sudoku_gym.puzzles.sources import BankSource, Blanks, PuzzleSource, blanks_
 
 @dataclass(frozen=True)
 class EnvState:
-    """A copy of everything that decides what an environment does next."""
+    """A copy of the complete state of an environment."""
 
     rows: NDArray[np.int8]  # [B, W], see `sudoku_gym.kernels.layout`
     candidates: NDArray[np.uint64]  # [B, K], see `sudoku_gym.kernels.layout`
@@ -41,10 +41,10 @@ class BoardBatch:
     """B boards that draw their puzzles from one source, each from a stream of its own.
 
     Attributes:
-        source: where the puzzles come from.
+        source: the puzzle source.
         geometry: the shape of the boards.
         rows, candidates, counts: see `layout.BoardState`; `counts` has `episodes`'s columns too.
-        state: the last three as a plain tuple, which numba takes faster than a named one.
+        state: the last three as a plain tuple, which numba unpacks faster than a named one.
         sizes, tables, rules: `layout.BoardSizes`, `layout.UnitTables`, `endings.GameRules`,
             as plain tuples.
         drawing: a `sudoku_gym.puzzles.sources.DrawTables` as a plain tuple.
@@ -78,7 +78,7 @@ class BoardBatch:
 
     @property
     def boards(self) -> NDArray[np.int8]:
-        """The boards as they are now, a view: int8 `[B, N, N]`."""
+        """The current boards, a view, int8 `[B, N, N]`."""
         size = self.geometry.size
         return self.rows[:, : size**2].reshape(-1, size, size)
 
@@ -121,7 +121,7 @@ class BoardBatch:
         return bank, cdf, self._augment, self._group
 
     def seed(self, index: int, rng: np.random.Generator) -> None:
-        """Let `rng` decide all puzzles of board `index` from now on."""
+        """Draw all later puzzles of board `index` from `rng`."""
         self.streams[index] = new_stream(rng)
         if not self.draws_compiled:
             self._generators[index] = rng
@@ -143,7 +143,7 @@ class BoardBatch:
         puzzles, augment = reset.puzzles, self._augment and reset.puzzles is None
         if puzzles is None:
             puzzles = self._sample(np.flatnonzero(reset.chosen).tolist(), blanks)
-        flat = np.array(puzzles, np.int8, order="C")  # a copy may be written to, as numba likes it
+        flat = np.array(puzzles, np.int8, order="C")  # numba needs a writable array
         flat = flat.reshape(len(flat), -1)
         drawn = (self.streams, (augment, self._group), self._scratch)
         sizes, tables = self.sizes, self.tables
@@ -168,7 +168,7 @@ class BoardBatch:
         steps.step_chosen(self.state, actions, chosen, self.sizes, self.tables, self.rules)
 
     def refusal(self, index: int, action: int) -> Exception:
-        """Say why board `index` can't be stepped by `action`."""
+        """Return the error for an `action` that board `index` can't take."""
         phase, count = self.counts[index, episodes.PHASE], self.num_actions
         which = f"board {index}: " if len(self.counts) > 1 else ""
         if phase == episodes.UNUSED:
@@ -184,7 +184,7 @@ class BoardBatch:
         return ResetNeeded(f"{which}the episode is over: call reset({options}) before step()")
 
     def parts(self, number: int) -> list[steps.Part]:
-        """Return at most so many parts of about the same number of boards, for `steps`."""
+        """Split the boards into at most `number` parts of about equal size, for `steps`."""
         count = len(self.rows)
         number = min(number, count)
         ends = [count * i // number for i in range(number + 1)]
@@ -192,7 +192,7 @@ class BoardBatch:
 
     @property
     def running(self) -> NDArray[np.bool_]:
-        """Which boards' episodes go on: bool `[B]`."""
+        """Boards whose episodes are running, bool `[B]`."""
         is_running: NDArray[np.bool_] = self.counts[:, episodes.PHASE] == episodes.RUNNING
         return is_running
 
@@ -240,14 +240,14 @@ class BoardBatch:
 
 
 class BoardControls:
-    """What users of either environment can see and set while it runs."""
+    """Properties and methods common to both environments."""
 
     _batch: BoardBatch
     _spec: EnvSpec | None = None
 
     @property
     def spec(self) -> EnvSpec | None:
-        """What Gymnasium made this environment of, with `max_episode_steps` as it is now."""
+        """Gymnasium's specification of this environment, with the current `max_episode_steps`."""
         return self._spec and replace(self._spec, max_episode_steps=self.max_episode_steps)
 
     @spec.setter
@@ -261,7 +261,7 @@ class BoardControls:
 
     @property
     def source(self) -> PuzzleSource:
-        """Where the puzzles come from."""
+        """The puzzle source."""
         return self._batch.source
 
     @property
@@ -274,7 +274,7 @@ class BoardControls:
         self._batch.set_max_steps(limit)
 
     def set_blanks(self, blanks: Blanks) -> None:
-        """Let the next episodes start with so many blanks, from each board's next reset on.
+        """Set the number of blanks of episodes, from each board's next reset on.
 
         Raises:
             ValueError: if the source can't serve them; the message names its maximum.
@@ -283,7 +283,7 @@ class BoardControls:
         self._batch.set_blanks(blanks)
 
     def set_propagation(self, propagation: PropagationKind) -> None:
-        """Fill in other singles for the agent, or none, from the next placement on.
+        """Set which other singles are filled in after each placement, from the next one on.
 
         Raises:
             ValueError: if there is no such kind, or digits may be erased.
@@ -291,7 +291,7 @@ class BoardControls:
         self._batch.set_propagation(propagation)
 
     def get_state(self) -> EnvState:
-        """Return a copy of everything that decides what happens next, for `set_state`."""
+        """Return a copy of the complete state, for `set_state`."""
         return self._batch.get_state()
 
     def _closed_error(self) -> ClosedEnvironmentError:

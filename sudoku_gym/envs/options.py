@@ -17,7 +17,7 @@ from sudoku_gym.puzzles.sources import Blanks, PuzzleSource, resolve_source
 
 
 class RewardFunction(Protocol):
-    """A reward of your own, called once a step for a whole batch."""
+    """A custom reward, called once per step for a whole batch."""
 
     def __call__(
         self,
@@ -27,11 +27,11 @@ class RewardFunction(Protocol):
         terminated: NDArray[np.bool_],
         /,
     ) -> NDArray[np.floating]:
-        """Return one reward a board, float `[B]`.
+        """Return one reward per board, float `[B]`.
 
-        `before` and `after` are int8 `[B, N, N]`, the boards that `actions`, int64 `[B]`, were
-        played on, and those that came of it. `terminated`, bool `[B]`, says whether the episode has
-        just ended (not by a step limit).
+        `before` and `after` are int8 `[B, N, N]`, the boards before and after `actions`, int64
+        `[B]`. `terminated`, bool `[B]`, is True where the episode has just ended (not by a step
+        limit).
         """
 
 
@@ -93,7 +93,7 @@ class EnvOptions:
     propagation: PropagationKind = None
     """Which other singles to place after each legal placement; not with `erase`."""
     max_episode_steps: int | None = None
-    """Truncate after so many steps, 1 or more; None for 2 * N**2, with `erase` 8 * N**2."""
+    """Steps before truncation, at least 1; None for 2 * N**2, with `erase` 8 * N**2."""
     with_mask: bool = True
     """Put `action_mask` into the info."""
     with_info: bool = True
@@ -129,18 +129,18 @@ class EnvOptions:
 
     def resolve_source(self) -> PuzzleSource:
         """Find the source; ValueError if it is unknown, or its boards are others than `board`."""
-        wanted = named_geometry(self.board) if isinstance(self.board, str) else self.board
-        source = resolve_source(self.source, self.split, wanted)
-        if wanted is not None and source.geometry != wanted:
+        geometry = named_geometry(self.board) if isinstance(self.board, str) else self.board
+        source = resolve_source(self.source, self.split, geometry)
+        if geometry is not None and source.geometry != geometry:
             raise ValueError(
                 f"source={self.source!r} holds {source.geometry.name} boards, but this "
-                f"environment's are {wanted.name}: use another source, or "
+                f"environment's are {geometry.name}: use another source, or "
                 "gym.make('Sudoku-v0', source=...), whose boards are its source's"
             )
         return source
 
     def rules(self, size: int) -> endings.GameRules:
-        """Return the same rules as the kernels take them, for N digits."""
+        """Return the rules in the form of the kernels, for N digits."""
         kind = endings.CUSTOM if callable(self.reward) else _REWARDS[self.reward]
         limit = self.max_episode_steps or (8 if self.erase else 2) * size**2
         return endings.GameRules(

@@ -1,4 +1,4 @@
-"""What `reset` takes: seeds and options, read and checked."""
+"""Seeds and options of `reset`, read and checked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RESET_OPTIONS = ("puzzle", "blanks", "reset_mask")
 
 @dataclass(frozen=True)
 class ResetOptions:
-    """How boards shall start, as read from `reset(options=...)`."""
+    """The checked options of `reset(options=...)`."""
 
     chosen: NDArray[np.bool_]  # [B], the boards to reset
     puzzles: NDArray[np.int8] | None = None  # [B, N, N] to start from; None draws them
@@ -51,7 +51,7 @@ def read_reset_options(
 
 
 def read_seeds(seed: int | Sequence[int | None] | None, count: int) -> list[int | None]:
-    """Return one seed a board: `seed + i`, or `seed[i]`; None leaves a board's puzzles as they are.
+    """Return one seed per board: `seed + i`, or `seed[i]`; None keeps a board's random stream.
 
     A ValueError says if there are more or fewer seeds than boards.
     """
@@ -70,9 +70,9 @@ def _read_reset_mask(mask: object, count: int) -> NDArray[np.bool_]:
     if mask is None:
         return np.ones(count, np.bool_)
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (count,):
-        given = (mask.dtype, mask.shape) if isinstance(mask, np.ndarray) else type(mask).__name__
+        actual = (mask.dtype, mask.shape) if isinstance(mask, np.ndarray) else type(mask).__name__
         raise ValueError(
-            f"reset option 'reset_mask' must be a bool array of shape ({count},), not {given}"
+            f"reset option 'reset_mask' must be a bool array of shape ({count},), not {actual}"
         )
     if not mask.any():
         raise ValueError("reset option 'reset_mask' chooses no board: leave out the reset")

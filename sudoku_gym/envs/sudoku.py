@@ -31,7 +31,7 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
     a candidate.
 
     Puzzles come from a bank of minimal puzzles. Any number of blanks can be asked for: cells of a
-    minimal puzzle are revealed until so many are left, and the puzzle stays well posed (it has
+    minimal puzzle are revealed until that many are left, and the puzzle stays well posed (it has
     exactly one solution).
 
     ## Action Space

@@ -1,4 +1,4 @@
-"""How well policies play: games under equal rules, their figures, and tables of these."""
+"""Evaluation of policies: games under equal rules, their results, tables and a leaderboard."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""One game of a policy, to be watched move by move."""
+"""One game of a policy, move by move."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Moment:
     givens: NDArray[np.bool_]  # [N, N]
     geometry: Geometry
     last: tuple[int, int] | None  # row and column of the last move; None before the first one
-    heat: NDArray[np.floating[Any]] | None  # [N**3], the policy's probabilities; None: no colours
-    caption: str  # the move in words, empty before the first one
+    heat: NDArray[np.floating[Any]] | None  # [N**3], the policy's probabilities; or None
+    caption: str  # description of the move, empty before the first one
 
     @property
     def text(self) -> str:
@@ -48,7 +48,7 @@ class Episode:
 
     Attributes:
         is_solved: whether the last game played ended with a solved board.
-        result: how it ended, in words.
+        result: description of its outcome.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Episode:
         self._probabilities = getattr(policy, "probabilities", None) if heat else None
         if heat and self._probabilities is None:
             raise ValueError(
-                f"{type(policy).__name__} tells no probabilities: do without the heat, or give it "
+                f"{type(policy).__name__} has no probabilities: leave the heat out, or add "
                 "a method probabilities(boards, action_masks) -> [B, A]"
             )
         self.is_solved = False

@@ -30,7 +30,7 @@ RESAMPLES = 1000
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """How a policy did on M puzzles."""
+    """Results of a policy on M puzzles."""
 
     solved: NDArray[np.bool_]
     """`[M]`, True where the game ended with a valid completion of the puzzle."""
@@ -39,12 +39,11 @@ class Evaluation:
     illegal: int
     """Games lost by an illegal action."""
     seconds: float
-    """Wall time of the policy, its resets and the compiling of its first call included, the rules
-    of the games not."""
+    """Wall time of the policy in s, with its resets and compilation, without the environment."""
     orbits: NDArray[np.int32]
     """`[M]`, -1 where unknown."""
     seed: int
-    """Of the policy's generators, and of the resampling of orbits."""
+    """Seed of the policy's generators and of the resampling of orbits."""
 
     @property
     def completion_rate(self) -> float:
@@ -90,7 +89,7 @@ class Evaluation:
         return float(low), float(high)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as numbers and lists that JSON knows."""
+        """Return the results as numbers and lists, fit for JSON."""
         return {
             "puzzles": len(self.solved),
             "solved": int(self.solved.sum()),
@@ -135,15 +134,15 @@ def evaluate(
     its game, which is lost.
 
     Args:
-        policy: who plays.
+        policy: the policy to evaluate.
         puzzles: a PuzzleSet, or boards int `[M, N, N]`.
         geometry: the shape of the boards; None takes the set's, or the standard one for N.
-        seed: of the generators handed to the policy, one for each batch.
-        actions: which placements the mask allows, as in the environment.
+        seed: seed of the generators passed to the policy, one per batch.
+        actions: placements that the mask allows, as in the environment.
         erase: whether the policy may also clear cells.
-        max_steps: moves after which a game ends; None for the environment's own limit.
-        batch_size: games in lock step. A policy that draws random numbers may play otherwise
-            with another batch size.
+        max_steps: moves after which a game ends; None for the limit of the environment.
+        batch_size: number of games played in parallel. Random policies may play differently with
+            another batch size.
         on_progress: called after each move with the share of all blanks that are filled or no
             longer matter, 0 to 1.
 
@@ -182,7 +181,7 @@ def evaluate(
 def compare(
     policies: Mapping[str, Policy], puzzles: PuzzleSet | NDArray[np.integer], **options: Any
 ) -> dict[str, Evaluation]:
-    """Evaluate several policies alike; the options are the keyword arguments of `evaluate`."""
+    """Evaluate several policies with the same options, the keyword arguments of `evaluate`."""
     return {name: evaluate(policy, puzzles, **options) for name, policy in policies.items()}
 
 
@@ -197,7 +196,7 @@ def percent(share: float) -> str:
 
 @dataclass(frozen=True)
 class _Games:
-    boards: NDArray[np.int8]  # [B, N, N], as they ended
+    boards: NDArray[np.int8]  # [B, N, N], final boards
     lost: NDArray[np.bool_]  # [B], by an illegal action
     seconds: float
 

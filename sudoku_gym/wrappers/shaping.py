@@ -35,7 +35,7 @@ class PotentialShaping(
 
     Args:
         env: an environment whose observation is a board.
-        potential: of boards int8 `[B, N, N]`, float `[B]`; here B = 1.
+        potential: function of boards int8 `[B, N, N]`, returns float `[B]`; here B = 1.
         discount: the learner's discount, above 0 and at most 1.
 
     Raises:

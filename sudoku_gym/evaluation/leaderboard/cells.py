@@ -18,11 +18,11 @@ from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
 from sudoku_gym.policies import Policy, load_policy
 from sudoku_gym.puzzles.puzzle_set import NOT_KNOWN, PuzzleSet
 
-BATCH_CELLS = 2048  # of the boards that are played in lock step: 25 of 9x9, 3 of 25x25
+BATCH_CELLS = 2048  # cells of the boards played in parallel: 25 boards of 9x9, 3 of 25x25
 TIMED_PUZZLES = 10
-_MIN_SECONDS = 0.5  # that are measured, unless so many laps over the puzzles take less:
+_MIN_SECONDS = 0.5  # least time measured, unless `_MAX_LAPS` laps over the puzzles take less
 _MAX_LAPS = 60
-_DIGITS = 6  # of the seconds in a file
+_DIGITS = 6  # decimals of the seconds in a file
 _LONGEST_ERROR = 300
 
 
@@ -32,9 +32,9 @@ class CellTask:
 
     policy: str
     fixed: FixedSet
-    seed: int  # of the choice of puzzles and of the policy; each batch has one of its own
+    seed: int  # selects the puzzles, seeds the policy; the batch at puzzle i adds i
     budget: float  # processor seconds of the policy
-    run: int  # the number of the present run
+    run: int  # index of the current run
     timing: bool = False
 
 
@@ -69,7 +69,7 @@ class _TimedPolicy:
 def play_cell(
     task: CellTask, on_progress: Callable[[LeaderboardCell], None] = lambda cell: None
 ) -> LeaderboardCell:
-    """Let a policy play a set, boards of `BATCH_CELLS` cells in lock step.
+    """Let a policy play a set, boards of `BATCH_CELLS` cells in parallel.
 
     The batch in which the budget ends does not count. An error of the policy is kept in the cell.
     `on_progress` is called after each batch.
@@ -118,7 +118,7 @@ def time_cell(task: CellTask) -> tuple[float, ...]:
                 evaluate(timed, puzzles[i : i + 1], seed=task.seed + i)
                 times.append(timed.seconds)
             laps.append(times)
-    except Exception:  # out of time, or an error that the games did not meet
+    except Exception:  # out of time, or an error that did not occur in the games
         laps = laps or [times]
     return tuple(round(sum(same) / len(laps), _DIGITS) for same in zip(*laps, strict=True))
 
@@ -130,9 +130,9 @@ def unfinished(task: CellTask) -> LeaderboardCell:
 
 @cache
 def warm_up(policy: str) -> None:
-    """Let a policy play one small game, so that it is compiled before its time is counted."""
+    """Let a policy play one small game, so that compilation is not timed."""
     puzzle = board.parse("1234....21.34..1")[None]
-    with suppress(Exception):  # it may refuse such boards
+    with suppress(Exception):  # it may not support 4x4 boards
         evaluate(load_policy(policy), puzzle)
 
 

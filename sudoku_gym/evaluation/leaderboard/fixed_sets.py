@@ -21,23 +21,23 @@ from sudoku_gym.puzzles import banks, files
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
-SEED = 0  # of the choice of puzzles and of the policies
-FILE = "file "  # how the source of a file of puzzles begins
-FILE_COUNT = 200  # most puzzles taken from a file
+SEED = 0  # selects the puzzles and seeds the policies
+FILE = "file "  # prefix of `SetInfo.source` for a file of puzzles
+FILE_COUNT = 200  # maximum number of puzzles taken from a file
 _SETS = resources.files("sudoku_gym.evaluation.leaderboard") / "fixed_sets.json"
 
 
 @dataclass(frozen=True, kw_only=True)
 class FixedSet:
-    """How a set of puzzles is chosen."""
+    """The selection of a set of puzzles."""
 
     name: str
-    title: str  # the head of its column
+    title: str  # column heading
     bank: str  # a bank, whose test split is used, or a file of puzzles
     count: int  # number of puzzles; of a file, at most
     grade: str = ""  # only puzzles of this grade, one of `difficulty.GRADES`
     fewest_givens: bool = False  # only the puzzles with the fewest givens
-    blanks: int = 0  # only puzzles with as many blanks or more, revealed until so many are left
+    blanks: int = 0  # only puzzles with at least this many blanks, revealed down to it
     timed: bool = False  # whether the time per puzzle is measured too
     sha256: str = ""  # checksum of the puzzles, one a line; empty for a file
 
@@ -54,11 +54,11 @@ class FixedSet:
     def load(self, seed: int) -> PuzzleSet:
         """Choose the puzzles; ValueError if there are too few, or their checksum differs."""
         puzzles = _choose(self, seed)
-        found = checksum(puzzles)
-        if self.sha256 and found != self.sha256:
+        actual = checksum(puzzles)
+        if self.sha256 and actual != self.sha256:
             raise ValueError(
-                f"the set {self.name} has the checksum {found}, not {self.sha256}: its puzzles are "
-                "not those that others have played; take the bank and the list of sets of one "
+                f"the set {self.name} has the checksum {actual}, not {self.sha256}: its puzzles "
+                "are not those that others have played; take the bank and the list of sets of one "
                 "release"
             )
         return puzzles
@@ -89,18 +89,18 @@ def checksum(puzzles: PuzzleSet) -> str:
 
 @cache
 def _choose(fixed: FixedSet, seed: int) -> PuzzleSet:
-    found = files.read_puzzle_set(fixed.bank) if fixed.is_file else banks.load(fixed.bank, "test")
+    pool = files.read_puzzle_set(fixed.bank) if fixed.is_file else banks.load(fixed.bank, "test")
     if fixed.grade:
-        found = found[found.grades == GRADES.index(fixed.grade)]
-    found = found[found.blanks >= fixed.blanks]
-    if len(found) < fixed.count and not fixed.is_file:
-        raise ValueError(f"the set {fixed.name} wants {fixed.count} puzzles of {len(found)}")
-    hashes = [_hash(seed, line) for line in _lines(found)]
-    order = sorted(range(len(found)), key=lambda i: hashes[i])
+        pool = pool[pool.grades == GRADES.index(fixed.grade)]
+    pool = pool[pool.blanks >= fixed.blanks]
+    if len(pool) < fixed.count and not fixed.is_file:
+        raise ValueError(f"the set {fixed.name} wants {fixed.count} puzzles of {len(pool)}")
+    hashes = [_hash(seed, line) for line in _lines(pool)]
+    order = sorted(range(len(pool)), key=lambda i: hashes[i])
     if fixed.fewest_givens:
-        order.sort(key=lambda i: -found.blanks[i])
+        order.sort(key=lambda i: -pool.blanks[i])
     # The fewest givens stand in the order of the hashes too, so that the first k represent all.
-    chosen = found[np.array(sorted(order[: fixed.count], key=lambda i: hashes[i]))]
+    chosen = pool[np.array(sorted(order[: fixed.count], key=lambda i: hashes[i]))]
     return _reveal(chosen, fixed.blanks, seed) if fixed.blanks else chosen
 
 

@@ -45,8 +45,8 @@ def package_of(policy: str) -> str:
         return f"{entry.dist.name} {entry.dist.version}"
     if ":" not in name:
         return ""
-    found = packages_distributions().get(name.partition(":")[0].partition(".")[0], [])
-    return f"{found[0]} {version(found[0])}" if found else ""
+    distributions = packages_distributions().get(name.partition(":")[0].partition(".")[0], [])
+    return f"{distributions[0]} {version(distributions[0])}" if distributions else ""
 
 
 def current_run(jobs: int, timing_budget: float) -> RunInfo:

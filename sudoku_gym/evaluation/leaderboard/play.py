@@ -39,27 +39,27 @@ _RowAndSet: TypeAlias = tuple[LeaderboardRow, FixedSet]
 
 @dataclass(frozen=True, kw_only=True)
 class LeaderboardConfig:
-    """What to play."""
+    """Rows and sets to play, and their budgets."""
 
     add: tuple[str, ...] = ()
     """Policies to give a row: names, module:attribute, or folders of checkpoints, each with
     options, if any, as in 'my_package.agents:MyAgent?depth=3'."""
     remove: tuple[str, ...] = ()
-    """Rows to take away, of policies that were added."""
+    """Rows of added policies to remove."""
     again: tuple[str, ...] = ()
-    """Rows to play anew, though nothing has changed."""
+    """Rows to play again although nothing has changed."""
     only: tuple[str, ...] = ()
     """Rows to play now; all if not given."""
     sets: tuple[str, ...] = ()
     """Sets to play now; all if not given."""
     lists: tuple[Path, ...] = ()
-    """Files of puzzles to play besides, of which at most 200 are taken."""
+    """Additional files of puzzles; at most 200 puzzles of each are played."""
     jobs: int = 1
-    """Processes that play side by side; times are measured in a single one."""
+    """Number of parallel processes; times are measured in a single one."""
     budget: float = 40.0
-    """Processor seconds that a policy has for a set."""
+    """Processor seconds per policy and set."""
     timing_budget: float = 5.0
-    """Processor seconds that it has for the ten puzzles whose times are measured."""
+    """Processor seconds for the ten puzzles whose times are measured."""
 
     def __post_init__(self) -> None:
         if not self.budget > 0 or not self.timing_budget > 0:
@@ -112,11 +112,11 @@ def play_leaderboard(
         games = list(session.games(cells))
         for policy in dict.fromkeys(task.policy for task in games):
             load_policy(policy)  # a wrong name or option raises before anything is played
-        lost = session.perform(games, config.jobs)
-        lost += session.perform(list(session.timings(cells)), 1)
+        failures = session.perform(games, config.jobs)
+        failures += session.perform(list(session.timings(cells)), 1)
         _drop_unused_runs(results)
         write_leaderboard(path, results)
-        return results, lost
+        return results, failures
 
 
 def listed_rows() -> dict[str, str]:
@@ -134,7 +134,7 @@ class _Session:
     path: Path
     results: LeaderboardResults
     config: LeaderboardConfig
-    run: int  # its index
+    run: int  # index into `results.runs`
     on_step: OnStep
 
     def games(self, cells: Iterable[_RowAndSet]) -> Iterator[CellTask]:
@@ -157,17 +157,17 @@ class _Session:
 
     def perform(self, tasks: Sequence[CellTask], jobs: int) -> list[str]:
         """Perform tasks of one phase; return a line about each whose process died."""
-        lost = []
+        failures = []
         for number, (task, result) in enumerate(perform(tasks, jobs), start=1):
-            text = f"{task.policy} on {task.fixed.name}: {self._enter(task, result)}"
+            text = f"{task.policy} on {task.fixed.name}: {self._store(task, result)}"
             if result is None:
-                lost.append(text)
+                failures.append(text)
             write_leaderboard(self.path, self.results)
             self.on_step(PHASES[task.timing], number, len(tasks), text)
-        return lost
+        return failures
 
-    def _enter(self, task: CellTask, result: CellResult) -> str:
-        """Enter a result into its row; return it in words."""
+    def _store(self, task: CellTask, result: CellResult) -> str:
+        """Store a result in its row; return a description."""
         row = self.results.row_of(task.policy)
         assert row is not None
         if result is None:

@@ -85,7 +85,7 @@ class LeaderboardRow:
     """A policy and its cells, by the names of the sets."""
 
     policy: str  # its name with its options
-    kind: str  # of player, in a few words
+    kind: str  # kind of policy, a short description
     package: str  # name and version, empty if unknown
     weights: str  # checksum, empty if it has none
     cells: dict[str, LeaderboardCell] = field(default_factory=dict)
@@ -130,7 +130,7 @@ class LeaderboardResults:
     """
 
     seed: int
-    batch_cells: int  # of the boards played in lock step; random draws depend on it
+    batch_cells: int  # cells of the boards played in parallel; random draws depend on it
     sets: dict[str, SetInfo]
     runs: list[RunInfo]
     rows: list[LeaderboardRow]
@@ -184,7 +184,7 @@ def write_leaderboard(path: Path, results: LeaderboardResults) -> None:
 
 
 def _as_json(value: Any, indent: str = "") -> str:
-    """Format JSON; what holds no further object stands on one line."""
+    """Format JSON; values without nested objects stand on one line."""
     inner = f"{indent} "
     if isinstance(value, dict) and any(isinstance(each, dict) for each in value.values()):
         lines = [f"{inner}{json.dumps(key)}: {_as_json(value[key], inner)}" for key in value]

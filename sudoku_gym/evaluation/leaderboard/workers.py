@@ -30,7 +30,7 @@ CellResult: TypeAlias = LeaderboardCell | tuple[float, ...] | None
 
 
 def perform(tasks: Iterable[CellTask], jobs: int) -> Iterator[tuple[CellTask, CellResult]]:
-    """Distribute tasks over so many processes, and yield each with its result when it is done."""
+    """Distribute tasks over `jobs` processes; yield each task with its result when done."""
     left = deque(tasks)
     first = [_Worker(left.popleft()) for _ in range(min(jobs, len(left)))]
     busy: dict[Any, _Worker] = {worker.pipe: worker for worker in first}
@@ -59,7 +59,7 @@ _PROGRESS: Any = object()
 
 
 class _Worker:
-    """A process, our end of its pipe, and its task."""
+    """A process, the local end of its pipe, and its current task."""
 
     def __init__(self, task: CellTask) -> None:
         context = multiprocessing.get_context("spawn")
@@ -74,7 +74,7 @@ class _Worker:
     def start(self, task: CellTask) -> None:
         self.task = task
         self._latest: LeaderboardCell | None = None
-        with suppress(OSError):  # it died, as the next `receive` finds
+        with suppress(OSError):  # the process died; the next `receive` handles it
             self.pipe.send(task)
 
     def receive(self) -> CellResult:
