@@ -1,1 +1,1 @@
-"""What every learner shares: networks as bodies and heads, and one training loop."""
+"""Common to all learners: networks as bodies and heads, and one training loop."""

@@ -58,7 +58,7 @@ class AlphaZeroConfig(TrainingConfig):
     augment: bool = True
     """move each trained position by a random symmetry"""
     replay_iterations: int = 8
-    """positions of so many iterations are trained on"""
+    """number of iterations whose positions are trained on"""
     search: SearchConfig = field(
         default_factory=lambda: SearchConfig(simulations=64, reward="sparse")
     )

@@ -46,7 +46,7 @@ class AlphaZeroLearner(SamplingLearner):
         self.sampler = make_sampler(partial(SelfPlayer, config), config.ray)
 
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
-        """Play games with so many blanks, and update the network."""
+        """Play games with the given numbers of blanks, and update the network."""
         config = self.config
         tasks = split_games(config.games, blanks, config.ray, random.numpy)
         games = SelfPlayGames.concatenate(self.sampler.sample(self.network.state_dict(), tasks))
@@ -88,7 +88,7 @@ class AlphaZeroLearner(SamplingLearner):
         return replace(self.optimiser.state(), arrays=self.replay.arrays())
 
     def restore(self, state: LearnerState) -> None:
-        """Continue from a state of an equal learner."""
+        """Continue from a state of a learner with the same configuration."""
         self.optimiser.restore(state)
         self.replay.restore(state.arrays, self._geometry.size)
 

@@ -15,7 +15,7 @@ class AlphaZeroPolicy(NetworkPolicy):
     """Plays with a policy and value network.
 
     Args:
-        network: with the heads `policy` and `value`; put in evaluation mode.
+        network: a network with the heads `policy` and `value`; it is put in evaluation mode.
         search_config: the tree search before each move, or None to play the highest logit.
         threshold: without a search, see `NetworkPolicy`.
         most_visited: play the action that the search of each move visited most often, as the

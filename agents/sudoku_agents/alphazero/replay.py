@@ -105,7 +105,7 @@ class PositionReplay:
         """Take over the arrays of another replay, of boards of N = `size`.
 
         Raises:
-            ValueError: if they are none, or do not fit each other.
+            ValueError: if an array is missing, or they do not fit each other.
         """
         _check(arrays, size, self._iterations)
         policies = SparsePolicies(arrays["offsets"], arrays["actions"], arrays["shares"])

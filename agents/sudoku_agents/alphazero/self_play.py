@@ -1,4 +1,4 @@
-"""Self-play: many games in lock step, every move chosen by a tree search."""
+"""Self-play: many games in parallel, every move chosen by a tree search."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class SelfPlayer:
         ).eval()
 
     def sample(self, weights: Mapping[str, Tensor], task: SamplingTask) -> SelfPlayGames:
-        """Play a task's games in lock step with these weights."""
+        """Play a task's games in parallel with these weights."""
         config = self._config
         self._network.load_state_dict(dict(weights))
         envs = training_envs(

@@ -80,8 +80,8 @@ def losses(
 
     $$\ell = \lambda (r - v_s)^2 - p_s^\top \log \pi_s + \xi\, \pi_s^\top \log \pi_s$$
 
-    All are averaged over the batch and over any axes before it, such as rounds; the caller weighs
-    and adds. Source: cAlphaZero (Agarwal et al.), equation 5.
+    All are averaged over the batch and over any axes before it, such as rounds; the caller weights
+    and adds them. Source: cAlphaZero (Agarwal et al.), equation 5.
 
     Args:
         logits: float32 `[..., B, A]`, of pi_s; far below the others where illegal.

@@ -38,17 +38,17 @@ def load(
     """Make a policy of a checkpoint, or of the latest checkpoint of a run.
 
     Args:
-        folder: of the checkpoint or the run; by default the network that comes with the package.
-        simulations: of the tree search before each move; 0 plays greedily without one.
-        root: how the tree search chooses at its root, see `SearchConfig`; None takes what the
+        folder: folder of the checkpoint or run; by default the network of this package.
+        simulations: simulations of the tree search per move; 0 plays greedily without one.
+        root: selection rule at the root, see `SearchConfig`; None takes what the
             network was trained with.
-        backup: what a move is worth to the tree search; None takes what it was trained with.
+        backup: backup rule of the tree search; None takes the one of training.
         proofs: whether the tree search proves moves; None takes what it was trained with.
         most_visited: play the move that the tree search visited most often, as the cAlphaZero paper
             does, also where the search has met a solved board.
         search: `"retry"` makes a solver: the retry search goes on until the puzzle is solved.
-        evaluations: that the retry search may spend on a puzzle.
-        rounds: of a recurrent body, at most, in each evaluation; None takes those of the
+        evaluations: limit of the retry search for a puzzle, in network evaluations.
+        rounds: most rounds of a recurrent body per evaluation; None takes those of the
             checkpoint, with a tree search at most 256 of them: it meets many lost boards, at which
             logits never converge. (For the retry search see `RetryConfig.full_evaluations` too.)
         threshold: without a search, all placements with a higher logit are played before the
@@ -57,7 +57,7 @@ def load(
 
     Raises:
         ValueError: if there is no sound checkpoint in the folder, or the options exclude each
-            other or suit no such network.
+            other or do not suit the network.
     """
     if search not in (None, "retry"):
         raise ValueError(f"search must be 'retry', not {search!r}")

@@ -49,7 +49,7 @@ class ExpertIterationConfig(TrainingConfig):
     """share of the puzzles of `env` that are searched as stored; the others have as many blanks as
     the curriculum says"""
     pool: int = 4096
-    """an environment whose search has solved so many puzzles gets no more of them"""
+    """number of solved puzzles at which an environment gets no more of them"""
     validation_games: int = 128
     """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
     evaluate_every: int = 5

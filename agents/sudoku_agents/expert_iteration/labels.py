@@ -24,16 +24,16 @@ from sudoku_learning.training.sampling import SamplingTask
 
 @dataclass(frozen=True)
 class Labels(Concatenable):
-    """What the search found for puzzles of one environment."""
+    """Results of the search on puzzles of one environment."""
 
     puzzles: NDArray[np.int8]  # int8 `[M, N, N]`, those that were solved
     solutions: NDArray[np.int8]  # int8 `[M, N, N]`
-    tried: int  # how many puzzles were searched
+    tried: int  # number of puzzles searched
     evaluations: int  # of the network, over all of these
 
     @property
     def solved(self) -> int:
-        """How many it solved."""
+        """Number of solved puzzles."""
         return len(self.puzzles)
 
 

@@ -109,7 +109,7 @@ class ExpertIterationLearner(SamplingLearner):
         return replace(self.optimiser.state(), arrays=arrays, numbers=numbers)
 
     def restore(self, state: LearnerState) -> None:
-        """Continue from a state of an equal learner."""
+        """Continue from a state of a learner with the same configuration."""
         check_structure(state.numbers, {"joined": 1})
         joined = state.numbers["joined"]
         if not 1 <= joined <= len(self._envs):

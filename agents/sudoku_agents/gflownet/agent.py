@@ -65,9 +65,9 @@ def load(
     """Make a policy of a checkpoint, or of the latest checkpoint of a run.
 
     Args:
-        folder: of the checkpoint or the run; by default the network that comes with the package.
+        folder: folder of the checkpoint or run; by default the network of this package.
         sample: draw each placement instead of taking the likeliest.
-        rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint.
+        rounds: rounds of a recurrent body per evaluation; None: as in the checkpoint.
         threshold: without `sample`, all placements with a higher logit are played, the best first,
             before the next evaluation. None takes 5 after maximum likelihood; otherwise, and with
             1e9, each move has its own evaluation.

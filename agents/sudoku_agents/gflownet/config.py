@@ -28,7 +28,7 @@ Kind: TypeAlias = Literal[Balance, "maximum-likelihood"]
 @registered("gflownet/loss")
 @dataclass(frozen=True)
 class BalanceConfig:
-    """What is minimised."""
+    """The training loss."""
 
     kind: Kind = "trajectory-balance"
     """see `losses`; maximum-likelihood is the one for boards of 36 cells and more,
@@ -36,7 +36,7 @@ class BalanceConfig:
     decay: float = 0.9
     """lambda of sub-trajectory balance"""
     rounds: int | None = None
-    """the loss counts after so many of a recurrent body's last rounds; None counts all of them. The
+    """number of a recurrent body's last rounds that have a loss; None gives all of them one. The
     square of a log is large where nothing can be known yet, as after few rounds on a large board"""
 
     def __post_init__(self) -> None:
@@ -48,7 +48,7 @@ class BalanceConfig:
 @registered("gflownet/reward")
 @dataclass(frozen=True)
 class RewardConfig:
-    """What a dead end pays; a solved board pays 1."""
+    """The reward of a dead end; that of a solved board is 1."""
 
     min_log_reward: float = -18.0
     """log of the least reward. The flow to dead ends has to stay small beside the solutions, and

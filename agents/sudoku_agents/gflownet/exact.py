@@ -26,7 +26,7 @@ class Layer:
 
     @property
     def is_terminal(self) -> NDArray[np.bool_]:
-        """Where trajectories end: bool `[S]`."""
+        """Whether trajectories end at a state, bool `[S]`."""
         return self.masks.num_allowed == 0
 
 

@@ -67,7 +67,7 @@ class GFlowNetLearner(SamplingLearner):
         self.sampler = make_sampler(partial(TrajectoryWorker, config, source), config.ray)
 
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
-        """Draw trajectories from puzzles with so many blanks and update the network, in turns."""
+        """Alternate between sampling trajectories from new puzzles and updating the network."""
         config = self.config
         balances = self._balances
         self.optimiser.schedule(progress.share)
@@ -108,7 +108,7 @@ class GFlowNetLearner(SamplingLearner):
         return replace(self.optimiser.state(), arrays=self.replay.arrays())
 
     def restore(self, state: LearnerState) -> None:
-        """Continue from a state of an equal learner."""
+        """Continue from a state of a learner with the same configuration."""
         self.optimiser.restore(state)
         self.replay.restore(state.arrays)
 

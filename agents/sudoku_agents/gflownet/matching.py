@@ -30,13 +30,13 @@ def log_z_by_flow_matching(
     """Return log Z of puzzles by the flow head, evaluated `steps` placements later: float64 `[B]`.
 
     Args:
-        network: in evaluation mode, trained in that order by `sub-trajectory-balance` or
+        network: a network in evaluation mode, trained with `order` by `sub-trajectory-balance` or
             `detailed-balance`, or by `trajectory-balance`, which learns the flows of puzzles only.
         puzzles: int8 `[B, N, N]`.
-        geometry: their units.
-        order: in which blanks are filled. Without one there are many next boards.
-        reward: of dead ends.
-        steps: 0 evaluates the puzzles themselves.
+        geometry: the puzzles' geometry.
+        order: the order in which blanks are filled; with "any" there are many next boards.
+        reward: the reward of dead ends.
+        steps: number of placements; 0 evaluates the puzzles themselves.
 
     Raises:
         ValueError: if `steps` is negative.
@@ -48,7 +48,7 @@ def log_z_by_flow_matching(
     def log_flows(
         boards: NDArray[np.int8], owners: NDArray[np.int64], made: int
     ) -> NDArray[np.float64]:
-        """Return log F of boards that are so many placements away from their puzzles."""
+        """Return log F of boards after the given number of placements."""
         masks = forward_masks(boards, geometry, order)
         flows = log_rewards(boards, geometry, reward.exponent, reward.min_log_reward).astype(
             np.float64

@@ -31,7 +31,7 @@ class ForwardMasks(NamedTuple):
 
     @property
     def num_allowed(self) -> NDArray[np.int64]:
-        """How many placements each board allows, int64 `[B]`."""
+        """Number of placements that each board allows, int64 `[B]`."""
         return count_true(self.allowed)
 
     def take(self, rows: NDArray[np.integer] | slice) -> ForwardMasks:

@@ -1,4 +1,4 @@
-"""The log-rewards of trajectories' ends, and an upper bound for the boards before them."""
+"""Log rewards of the ends of trajectories, and an upper bound for the boards before them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def log_rewards(
 
     Args:
         ends: int8 `[G, N, N]`, solved boards and dead ends.
-        geometry: the boards' units.
-        exponent: dead ends pay their constraint fraction to this power, if that is more than the
-            least reward; None pays the least.
+        geometry: the boards' geometry.
+        exponent: the reward of a dead end is its constraint fraction to this power, at least the
+            least reward; with None it is the least.
         min_log_reward: the log of the least reward, finite.
     """
     fractions = board.constraint_fraction(ends, geometry)

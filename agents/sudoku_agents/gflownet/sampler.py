@@ -1,4 +1,4 @@
-"""Sampling: trajectories that the forward policy draws, many in lock step."""
+"""Sampling of trajectories by the forward policy, many in parallel."""
 
 from __future__ import annotations
 

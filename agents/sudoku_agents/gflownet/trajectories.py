@@ -41,7 +41,7 @@ class Trajectories(Records):
 
     @cached_property
     def solved(self) -> NDArray[np.bool_]:
-        """Which of them end at a full board, bool `[G]`; each placement was legal."""
+        """Whether each one ends at a full board, bool `[G]`; each placement was legal."""
         return self.lengths == self.blanks
 
     @cached_property
@@ -86,7 +86,7 @@ class Trajectories(Records):
 def rollout(
     puzzles: NDArray[np.int8], geometry: Geometry, order: Order, choose: ChooseActions
 ) -> Trajectories:
-    """Play from puzzles int8 `[G, N, N]` until all trajectories have ended, in lock step."""
+    """Play from puzzles int8 `[G, N, N]` until all trajectories have ended, in parallel."""
     boards = puzzles.copy()
     cells = boards.reshape(len(boards), geometry.num_cells)
     longest = int((cells == 0).sum(1).max(initial=0))

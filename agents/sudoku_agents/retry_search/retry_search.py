@@ -52,7 +52,7 @@ class RetryConfig:
 
 @dataclass(frozen=True)
 class RetryResult:
-    """What a retry search found out about B boards."""
+    """Results of a retry search on B boards."""
 
     solutions: NDArray[np.int8]
     """`[B, N, N]`, the first solution found, zeros where there is none"""
@@ -72,7 +72,7 @@ def retry_search(
     limit: int = 1,
     evaluate_fast: LogitsFunction | None = None,
 ) -> RetryResult:
-    """Search each board for up to `limit` solutions, all of them in lock step.
+    """Search each board for up to `limit` solutions, all of them in parallel.
 
     Args:
         boards: int8 `[B, N, N]`, 0 for a blank; givens may contradict each other (no solution).
@@ -102,7 +102,7 @@ def retry_search(
     running = [search for search in searches if not search.is_over]
     while running:
         if evaluate_fast is not None and running[0].evaluations >= config.full_evaluations:
-            evaluate = evaluate_fast  # all are in lock step
+            evaluate = evaluate_fast  # all boards are at the same step
         logits = evaluate(
             np.stack([search.board for search in running]).reshape(-1, *boards.shape[1:]),
             np.stack([search.mask for search in running]),

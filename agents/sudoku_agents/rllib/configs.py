@@ -101,7 +101,7 @@ def sudoku_config(
         **options: of the environment; by default `reward="sparse", end_at_dead_end=True`.
 
     Raises:
-        ValueError: if there is no such environment or level.
+        ValueError: if the environment or the level does not exist.
     """
     env_config: dict[str, Any] = {"reward": "sparse", "end_at_dead_end": True, **options}
     board: Any = gym.make(env, **env_config).unwrapped

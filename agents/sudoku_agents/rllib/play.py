@@ -25,7 +25,7 @@ from sudoku_learning.networks import PlacementPolicy
 from sudoku_learning.training import HeldOut
 
 MODULE_PATH = Path("learner_group", "learner", "rl_module", DEFAULT_MODULE_ID)
-"""Where the module lies in a checkpoint of RLlib."""
+"""Path of the module in a checkpoint of RLlib."""
 
 
 class RLlibPolicy(PlacementPolicy):
@@ -78,9 +78,9 @@ def held_out(
 
     Args:
         algorithm: its seed draws the puzzles.
-        source: of the puzzles, as `resolve_source` takes it, e.g. `"4x4"`.
-        split: which of them.
-        games: how many a call.
+        source: source of the puzzles, as `resolve_source` takes it, e.g. `"4x4"`.
+        split: the split of the source.
+        games: number of games per call.
     """
     assert algorithm.config is not None
     rng = np.random.default_rng(algorithm.config.seed)

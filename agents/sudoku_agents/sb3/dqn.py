@@ -59,9 +59,9 @@ class MaskedDQNPolicy(DQNPolicy):
     """SB3's multi-layer perceptron with masked values, for the flat forms of the board.
 
     Args:
-        observation_space: of `SudokuVecEnv`.
+        observation_space: that of a `SudokuVecEnv`.
         action_space: the N**3 placements.
-        lr_schedule: as in every policy of SB3.
+        lr_schedule: the learning rate schedule, as in every policy of SB3.
         geometry: the boards' units; None takes the standard boxes.
         **kwargs: as in `DQNPolicy`.
 

@@ -37,7 +37,7 @@ def encode(boards: NDArray[np.int8], space: spaces.Space[Any]) -> NDArray[np.int
     """Write boards int8 `[B, N, N]` as observations of a space, digits or bits.
 
     Raises:
-        ValueError: if the space holds no such boards.
+        ValueError: if the space holds other boards.
     """
     check_observations(space, boards.shape[1])
     shape = space.shape or ()

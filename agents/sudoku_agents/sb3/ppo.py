@@ -31,9 +31,9 @@ class ExactCoverPolicy(MaskableActorCriticPolicy):
     """Logits and values of one network on the factor graph, or on another body.
 
     Args:
-        observation_space: of `SudokuVecEnv`.
+        observation_space: that of a `SudokuVecEnv`.
         action_space: the N**3 placements.
-        lr_schedule: as in every policy of SB3.
+        lr_schedule: the learning rate schedule, as in every policy of SB3.
         geometry: the boards' units; None takes the standard boxes.
         network: the body; None takes `FactorGraphConfig()`, for any size and form of the board.
         value: the value head; None keeps values in (0, 1), which suits the rewards `"terminal"`

@@ -165,13 +165,13 @@ def make_vec_env(
 
     Args:
         env: id of the environment, e.g. `"Sudoku9x9-v0"`.
-        num_envs: how many boards step together.
+        num_envs: number of boards.
         observation: `"board"` (`[N, N]`), `"flat"` (`[N**2]`) or `"one-hot"` (bits `[N**3]`, for
             networks that take no digits).
         **options: of the environment, e.g. `blanks=8, reward="sparse"`.
 
     Raises:
-        ValueError: if there is no such form of observation.
+        ValueError: if the form of observation is unknown.
     """
     envs = gym.make_vec(env, num_envs=num_envs, autoreset_mode="SameStep", **options)
     if observation == "flat":

@@ -94,7 +94,7 @@ class LogFlowConfig:
 @registered("cell-digits")
 @dataclass(frozen=True)
 class CellDigitsConfig:
-    """Which digit each cell of the solution holds, all cells at once."""
+    """Logits of the digit that each cell of the solution holds, all cells at once."""
 
     def build(self, body: Body) -> nn.Module:
         """Make a `CellDigitsHead`."""

@@ -65,8 +65,7 @@ class Network(nn.Module):
         placement is closer to 0 than the body's convergence margin. Other networks answer as
         `forward`.
 
-        With `heads` the others are left out; with `rounds` a network that can converge runs at
-        most so many.
+        With `heads` the others are left out; `rounds` is a limit for a network that can converge.
         """
         chosen = {name: head for name, head in self.heads.items() if heads is None or name in heads}
         if not self.can_converge:

@@ -20,11 +20,11 @@ from sudoku_learning.training import Optimiser
 
 
 class Segment(NamedTuple):
-    """What the rounds of one update returned for B boards."""
+    """Results of the rounds of one update on B boards."""
 
     loss: Tensor  # a tensor of one number
     outputs: NDArray[np.float32]  # [B, ...], of the last round
-    is_solved: NDArray[np.bool_]  # [B], the boards whose outputs are right as a whole
+    is_solved: NDArray[np.bool_]  # [B], boards whose outputs are all right
     states: Sequence[Any]  # B recurrent states without gradients; None if the network keeps none
     metrics: dict[str, float]  # by name
 

@@ -27,7 +27,7 @@ PLACEMENT_LOSS = "losses/placement_loss"
 SOLVED_SHARE = "curriculum/solved"
 """The curve of the share of trained boards that are solved entirely after a segment."""
 
-CORRUPTED = 6  # of so many boards one is corrupted, for the value
+CORRUPTED = 6  # one board of this number is corrupted, for the value
 FILL_LOGIT = 3.0  # placements above it are made on an unsolved board that is replaced
 MOST_REVEALED = 30 / 81  # of the cells
 
@@ -76,8 +76,8 @@ class LabelPool:
     """Puzzles int8 `[M, N, N]` that were solved, with their solutions, oldest first.
 
     Args:
-        geometry: of the boards.
-        capacity: how many are kept, the latest; None keeps all.
+        geometry: the boards' geometry.
+        capacity: number of boards to keep, the latest ones; None keeps all.
     """
 
     KINDS = ("puzzles", "solutions")
@@ -106,7 +106,7 @@ class LabelPool:
         """Take over the arrays of another pool, those whose names begin with `prefix`.
 
         Raises:
-            ValueError: if they are none, or hold a board that solves no puzzle.
+            ValueError: if an array is missing, or holds a board that solves no puzzle.
         """
         own = {name: array for name, array in arrays.items() if name.startswith(prefix)}
         length = len(np.atleast_1d(own.get(f"{prefix}puzzles", ())))
@@ -249,7 +249,7 @@ def draw_batches(
     rng: np.random.Generator,
     shares: Sequence[float] | None = None,
 ) -> list[LabelledBatch]:
-    """Draw the batch of each of `count` updates, by shares or all alike."""
+    """Draw the batch of each of `count` updates, by shares or uniformly."""
     weights = np.ones(len(batches)) if shares is None else np.array(shares)
     return [batches[drawn] for drawn in rng.choice(len(batches), count, p=weights / weights.sum())]
 

@@ -45,7 +45,7 @@ class RayConfig:
     address: str | None = None
     """of a running cluster; without one Ray starts on this machine, or joins $RAY_ADDRESS"""
     games_per_task: int = 128
-    """games an actor plays in lock step; the result depends on it, but not on the actors"""
+    """games an actor plays in parallel; the result depends on it, but not on the actors"""
 
     def __post_init__(self) -> None:
         if self.actors < 0:
@@ -78,7 +78,7 @@ class TrainingConfig:
     extra_iterations: int = 6
     """iterations after the curriculum is finished"""
     minutes: float | None = None
-    """end after so many minutes of this process's processor time, all resumed parts together"""
+    """limit in minutes of this process's processor time, summed over resumed parts"""
     validation_games: int = 512
     """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
     evaluate_every: int = 1

@@ -30,7 +30,7 @@ class HeldOut:
         self._rng = rng
 
     def __call__(self, blanks: int | None) -> tuple[int, int]:
-        """Play puzzles with so many blanks (None: as stored); return the solved and all of them."""
+        """Play puzzles with `blanks` (None: as stored); return the numbers of solved and of all."""
         puzzles, _ = self._source.sample(self._games, blanks, self._rng)
         self.latest = evaluate(self._policy, puzzles, geometry=self._source.geometry)
         return int(self.latest.solved.sum()), len(self.latest.solved)

@@ -1,4 +1,4 @@
-"""What a family of learners supplies to the training loop."""
+"""The interface between learners and the training loop."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ class RunGenerators:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is when an iteration starts."""
+    """Progress of a run at the start of an iteration."""
 
     iteration: int = 0
     """iterations done so far"""
     share: float = 0.0
-    """of the configured iterations, in [0, 1]"""
+    """share of the configured iterations done, in [0, 1]"""
     steps: int = 0
     """environment steps done so far"""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What one iteration of a learner did."""
+    """Results of one iteration of a learner."""
 
     steps: int
     """environment steps (supervised learners: positions seen); all curves run over their sum"""
@@ -90,7 +90,7 @@ class LearnerState:
 
 
 class Learner(Protocol):
-    """What learns in a `Training`; one that inherits it need not have `start` and `close`."""
+    """Interface of a learner; subclasses may leave out `start` and `close`."""
 
     metrics: tuple[str, ...] = ()
     """those its reports hold beside `completion`, which held-out games measure"""
@@ -99,10 +99,10 @@ class Learner(Protocol):
         """Get ready, e.g. start actors; called once before the first `learn`."""
 
     def close(self) -> None:
-        """Give back what `start` took."""
+        """Release what `start` acquired."""
 
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
-        """Do one iteration on puzzles with so many blanks; all chance comes from `random`."""
+        """Do one iteration on puzzles with `blanks`; all random numbers come from `random`."""
         ...
 
     def policy(self) -> Policy:
@@ -114,4 +114,4 @@ class Learner(Protocol):
         ...
 
     def restore(self, state: LearnerState) -> None:
-        """Continue from a state of an equal learner; raises ValueError if it is another's."""
+        """Continue from a state of the same configuration; raises ValueError if it does not fit."""

@@ -24,17 +24,17 @@ _Config = TypeVar("_Config", bound=TrainingConfig)
 
 @dataclass(frozen=True)
 class Iteration:
-    """What one iteration did; the shares are None where no held-out games were played."""
+    """Results of one iteration; the shares are None where no held-out games were played."""
 
     number: int
     """counted from 1"""
     steps: int
     """environment steps of the run so far, see `Report.steps`"""
     level: int
-    """blanks at which it learned"""
+    """number of blanks of the training puzzles"""
     report: Report
     at_level: float | None
-    """share of held-out puzzles with so many blanks that are solved greedily"""
+    """share of held-out puzzles with `level` blanks that are solved greedily"""
     minimal: float | None
     """share of held-out puzzles as stored (minimal ones) that are solved greedily"""
     constraint_fraction: float | None

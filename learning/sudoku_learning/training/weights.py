@@ -107,7 +107,7 @@ def _form(tensor: Tensor) -> str:
 
 @contextmanager
 def _at_most(count: int) -> Iterator[None]:
-    """Stop a network that is made in this thread at its first parameter beyond so many."""
+    """Stop a network that is made in this thread at its first parameter beyond a limit."""
     thread, made = threading.get_ident(), 0
 
     def register(module: nn.Module, name: str, parameter: nn.Parameter | None) -> None:

@@ -1,4 +1,4 @@
-"""The tree search: many games in lock step, one tree a game, one network call a simulation."""
+"""The tree search: many games in parallel, one tree a game, one network call a simulation."""
 
 from sudoku_agents.alphazero.search.batched_search import BatchedSearch, Evaluator, tree_search
 from sudoku_agents.alphazero.search.config import SearchConfig

@@ -1,4 +1,4 @@
-"""The tree search of many games in lock step: one tree a game, one network call a simulation.
+"""The tree search of many games in parallel: one tree a game, one network call a simulation.
 
 The trees are flat arrays `[games, nodes, ...]` walked by compiled kernels; a node stores edges for
 its legal placements only. The root follows PUCT or Gumbel MuZero. docs/design.md has an overview.

@@ -77,7 +77,7 @@ class SearchConfig:
 
 
 class Scoring(NamedTuple):
-    """How edges are chosen and what they are worth; the numbers are those of `SearchConfig`."""
+    """Numbers of `SearchConfig` for selection and backup."""
 
     gumbel: bool  # whether the root, and so the whole tree, follows Gumbel MuZero
     takes_best: bool  # an edge is worth the best value below it, not the mean
@@ -92,7 +92,7 @@ class Scoring(NamedTuple):
 
 
 class KernelSettings(NamedTuple):
-    """What the kernels know of a geometry and a `SearchConfig`; handed to them as plain tuples."""
+    """A geometry and a `SearchConfig` for the kernels, as plain tuples."""
 
     sizes: BoardSizes
     tables: UnitTables

@@ -1,4 +1,4 @@
-"""What a search found out, and how it is computed at the roots."""
+"""Results of a search, computed at the roots."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sudoku_gym.kernels.endings import SPARSE
 
 @dataclass(frozen=True)
 class SearchOutput:
-    """What a search found out about each of B roots."""
+    """Results of a search at B roots."""
 
     visit_counts: NDArray[np.int32]
     """`[B, N**3]`, how often each action was simulated"""

@@ -1,4 +1,4 @@
-"""Which edge of a node a simulation takes: PUCT, or the rule of Gumbel MuZero.
+"""Selection of an edge at a node: PUCT, or the rule of Gumbel MuZero.
 
 A refuted edge (see `proofs`) is as one that is not allowed: it is never chosen, and neither its
 visits nor its value count. At a lost node, where every edge is refuted, all of them count again.

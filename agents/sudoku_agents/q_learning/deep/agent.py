@@ -31,8 +31,8 @@ def load(
     """Make the greedy policy of a checkpoint, or of the latest checkpoint of a run.
 
     Args:
-        folder: of the checkpoint or the run; by default the network that comes with the package.
-        rounds: of a recurrent body, in each evaluation; None takes those of the checkpoint.
+        folder: folder of the checkpoint or run; by default the network of this package.
+        rounds: rounds of a recurrent body per evaluation; None: as in the checkpoint.
         threshold: all placements with a higher value are played, the best first, before the next
             evaluation. None takes 5 where values are the logits of being solvable; otherwise, and
             with 1e9, each move has its own evaluation.

@@ -19,7 +19,7 @@ from sudoku_learning.training.environments import check_env
 @registered("dqn/targets")
 @dataclass(frozen=True)
 class TargetsConfig:
-    """What a value should have been; see `targets`."""
+    """Targets of the action values; see `targets`."""
 
     n_step: int = 1
     """rewards that are summed before a value takes over"""
@@ -104,7 +104,7 @@ class DQNConfig(TrainingConfig):
     run: Path = Path("runs/dqn")
     """folder for checkpoints and curves"""
     games: int = 64
-    """games an iteration, side by side"""
+    """games per iteration, played in parallel"""
     sampling_rounds: int | None = 32
     """rounds of a recurrent body at each move of these games, at most; None takes those of play"""
     random_moves: float = 1.0
@@ -121,9 +121,9 @@ class DQNConfig(TrainingConfig):
     dueling: bool = False
     """separate the value of the board from the differences of its placements"""
     targets: TargetsConfig = field(default_factory=TargetsConfig)
-    """what the values should have been"""
+    """targets of the action values"""
     replay: ReplayConfig = field(default_factory=ReplayConfig)
-    """what is trained on"""
+    """replay of transitions"""
     updates: DQNUpdatesConfig = field(default_factory=DQNUpdatesConfig)
     """how the network is updated"""
     optimiser: OptimiserConfig = field(

@@ -53,7 +53,7 @@ def load(folder: str | os.PathLike[str] = _PRETRAINED) -> QTablePolicy:
     """Make a policy of a checkpoint, or of the latest checkpoint of a run.
 
     Args:
-        folder: of the checkpoint or the run; by default the table that comes with the package,
+        folder: a checkpoint or a run; by default the table that comes with the package,
             which knows `docs/results/q-learning.md`'s eight puzzles and nothing else.
 
     Raises:

@@ -34,7 +34,7 @@ class QLearningConfig(TrainingConfig):
     """how many puzzles it plays, always the same ones. Each has an order in which its cells become
     blank, so the boards of a lower level are met again at a higher one"""
     games: int = 256
-    """games an iteration, side by side"""
+    """games per iteration, played in parallel"""
     learning_rate: float = 0.5
     """alpha; Sudoku is deterministic, so 1 suits Q-learning too"""
     discount: float = 1.0

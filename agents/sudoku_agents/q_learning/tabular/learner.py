@@ -1,4 +1,4 @@
-"""Tabular Q-learning and SARSA as a learner: games side by side, every move an update."""
+"""Tabular Q-learning and SARSA as a learner: games in parallel, every move an update."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class QLearningLearner(Learner):
         self.puzzles = FixedPuzzles.sample(self._source, config.puzzles, random.numpy)
 
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
-        """Play games with so many blanks, and learn from each move."""
+        """Play games with the given numbers of blanks, and learn from each move."""
         rng, count = random.numpy, self.config.games
         cdf = blanks_cdf(blanks, self._source.max_blanks)
         numbers = np.searchsorted(cdf, rng.random(count), side="right")
@@ -89,7 +89,7 @@ class QLearningLearner(Learner):
         return LearnerState(self.table.tensors(), arrays=self.puzzles.arrays())
 
     def restore(self, state: LearnerState) -> None:
-        """Continue from a state of an equal learner."""
+        """Continue from a state of a learner with the same configuration."""
         self.table.restore(state.weights)
         size = self._source.geometry.size
         self.puzzles = FixedPuzzles.from_arrays(state.arrays, self.config.puzzles, size)

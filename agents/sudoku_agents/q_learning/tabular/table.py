@@ -101,7 +101,7 @@ class QTable:
         """Take over the tensors of another table.
 
         Raises:
-            ValueError: if they are none, or those of other boards.
+            ValueError: if a tensor is missing, or they are those of other boards.
         """
         length = len(tensors["boards"]) if "boards" in tensors and tensors["boards"].ndim else 0
         wanted = {

@@ -41,7 +41,7 @@ class FactorGraphConfig:
     intersections: bool = False
     """give the intersections of two units states of their own"""
     walks: int = 0
-    """give each placement the return probabilities of random walks of up to so many steps on the
+    """give each placement the return probabilities of random walks of at most this length on the
     board without it, which messages can't compute; slow on large boards; 0 gives none"""
     convergence_margin: float | None = None
     """in play a board gets no more rounds once no logit is closer to 0 than this; for networks

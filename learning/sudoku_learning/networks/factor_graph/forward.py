@@ -61,7 +61,7 @@ class Outputs(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What the rounds of a board compute, `[depth, ...]`; with depth 1 only the last is kept.
+    """Arrays of the rounds of a board, `[depth, ...]`; with depth 1 only the last is kept.
 
     Logs of messages to variables are followed by a row of zeros and one of the largest message,
     for the edge numbers E and E + 1.
@@ -115,7 +115,7 @@ def row_width(weights):
 
 @inner
 def padded(count):
-    """Return the number of rows to compute for so many."""
+    """Return `count` rounded up to a multiple of `ROWS`."""
     return (count + ROWS - 1) // ROWS * ROWS
 
 
