@@ -14,7 +14,7 @@ from sudoku_gym import board
 from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.solver.cover_bits import INNER
+from sudoku_gym.solver.cover_bits import NO_RUNTIME_JIT
 
 GRADES = ("naked singles", "hidden singles", "locked candidates", "pairs", "search")
 """The grades by number: grade 2 is `GRADES[2]`, puzzles that need locked candidates."""
@@ -50,9 +50,9 @@ def candidates_after(
     if not 0 <= technique < len(GRADES) - 1:
         raise ValueError(f"technique={technique}: use 0 to {len(GRADES) - 2}, see GRADES")
     flat, geometry = board.flat_boards(boards, geometry)
-    left = np.empty(flat.shape, np.uint32)
-    _exhaust(flat, technique, geometry.units, geometry.cell_units, geometry.peers, left)
-    return left.reshape(-1, geometry.size, geometry.size)
+    masks = np.empty(flat.shape, np.uint32)
+    _exhaust(flat, technique, geometry.units, geometry.cell_units, geometry.peers, masks)
+    return masks.reshape(-1, geometry.size, geometry.size)
 
 
 @njit(cache=True)
@@ -70,14 +70,14 @@ def _grade(boards, units, cell_units, peers, grades):
 
 
 @njit(cache=True)
-def _exhaust(boards, technique, units, cell_units, peers, left):
+def _exhaust(boards, technique, units, cell_units, peers, masks):
     done = np.empty(boards.shape[1], np.bool_)
     for b in range(len(boards)):
-        _open(boards[b], units, left[b], done)
-        _apply(technique, left[b], done, units, cell_units, peers)
+        _open(boards[b], units, masks[b], done)
+        _apply(technique, masks[b], done, units, cell_units, peers)
 
 
-@njit(**INNER)
+@njit(**NO_RUNTIME_JIT)
 def _open(board, units, masks, done):
     full = np.uint32((1 << units.shape[1]) - 1)
     for cell in range(len(board)):
@@ -85,7 +85,7 @@ def _open(board, units, masks, done):
         done[cell] = False
 
 
-@njit(**INNER)
+@njit(**NO_RUNTIME_JIT)
 def _apply(technique, masks, done, units, cell_units, peers):
     """Apply techniques 0 to `technique` until none changes anything."""
     changed = True
@@ -99,7 +99,7 @@ def _apply(technique, masks, done, units, cell_units, peers):
             changed = _naked_pairs(masks, done, units) or _hidden_pairs(masks, done, units)
 
 
-@njit(**INNER)
+@njit(**NO_RUNTIME_JIT)
 def _naked_singles(masks, done, peers):
     """Fill each cell that has one candidate; its peers lose that digit."""
     changed = False
@@ -114,9 +114,9 @@ def _naked_singles(masks, done, peers):
     return changed
 
 
-@njit(**INNER)
+@njit(**NO_RUNTIME_JIT)
 def _hidden_singles(masks, done, units):
-    """Give each digit that has one place left in a unit that place."""
+    """Fill each cell that is the only one left for a digit in a unit."""
     changed = False
     for unit in units:
         once, twice = np.uint32(0), np.uint32(0)
@@ -125,35 +125,35 @@ def _hidden_singles(masks, done, units):
             once |= masks[cell]
         single = once & ~twice
         for cell in unit:
-            mine = masks[cell] & single
-            if not done[cell] and mine != 0 and mine != masks[cell]:
-                masks[cell] = mine
+            new_mask = masks[cell] & single
+            if not done[cell] and new_mask != 0 and new_mask != masks[cell]:
+                masks[cell] = new_mask
                 changed = True
     return changed
 
 
-@njit(**INNER)
-def _places(masks, unit, digit):
-    """Return the places of a digit in a unit, as bits."""
-    places = np.uint32(0)
+@njit(**NO_RUNTIME_JIT)
+def _positions(masks, unit, digit):
+    """Return the positions in a unit that a digit can take, as bits."""
+    positions = np.uint32(0)
     for k in range(len(unit)):
-        places |= ((masks[unit[k]] >> np.uint32(digit)) & _ONE) << np.uint32(k)
-    return places
+        positions |= ((masks[unit[k]] >> np.uint32(digit)) & _ONE) << np.uint32(k)
+    return positions
 
 
-@njit(**INNER)
+@njit(**NO_RUNTIME_JIT)
 def _locked_candidates(masks, done, units, cell_units):
-    """Where a digit's places in a unit all lie in a second one, take it from the rest of that."""
+    """Where a digit's cells in a unit all lie in a second one, remove it from the rest of that."""
     changed = False
     for first in range(len(units)):
         for digit in range(units.shape[1]):
-            places = _places(masks, units[first], digit)
-            if places == 0 or done[units[first, lowest_bit(places)]]:
+            positions = _positions(masks, units[first], digit)
+            if positions == 0 or done[units[first, lowest_bit(positions)]]:
                 continue
-            for second in cell_units[units[first, lowest_bit(places)]]:
+            for second in cell_units[units[first, lowest_bit(positions)]]:
                 if second == first or second == len(units):
                     continue
-                if _all_in(places, units[first], second, cell_units):
+                if _all_in(positions, units[first], second, cell_units):
                     bit = _ONE << np.uint32(digit)
                     for cell in units[second]:
                         if masks[cell] & bit and not _lies_in(cell, first, cell_units):
@@ -162,16 +162,16 @@ def _locked_candidates(masks, done, units, cell_units):
     return changed
 
 
-@njit(**INNER)
-def _all_in(places, unit, second, cell_units):
-    while places:
-        if not _lies_in(unit[lowest_bit(places)], second, cell_units):
+@njit(**NO_RUNTIME_JIT)
+def _all_in(positions, unit, second, cell_units):
+    while positions:
+        if not _lies_in(unit[lowest_bit(positions)], second, cell_units):
             return False
-        places &= places - _ONE
+        positions &= positions - _ONE
     return True
 
 
-@njit(**INNER)
+@njit(**NO_RUNTIME_JIT)
 def _lies_in(cell, unit, cell_units):
     for k in range(cell_units.shape[1]):
         if cell_units[cell, k] == unit:
@@ -179,7 +179,7 @@ def _lies_in(cell, unit, cell_units):
     return False
 
 
-@njit(**INNER)
+@njit(**NO_RUNTIME_JIT)
 def _naked_pairs(masks, done, units):
     """Where two cells of a unit have the same two candidates, the others of the unit lose them."""
     changed = False
@@ -197,22 +197,22 @@ def _naked_pairs(masks, done, units):
     return changed
 
 
-@njit(**INNER)
+@njit(**NO_RUNTIME_JIT)
 def _hidden_pairs(masks, done, units):
-    """Where two digits share their only two places in a unit, those cells lose all others."""
+    """Where two digits share their only two cells in a unit, those cells lose all others."""
     changed = False
     for unit in units:
         for digit in range(len(unit)):
-            places = _places(masks, unit, digit)
-            if popcount(places) != 2:
+            positions = _positions(masks, unit, digit)
+            if popcount(positions) != 2:
                 continue
             for other in range(digit):
-                if _places(masks, unit, other) == places:
+                if _positions(masks, unit, other) == positions:
                     pair = (_ONE << np.uint32(digit)) | (_ONE << np.uint32(other))
-                    rest = places
-                    while rest:
-                        cell = unit[lowest_bit(rest)]
-                        rest &= rest - _ONE
+                    remaining = positions
+                    while remaining:
+                        cell = unit[lowest_bit(remaining)]
+                        remaining &= remaining - _ONE
                         if masks[cell] & ~pair:
                             masks[cell] &= pair
                             changed = True

@@ -20,7 +20,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.difficulty import grade
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.solver.cover_bits import (
-    INNER,
+    NO_RUNTIME_JIT,
     candidate_of,
     cover_tables,
     load_board,
@@ -45,15 +45,15 @@ def generate(
     """Make puzzles, each with exactly one solution.
 
     Args:
-        count: how many.
-        geometry: of the boards.
-        rng: decides everything.
-        givens: stop digging at so many givens; 0 digs until the puzzle is minimal. Not every grid
-            has a puzzle with few givens: `.blanks` tells what was reached.
+        count: number of puzzles.
+        geometry: geometry of the boards.
+        rng: random generator of the grids and of the order of removal.
+        givens: number of givens at which removal stops; 0 goes on until the puzzle is minimal. Not
+            every grid has a puzzle with few givens: `.blanks` holds the numbers reached.
         pattern: keep the givens symmetric: under a half turn, a reflection of the rows or of the
             columns, or the main diagonal. Such a puzzle is minimal for its pattern only.
-        node_limit: candidates to try in one proof of uniqueness; a given is kept where it is not
-            enough. None stands for 100,000 up to 9 digits, and for 200 above.
+        node_limit: candidates to try in one proof of uniqueness; a given stays if it ends without
+            a proof. None means 100,000 up to 9 digits, and 200 above.
 
     Returns:
         A graded PuzzleSet; `.minimal` says where minimality is proven.
@@ -75,8 +75,8 @@ def generate(
     minimal = np.zeros(count, np.bool_)
     tables = cover_tables(geometry)
     stream = new_stream(rng)
-    made = _generate(stream, groups, givens, node_limit, tables, (puzzles, solutions, minimal))
-    if made < count:
+    outputs = puzzles, solutions, minimal
+    if _generate(stream, groups, givens, node_limit, tables, outputs) < count:
         raise RuntimeError(f"{geometry.name}: found no solved grid; check that its units allow one")
     boards = puzzles.reshape(count, geometry.size, geometry.size)
     return PuzzleSet(
@@ -93,7 +93,7 @@ def random_grids(count: int, geometry: Geometry, rng: np.random.Generator) -> ND
     """Make solved grids by random search: int8 `[count, N, N]`. Not exactly uniform.
 
     Raises:
-        RuntimeError: if none was found.
+        RuntimeError: if no solved grid was found.
     """
     return generate(count, geometry, rng, givens=geometry.num_cells).solutions
 
@@ -115,14 +115,14 @@ def _cell_groups(geometry: Geometry, pattern: str) -> NDArray[np.int64]:
 
 
 @njit(cache=True, nogil=True)
-def _generate(stream, groups, givens, node_limit, tables, made):
-    """Fill the rows of `made`, (puzzles, solutions, minimal); return how many were made."""
-    puzzles, solutions, minimal = made
+def _generate(stream, groups, givens, node_limit, tables, outputs):
+    """Fill the rows of (puzzles, solutions, minimal); return the number of puzzles made."""
+    puzzles, solutions, minimal = outputs
     searcher = new_searcher(tables, node_limit)
     order = groups.copy()
     for b in range(len(puzzles)):
         for _ in range(100):
-            if _fill(stream, searcher.space, solutions[b], searcher.scratch[2], tables):
+            if _fill(stream, searcher.workspace, solutions[b], searcher.scratch[2], tables):
                 break
         else:
             return b
@@ -136,36 +136,36 @@ def _generate(stream, groups, givens, node_limit, tables, made):
     return len(puzzles)
 
 
-@njit(**INNER)
-def _fill(stream, space, grid, nothing, tables):
+@njit(**NO_RUNTIME_JIT)
+def _fill(stream, workspace, grid, no_bans, tables):
     """Search for a random solved grid; return False if the node limit came first."""
-    stack, num_filled = space[0], space[1]
+    stack, num_filled = workspace.stack, workspace.num_filled
     for cell in range(len(grid)):
         grid[cell] = 0
     depth = 0
-    state = load_board(space, grid, nothing, grid, tables)
+    state = load_board(workspace, grid, no_bans, grid, tables)
     for _ in range(_FILL_NODES):
         if state >= 0 and num_filled[depth] == len(grid):
             return True
         if state >= 0:
             item = _random_item(stream, stack[depth])
-            rest = stack[depth, item]
-            for _ in range(next_below(stream, popcount(rest))):
-                rest &= rest - np.uint32(1)
-            cell, digit = candidate_of(item, lowest_bit(rest), tables)
-            state = try_candidate(space, depth, cell, digit, grid, tables)
+            mask = stack[depth, item]
+            for _ in range(next_below(stream, popcount(mask))):
+                mask &= mask - np.uint32(1)
+            cell, digit_index = candidate_of(item, lowest_bit(mask), tables)
+            state = try_candidate(workspace, depth, cell, digit_index, grid, tables)
             depth += 1
         elif depth == 0:
             return False
         else:
             depth -= 1
-            state = rule_out_candidate(space, depth, grid, tables)
+            state = rule_out_candidate(workspace, depth, grid, tables)
     return False
 
 
-@njit(**INNER)
+@njit(**NO_RUNTIME_JIT)
 def _random_item(stream, items):
-    """Return an open item with the fewest bits, the first from a random place on."""
+    """Return an open item with the fewest bits, the first one from a random index on."""
     fewest, best = np.uint32(99), np.uint32(0)
     offset = np.uint32(next_below(stream, len(items)))
     for k in range(np.uint32(len(items))):
@@ -178,33 +178,33 @@ def _random_item(stream, items):
     return best
 
 
-@njit(**INNER)
+@njit(**NO_RUNTIME_JIT)
 def dig(searcher, order, chunk, givens, puzzle, solution):
-    """Take groups of cells out of `puzzle`, int8 `[N**2]`, in turn, where it stays unique.
+    """Remove groups of cells from `puzzle`, int8 `[N**2]`, in order, where it stays unique.
 
-    `order`, int64 `[G, 2]`, holds the groups, a single cell twice; `chunk` of them are tried at
-    once, half as many each time that is too many. Returns whether each group had its turn, and
-    none can be taken out of what is left.
+    `order`, int64 `[G, 2]`, holds the groups, a single cell twice. `chunk` of them are tried at
+    once; it is halved when that fails. Returns whether all groups were tried and no group left in
+    the puzzle can be removed.
     """
-    reset_weights(searcher.space)
-    left = 0
+    reset_weights(searcher.workspace)
+    num_givens = 0
     for cell in range(len(puzzle)):
-        left += puzzle[cell] != 0
+        num_givens += puzzle[cell] != 0
     proven = True
     i = 0
-    while i < len(order) and left > givens:
+    while i < len(order) and num_givens > givens:
         stop = min(i + chunk, len(order))
         removed = 0
         for g in range(i, stop):
             for k in range(2):
                 removed += puzzle[order[g, k]] != 0
                 puzzle[order[g, k]] = 0
-        allowed = left - removed >= givens
-        found = 2
+        allowed = num_givens - removed >= givens
+        others = 2
         if allowed:
-            found = rivals(searcher, order[i:stop], puzzle, solution)
-        if found == 0:
-            left -= removed
+            others = count_other_solutions(searcher, order[i:stop], puzzle, solution)
+        if others == 0:
+            num_givens -= removed
             i = stop
             continue
         for g in range(i, stop):
@@ -213,27 +213,27 @@ def dig(searcher, order, chunk, givens, puzzle, solution):
         if chunk > 1:
             chunk = chunk // 2
         else:
-            proven = proven and found > 0 and allowed
+            proven = proven and others > 0 and allowed
             i = stop
     return proven and i == len(order)
 
 
-@njit(**INNER)
-def rivals(searcher, removed, puzzle, solution):
+@njit(**NO_RUNTIME_JIT)
+def count_other_solutions(searcher, removed, puzzle, solution):
     """Count solutions besides the known one, up to 1; negative if the node limit came first.
 
     They differ in a cell just removed, so for a single cell the known digit is banned there; the
     one that is found is then left in `searcher.scratch[1]`.
     """
-    space, scratch, tables, node_limit = searcher
-    work, other, banned = scratch[0], scratch[1], scratch[2]
+    workspace, scratch, tables, node_limit = searcher
+    filled, other, banned = scratch[0], scratch[1], scratch[2]
     is_single = len(removed) == 1 and removed[0, 0] == removed[0, 1]
     cell = removed[0, 0]
     banned[cell] = solution[cell] if is_single else 0
-    state = load_board(space, puzzle, banned, work, tables)
+    state = load_board(workspace, puzzle, banned, filled, tables)
     banned[cell] = 0
     if state < 0:
         return 0
     known = 0 if is_single else 1
-    found = explore(space, 1 + known, node_limit, work, other, tables)[0]
+    found = explore(workspace, 1 + known, node_limit, filled, other, tables)[0]
     return found - known if found > 0 else found

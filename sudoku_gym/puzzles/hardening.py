@@ -19,17 +19,17 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import group_of
 from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.difficulty import grade
-from sudoku_gym.puzzles.generator import dig, rivals
+from sudoku_gym.puzzles.generator import count_other_solutions, dig
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.rating import count_guesses, new_symmetry
-from sudoku_gym.solver.cover_bits import INNER, cover_tables, reset_weights
+from sudoku_gym.solver.cover_bits import NO_RUNTIME_JIT, cover_tables, reset_weights
 from sudoku_gym.solver.depth_first import new_searcher
 
-_SEARCHES = 15  # of which the median counts
-_BEHIND = 3  # a new puzzle is dropped at so many more searches below the bound than above it
-_SLACK = 0.85  # a new puzzle is accepted from this share of the guesses on
-_FIRST_SHARE = 0.3  # of the guesses that one search must need before a new puzzle is dug out
-_PAIRS = 5  # one step in so many takes two givens
+_SEARCHES = 15  # a score is the median guesses of this number of searches
+_BEHIND = 3  # a new puzzle is dropped when its searches below the bound exceed the others by this
+_SLACK = 0.85  # a new puzzle is accepted with at least this share of the current score
+_FIRST_SHARE = 0.3  # and made minimal if its first search takes at least this share
+_PAIRS = 5  # one step in `_PAIRS` removes two givens
 
 
 def harden(
@@ -45,12 +45,12 @@ def harden(
     Puzzles are compared by 15 searches each, a coarser estimate than that of `puzzles.rate`.
 
     Args:
-        parents: puzzles with exactly one solution each. Those that are not minimal are dug out.
-        rng: decides everything.
-        steps: changes to try on each puzzle; 0 only digs out. Random minimal 9x9 puzzles have a
-            median rating of 1; 200 steps lead to 10, 1,000 (0.1 s) to 16, and 2,000 to 19.
-        node_limit: candidates to try in one search. None stands for 100,000 up to 9 digits, and
-            for 2,000 above.
+        parents: puzzles with exactly one solution each. They are made minimal first.
+        rng: random generator of the changes.
+        steps: changes to try on each puzzle; 0 only makes it minimal. Random minimal 9x9 puzzles
+            have a median rating of 1; 200 steps lead to 10, 1,000 (0.1 s) to 16, and 2,000 to 19.
+        node_limit: candidates to try in one search. None means 100,000 up to 9 digits, and
+            2,000 above.
         on_progress: called with the share that is done, 0 to 1.
 
     Returns:
@@ -95,7 +95,7 @@ def harden(
 
 @njit(cache=True, nogil=True)
 def _harden(stream, group, steps, node_limit, tables, puzzle, solution):
-    """Replace `puzzle` by the hardest one found; return whether that is proven minimal."""
+    """Replace `puzzle` by the hardest one found; return whether it is proven minimal."""
     searcher, symmetry = new_searcher(tables, node_limit), new_symmetry(tables)
     order = np.empty((len(puzzle), 2), np.int64)
     guesses = np.empty(_SEARCHES, np.int64)
@@ -115,10 +115,10 @@ def _harden(stream, group, steps, node_limit, tables, puzzle, solution):
             continue
         proven = dig(searcher, order[removed:total], 1, 0, new, solution)
         bound = _SLACK * score
-        found = _score(stream, searcher, group, symmetry, bound, new, guesses)
-        if found < bound:
+        new_score = _score(stream, searcher, group, symmetry, bound, new, guesses)
+        if new_score < bound:
             continue
-        score = found
+        score = new_score
         current[:] = new
         if score > best:
             best, is_minimal = score, proven
@@ -126,38 +126,38 @@ def _harden(stream, group, steps, node_limit, tables, puzzle, solution):
     return is_minimal
 
 
-@njit(**INNER)
+@njit(**NO_RUNTIME_JIT)
 def _shuffle_givens(stream, puzzle, order):
-    """Write the cells that are given into `order [N**2, 2]` in random order; return how many."""
+    """Write the given cells to `order [N**2, 2]` in random order; return their number."""
     count = 0
     for cell in range(len(puzzle)):
         if puzzle[cell] > 0:
-            place = next_below(stream, count + 1)
-            order[count, 0] = order[count, 1] = order[place, 0]
-            order[place, 0] = order[place, 1] = cell
+            i = next_below(stream, count + 1)
+            order[count, 0] = order[count, 1] = order[i, 0]
+            order[i, 0] = order[i, 1] = cell
             count += 1
     return count
 
 
-@njit(**INNER)
+@njit(**NO_RUNTIME_JIT)
 def _exchange(stream, searcher, removed, order, puzzle, solution):
-    """Take `removed` givens away, and add others until the puzzle is unique again.
+    """Remove a number of givens, and add others until the puzzle is unique again.
 
-    Returns how many cells `order` then holds: those removed, the old givens and the new ones; 0 if
-    there is nothing to add or the node limit came first.
+    Returns the number of cells in `order` (removed cells, old givens, new givens); 0 if no cell can
+    be added or the node limit came first.
     """
     total = _shuffle_givens(stream, puzzle, order)
     if removed > total:
         return 0
     for i in range(removed):
         puzzle[order[i, 0]] = 0
-    reset_weights(searcher.space)
+    reset_weights(searcher.workspace)
     for i in range(removed):
         while True:
-            found = rivals(searcher, order[i : i + 1], puzzle, solution)
-            if found == 0:
+            others = count_other_solutions(searcher, order[i : i + 1], puzzle, solution)
+            if others == 0:
                 break
-            if found < 0:
+            if others < 0:
                 return 0
             cell = _wrong_cell(stream, order[:removed], searcher.scratch[1], solution)
             if cell < 0:
@@ -168,33 +168,33 @@ def _exchange(stream, searcher, removed, order, puzzle, solution):
     return total
 
 
-@njit(**INNER)
-def _wrong_cell(stream, removed, rival, solution):
-    """Return a random cell in which a rival is wrong, -1 if it is wrong in those removed only."""
+@njit(**NO_RUNTIME_JIT)
+def _wrong_cell(stream, removed, other, solution):
+    """Return a random cell, not in `removed`, where two solutions differ; -1 if there is none."""
     chosen, count = -1, 0
     for cell in range(len(solution)):
         is_removed = False
         for i in range(len(removed)):
             is_removed |= removed[i, 0] == cell
-        if rival[cell] != solution[cell] and not is_removed:
+        if other[cell] != solution[cell] and not is_removed:
             count += 1
             if next_below(stream, count) == 0:
                 chosen = cell
     return chosen
 
 
-@njit(**INNER)
+@njit(**NO_RUNTIME_JIT)
 def _score(stream, searcher, group, symmetry, bound, puzzle, guesses):
     """Return the median guesses of some searches; -1 once it is clear that `bound` is missed."""
     behind = 0
     for i in range(len(guesses)):
-        found = count_guesses(stream, searcher, group, symmetry, puzzle)
-        behind += 1 if found < bound else -1
+        count = count_guesses(stream, searcher, group, symmetry, puzzle)
+        behind += 1 if count < bound else -1
         if behind == _BEHIND:
             return -1.0
-        place = i
-        while place > 0 and guesses[place - 1] > found:
-            guesses[place] = guesses[place - 1]
-            place -= 1
-        guesses[place] = found
+        rank = i
+        while rank > 0 and guesses[rank - 1] > count:
+            guesses[rank] = guesses[rank - 1]
+            rank -= 1
+        guesses[rank] = count
     return float(guesses[len(guesses) // 2])

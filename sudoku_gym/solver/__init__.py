@@ -1,4 +1,4 @@
-"""Exact answers about boards: solutions, how many there are, and how sure that is."""
+"""Exact solver: solutions of boards, their number, and whether the search was complete."""
 
 from sudoku_gym.solver.answers import (
     NODE_LIMIT,

@@ -1,4 +1,4 @@
-"""Solve boards and count their solutions, for any geometry: proven, or said to be undecided."""
+"""Solve boards and count their solutions, for any geometry; a search may end undecided."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def find_solutions(
     node_limit: int = NODE_LIMIT,
     threads: int = 1,
 ) -> FoundSolutions:
-    """Search each board for up to `limit` solutions and say what the search took.
+    """Search each board for up to `limit` solutions.
 
     Args:
         boards: int `[B, N, N]`, 0 for a blank; givens may contradict each other (no solution).
-        limit: stop at this many solutions of a board, at least 1.
-        geometry: the boards' shape; None means the standard one for N.
+        limit: maximum number of solutions to find per board, at least 1.
+        geometry: geometry of the boards; None means the standard one for N.
         node_limit: candidates to try on one board before it is left undecided.
-        threads: how many threads share the boards; the result does not depend on it.
+        threads: number of threads; the result does not depend on it.
 
     Raises:
-        ValueError: if the boards have a wrong shape or digit, or a number is too small.
+        ValueError: if the boards have a wrong shape or digit, or an argument is out of range.
     """
     if limit < 1 or node_limit < 0 or threads < 1:
         raise ValueError(
@@ -58,16 +58,16 @@ def find_solutions(
     found, nodes = np.zeros(len(flat), np.int64), np.zeros(len(flat), np.int64)
     tables = cover_tables(geometry)
 
-    def run(part: slice) -> None:
+    def search(part: slice) -> None:
         results = solutions[part], found[part], nodes[part]
         search_boards(flat[part], limit, node_limit, tables, *results)
 
     if threads == 1 or len(flat) < 2:
-        run(slice(None))
+        search(slice(None))
     else:
         step = -(-len(flat) // (8 * threads))  # small parts, so that no thread waits for long
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(run, [slice(i, i + step) for i in range(0, len(flat), step)]))
+            list(pool.map(search, [slice(i, i + step) for i in range(0, len(flat), step)]))
     decided = found >= 0
     grids = solutions.reshape(-1, geometry.size, geometry.size)
     return FoundSolutions(grids, np.where(decided, found, -1 - found), decided, nodes)
@@ -103,7 +103,7 @@ def solve(
     threads: int = 1,
     return_status: bool = False,
 ) -> NDArray[np.int8] | tuple[NDArray[np.int8], NDArray[np.str_]]:
-    """Complete each board in one way that keeps its givens.
+    """Return one solution of each board.
 
     The arguments are those of `find_solutions`.
 
@@ -112,7 +112,7 @@ def solve(
         array `[B]` of `"solved"`, `"none"` (proven) or `"undecided"` (node limit).
 
     Raises:
-        ValueError: if the boards have a wrong shape or digit. Never for 'no solution'.
+        ValueError: if the boards have a wrong shape or digit; never for "no solution".
     """
     result = find_solutions(boards, 1, geometry, node_limit=node_limit, threads=threads)
     if not return_status:
@@ -137,7 +137,7 @@ def count_solutions(
         int64 `[B]`, -1 where the node limit left the count undecided.
 
     Raises:
-        ValueError: if the boards have a wrong shape or digit. Never for 'no solution'.
+        ValueError: if the boards have a wrong shape or digit; never for "no solution".
     """
     result = find_solutions(boards, limit, geometry, node_limit=node_limit, threads=threads)
     return np.where(result.decided, result.found, -1)
