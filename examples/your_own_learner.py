@@ -25,7 +25,7 @@ class Config(training.TrainingConfig):
     agent = "reinforce"  # your policy's entry point, once your package declares one
     run: Path = Path("runs/reinforce")
     seed: int = 2  # its untrained network solves nothing; others may play well by luck
-    games: int = 256  # an iteration, in lock step
+    games: int = 256  # per iteration, played in parallel
     smoke: bool = False  # a few games, to see that it runs
 
 

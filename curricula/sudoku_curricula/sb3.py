@@ -18,7 +18,7 @@ from sudoku_curricula.base import COMPLETION, Schedule
 from sudoku_curricula.curriculum import Curriculum, PlayHeldOut, check_metric
 from sudoku_curricula.wrappers import results_of
 
-_LOSSES = {  # what SB3 calls it, what every trainer calls it, and the sign between them
+_LOSSES = {  # SB3's metric name -> our curve name and the sign
     "train/policy_gradient_loss": (curves.POLICY_LOSS, 1),
     "train/policy_loss": (curves.POLICY_LOSS, 1),
     "train/value_loss": (curves.VALUE_LOSS, 1),
@@ -36,7 +36,7 @@ class BlanksCurriculumCallback(BaseCallback):
     new callback continues where the loaded model was.
 
     Args:
-        schedule: a started schedule, e.g. `make_schedule("success-rate", start=2, stop=12)`.
+        schedule: e.g. `make_schedule("success-rate", start=2, stop=12)`.
         held_out: plays held-out puzzles, e.g. `sudoku_learning.training.HeldOut`; see
             `PlayHeldOut`. None feeds the schedule with the training episodes, which explore and so
             understate the skill.
@@ -48,7 +48,7 @@ class BlanksCurriculumCallback(BaseCallback):
         verbose: 1 prints a line at each evaluation.
 
     Attributes:
-        curriculum: the bookkeeping; None before training.
+        curriculum: counts episodes and moves the level; None before training.
 
     Raises:
         ValueError: if the schedule's metric is not completion; when training starts, if the
@@ -104,7 +104,7 @@ class BlanksCurriculumCallback(BaseCallback):
         return self._goes_on
 
     def _on_rollout_end(self) -> None:
-        """Write under the common names what SB3 writes under its own."""
+        """Write the metrics of SB3 under our curve names."""
         record, known = self.logger.record, self.logger.name_to_value
         record(curves.BLANKS_LEVEL, self.schedule.level)
         for name, (common, sign) in _LOSSES.items():

@@ -129,10 +129,7 @@ def results_of(info: Mapping[str, Any]) -> tuple[Any, Any]:
 
 
 def find_set_blanks(envs: VectorEnv[Any, Any, Any]) -> SetBlanks:
-    """Return `set_blanks` of the outermost layer that has it, else of each single environment.
-
-    A ValueError says if neither has it.
-    """
+    """Return `set_blanks` of a layer, else of each single environment; ValueError if none."""
     try:
         method: SetBlanks = find_attribute(envs, "set_blanks")
     except AttributeError:

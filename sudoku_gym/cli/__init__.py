@@ -61,14 +61,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"{PROGRAM} {version(PROGRAM)}")
             return 0
         with suppress(FileNotFoundError):  # the working folder may be gone
-            add_import_folder(os.getcwd())  # module:attribute shall find the user's own file
+            add_import_folder(os.getcwd())  # so that module:attribute finds the user's file
         code = int(_parse(arguments or ["--help"]).run())
         if sys.stdout is not None:
             sys.stdout.flush()  # a disk may be full
         return code
     except SystemExit as end:  # after --help
         return end.code if isinstance(end.code, int) else BAD_INPUT
-    except BrokenPipeError:  # the reader, `head` for example, has seen enough
+    except BrokenPipeError:  # the reader, for example `head`, has closed the pipe
         sys.stdout = open(os.devnull, "w", encoding="utf-8")
         return 0
     except OSError as error:
@@ -79,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(str(error))
     except KeyboardInterrupt:
         return 130
-    except Exception as error:  # of somebody's policy, for example, or a bug of ours
+    except Exception as error:  # from a third-party policy, for example, or a bug
         if TRACEBACK in os.environ:
             raise
         return _refuse(
@@ -88,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _refuse(why: str) -> int:
-    """Say in one line why nothing was done."""
+    """Print an error in one line."""
     print(f"{PROGRAM}: {strip_control(why)}", file=sys.stderr)
     return BAD_INPUT
 

@@ -1,4 +1,4 @@
-"""`sudoku-gym info`: what is installed, and what a bank holds."""
+"""`sudoku-gym info`: the installed components, and the contents of a bank."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _extras() -> list[str]:
 
 
 def _kernels() -> str:
-    """Say how many kernels are compiled, and where the machine code is kept."""
+    """Return the number of compiled kernels and the folder of their machine code."""
     done, count, folder = compiled()
     return f"{done} of {count} functions compiled, kept below {folder or 'no folder'}"
 

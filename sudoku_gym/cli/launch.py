@@ -18,7 +18,7 @@ class Train:
     trainer: Positional[str] = ""
     """Name of the trainer; leave it out for the list of those installed."""
     arguments: Positional[tuple[str, ...]] = ()
-    """Passed on to the trainer as they are."""
+    """Arguments of the trainer, passed on unchanged."""
 
     def run(self) -> int:
         """Find the trainer and run its main function on the arguments."""
@@ -42,7 +42,7 @@ class Plot:
     out: Path = Path("curves.png")
     """The PNG to write."""
     compare: bool = False
-    """Draw a line for each folder; else all runs are seeds of one."""
+    """Draw one line per folder; otherwise all runs are seeds of one line."""
 
     def run(self) -> int:
         """Draw."""
@@ -65,7 +65,7 @@ class App:
         ),
     ] = ()
     trust: bool = False
-    """Let the folder of a checkpoint name any code as its agent, and run it."""
+    """Allow checkpoints to load and run arbitrary code."""
     host: str = "127.0.0.1"
     """Address to listen at; 0.0.0.0 shows the page to everyone who reaches this machine."""
     port: int = 7860

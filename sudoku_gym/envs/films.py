@@ -20,8 +20,8 @@ def save_film(frames: Iterable[NDArray[np.uint8]], path: str | Path, fps: float 
 
     Args:
         frames: uint8 `[H, W, 3]` each, all of one size; H and W even for MP4.
-        path: is overwritten, once the film is complete.
-        fps: frames a second, above 0; the last frame stays for two seconds.
+        path: output file, replaced once the film is complete.
+        fps: frames per second, above 0; the last frame stays for two seconds.
 
     Raises:
         ValueError: if there is no frame, `fps` is not positive, or the suffix is another.

@@ -30,7 +30,7 @@ InfoArrays: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.f
 
 
 def info_arrays(count: int) -> InfoArrays:
-    """Return what the kernels write for B boards: flags, integers, floats; zeros at first."""
+    """Return arrays of zeros that the kernels write the infos of B boards to."""
     return (
         np.zeros((NUM_FLAGS, count), np.bool_),
         np.zeros((NUM_INTEGERS, count), np.int64),
@@ -41,7 +41,7 @@ def info_arrays(count: int) -> InfoArrays:
 def name_info(
     blanks: Any, level: Any, dead_end: Any, illegal_action: Any, is_success: Any, fraction: Any
 ) -> dict[str, Any]:
-    """Return the info without the mask, of one board or of a batch: the one list of its keys."""
+    """Return the info without the mask, of one board or of a batch."""
     return {
         "blanks": blanks,
         "level": level,
@@ -126,7 +126,7 @@ def write_info(counts, b, illegal, num_units, arrays):
 
 @njit(cache=True, inline="always")
 def uncounted_arrays(arrays):
-    """Return the same arrays without counts of references; the caller must hold the originals."""
+    """Return the arrays without reference counts; the caller must hold the originals."""
     flags, integers, floats = arrays
     return uncounted(flags), uncounted(integers), uncounted(floats)
 
@@ -151,7 +151,7 @@ def _write_mask(state, b, any_digit, sizes, masks):
 
 @njit(cache=True)
 def write_chosen(state, chosen, sizes, any_digit, observations, masks, arrays):
-    """Write what the boards with `chosen [B]` are like after a reset; leave the others' output."""
+    """Write the results of a reset of the boards with `chosen [B]`; leave the others' output."""
     state, sizes, arrays = uncounted_state(state), BoardSizes(*sizes), uncounted_arrays(arrays)
     masks, boards = uncounted(masks), uncounted_rows(observations, len(chosen))
     for b in range(np.uint64(len(chosen))):

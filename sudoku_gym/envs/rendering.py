@@ -1,4 +1,4 @@
-"""Pictures and texts of a board.
+"""Boards as images and text.
 
 Colour and form both mark givens (black, bold, on grey), placements (blue), the last move (on
 yellow, framed) and conflicts (vermilion, with a corner); a cross marks a dead end. Other blank
@@ -61,7 +61,7 @@ def draw(
     heat: NDArray[np.floating] | None = None,
     size: int | None = None,
 ) -> NDArray[np.uint8]:
-    """Paint a board.
+    """Draw a board as an image.
 
     Args:
         board: int8 `[N, N]`, 0 for a blank.
@@ -72,7 +72,7 @@ def draw(
             there is no room for them.
         heat: float `[N, N, N]` or `[N**3]`, not negative: a policy's probabilities.
             Candidates are shown on a colour that is darkest for the largest.
-        size: about how many pixels high and wide; None fits the digits.
+        size: approximate height and width in pixels; None fits the digits.
 
     Returns:
         uint8 `[H, W, 3]`, H = W, even (as video encoders want it).
@@ -185,7 +185,7 @@ def _font(pixels: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
 
 
 def _marks_side(size: int) -> int:
-    """Return how many candidates stand side by side in a cell of an N x N board."""
+    """Return the number of candidates per row in a cell of an N x N board."""
     return isqrt(size - 1) + 1
 
 
@@ -271,7 +271,7 @@ def to_ansi(
         color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     styles = _CellStyles(board, givens, geometry)
     regions = geometry.regions
-    is_wide = (regions[:, 1:] != regions[:, :-1]).any(0)  # between which columns a line is drawn
+    is_wide = (regions[:, 1:] != regions[:, :-1]).any(0)  # whether a line follows a column
     lines = []
     for row in range(geometry.size):
         if row and (regions[row - 1] != regions[row]).any():

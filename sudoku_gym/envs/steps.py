@@ -44,7 +44,7 @@ Part: TypeAlias = tuple[int, int, NDArray[np.bool_], Scratch]
 
 
 def new_scratch(sizes: BoardSizes) -> Scratch:
-    """Return what `set_up` and what `copy_puzzle` overwrite, for one thread."""
+    """Return the scratch arrays of `set_up` and `copy_puzzle`, for one thread."""
     size = sizes.size
     return (
         (np.empty(sizes.num_cells, np.int32), np.empty(sizes.num_units + 1, np.uint64)),
@@ -119,7 +119,7 @@ def step_one(state, action, sizes, tables, rules, observation, mask):
     state, sizes, tables = uncounted_state(state), BoardSizes(*sizes), uncounted_tables(tables)
     rules, counts = GameRules(*rules), state.counts
     reward, illegal = np.nan, False
-    b = np.uint64(0)  # a constant would have functions compiled for it alone
+    b = np.uint64(0)  # a literal would compile functions for this value alone
     if counts[0, PHASE] == RUNNING and 0 <= action < sizes.num_actions:
         reward, illegal = step_board(state, b, action, sizes, tables, rules)
     boards, masks = uncounted_rows(observation, 1), uncounted_rows(mask, 1)
@@ -149,7 +149,7 @@ def first_refused(counts, actions, may_renew, num_actions):
 
 
 def new_part(first: int, last: int, sizes: BoardSizes) -> Part:
-    """Return which boards a thread steps, `last` not included, and what is overwritten for it."""
+    """Return the range of boards of a thread, `last` excluded, and its scratch arrays."""
     return first, last, np.empty(last - first, np.bool_), new_scratch(sizes)
 
 
@@ -167,7 +167,7 @@ def step_boards(part, state, streams, actions, game, drawing, outputs):
     for i in range(np.uint64(last - first)):
         phase = counts[np.uint64(first) + i, PHASE]
         over[i] = phase == TERMINATED or phase == TRUNCATED
-    renewed = np.int64(RENEWED)  # a constant would have functions compiled for it alone
+    renewed = np.int64(RENEWED)  # a literal would compile functions for this value alone
     drawn = (streams, drawing, scratch)
     draw_boards(state, first, over, renewed, sizes, tables, drawn)
     state, sizes, tables = uncounted_state(state), BoardSizes(*sizes), uncounted_tables(tables)
@@ -207,7 +207,7 @@ class StepThreads:
     def __init__(self, parts: Sequence[Part]) -> None:
         self._parts = tuple(parts)
         self._pool: ThreadPoolExecutor | None = None
-        self._process = 0  # whose threads they are
+        self._process = 0  # process that the threads belong to
 
     def step(self, *arguments: Any) -> None:
         """Call `step_boards` for every part; the first one's thread is the caller's."""
@@ -225,7 +225,7 @@ class StepThreads:
         return self._pool
 
     def close(self) -> None:
-        """Let the threads end."""
+        """Stop the threads."""
         if self._pool is not None and self._process == os.getpid():
             self._pool.shutdown()
         self._pool = None

@@ -75,7 +75,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
 
     Attributes:
         geometry: the shape of the boards and their units.
-        source: where the puzzles come from.
+        source: the puzzle source.
 
     Raises:
         ValueError: if an option has no such value, or the source does not hold such boards.
@@ -85,7 +85,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         "render_modes": ["ansi", "rgb_array"],
         "render_fps": SudokuEnv.metadata["render_fps"],
     }
-    _threads = steps.StepThreads(())  # what `close` finds if the arguments were refused
+    _threads = steps.StepThreads(())  # for `close` if the arguments were refused
 
     def __init__(
         self,
@@ -205,7 +205,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         return observations, rewards, terminations, truncations, named
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return which actions are legal now: bool `[B, A]`, True = legal."""
+        """Return the legal actions, bool `[B, A]`."""
         return self._batch.masks().view(np.bool_)
 
     def set_state(self, state: EnvState) -> None:
@@ -246,7 +246,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         self._batch.seed_many(s if c else None for s, c in zip(seeds, chosen, strict=True))
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Let the threads end; `close` calls it."""
+        """Stop the threads; `close` calls it."""
         self._threads.close()
 
     def _as_actions(self, actions: ArrayLike) -> NDArray[np.int64]:

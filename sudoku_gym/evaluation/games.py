@@ -1,8 +1,4 @@
-"""Play puzzles with policies and measure how well they do.
-
-Every policy plays under the same rules, the same puzzles in the same order, and the same number of
-steps.
-"""
+"""Evaluate policies on the same puzzles, in the same order, under the same rules."""
 
 from __future__ import annotations
 

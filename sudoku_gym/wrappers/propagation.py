@@ -1,4 +1,4 @@
-"""Singles are filled in for the agent, which plays only where there is a choice."""
+"""Fills in singles after each placement, so that the agent only makes real choices."""
 
 from __future__ import annotations
 

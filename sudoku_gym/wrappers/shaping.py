@@ -1,4 +1,4 @@
-"""Potential-based reward shaping, which leaves the best policies the best.
+"""Potential-based reward shaping, which preserves optimal policies.
 
 Source: Ng, Harada and Russell, "Policy invariance under reward transformations" (ICML 1999).
 """

@@ -32,7 +32,7 @@ _SALT = 0x51D0C0DE  # keeps these draws apart from the environment's own, which 
 class SymmetryAugmentation(
     gym.Wrapper[NDArray[np.int8], np.int64, NDArray[np.int8], np.int64], RecordConstructorArgs
 ):
-    """Shows the board under a random symmetry; actions and masks are turned with it.
+    """Shows the board under a random symmetry; actions and masks are mapped too.
 
     Args:
         env: an environment over `SudokuEnv` whose observation is a board.
@@ -64,7 +64,7 @@ class SymmetryAugmentation(
         return self._turned(board, info)
 
     def step(self, action: np.int64) -> tuple[NDArray[np.int8], float, bool, bool, dict[str, Any]]:
-        """Turn the action back and step; see `SudokuEnv.step`."""
+        """Map the action back and step; see `SudokuEnv.step`."""
         turned_back = self._symmetries.turn_back(np.array([action]))[0]
         board, reward, terminated, truncated, info = self.env.step(turned_back)
         if self._symmetries.every == "step":
@@ -73,7 +73,7 @@ class SymmetryAugmentation(
         return board, float(reward), terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return which actions are legal now, as the agent sees them: bool `[A]`."""
+        """Return the legal actions on the board as shown, bool `[A]`."""
         masks = self.env.get_wrapper_attr("action_masks")()
         return self._symmetries.masks(masks.view(np.int8)[None])[0].view(np.bool_)
 
@@ -117,7 +117,7 @@ class VectorSymmetryAugmentation(SudokuVectorWrapper):
         return self._symmetries.boards(boards), infos | {"action_mask": masks}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Turn the actions back and step; see `SudokuVectorEnv.step`."""
+        """Map the actions back and step; see `SudokuVectorEnv.step`."""
         turned_back = self._symmetries.turn_back(np.asarray(actions))
         boards, rewards, terminations, truncations, infos = self.env.step(turned_back)
         over = terminations | truncations
@@ -135,11 +135,11 @@ class VectorSymmetryAugmentation(SudokuVectorWrapper):
         return boards, rewards, terminations, truncations, infos | {"action_mask": masks}
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return which actions are legal now, as the agent sees them: bool `[B, A]`."""
+        """Return the legal actions on the boards as shown, bool `[B, A]`."""
         return self._symmetries.masks(super().action_masks().view(np.int8)).view(np.bool_)
 
     def _turned_finals(self, infos: dict[str, Any]) -> dict[str, Any]:
-        """Turn `final_obs` and the final masks by the symmetries of the episodes that ended."""
+        """Map `final_obs` and the final masks by the symmetries of the episodes that ended."""
         over = np.flatnonzero(infos["_final_obs"])
         boards = np.zeros((self.num_envs, *infos["final_obs"][over[0]].shape), np.int8)
         boards[over] = np.stack(list(infos["final_obs"][over]))
@@ -150,7 +150,7 @@ class VectorSymmetryAugmentation(SudokuVectorWrapper):
 
 
 class _Symmetries:
-    """The symmetries under which B boards are seen, each drawn from a stream of its own."""
+    """The symmetries of B boards, each drawn from its own random stream."""
 
     def __init__(self, count: int, geometry: Geometry, every: str, parts: Sequence[str]) -> None:
         if every not in ("episode", "step"):
@@ -175,7 +175,7 @@ class _Symmetries:
         self._streams: NDArray[np.uint64] | None = None
 
     def seed(self, seeds: Iterable[int | None]) -> None:
-        """Seed the streams; None continues one, or starts it by chance at the first time."""
+        """Seed the streams; None continues a stream, or seeds it randomly the first time."""
         is_first = self._streams is None
         if self._streams is None:
             self._streams = np.zeros((len(self._rows), 2), np.uint64)
@@ -189,20 +189,20 @@ class _Symmetries:
         _draw(self._streams, chosen, self._group, self._parts, self._elements)
 
     def boards(self, boards: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Turn boards int8 `[B, N, N]`."""
+        """Apply the symmetries to boards int8 `[B, N, N]`."""
         turned = np.empty(boards.shape, np.int8)
         flat = np.ascontiguousarray(boards).reshape(len(boards), -1)
         _turn_boards(flat, *self._elements, turned.reshape(flat.shape))
         return turned
 
     def masks(self, masks: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Turn masks int8 `[B, A]`."""
+        """Apply the symmetries to masks int8 `[B, A]`."""
         turned = np.empty(masks.shape, np.int8)
         _turn_masks(np.ascontiguousarray(masks), *self._elements, turned)
         return turned
 
     def turn_back(self, actions: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Return the actions `[B]` on the boards below; numbers that are no actions stay."""
+        """Map actions `[B]` back to the original boards; invalid numbers stay."""
         turned = np.array(actions, np.int64)
         _turn_back(turned, *self._elements)
         return turned
@@ -259,7 +259,7 @@ def _turn_masks(masks, rows, columns, transpose, digits, turned):
 
 @njit(cache=True)
 def _turn_back(actions, rows, columns, transpose, digits):
-    """Overwrite each action with the one that the symmetry turns into it."""
+    """Replace each action by its preimage under the symmetry."""
     size = rows.shape[1]
     for b in range(len(actions)):
         action = actions[b]

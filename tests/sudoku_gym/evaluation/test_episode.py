@@ -42,7 +42,7 @@ def test_every_move_is_a_moment():
 
 
 def test_heat_needs_probabilities():
-    with pytest.raises(ValueError, match="LastLegal tells no probabilities"):
+    with pytest.raises(ValueError, match="LastLegal has no probabilities"):
         Episode(SudokuEnv("4x4"), LastLegal(), 0, {}, heat=True)
     game = Episode(SudokuEnv("4x4"), Certain(), 0, {"puzzle": PUZZLE}, heat=True)
     *moments, last = game.play()
