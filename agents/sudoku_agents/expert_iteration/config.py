@@ -35,9 +35,9 @@ class ExpertIterationConfig(TrainingConfig):
     """id of the environment that held-out games are played in"""
     envs: tuple[str, ...] = ("Sudoku4x4-v0", "Sudoku9x9-v0")
     """environments to train in, in the order in which they join; all stay to the end. Only their
-    training puzzles are used, without a look at the solutions"""
+    training puzzles are used, not the solutions"""
     shares: tuple[float, ...] = (0.1, 0.9)
-    """how the updates are divided among them, of those that have joined"""
+    """relative shares of the updates, among the environments that have joined"""
     join_at: float = 0.8
     """the next environment joins when the search solves this share of the latest one's puzzles"""
     run: Path = Path("runs/expert-iteration")

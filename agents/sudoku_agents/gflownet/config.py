@@ -54,7 +54,7 @@ class RewardConfig:
     """log of the least reward. The flow to dead ends has to stay small beside the solutions, and
     there are many of them without an order"""
     exponent: float | None = None
-    """dead ends pay their constraint fraction to this power, if that is more than the least"""
+    """the reward of a dead end is its constraint fraction to this power, at least the least"""
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -68,7 +68,7 @@ class RewardConfig:
 @registered("gflownet")
 @dataclass(frozen=True, kw_only=True)
 class GFlowNetConfig(TrainingConfig):
-    """Train a GFlowNet: it learns to draw the solutions of a board, each as likely as another."""
+    """Train a GFlowNet, which learns to sample the solutions of a board uniformly."""
 
     agent: ClassVar[str] = "gflownet"
     fixed: ClassVar[tuple[str, ...]] = (*TrainingConfig.fixed, "order", "network", "weights")
@@ -76,7 +76,7 @@ class GFlowNetConfig(TrainingConfig):
     run: Path = Path("runs/gflownet")
     """folder for checkpoints and curves"""
     order: Order = "any"
-    """in which order blanks are filled: any, rows or constrained, see `orders`"""
+    """order in which blanks are filled: any, rows or constrained, see `orders`"""
     updates: int = 40
     """updates an iteration, each on new trajectories"""
     puzzles: int = 64
@@ -86,9 +86,9 @@ class GFlowNetConfig(TrainingConfig):
     epsilon: float = 0.05
     """share of placements that are drawn uniformly, to explore"""
     replayed: float = 0.25
-    """trajectories that lead back from solutions found earlier, as a share of those played"""
+    """backward trajectories from earlier solutions, as a share of the forward ones"""
     replay: int = 4096
-    """solutions that are kept for this, the latest"""
+    """number of latest solutions kept for this"""
     augment: bool = True
     """move each puzzle by a random symmetry; a body on the factor graph needs none"""
     reward: RewardConfig = field(default_factory=RewardConfig)

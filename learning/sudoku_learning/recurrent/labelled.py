@@ -29,7 +29,7 @@ SOLVED_SHARE = "curriculum/solved"
 
 CORRUPTED = 6  # one board of this number is corrupted, for the value
 FILL_LOGIT = 3.0  # placements above it are made on an unsolved board that is replaced
-MOST_REVEALED = 30 / 81  # of the cells
+MOST_REVEALED = 30 / 81  # largest share of the cells
 
 
 @registered("recurrent")
@@ -42,12 +42,12 @@ class RecurrentConfig:
     segments: int = 16
     """updates that a board stays for at most, each from the recurrent state of the last one"""
     stay_probability: float = 0.5
-    """chance that a solved board stays for another segment: without it the network never learns to
-    keep a solution"""
+    """chance that a solved board stays for another segment, so that the network learns to keep
+    solutions"""
     revealed: float = 0.3
-    """share of the boards that get some more cells of the solution at first"""
+    """share of the boards that start with more cells of the solution revealed"""
     policy_weight: float = 0.4
-    """weight of the policy's loss beside that of the single placements"""
+    """weight of the policy loss relative to the loss of single placements"""
 
     def __post_init__(self) -> None:
         check_counts(self, "updates", "segments")
@@ -61,7 +61,7 @@ class LabelledPuzzles(Protocol):
 
     @property
     def geometry(self) -> Geometry:
-        """The units of the boards."""
+        """The geometry of the boards."""
 
     @property
     def puzzles(self) -> NDArray[np.int8]:
@@ -125,8 +125,8 @@ class LabelPool:
 class LabelledBatch(RecurrentBatch):
     """Boards drawn from labelled puzzles.
 
-    A board that is replaced unsolved first has its right placements with large logits made, the
-    best one at least, and goes on from there. The network has a recurrent body, the head `policy`,
+    An unsolved board at the end of its segments stays: its correct placements with large logits are
+    made, the best one at least. The network has a recurrent body, the head `policy`,
     and perhaps `value`. The `count` boards are int8 `[B, N, N]`, their `masks` bool `[B, N**3]`
     the legal placements, `targets` those of the solution.
     """

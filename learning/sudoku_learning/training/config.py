@@ -43,7 +43,7 @@ class RayConfig:
     actors: int = 0
     """sampling actors, each with a core of its own; 0 samples in this process, without Ray"""
     address: str | None = None
-    """of a running cluster; without one Ray starts on this machine, or joins $RAY_ADDRESS"""
+    """address of a cluster; without one Ray starts on this machine, or joins $RAY_ADDRESS"""
     games_per_task: int = 128
     """games an actor plays in parallel; the result depends on it, but not on the actors"""
 
@@ -63,7 +63,7 @@ class TrainingConfig:
     agent: ClassVar[str]
     """the registered policy that plays its checkpoints, e.g. `"calphazero"`"""
     fixed: ClassVar[tuple[str, ...]] = ("env", "seed", "curriculum")
-    """the fields that a resumed run must have as it began; a family adds its own"""
+    """the fields that a resumed run must not change; a family adds its own"""
 
     env: str = "Sudoku4x4-v0"
     """id of the environment; training draws from its training puzzles only"""
@@ -72,7 +72,7 @@ class TrainingConfig:
     resume: bool = False
     """continue the run in that folder from its latest checkpoint"""
     seed: int = 0
-    """of everything random"""
+    """seed of everything random"""
     iterations: int = 60
     """most iterations; an iteration samples, learns and evaluates"""
     extra_iterations: int = 6

@@ -14,10 +14,10 @@ from sudoku_gym.puzzles.sources import PuzzleSource, resolve_source
 
 
 class HeldOut:
-    """Lets a policy play held-out puzzles, `games` a call; what a curriculum's callback asks.
+    """Evaluates a policy on `games` held-out puzzles a call; the callback of a curriculum.
 
-    `rng` draws them from a source such as `resolve_source("4x4", "validation")`; `latest` is what
-    the last call measured, None before the first.
+    `rng` draws them from a source such as `resolve_source("4x4", "validation")`; `latest` is the
+    result of the last call, None before the first.
     """
 
     def __init__(

@@ -31,7 +31,7 @@ class Iteration:
     steps: int
     """environment steps of the run so far, see `Report.steps`"""
     level: int
-    """number of blanks of the training puzzles"""
+    """the level of the schedule, a number of blanks"""
     report: Report
     at_level: float | None
     """share of held-out puzzles with `level` blanks that are solved greedily"""

@@ -1,4 +1,4 @@
-"""Who samples: this process, or as many Ray actors as the configuration asks for."""
+"""Samplers: this process, or the number of Ray actors that the configuration sets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SamplingLearner(Learner):
     sampler: Sampler[Any]
 
     def start(self) -> None:
-        """Start the actors, if there are to be any."""
+        """Start the actors, if any."""
         self.sampler.start()
 
     def close(self) -> None:
@@ -30,24 +30,24 @@ class SamplingLearner(Learner):
 
 
 class LocalSampler(Generic[_Sample]):
-    """Does the tasks one after the other in this process; `make_worker` makes their worker."""
+    """Runs the tasks one by one in this process, with the worker that `make_worker` makes."""
 
     def __init__(self, make_worker: Callable[[], Worker[_Sample]]) -> None:
         self._worker = make_worker()
 
     def start(self) -> None:
-        """Do nothing: it is ready."""
+        """Do nothing: no actors."""
 
     def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[SamplingTask]) -> list[_Sample]:
-        """Do the tasks, see `Sampler`."""
+        """Run the tasks, see `Sampler`."""
         return [self._worker.sample(weights, task) for task in tasks]
 
     def close(self) -> None:
-        """Do nothing: it holds nothing to give back."""
+        """Do nothing: no actors."""
 
 
 def make_sampler(make_worker: Callable[[], Worker[_Sample]], ray: RayConfig) -> Sampler[_Sample]:
-    """Sample in this process, or on as many Ray actors as the configuration asks for.
+    """Sample in this process, or on `ray.actors` Ray actors.
 
     `make_worker` runs here or in an actor's process; it can be pickled. Raises ModuleNotFoundError
     if actors are asked for and Ray is not installed.

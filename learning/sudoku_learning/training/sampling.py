@@ -1,8 +1,8 @@
-"""Sampling in tasks: the same samples whoever takes them, here or on any number of actors.
+"""Sampling in tasks: the same samples in this process and on any number of actors.
 
 An iteration's sampling is split into tasks, each with a seed of its own, and the samples are joined
-in the order of the tasks. So they do not depend on how many actors there are, on which of them
-does what, or on whether some die.
+in the order of the tasks. So they do not depend on the number of actors, the assignment of tasks
+to them, or failures of some.
 """
 
 from __future__ import annotations
@@ -27,33 +27,33 @@ class SamplingTask:
 
     games: int
     blanks: Blanks
-    """of their puzzles"""
+    """numbers of blanks of the puzzles"""
     seed: tuple[int, int]
-    """of everything random in them"""
+    """seed of everything random in the task"""
     env: str | None = None
     """another environment than the run's, for learners that draw from several"""
 
 
 class Worker(Protocol[_Sample_co]):
-    """Takes samples with weights it is given; on Ray it lives in a process of its own."""
+    """Runs tasks with given weights; on Ray each worker has its own process."""
 
     def sample(self, weights: Mapping[str, Tensor], task: SamplingTask) -> _Sample_co:
-        """Do a task with these weights; all chance comes from the task's seed."""
+        """Run a task with these weights; all random numbers come from the seed of the task."""
         ...
 
 
 class Sampler(Protocol[_Sample]):
-    """Has tasks done, wherever that may be."""
+    """Runs tasks, in this process or on actors."""
 
     def start(self) -> object:
-        """Get ready; the first tasks do it otherwise."""
+        """Prepare for sampling; otherwise the first `sample` does."""
 
     def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[SamplingTask]) -> list[_Sample]:
-        """Do the tasks; what they bring, in their order."""
+        """Run the tasks; return their samples in the order of the tasks."""
         ...
 
     def close(self) -> None:
-        """Give back what it holds; it can sample again."""
+        """Release resources; it can sample again afterwards."""
 
 
 def split_games(

@@ -29,9 +29,9 @@ class QLearningConfig(TrainingConfig):
     iterations: int = 40
     """most iterations; an iteration plays, learns and evaluates"""
     algorithm: Literal["q-learning", "sarsa"] = "q-learning"
-    """learn what is best from here on, or how the exploring policy itself fares"""
+    """off-policy (values of the greedy policy) or on-policy (of the epsilon-greedy one)"""
     puzzles: int = 8
-    """how many puzzles it plays, always the same ones. Each has an order in which its cells become
+    """number of puzzles it plays, always the same ones. Each has an order in which its cells become
     blank, so the boards of a lower level are met again at a higher one"""
     games: int = 256
     """games per iteration, played in parallel"""

@@ -1,4 +1,4 @@
-"""The table: a row of action values for each board that was met."""
+"""The table: a row of action values for each visited board."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UNKNOWN = -1
 
 
 class QTable:
-    """Action values Q(s, a) of N x N boards that were met; 0 before anything is learned."""
+    """Action values Q(s, a) of visited N x N boards, initially 0."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -29,7 +29,7 @@ class QTable:
 
     @property
     def boards(self) -> NDArray[np.int8]:
-        """The boards, in the order in which they were met: int8 `[S, N**2]`, a view."""
+        """The boards, in the order of their first visit: int8 `[S, N**2]`, a view."""
         return self._boards[: len(self)]
 
     @property
@@ -44,21 +44,21 @@ class QTable:
 
     def rows(self, boards: NDArray[np.int8]) -> NDArray[np.int64]:
         """Return the row of each of the boards `[B, N, N]`, int64 `[B]`; unknown ones get one."""
-        found = self.find(boards)
-        for index in np.flatnonzero(found == UNKNOWN):
+        rows = self.find(boards)
+        for index in np.flatnonzero(rows == UNKNOWN):
             board = np.ascontiguousarray(boards[index], np.int8)
             row = self._rows.setdefault(board.tobytes(), len(self))
             if row == len(self._boards):
                 self._boards = np.concatenate([self._boards, np.zeros_like(self._boards)])
                 self._values = np.concatenate([self._values, np.zeros_like(self._values)])
             self._boards[row] = board.ravel()
-            found[index] = row
-        return found
+            rows[index] = row
+        return rows
 
     def best(
         self, rows: NDArray[np.int64], masks: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Return the highest value among the legal actions of some rows, and who has it.
+        """Return the highest value among the legal actions of some rows, and the actions with it.
 
         Args:
             rows: int64 `[B]`.
