@@ -16,14 +16,10 @@ Reason = Literal["success", "limit"]
 class Advance:
     """A completed level, and the reason why it ended."""
 
-    level: int
-    """Number of blanks of that level."""
-    updates: int
-    """Updates spent on it."""
-    rate: float
-    """Success rate in the last results of the level."""
-    reason: Reason
-    """`success`: the schedule's criterion was met; `limit`: its updates were used up."""
+    level: int  # number of blanks
+    updates: int  # updates spent on it
+    rate: float  # success rate in the last results of the level
+    reason: Reason  # `success`: the criterion was met; `limit`: the updates were used up
 
 
 class Schedule(ABC):

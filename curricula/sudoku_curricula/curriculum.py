@@ -1,7 +1,4 @@
-"""The bookkeeping between games and a schedule.
-
-The wrappers and callbacks of this package and the training loops of the agents build on it.
-"""
+"""Feeds a schedule with results; the base of wrappers, callbacks and training loops."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Plots of the curves of runs: the numbers that TensorBoard shows, with seeds as a band.
-
-The panels follow from the groups of the curves that the runs hold, see `sudoku_curricula.curves`.
-"""
+"""Plots of the curves of runs, one panel or more per group, with seeds as a band."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def _erase(state, b, cell, sizes, tables):
 
 @inlined
 def _fill_in(state, b, filled_in, sizes, tables):
-    """Place singles after a placement, if `rules` say so."""
+    """Place singles after a placement, unless `filled_in` is None."""
     if filled_in is not None:
         _fill_singles(state, b, filled_in == HIDDEN_SINGLES, sizes, tables)
 
