@@ -89,7 +89,7 @@ def popcount(_typing, word):
 
 @intrinsic
 def lowest_bit(_typing, word):
-    """Return the place of the lowest set bit of a uint32 or uint64 (0: its width), same type."""
+    """Return the index of the lowest set bit of a uint32 or uint64 (0: its width), same type."""
 
     def generate(_context, builder, _signature, arguments):
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))

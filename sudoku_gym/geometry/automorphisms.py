@@ -78,7 +78,7 @@ def _extend(shared, member, units, transpose, found, count):
 
 @njit(cache=True)
 def _agrees(shared, rows, columns, step, transpose):
-    """Say whether cells on the line fixed at `step` share as many units as their images do."""
+    """Return whether cells on the line fixed at `step` share as many units as their images do."""
     size = len(rows)
     place = step // 2
     height, width = place + 1, (step + 1) // 2
@@ -102,7 +102,7 @@ def _image(row, column, size, transpose):
 
 @njit(cache=True)
 def _maps_units(member, units, rows, columns, transpose):
-    """Say whether every unit's image is a unit."""
+    """Return whether every unit's image is a unit."""
     size = len(rows)
     for cells in units:
         for target in member:

@@ -107,7 +107,7 @@ class Symmetry:
 
 
 def identity(geometry: Geometry, count: int = 1) -> Symmetry:
-    """Return `count` times the symmetry that changes nothing."""
+    """Return `count` identity symmetries."""
     lines = np.tile(np.arange(geometry.size, dtype=np.int32), (count, 1))
     digits = np.tile(np.arange(geometry.size + 1, dtype=np.int8), (count, 1))
     return Symmetry(lines, lines.copy(), np.zeros(count, np.bool_), digits)
@@ -122,13 +122,13 @@ def sample(geometry: Geometry, count: int, rng: np.random.Generator) -> Symmetry
 
 
 def group_of(geometry: Geometry) -> tuple[int, int, bool, NDArray[np.int32]]:
-    """Return what `draw_symmetry` needs to know of a geometry's group."""
+    """Return the symmetry group of a geometry as `draw_symmetry` takes it."""
     blocks = geometry.row_block, geometry.column_block
     return *blocks, geometry.can_transpose, geometry.symmetries
 
 
 def group_order(geometry: Geometry) -> int:
-    """Return how many symmetries of the cells (digits left alone) `geometry` has."""
+    """Return the number of symmetries of the cells, without those of the digits."""
     if not geometry.row_block:
         return len(geometry.symmetries)
     size, order = geometry.size, 1 + geometry.can_transpose
@@ -139,7 +139,7 @@ def group_order(geometry: Geometry) -> int:
 
 @cache
 def cell_sources(geometry: Geometry) -> NDArray[np.int32]:
-    """List the symmetries of the cells: int32 `[G, N**2]`, the cell each place is filled from.
+    """List the symmetries of the cells: int32 `[G, N**2]`, the source of each cell.
 
     Raises:
         ValueError: if there are more than 10,000 of them.
@@ -217,7 +217,7 @@ def draw_symmetry(stream, group, rows, columns, digits):  # type: ignore[no-unty
             transpose = next_below(stream, 2) == 1
     else:
         index = next_below(stream, len(listed))
-        for i in range(size):  # to assign slices would have texts of errors compiled, for 2 s
+        for i in range(size):  # assigning slices takes 2 s longer to compile
             rows[i] = listed[index, i]
             columns[i] = listed[index, size + i]
         transpose = listed[index, 2 * size] == 1
@@ -264,7 +264,7 @@ def _line_permutations(size: int, block: int) -> NDArray[np.int32]:
 def _sources(
     rows: NDArray[np.int32], columns: NDArray[np.int32], transpose: bool | NDArray[np.int32]
 ) -> NDArray[np.int32]:
-    """Say from which cell each place is filled if line i takes the place of line `rows[i]`."""
+    """Return the source of each cell if line i moves to line `rows[i]`."""
     images = rows[:, None] * len(rows) + columns[None, :]
     if transpose:
         images = rows[:, None] + columns[None, :] * len(rows)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sudoku_gym.geometry.automorphisms import row_column_automorphisms
 
 MAX_SIZE = 25
-"""The most digits of a board."""
-_JIGSAW_ROUNDS = 30  # exchanges of cells, as many for each
+"""Maximum number of digits of a board."""
+_JIGSAW_ROUNDS = 30  # exchanges tried per cell
 
 
 class Geometry:
@@ -24,7 +24,7 @@ class Geometry:
     any unit table in which rows and columns are units.
 
     Args:
-        name: what error messages and `repr` call it, e.g. `"9x9"`.
+        name: shown in error messages and `repr`, e.g. `"9x9"`.
         regions: int `[N, N]`, the box (or jigsaw region) of each cell, counted from 0; all zeros
             where there are none, as in a Latin square.
         extra_units: int `[E, N]`, further units such as diagonals.
@@ -179,7 +179,7 @@ def latin_square(size: int) -> Geometry:
 
 @cache
 def jigsaw(size: int = 9, seed: int = 0) -> Geometry:
-    """Return a jigsaw board of N digits, 4 to 25 and no prime; the seed decides its regions.
+    """Return a jigsaw board of N digits, 4 to 25 and not prime; the seed decides its regions.
 
     The regions start as boxes; regions that touch then exchange cells, as long as both stay
     connected. Not every board has a solution (with 9 digits nearly all do): ask `solver.solve`.
@@ -247,7 +247,7 @@ def _pad(rows: list[NDArray[Any]], fill: NDArray[np.int64]) -> NDArray[np.int32]
 def _exchange(
     regions: NDArray[np.int32], cell: int, neighbours: list[list[int]], rng: np.random.Generator
 ) -> None:
-    """Give `cell` to a region it touches, for a cell of that region; undo it if one falls apart."""
+    """Exchange `cell` for a cell of an adjacent region, unless that disconnects one of them."""
     own = regions[cell]
     others = sorted({int(regions[n]) for n in neighbours[cell]} - {int(own)})
     if not others:

@@ -1,4 +1,4 @@
-"""When a game is over, and what it is worth: for the environments and for searches alike."""
+"""The end of a game and its reward, shared by the environments and the searches."""
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -14,7 +14,7 @@ NAKED_SINGLES, HIDDEN_SINGLES = range(2)  # what is filled in for the agent
 
 
 class GameRules(NamedTuple):
-    """How a game is played; a feature that None leaves out is not even compiled."""
+    """The rules of a game; a feature set to None is not compiled."""
 
     reward: int = TERMINAL  # or DENSE, SPARSE, CUSTOM
     any_digit: bool = False  # may be placed in any blank cell, not only its candidates

@@ -1,7 +1,7 @@
 """The arrays that hold the state of many boards, and the tables kernels read of a geometry.
 
 Kernels take whole arrays with an index b, `uncounted` arrays and uint64 indices, and plain tuples
-at their entrance; docs/design.md says what each of these habits saves.
+as arguments; docs/design.md gives the reasons.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class BoardState(NamedTuple):
 
 
 class BoardSizes(NamedTuple):
-    """The numbers that the kernels know of a geometry."""
+    """The numbers of a geometry that the kernels use."""
 
     size: int  # N
     num_cells: int  # N**2, which is also where a row's givens begin
@@ -93,7 +93,7 @@ def unit_tables(geometry: Geometry) -> UnitTables:
 
 
 def num_words(geometry: Geometry) -> int:
-    """Return K."""
+    """Return K, the words of candidates of a board."""
     return -(-geometry.num_cells // (64 // geometry.size))
 
 

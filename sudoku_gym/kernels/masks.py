@@ -31,8 +31,7 @@ def _write_placements(state, row, any_digit, sizes, masks, target):
     """Write which placements are legal into `masks[target, :N**3]`, 64 bytes at a time."""
     candidates, whole = state.candidates, sizes.whole_words
     length, step = sizes.size**3, sizes.cells_a_word * sizes.size
-    # What is written too much, the next word overwrites. Two loops, since one with a branch inside
-    # takes half as long again.
+    # The next word overwrites excess bytes. One loop with a branch would take 1.5 times as long.
     if any_digit:
         for k in range(np.uint64(whole)):
             word = _any_placements(state, row, k, sizes)

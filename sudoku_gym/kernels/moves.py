@@ -78,7 +78,7 @@ def set_up(state, b, sizes, tables, scratch):
 
 @inlined
 def _list_givens(rows, b, sizes, order):
-    """Mark the givens, list their cells in `order`, return how many; free of branches."""
+    """Mark the givens, list their cells in `order`, return their number; branch-free."""
     row, num_givens, cells = np.uint64(b), np.uint64(0), np.uint64(sizes.num_cells)
     for cell in range(cells):
         is_given = rows[row, cell] > 0
@@ -90,7 +90,7 @@ def _list_givens(rows, b, sizes, order):
 
 @inlined
 def _close_peers(state, b, num_givens, sizes, tables, order):
-    """Take each given from its peers' candidates, count it; return how many units are satisfied."""
+    """Remove each given from its peers' candidates; return the number of satisfied units."""
     rows, candidates, _ = state
     size, num_units, distinct, seen = sizes.size, sizes.num_units, sizes.distinct_at, sizes.seen_at
     cell_units, peer_bits = tables.cell_units, tables.peer_bits
@@ -119,7 +119,7 @@ def _close_peers(state, b, num_givens, sizes, tables, order):
 
 @inlined
 def _note_givens(rows, b, num_givens, sizes, tables, order, used):
-    """Write what each unit holds into `used`, `distinct`, `seen`; return how many are satisfied."""
+    """Set `used`, `distinct` and `seen` of each unit; return the number of satisfied units."""
     size, num_units, distinct, seen = sizes.size, sizes.num_units, sizes.distinct_at, sizes.seen_at
     cell_units = tables.cell_units
     row, padding = np.uint64(b), np.uint64(num_units)
@@ -272,7 +272,7 @@ def only_candidate(state, b, cell, sizes, tables):
 
 @inlined
 def copy_row(rows, b, length, target, t):
-    """Copy `rows[b, :length]` to the beginning of `target[t]`."""
+    """Copy `rows[b, :length]` to the start of `target[t]`."""
     row, target_row = np.uint64(b), np.uint64(t)
     for i in range(np.uint64(length)):
         target[target_row, i] = rows[row, i]

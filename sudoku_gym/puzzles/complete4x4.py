@@ -55,7 +55,7 @@ def patterns() -> NDArray[np.int64]:
 
 @cache
 def ill_posed() -> NDArray[np.bool_]:
-    """Return which masks leave a pattern with a rival: bool `[12, 65536]`.
+    """Return which masks allow another solution: bool `[12, 65536]`.
 
     Entry (p, m) is True if another grid agrees with grid p on every cell of mask m (bit = cell).
     """
@@ -77,22 +77,22 @@ def minimal_puzzles() -> PuzzleSet:
     The arrays are shared and read-only; `puzzles.load("4x4")` hands out copies.
     """
     minimal = ~ill_posed()
-    for cell in _CELLS:  # taking any given away must leave it ill posed
+    for cell in _CELLS:  # removing any given must leave it ill posed
         ill_without = _halves(ill_posed(), cell)[0]
         present = _halves(minimal, cell)[1]
         present &= ill_without
     orbit_of = np.full(minimal.shape, -1, np.int32)
     orbit_of[minimal] = _orbits(_masked(*np.nonzero(minimal)))
     grid, mask = np.nonzero(minimal[patterns()])
-    found = _masked(grid, mask)
+    puzzles = _masked(grid, mask)
     return PuzzleSet(
-        _read_only(found),
+        _read_only(puzzles),
         _read_only(solution_grids()[grid]),
         GEOMETRY,
         "4x4",
-        grades=_read_only(np.zeros(len(found), np.int8)),  # naked singles solve every one of them
+        grades=_read_only(np.zeros(len(puzzles), np.int8)),  # naked singles solve every one of them
         orbits=_read_only(orbit_of[patterns()[grid], mask]),
-        minimal=_read_only(np.ones(len(found), np.bool_)),
+        minimal=_read_only(np.ones(len(puzzles), np.bool_)),
     )
 
 

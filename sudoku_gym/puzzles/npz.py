@@ -1,4 +1,4 @@
-"""Read an npz file from anywhere: its boards, row by row, or all its arrays. Nothing is unpickled.
+"""Read untrusted npz files: boards row by row, or all arrays. Nothing is unpickled.
 
 Headers are checked first and rows are read when asked for, so memory grows with what is taken and
 not with what a header claims.
@@ -102,7 +102,7 @@ def _naming(path: Path) -> Iterator[None]:
 
 
 class _Header(NamedTuple):
-    """What stands before the data of an array."""
+    """The header of an array."""
 
     shape: tuple[int, ...]
     by_columns: bool
@@ -110,7 +110,7 @@ class _Header(NamedTuple):
 
     @property
     def claimed(self) -> int:
-        """How many bytes of data should follow."""
+        """The number of bytes of data that should follow."""
         return prod(self.shape) * self.dtype.itemsize
 
     @property

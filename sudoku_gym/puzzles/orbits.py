@@ -22,7 +22,7 @@ _CELL, _LINE, _UNIT, _DIGIT = range(4)
 
 
 def same_orbit(a: ArrayLike, b: ArrayLike, geometry: Geometry | None = None) -> bool:
-    """Say whether a symmetry of the geometry turns board `a` into board `b`, int `[N, N]` each.
+    """Return whether a symmetry of the geometry turns board `a` into board `b`, int `[N, N]` each.
 
     Raises:
         ValueError: if the boards have a wrong shape or digit, or different sizes.
@@ -54,7 +54,7 @@ def canonical_keys(boards: ArrayLike, geometry: Geometry | None = None) -> NDArr
 
 
 def find_in_splits(puzzle: ArrayLike, name: str) -> str | None:
-    """Say which split of a bank holds a puzzle of your own, up to symmetry.
+    """Return the split of a bank that holds a puzzle up to symmetry.
 
     From 9x9 up the solutions are compared, as the splits are made: a puzzle counts as found if it
     shares its solved grid with one of the bank. Below, the puzzles themselves are.

@@ -29,10 +29,10 @@ Bank: TypeAlias = tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int64]]
 
 @runtime_checkable
 class PuzzleSource(Protocol):
-    """What an environment needs of a source of puzzles."""
+    """The interface through which environments draw puzzles."""
 
     geometry: Geometry
-    max_blanks: int  # the most that it can serve
+    max_blanks: int  # maximum number of blanks of a drawn puzzle
 
     def sample(
         self, count: int, blanks: Blanks, rng: np.random.Generator
@@ -187,19 +187,19 @@ def uncounted_drawing(drawing):
 
 @njit(cache=True, inline="always")
 def choose_puzzle(stream, drawing):
-    """Draw the index of a puzzle, and how many cells shall stay blank (-1: all that are)."""
+    """Draw the index of a puzzle and a number of blanks (-1: as many as it has)."""
     puzzles, _, enough_blanks = drawing.bank
     choices = len(puzzles)
-    wanted = -1
+    num_blanks = -1
     if len(drawing.cdf) > 0:
-        wanted = _first_above(drawing.cdf, next_unit(stream))
-        choices = enough_blanks[wanted]
-    return next_below(stream, choices), wanted
+        num_blanks = _first_above(drawing.cdf, next_unit(stream))
+        choices = enough_blanks[num_blanks]
+    return next_below(stream, choices), num_blanks
 
 
 @inlined
 def _first_above(cdf, chance):
-    """Return the first place where `cdf` exceeds `chance`; numba's `searchsorted` compiles long."""
+    """Return the first index where `cdf` exceeds `chance`; numba's `searchsorted` compiles long."""
     low, high = 0, len(cdf)
     while low < high:
         middle = (low + high) // 2
@@ -217,7 +217,7 @@ def copy_puzzle(stream, drawing, chosen, scratch, boards, solved, b):
     `scratch`, (int32 `[N]`, int32 `[N]`, int8 `[N + 1]`), is overwritten.
     """
     (puzzles, solutions, _), _, augment, group = drawing
-    index, wanted = chosen
+    index, num_blanks = chosen
     rows, columns, digits = scratch
     size = len(rows)
     transpose = False
@@ -232,10 +232,10 @@ def copy_puzzle(stream, drawing, chosen, scratch, boards, solved, b):
         digits[0] = 0
     row_step, column_step = (1, size) if transpose else (size, 1)
     blanks, reveal = 0, 0
-    if wanted >= 0:
+    if num_blanks >= 0:
         for cell in range(size * size):
             blanks += puzzles[index, cell] == 0
-        reveal = blanks - wanted
+        reveal = blanks - num_blanks
     source, target, cell = np.uint64(index), np.uint64(b), np.uint64(0)
     for row in range(np.uint64(size)):
         start = rows[row] * row_step
@@ -263,7 +263,7 @@ def resolve_source(
             `"module:attribute"` (a source, a PuzzleSet, or a function without arguments that
             returns one), a PuzzleSource, or a PuzzleSet.
         split: which part of a bank; anything else is used whole.
-        geometry: of the boards in a file; None takes the standard one for their size.
+        geometry: geometry of the boards in a file; None means the standard one.
 
     Raises:
         ValueError: if a string names nothing, with the names that exist; or from a file.

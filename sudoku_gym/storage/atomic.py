@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all: written beside their place, synced, then renamed."""
+"""Atomic writes: to a temporary file in the same folder, which is synced, then renamed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path to write; at the end it is synced and takes the place of `path`.
+    """Yield a temporary path to write; at the end it is synced and replaces `path`.
 
     Where the block raises, the temporary file is removed and `path` stays as it was. The
     temporary path lies in the same folder and ends in the same suffix.
@@ -39,7 +39,7 @@ def write_json(path: str | os.PathLike[str], content: Any, indent: int = 2) -> N
 
 
 def temporary_path(path: Path) -> Path:
-    """Return the name under which `path` is written; it stays behind only where a process dies."""
+    """Return the temporary path used to write `path`; it remains only if the process dies."""
     return path.with_name(f".{path.stem}.draft{path.suffix}")
 
 

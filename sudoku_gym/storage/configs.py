@@ -27,7 +27,7 @@ def registered(tag: str) -> Callable[[type[T]], type[T]]:
     """Give a configuration its tag in JSON: a decorator for frozen dataclasses.
 
     Raises:
-        ValueError: if the tag is another class's.
+        ValueError: if another class has the tag.
     """
 
     def register(of: type[T]) -> type[T]:
@@ -43,7 +43,7 @@ def registered(tag: str) -> Callable[[type[T]], type[T]]:
 
 
 def to_json(config: Any) -> Any:
-    """Return a registered configuration, or what its fields hold, fit for JSON.
+    """Convert a registered configuration, or the value of a field, to JSON types.
 
     Raises:
         TypeError: if it is a dataclass without a tag, or of a type that JSON can't hold.
@@ -66,7 +66,7 @@ def to_json(config: Any) -> Any:
 
 
 def from_json(data: Any, expected: type[T] | tuple[type[Any], ...] | None = None) -> T:
-    """Make the registered configuration that `to_json` wrote, of a class in `expected` (None: any).
+    """Build the configuration that `to_json` wrote, of a class in `expected` (None: any).
 
     Raises:
         ValueError: if it is no such configuration: an unknown type, a missing or unknown field, a
@@ -83,8 +83,8 @@ def from_json(data: Any, expected: type[T] | tuple[type[Any], ...] | None = None
     of = _CLASSES[tag]
     if expected is not None and not issubclass(of, expected):
         raise ValueError(f"a configuration of type {tag!r} has no place here")
-    made: T = _construct(of, values, repr(tag))
-    return made
+    config: T = _construct(of, values, repr(tag))
+    return config
 
 
 def decode_json(hint: Any, data: Any, where: str) -> Any:
@@ -114,9 +114,9 @@ def decode_json(hint: Any, data: Any, where: str) -> Any:
     if kind is dict and isinstance(data, dict):
         return {key: decode_json(parts[1], each, f"{where}, {key}") for key, each in data.items()}
     if kind is tuple and isinstance(data, list):
-        wanted = [parts[0]] * len(data) if parts[1:] == (Ellipsis,) else parts
-        if len(wanted) == len(data):
-            return tuple(decode_json(*pair, where) for pair in zip(wanted, data, strict=True))
+        hints = [parts[0]] * len(data) if parts[1:] == (Ellipsis,) else parts
+        if len(hints) == len(data):
+            return tuple(decode_json(*pair, where) for pair in zip(hints, data, strict=True))
     if kind is Literal and any(data == part and type(data) is type(part) for part in parts):
         return data
     if hint is float and fits(data, float) and abs(data) < _MAX_ABS_FLOAT:  # also rejects NaN

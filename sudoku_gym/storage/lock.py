@@ -1,4 +1,4 @@
-"""A lock file: whoever holds it is the only process that writes what it guards."""
+"""A lock file, which one process at a time can hold."""
 
 from __future__ import annotations
 

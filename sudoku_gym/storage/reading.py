@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-LONGEST_CONFIG = 1_000_000  # bytes; ours have about two thousand
+LONGEST_CONFIG = 1_000_000  # bytes; shipped configurations have about 2,000
 _MOST = 2**63
 
 

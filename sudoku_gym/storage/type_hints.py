@@ -1,4 +1,4 @@
-"""What type hints say of a value: the one place that interprets them."""
+"""Interpretation of type hints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def hints_of(factory: Callable[..., Any]) -> dict[str, Any]:
 
 
 def fits(value: object, hint: Any) -> bool:
-    """Whether a value may be what a hint says; any value fits a hint that says nothing."""
+    """Whether a value matches a hint; a hint that cannot be checked matches any value."""
     kind, parts = get_origin(hint), get_args(hint)
     if is_union(hint):
         return any(fits(value, part) for part in parts)
@@ -47,5 +47,5 @@ def literals_in(hint: Any) -> set[Any]:
 
 
 def name_of(hint: Any) -> str:
-    """Return a hint as a message shows it."""
+    """Return the name of a hint for error messages."""
     return hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")
