@@ -83,10 +83,10 @@ def select_gumbel_root(trees, game, scoring):
     The moves that take part in a round are those with the highest scores among all that have had
     as many simulations as the round before gave, so no list of them is kept.
     """
-    first, visited = trees.node_first_edge[game, 0], trees.node_num_visited[game, 0]
+    first, opened = trees.node_first_edge[game, 0], trees.node_num_opened[game, 0]
     halving = trees.root_halving
     _, _, most = mixed_value(trees, game, 0, scoring)
-    if most == 0 and visited == trees.node_num_edges[game, 0]:
+    if most == 0 and opened == trees.node_num_edges[game, 0]:
         return -1
     scale = (scoring.c_visit + most) * scoring.c_scale
     while True:
@@ -95,14 +95,14 @@ def select_gumbel_root(trees, game, scoring):
         # where all that took part are refuted, those that fell out or were not considered go on
         halving[game, NUM_VISITS] = min(halving[game, NUM_VISITS], most)
         level, best, best_score = halving[game, NUM_VISITS], -1, -np.inf
-        for edge in range(first, first + visited):
+        for edge in range(first, first + opened):
             if is_eligible(trees, game, 0, edge) and trees.children_visits[game, edge] == level:
                 score = trees.root_scores[game, edge - first]
                 score += scale * qvalue(trees, game, edge, scoring)
                 if score > best_score:
                     best, best_score = edge, score
-        if level == 0 and visited < trees.node_num_edges[game, 0]:
-            best = first + visited
+        if level == 0 and opened < trees.node_num_edges[game, 0]:
+            best = first + opened
         if best >= 0:
             halving[game, MOVES_LEFT] -= 1
             return best
@@ -115,16 +115,16 @@ def write_gumbel_weights(trees, game, scoring, priors, solved, weights, scores):
 
     A move can be chosen if no other one was simulated more often (Algorithm 2), or if it wins.
     """
-    first, visited = trees.node_first_edge[game, 0], trees.node_num_visited[game, 0]
+    first, opened = trees.node_first_edge[game, 0], trees.node_num_opened[game, 0]
     mixed, _, most = mixed_value(trees, game, 0, scoring)
     scale = (scoring.c_visit + most) * scoring.c_scale
     top = mixed
-    for edge in range(first, first + visited):
+    for edge in range(first, first + opened):
         if is_eligible(trees, game, 0, edge):
             top = max(top, qvalue(trees, game, edge, scoring))
     for j in range(trees.node_num_edges[game, 0]):
         edge, value, visits = first + j, mixed, 0
-        if j < visited:
+        if j < opened:
             if not is_eligible(trees, game, 0, edge):
                 continue
             value, visits = qvalue(trees, game, edge, scoring), trees.children_visits[game, edge]

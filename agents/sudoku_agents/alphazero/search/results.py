@@ -68,28 +68,28 @@ def root_results(trees, settings, games, priors, masks):
     scores = np.full((count, num_actions), -np.inf, np.float32)
     for i in range(count):
         game = games[i]
-        first, visited = trees.node_first_edge[game, 0], trees.node_num_visited[game, 0]
+        first, opened = trees.node_first_edge[game, 0], trees.node_num_opened[game, 0]
         outcome = trees.root_outcomes[game]
         if len(trees.node_unrefuted) > 0:
             refuted[i] = masks[i]
         if outcome == WON:
             solutions[i] = trees.root_solutions[game]
         for edge in range(first, first + trees.node_num_edges[game, 0]):
-            action, is_visited = trees.children_actions[game, edge], edge < first + visited
+            action, is_opened = trees.children_actions[game, edge], edge < first + opened
             found = trees.children_outcomes[game, edge]  # not written before it is visited
-            if is_visited:
+            if is_opened:
                 visit_counts[i, action] = trees.children_visits[game, edge]
             if outcome == WON:
                 cell, digit = divmod(action, settings.sizes.size)
                 solved[i, action] = trees.root_solutions[game, cell] == digit + 1
             else:
-                solved[i, action] = is_visited and found == WON
-            refuted[i, action] = outcome == LOST or (is_visited and found == LOST)
+                solved[i, action] = is_opened and found == WON
+            refuted[i, action] = outcome == LOST or (is_opened and found == LOST)
         values[i] = _root_value(trees, game, outcome, is_sparse, scoring)
         if scoring.gumbel:
             write_gumbel_weights(trees, game, scoring, priors[i], solved[i], weights[i], scores[i])
         else:
-            for edge in range(first, first + visited):
+            for edge in range(first, first + opened):
                 if is_eligible(trees, game, 0, edge):
                     action = trees.children_actions[game, edge]
                     weights[i, action] = trees.children_visits[game, edge]
@@ -115,7 +115,7 @@ def _root_value(trees, game, outcome, is_sparse, scoring):
         return best_value(trees, game, 0)
     first = trees.node_first_edge[game, 0]
     total, visits = np.float32(0), 0
-    for edge in range(first, first + trees.node_num_visited[game, 0]):
+    for edge in range(first, first + trees.node_num_opened[game, 0]):
         total += trees.children_total_values[game, edge]
         visits += trees.children_visits[game, edge]
     return np.float32(total / visits) if visits > 0 else trees.node_raw_values[game, 0]

@@ -16,7 +16,7 @@ from sudoku_agents.alphazero.search.tree import (
     NUM_NODES,
     add_node,
     copy_edge,
-    sort_next_unvisited,
+    move_best_unvisited_first,
     uncounted_trees,
 )
 from sudoku_gym.compiler.jit import inlined, njit
@@ -114,7 +114,7 @@ def _may_win(trees, game, boards, masks, i, sizes):
 def _child_of(trees, game, action):
     """Return the node that a move from the root leads to, or -1."""
     first = trees.node_first_edge[game, 0]
-    for edge in range(first, first + trees.node_num_visited[game, 0]):
+    for edge in range(first, first + trees.node_num_opened[game, 0]):
         if trees.children_actions[game, edge] == action:
             return trees.children_index[game, edge]
     return -1
@@ -133,7 +133,7 @@ def _keep_subtree(trees, game, root):
             new_index[node] = num_kept if node > root else 0
             num_kept += node > root
             first = trees.node_first_edge[game, node]
-            for edge in range(first, first + trees.node_num_visited[game, node]):
+            for edge in range(first, first + trees.node_num_opened[game, node]):
                 if trees.children_index[game, edge] >= 0:
                     new_index[trees.children_index[game, edge]] = 0
     next_edge = 0
@@ -146,18 +146,18 @@ def _keep_subtree(trees, game, root):
             copy_position(trees.node_states, b, t)
             if len(trees.node_unrefuted) > 0:
                 trees.node_unrefuted[t] = trees.node_unrefuted[b]
-        first, visited = trees.node_first_edge[game, node], trees.node_num_visited[game, node]
+        first, opened = trees.node_first_edge[game, node], trees.node_num_opened[game, node]
         num_edges = trees.node_num_edges[game, node]
         trees.node_first_edge[game, target] = next_edge
         trees.node_num_edges[game, target] = num_edges
-        trees.node_num_visited[game, target] = visited
+        trees.node_num_opened[game, target] = opened
         trees.node_exact_values[game, target] = trees.node_exact_values[game, node]
         trees.node_raw_values[game, target] = trees.node_raw_values[game, node]
         trees.node_prior_sums[game, target] = trees.node_prior_sums[game, node]
         trees.node_is_lost[game, target] = trees.node_is_lost[game, node]
         for edge in range(first, first + num_edges):
-            copy_edge(trees, game, edge, next_edge, edge < first + visited)
-            if edge < first + visited:
+            copy_edge(trees, game, edge, next_edge, edge < first + opened)
+            if edge < first + opened:
                 trees.children_index[game, next_edge] = new_index[trees.children_index[game, edge]]
             next_edge += 1
     trees.tree_size[game, NUM_NODES] = num_kept
@@ -183,27 +183,27 @@ def _leaves_a_move(trees, b, masks, i, sizes):
 @inlined
 def _drop_edges(trees, game, masks, i, sizes):
     """Drop edges of a kept root that are not legal, and unvisited ones that are refuted."""
-    first, visited = trees.node_first_edge[game, 0], trees.node_num_visited[game, 0]
+    first, opened = trees.node_first_edge[game, 0], trees.node_num_opened[game, 0]
     root = game * trees.node_exact_values.shape[1]
     kept = first
-    num_visited, prior_sum = 0, np.float32(0)
+    num_opened, prior_sum = 0, np.float32(0)
     for edge in range(first, first + trees.node_num_edges[game, 0]):
-        action, is_visited = trees.children_actions[game, edge], edge < first + visited
+        action, is_opened = trees.children_actions[game, edge], edge < first + opened
         if not masks[i, action]:
             continue
         if len(trees.node_unrefuted) > 0 and not trees.node_is_lost[game, 0]:
             if not _is_unrefuted(trees, root, action, sizes):
-                if not is_visited:
+                if not is_opened:
                     continue
                 trees.children_outcomes[game, edge] = LOST
-        copy_edge(trees, game, edge, kept, is_visited)
-        num_visited += is_visited
+        copy_edge(trees, game, edge, kept, is_opened)
+        num_opened += is_opened
         prior_sum += trees.children_priors[game, kept]
         kept += 1
     trees.node_num_edges[game, 0] = kept - first
-    trees.node_num_visited[game, 0] = num_visited
+    trees.node_num_opened[game, 0] = num_opened
     trees.node_prior_sums[game, 0] = prior_sum
-    sort_next_unvisited(trees, game, 0)
+    move_best_unvisited_first(trees, game, 0)
 
 
 @njit(cache=True)
@@ -228,7 +228,7 @@ def set_root_priors(trees, games, priors):
         first = trees.node_first_edge[game, 0]
         for edge in range(first, first + trees.node_num_edges[game, 0]):
             trees.children_priors[game, edge] = priors[i, trees.children_actions[game, edge]]
-        sort_next_unvisited(trees, game, 0)
+        move_best_unvisited_first(trees, game, 0)
 
 
 @njit(cache=True)
@@ -241,6 +241,6 @@ def set_simulations_left(trees, settings, games):
         if outcome == WON or (outcome == LOST and settings.rules.reward == SPARSE):
             continue
         first = trees.node_first_edge[game, 0]
-        for edge in range(first, first + trees.node_num_visited[game, 0]):
+        for edge in range(first, first + trees.node_num_opened[game, 0]):
             visits += trees.children_visits[game, edge]
         trees.root_simulations_left[game] = max(settings.scoring.simulations - visits, 0)

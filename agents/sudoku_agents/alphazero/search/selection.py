@@ -40,7 +40,7 @@ def best_value(trees, game, node):
     if not np.isnan(trees.node_exact_values[game, node]):
         return trees.node_exact_values[game, node]
     first, best = trees.node_first_edge[game, node], np.float32(-np.inf)
-    for edge in range(first, first + trees.node_num_visited[game, node]):
+    for edge in range(first, first + trees.node_num_opened[game, node]):
         if is_eligible(trees, game, node, edge):
             best = max(best, trees.children_total_values[game, edge])
     return best if best > -np.inf else trees.node_raw_values[game, node]
@@ -52,14 +52,14 @@ def select_puct(trees, game, node, scoring):
 
     The first visit takes sqrt(1) for the sum of visits, so that the prior decides it.
     """
-    first, visited = trees.node_first_edge[game, node], trees.node_num_visited[game, node]
+    first, opened = trees.node_first_edge[game, node], trees.node_num_opened[game, node]
     visits = 0
-    for edge in range(first, first + visited):
+    for edge in range(first, first + opened):
         if is_eligible(trees, game, node, edge):
             visits += trees.children_visits[game, edge]
     exploration = scoring.c_puct * np.sqrt(max(visits, 1))
     best, best_score = -1, -np.inf
-    for edge in range(first, first + visited):
+    for edge in range(first, first + opened):
         if is_eligible(trees, game, node, edge):
             score = (
                 exploration
@@ -69,10 +69,10 @@ def select_puct(trees, game, node, scoring):
             score += qvalue(trees, game, edge, scoring)
             if score > best_score:
                 best, best_score = edge, score
-    if visited < trees.node_num_edges[game, node]:
-        score = exploration * trees.children_priors[game, first + visited] + scoring.unvisited_bonus
+    if opened < trees.node_num_edges[game, node]:
+        score = exploration * trees.children_priors[game, first + opened] + scoring.unvisited_bonus
         if score > best_score:
-            best = first + visited
+            best = first + opened
     return best
 
 
@@ -81,7 +81,7 @@ def mixed_value(trees, game, node, scoring):
     """Return the worth of unvisited edges (Danihelka et al., equation 33), all and most visits."""
     first = trees.node_first_edge[game, node]
     visits, most, mass, weighted = 0, 0, 0.0, 0.0
-    for edge in range(first, first + trees.node_num_visited[game, node]):
+    for edge in range(first, first + trees.node_num_opened[game, node]):
         if is_eligible(trees, game, node, edge):
             visits += trees.children_visits[game, edge]
             most = max(most, trees.children_visits[game, edge])
@@ -100,30 +100,30 @@ def select_gumbel(trees, game, node, scoring):
     The rule for nodes below the root (Danihelka et al., equation 14): the improved policy is the
     softmax of logits + sigma(completed Q), and the edge has the highest pi(a) - N(a) / (1 + sum N).
     """
-    first, visited = trees.node_first_edge[game, node], trees.node_num_visited[game, node]
+    first, opened = trees.node_first_edge[game, node], trees.node_num_opened[game, node]
     mixed, visits, most = mixed_value(trees, game, node, scoring)
     scale = (scoring.c_visit + most) * scoring.c_scale
     top, unvisited = mixed, np.float64(trees.node_prior_sums[game, node])
-    for edge in range(first, first + visited):
+    for edge in range(first, first + opened):
         unvisited -= trees.children_priors[game, edge]
         if is_eligible(trees, game, node, edge):
             top = max(top, qvalue(trees, game, edge, scoring))
     weight = np.exp(scale * (mixed - top))
     total = max(unvisited, 0.0) * weight
-    for edge in range(first, first + visited):
+    for edge in range(first, first + opened):
         if is_eligible(trees, game, node, edge):
             value = qvalue(trees, game, edge, scoring)
             total += trees.children_priors[game, edge] * np.exp(scale * (value - top))
     total = max(total, 1e-300)
     best, best_score = -1, -np.inf
-    for edge in range(first, first + visited):
+    for edge in range(first, first + opened):
         if is_eligible(trees, game, node, edge):
             value = qvalue(trees, game, edge, scoring)
             score = trees.children_priors[game, edge] * np.exp(scale * (value - top)) / total
             score -= trees.children_visits[game, edge] / (1 + visits)
             if score > best_score:
                 best, best_score = edge, score
-    if visited < trees.node_num_edges[game, node]:
-        if trees.children_priors[game, first + visited] * weight / total > best_score:
-            best = first + visited
+    if opened < trees.node_num_edges[game, node]:
+        if trees.children_priors[game, first + opened] * weight / total > best_score:
+            best = first + opened
     return best

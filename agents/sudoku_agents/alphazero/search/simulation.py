@@ -21,9 +21,9 @@ from sudoku_agents.alphazero.search.selection import best_value, select_gumbel, 
 from sudoku_agents.alphazero.search.tree import (
     NUM_EDGES,
     add_node,
-    sort_next_unvisited,
+    move_best_unvisited_first,
+    open_edge,
     uncounted_trees,
-    visit_edge,
 )
 from sudoku_gym.compiler.intrinsics import lowest_bit, uncounted
 from sudoku_gym.compiler.jit import inlined, njit
@@ -88,10 +88,10 @@ def _select_edge(trees, game, node, scoring):
         edge = select_gumbel_root(trees, game, scoring)
     else:
         edge = select_gumbel(trees, game, node, scoring)
-    if edge == trees.node_first_edge[game, node] + trees.node_num_visited[game, node]:
-        visit_edge(trees, game, node, edge)
+    if edge == trees.node_first_edge[game, node] + trees.node_num_opened[game, node]:
+        open_edge(trees, game, node, edge)
         if node > 0 or not scoring.gumbel:  # Gumbel's roots are sorted by `start_halving`
-            sort_next_unvisited(trees, game, node)
+            move_best_unvisited_first(trees, game, node)
     return edge
 
 
@@ -154,7 +154,7 @@ def expand(trees, settings, games, nodes, priors, values, masks):
         trees.tree_size[game, NUM_EDGES] = edge
         trees.node_raw_values[game, node] = values[i]
         trees.node_prior_sums[game, node] = prior_sum
-        sort_next_unvisited(trees, game, node)
+        move_best_unvisited_first(trees, game, node)
 
 
 @inlined

@@ -1,9 +1,13 @@
-"""The search trees of G games as flat arrays, named as in mctx: `node_*`, `children_*`, `root_*`.
+"""The search trees of G games as arrays named as in mctx: `node_*`, `children_*`, `root_*`.
+
+Unlike in mctx, where a node has a slot for each action (`[G, M, A]`), the edges of all nodes of a
+game share one flat axis, `[G, E]`.
 
 Node 0 is the root; a node has a higher number than its parent. An edge is one placement that is
 allowed at its node. The edges of a node lie next to each other: the visited ones in the order of
-their first visits, then the unvisited one with the highest prior, then the rest. Whatever the rule,
-only that one can be visited next; so choosing an edge looks at the visited ones and one more.
+their first visits, then the unvisited one with the highest prior, then the rest. Under every
+selection rule that one is the only unvisited candidate, so choosing an edge looks at the visited
+ones and one more. (The root of Gumbel MuZero has its edges by score instead, see `gumbel`.)
 """
 
 from __future__ import annotations
@@ -34,17 +38,16 @@ class Trees(NamedTuple):
     node_states: tuple[NDArray[np.int8], NDArray[np.uint64], NDArray[np.int64]]
     """the positions, a `BoardState`; node m of game g has row `g * M + m`"""
     node_unrefuted: NDArray[np.uint64]
-    """`[G * M, K]`, the candidates that are not refuted, in the layout of `BoardState.candidates`;
-    without proofs there are no rows"""
+    """`[G * M, K]`, the candidates that are not refuted, in the K words of a board's
+    `BoardState.candidates`; without proofs there are no rows"""
     node_first_edge: NDArray[np.int32]
     """`[G, M]`"""
     node_num_edges: NDArray[np.int32]
     """`[G, M]`, 0 for a node that is not expanded"""
-    node_num_visited: NDArray[np.int32]
-    """`[G, M]`, how many of the edges were visited"""
+    node_num_opened: NDArray[np.int32]
+    """`[G, M]`, how many of the edges were opened: visited, or about to be"""
     node_exact_values: NDArray[np.float32]
-    """`[G, M]`, the reward where the game is over, 0 where the reward is sparse and the node is
-    lost; else NaN"""
+    """`[G, M]`, the terminal reward; 0 for a proven-lost node under sparse reward; else NaN"""
     node_raw_values: NDArray[np.float32]
     """`[G, M]`, the network's, of an expanded node"""
     node_prior_sums: NDArray[np.float32]
@@ -79,11 +82,12 @@ class Trees(NamedTuple):
     root_scores: NDArray[np.float32]
     """`[G, R]`, g + logits of each edge, see `gumbel`; R is their largest number"""
     root_halving: NDArray[np.int32]
-    """`[G, 5]`, how far the sequential halving is, see `gumbel`"""
+    """`[G, 5]`, the state of sequential halving; columns NUM_VISITS, MOVES_LEFT, ROUNDS_LEFT,
+    CONSIDERED and FIRST_CONSIDERED of `gumbel`"""
 
 
 def new_trees(games: int, geometry: Geometry, config: SearchConfig, max_legal: int) -> Trees:
-    """Allocate empty trees for G games, of whose roots none has more than `max_legal` placements.
+    """Allocate empty trees for G games, whose roots have at most `max_legal` placements.
 
     A simulation adds at most one node, and a node never has more placements than the root, so the
     arrays are large enough for all simulations of a move.
@@ -96,7 +100,7 @@ def new_trees(games: int, geometry: Geometry, config: SearchConfig, max_legal: i
         node_unrefuted=np.empty((rows, state.candidates.shape[1]), np.uint64),
         node_first_edge=np.empty((games, nodes), np.int32),
         node_num_edges=np.empty((games, nodes), np.int32),
-        node_num_visited=np.empty((games, nodes), np.int32),
+        node_num_opened=np.empty((games, nodes), np.int32),
         node_exact_values=np.empty((games, nodes), np.float32),
         node_raw_values=np.empty((games, nodes), np.float32),
         node_prior_sums=np.empty((games, nodes), np.float32),
@@ -126,32 +130,35 @@ def uncounted_trees(trees):
 
 @inlined
 def add_node(trees, game):
-    """Return a node that is not expanded; the caller sets up its position."""
+    """Return a node that is not expanded; the caller sets up its position.
+
+    Its first edge, raw value and sum of priors stay uninitialised until it is expanded.
+    """
     node = trees.tree_size[game, NUM_NODES]
     trees.tree_size[game, NUM_NODES] = node + 1
     trees.node_num_edges[game, node] = 0
-    trees.node_num_visited[game, node] = 0
+    trees.node_num_opened[game, node] = 0
     trees.node_exact_values[game, node] = np.nan
     trees.node_is_lost[game, node] = False
     return node
 
 
 @inlined
-def visit_edge(trees, game, node, edge):
-    """Count the first unvisited edge of a node as visited."""
+def open_edge(trees, game, node, edge):
+    """Initialise the statistics of the next unvisited edge of a node."""
     trees.children_visits[game, edge] = 0
     trees.children_total_values[game, edge] = 0.0
     trees.children_index[game, edge] = -1
     trees.children_outcomes[game, edge] = UNPROVEN
-    trees.node_num_visited[game, node] += 1
+    trees.node_num_opened[game, node] += 1
 
 
 @inlined
-def copy_edge(trees, game, edge, target, is_visited):
+def copy_edge(trees, game, edge, target, is_opened):
     """Copy what is written of an edge to another place among the edges of the same game."""
     trees.children_actions[game, target] = trees.children_actions[game, edge]
     trees.children_priors[game, target] = trees.children_priors[game, edge]
-    if is_visited:
+    if is_opened:
         trees.children_visits[game, target] = trees.children_visits[game, edge]
         trees.children_total_values[game, target] = trees.children_total_values[game, edge]
         trees.children_index[game, target] = trees.children_index[game, edge]
@@ -159,10 +166,10 @@ def copy_edge(trees, game, edge, target, is_visited):
 
 
 @inlined
-def sort_next_unvisited(trees, game, node):
+def move_best_unvisited_first(trees, game, node):
     """Move the unvisited edge with the highest prior before the others, which keep their order."""
     first = trees.node_first_edge[game, node]
-    start = first + trees.node_num_visited[game, node]
+    start = first + trees.node_num_opened[game, node]
     best, best_prior = start, np.float32(-np.inf)
     for edge in range(start, first + trees.node_num_edges[game, node]):
         if trees.children_priors[game, edge] > best_prior:
