@@ -88,7 +88,7 @@ class AlphaZeroLearner(SamplingLearner):
         return replace(self.optimiser.state(), arrays=self.replay.arrays())
 
     def restore(self, state: LearnerState) -> None:
-        """Continue from a state of a learner with the same configuration."""
+        """Restore the state of a learner with the same configuration."""
         self.optimiser.restore(state)
         self.replay.restore(state.arrays, self._geometry.size)
 

@@ -44,7 +44,7 @@ from sudoku_learning.training.sampling import split_games
 from sudoku_learning.training.weights import load_weights_of
 
 SEARCHED = "curriculum/searched"  # share of the latest environment's puzzles that it solved
-EVALUATIONS = "curriculum/evaluations"  # of the network, a puzzle searched
+EVALUATIONS = "curriculum/evaluations"  # network evaluations per searched puzzle
 
 
 class ExpertIterationLearner(SamplingLearner):
@@ -69,7 +69,7 @@ class ExpertIterationLearner(SamplingLearner):
         self._joined = self._envs[:1]
 
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
-        """Search new puzzles, and update the network on what is known by now."""
+        """Search new puzzles, and update the network on the pools."""
         labels = self._label(blanks, random.numpy)
         for env, part in labels.items():
             self._pools[env].add(part.puzzles, part.solutions)
@@ -90,7 +90,8 @@ class ExpertIterationLearner(SamplingLearner):
         means = run_updates(self.network, self.optimiser, batches)
         latest = labels.get(self._joined[-1], NO_LABELS)
         report = self._report(sum(map(len, batches)), means, latest)
-        if latest.solved >= self.config.join_at * latest.tried:
+        # Nothing is tried once the latest environment's pool is full: then the next one joins too.
+        if not latest.tried or latest.solved >= self.config.join_at * latest.tried:
             self._joined = self._envs[: len(self._joined) + 1]
         return report
 
@@ -109,7 +110,7 @@ class ExpertIterationLearner(SamplingLearner):
         return replace(self.optimiser.state(), arrays=arrays, numbers=numbers)
 
     def restore(self, state: LearnerState) -> None:
-        """Continue from a state of a learner with the same configuration."""
+        """Restore the state of a learner with the same configuration."""
         check_structure(state.numbers, {"joined": 1})
         joined = state.numbers["joined"]
         if not 1 <= joined <= len(self._envs):
@@ -148,7 +149,7 @@ class ExpertIterationLearner(SamplingLearner):
         )
 
     def _label(self, blanks: Blanks, rng: np.random.Generator) -> dict[str, Labels]:
-        """Let new puzzles be searched, of each environment that has not enough of them."""
+        """Search new puzzles for every active environment whose pool is not full."""
         config, labels = self.config, {}
         for env in self._joined:
             pool = self._pools[env]

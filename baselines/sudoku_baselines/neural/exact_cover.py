@@ -139,7 +139,7 @@ class ExactCoverLearner(Learner):
         return self.optimiser.state()
 
     def restore(self, state: LearnerState) -> None:
-        """Continue from a state of an equal learner."""
+        """Restore the state of a learner with the same configuration."""
         self.optimiser.restore(state)
 
 

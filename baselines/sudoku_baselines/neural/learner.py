@@ -113,5 +113,5 @@ class SupervisedLearner(Learner):
         return self.optimiser.state()
 
     def restore(self, state: LearnerState) -> None:
-        """Continue from a state of an equal learner."""
+        """Restore the state of a learner with the same configuration."""
         self.optimiser.restore(state)

@@ -114,4 +114,4 @@ class Learner(Protocol):
         ...
 
     def restore(self, state: LearnerState) -> None:
-        """Continue from a state of the same configuration; raises ValueError if it does not fit."""
+        """Restore the state of a learner with the same configuration; ValueError if it differs."""

@@ -177,7 +177,16 @@ def test_rounds_of_training_and_of_play():
         body.rounds = 0
 
 
-@pytest.mark.parametrize("field", ["channels", "rounds", "test_rounds"])
-def test_settings_are_checked(field):
-    with pytest.raises(ValueError, match=f"{field} must be at least 1, not 0"):
-        FactorGraphConfig(**{field: 0})
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("channels", 0, "channels must be at least 1, not 0"),
+        ("rounds", 0, "^rounds must be 1 to 10,000, not 0"),
+        ("rounds", 10_001, "^rounds must be 1 to 10,000, not 10001"),
+        ("test_rounds", 0, "test_rounds must be 1 to 10,000, not 0"),
+        ("test_rounds", 10_001, "test_rounds must be 1 to 10,000, not 10001"),
+    ],
+)
+def test_settings_are_checked(field, value, message):
+    with pytest.raises(ValueError, match=message):
+        FactorGraphConfig(**{field: value})

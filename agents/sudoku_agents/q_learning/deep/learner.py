@@ -103,7 +103,7 @@ class DQNLearner(SamplingLearner):
         return replace(own, tensors=tensors, arrays=self.replay.arrays())
 
     def restore(self, state: LearnerState) -> None:
-        """Continue from a state of a learner with the same configuration."""
+        """Restore the state of a learner with the same configuration."""
         own = {n: value for n, value in state.tensors.items() if not n.startswith(_TARGET)}
         target_weights = {
             n.removeprefix(_TARGET): v for n, v in state.tensors.items() if n.startswith(_TARGET)

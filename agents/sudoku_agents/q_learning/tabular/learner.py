@@ -89,7 +89,7 @@ class QLearningLearner(Learner):
         return LearnerState(self.table.tensors(), arrays=self.puzzles.arrays())
 
     def restore(self, state: LearnerState) -> None:
-        """Continue from a state of a learner with the same configuration."""
+        """Restore the state of a learner with the same configuration."""
         self.table.restore(state.weights)
         size = self._source.geometry.size
         self.puzzles = FixedPuzzles.from_arrays(state.arrays, self.config.puzzles, size)

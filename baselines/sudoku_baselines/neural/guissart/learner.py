@@ -155,7 +155,7 @@ class GuissartLearner(Learner):
         return replace(self.optimiser.state(), numbers={"begun": self._begun})
 
     def restore(self, state: LearnerState) -> None:
-        """Continue from a state of an equal learner."""
+        """Restore the state of a learner with the same configuration."""
         check_structure(state.numbers, {"begun": 1})
         self.optimiser.restore(state)
         self._begun = state.numbers["begun"]

@@ -24,7 +24,7 @@ from sudoku_learning.networks.factor_graph.features import (
 from sudoku_learning.networks.factor_graph.graph import FactorGraph
 from sudoku_learning.networks.factor_graph.recurrent_state import RecurrentState
 
-MOST_ROUNDS = 10_000  # no weights tell their number, so a file could ask for any
+MOST_ROUNDS = 10_000  # limits untrusted config files: no weight shape constrains rounds
 
 
 @registered("factor-graph")
@@ -37,25 +37,23 @@ class FactorGraphConfig:
     rounds: int = 16
     """rounds of messages while training"""
     test_rounds: int | None = None
-    """rounds while evaluating, at most; without it as many as in training"""
+    """rounds while evaluating, at most; None: as in training"""
     intersections: bool = False
     """give the intersections of two units states of their own"""
     walks: int = 0
-    """give each placement the return probabilities of random walks of at most this length on the
-    board without it, which messages can't compute; slow on large boards; 0 gives none"""
+    """give each placement the return probabilities of random walks up to this length, with the
+    placement removed, which messages can't compute; slow on large boards; 0 gives none"""
     convergence_margin: float | None = None
     """in play a board gets no more rounds once no logit is closer to 0 than this; for networks
     whose logits rate each placement for itself"""
 
     def __post_init__(self) -> None:
-        for name in ("channels", "rounds", "test_rounds"):
-            value = getattr(self, name)
-            if value is None and name == "test_rounds":
-                continue
-            if value is None or value < 1:
-                raise ValueError(f"{name} must be at least 1, not {value}")
-            if value > MOST_ROUNDS and name != "channels":
-                raise ValueError(f"{name} must be at most {MOST_ROUNDS:,}, not {value}")
+        if self.channels < 1:
+            raise ValueError(f"channels must be at least 1, not {self.channels}")
+        if not 1 <= self.rounds <= MOST_ROUNDS:
+            raise ValueError(f"rounds must be 1 to {MOST_ROUNDS:,}, not {self.rounds}")
+        if self.test_rounds is not None and not 1 <= self.test_rounds <= MOST_ROUNDS:
+            raise ValueError(f"test_rounds must be 1 to {MOST_ROUNDS:,}, not {self.test_rounds}")
         most = self.channels + 2
         if self.walks != 0 and (self.walks % 2 or not 4 <= self.walks <= most):
             raise ValueError(
@@ -92,7 +90,11 @@ class FactorGraphBody(nn.Module):
 
     @property
     def rounds(self) -> int:
-        """Rounds of messages in the next call; set it to play with more of them."""
+        """Rounds of messages in the next call.
+
+        The value set here, if any; else `test_rounds` in evaluation mode, if the configuration has
+        them; else `rounds` of the configuration.
+        """
         if self._rounds is not None:
             return self._rounds
         if self.training or self.config.test_rounds is None:
