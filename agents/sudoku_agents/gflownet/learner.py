@@ -39,11 +39,11 @@ from sudoku_learning.training.samplers import SamplingLearner, make_sampler
 from sudoku_learning.training.sampling import split_games
 from sudoku_learning.training.weights import load_weights_of
 
-BALANCE_LOSS = "losses/balance_loss"  # whichever is minimised
-LOG_Z = "losses/log_z"  # of the puzzles drawn, by the network
-BALANCE = (BALANCE_LOSS, LOG_Z)
-LIKELIHOOD = (PLACEMENT_LOSS, SOLVED_SHARE)
-SAMPLED = "curriculum/sampled"  # share of trajectories that ended at a solution
+BALANCE_LOSS = "losses/balance_loss"  # the balance loss chosen by `loss.kind`
+LOG_Z = "losses/log_z"  # mean over the puzzles drawn, by the network
+BALANCE_CURVES = (BALANCE_LOSS, LOG_Z)
+LIKELIHOOD_CURVES = (PLACEMENT_LOSS, SOLVED_SHARE)
+SAMPLE_SUCCESS = "curriculum/sampled"  # share of trajectories that ended at a solution
 
 
 class GFlowNetLearner(SamplingLearner):
@@ -61,34 +61,39 @@ class GFlowNetLearner(SamplingLearner):
         self.network: FlowNetwork = seeded(int(random.numpy.integers(2**32)), make).eval()
         if config.weights is not None:
             load_weights_of(config.weights, self.network)
-        self._balances = config.loss.kind != "maximum-likelihood"
+        self._uses_balance_loss = config.loss.kind != "maximum-likelihood"
         self.optimiser = Optimiser(self.network, config.optimiser)
         self.replay = LabelPool(self._geometry, config.replay)
         self.sampler = make_sampler(partial(TrajectoryWorker, config, source), config.ray)
 
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
-        """Alternate between sampling trajectories from new puzzles and updating the network."""
+        """Draw trajectories from puzzles with the given number of blanks, and update the network.
+
+        A balance loss is minimised after each draw; maximum likelihood updates follow all draws.
+        """
         config = self.config
-        balances = self._balances
         self.optimiser.schedule(progress.share)
         steps = solved = played = 0
         losses = []
         for _ in range(config.updates):
             drawn = self._draw(blanks, random.numpy)
-            if balances:
-                losses.append(self._balance(drawn, random.numpy))
-            found = drawn[drawn.solved]
-            self.replay.add(found.puzzles, found.terminal_boards)
+            if self._uses_balance_loss:
+                losses.append(self._balance_step(drawn, random.numpy))
+            solutions = drawn[drawn.solved]
+            self.replay.add(solutions.puzzles, solutions.terminal_boards)
             steps += int(drawn.lengths.sum())
             solved += int(drawn.solved.sum())
             played += len(drawn)
-        means = np.mean(losses, axis=0) if balances else self._fit_solutions(random.numpy)
-        values = dict(zip(BALANCE if balances else LIKELIHOOD, map(float, means), strict=True))
+        if self._uses_balance_loss:
+            names, means = BALANCE_CURVES, np.mean(losses, axis=0)
+        else:
+            names, means = LIKELIHOOD_CURVES, self._likelihood_updates(random.numpy)
+        values = dict(zip(names, map(float, means), strict=True))
         return Report(
             steps=steps,
             curves={
                 **values,
-                SAMPLED: solved / played,
+                SAMPLE_SUCCESS: solved / played,
                 curves.EPISODIC_LENGTH: steps / played,
                 curves.LEARNING_RATE: self.optimiser.learning_rate,
             },
@@ -117,7 +122,7 @@ class GFlowNetLearner(SamplingLearner):
         tasks = split_games(config.puzzles, blanks, config.ray, rng)
         return Trajectories.concatenate(self.sampler.sample(self.network.state_dict(), tasks))
 
-    def _balance(self, drawn: Trajectories, rng: np.random.Generator) -> tuple[float, float]:
+    def _balance_step(self, drawn: Trajectories, rng: np.random.Generator) -> tuple[float, float]:
         """Update the network on trajectories, and some that lead to solutions found earlier.
 
         Return the loss, and the mean log Z of the drawn puzzles in the last round.
@@ -128,9 +133,10 @@ class GFlowNetLearner(SamplingLearner):
         count = round(config.replayed * config.puzzles)
         if count and len(self.replay):
             chosen = rng.integers(len(self.replay), size=count).repeat(repeats)
-            found = self.replay.puzzles[chosen], self.replay.solutions[chosen]
-            known = sample_backward_trajectories(*found, self._geometry, config.order, rng)
-            trained = Trajectories.concatenate([drawn, known])
+            boards = self.replay.puzzles[chosen], self.replay.solutions[chosen]
+            replayed = sample_backward_trajectories(*boards, self._geometry, config.order, rng)
+            trained = Trajectories.concatenate([drawn, replayed])
+        # The repeats of a puzzle lie next to each other, both drawn and replayed.
         groups = torch.arange(len(trained)) // repeats
         self.network.train()
         estimates = self._estimate(trained)
@@ -140,12 +146,13 @@ class GFlowNetLearner(SamplingLearner):
         log_z = estimates.log_z(config.loss.kind)[-1, : len(drawn)].detach().mean()
         return loss.item(), log_z.item()
 
-    def _fit_solutions(self, rng: np.random.Generator) -> tuple[float, float]:
+    def _likelihood_updates(self, rng: np.random.Generator) -> tuple[float, float]:
         """Make what leads to solutions found earlier likely; return the loss and the solved share.
 
         Source: the forward Kullback-Leibler divergence of Malkin et al., "GFlowNets and variational
-        inference" (2023), from trajectories that the uniform P_B leads back. Over all orders it
-        wants the marginals of each board, which the binary cross entropy of each placement teaches.
+        inference" (2023), on trajectories sampled backward from solutions with uniform P_B.
+        Averaged over orders, the optimum is the per-placement marginals, so they are trained with
+        binary cross entropy.
         """
         if not len(self.replay):
             raise ValueError(
@@ -160,9 +167,11 @@ class GFlowNetLearner(SamplingLearner):
 
     def _estimate(self, trajectories: Trajectories) -> LogZEstimates:
         config = self.config
-        inner = config.loss.kind not in ("trajectory-balance", "log-partition-variance")
+        needs_state_flows = config.loss.kind not in ("trajectory-balance", "log-partition-variance")
         order, reward = config.order, config.reward
-        return log_z_estimates(self.network, trajectories, self._geometry, order, reward, inner)
+        return log_z_estimates(
+            self.network, trajectories, self._geometry, order, reward, needs_state_flows
+        )
 
 
 def _column(curve: str) -> str:

@@ -1,7 +1,7 @@
 """A perceptron that fills the most probable cell first.
 
 Paper: Du, Gao and Hu, "A 4x4 Sudoku solving model based on multi-layer perceptron" (2021): four
-dense layers on the one-hot board, a softmax a cell, one cell filled at a time.
+dense layers on the one-hot board, one softmax per cell, one cell filled at a time.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -25,7 +25,7 @@ from sudoku_learning.training import train_cli
 
 
 class Perceptron(Model):
-    """The network of this module."""
+    """MLP on the one-hot board."""
 
     def __init__(self, config: PerceptronConfig, geometry: Geometry) -> None:
         super().__init__(geometry)
@@ -37,9 +37,9 @@ class Perceptron(Model):
 
     def forward(self, boards: Tensor, state: Tensor | None = None) -> ModelOutput:
         """See `Model`."""
-        found = self.layers(one_hot(boards).flatten(1))
-        found = found.view(1, len(boards), self.geometry.num_cells, self.geometry.size)
-        return ModelOutput(torch.log_softmax(found, 3))
+        logits = self.layers(one_hot(boards).flatten(1))
+        one_round = (1, len(boards), self.geometry.num_cells, self.geometry.size)
+        return ModelOutput(torch.log_softmax(logits.view(one_round), 3))
 
 
 @registered("neural/mlp")
@@ -47,7 +47,7 @@ class Perceptron(Model):
 class PerceptronConfig(ModelConfig):
     """The sizes of a perceptron."""
 
-    network = Perceptron
+    network: ClassVar[Any] = Perceptron
 
     hidden: tuple[int, ...] = (256, 256, 256)
     """widths of the hidden layers"""

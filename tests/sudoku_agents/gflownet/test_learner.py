@@ -13,7 +13,7 @@ from sudoku_agents.gflownet.learner import (
     BALANCE_LOSS,
     LOG_Z,
     PLACEMENT_LOSS,
-    SAMPLED,
+    SAMPLE_SUCCESS,
     GFlowNetLearner,
     main,
 )
@@ -125,8 +125,8 @@ def test_a_short_run_learns_what_chance_does_not(tmp_path, kind):
         load_policy(f"{tmp_path / 'run'}?threshold=9&sample=true")
     assert evaluate(greedy, part).completion_rate > drawn.completion_rate
     found = read_curves(tmp_path / "run")
-    assert {BALANCE_LOSS, LOG_Z, SAMPLED, COMPLETION_RATE, BLANKS_LEVEL} <= found.keys()
-    assert found[SAMPLED][1][-1] > found[SAMPLED][1][0]
+    assert {BALANCE_LOSS, LOG_Z, SAMPLE_SUCCESS, COMPLETION_RATE, BLANKS_LEVEL} <= found.keys()
+    assert found[SAMPLE_SUCCESS][1][-1] > found[SAMPLE_SUCCESS][1][0]
 
 
 @pytest.mark.parametrize(
