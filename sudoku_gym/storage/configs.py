@@ -31,10 +31,10 @@ def registered(tag: str) -> Callable[[type[T]], type[T]]:
     """
 
     def register(of: type[T]) -> type[T]:
-        known = _CLASSES.get(tag)
+        known = _CLASSES.get(tag, of)
         # Compared by name: a reloaded module registers its classes again.
-        if known is not None and _full_name(known) != _full_name(of):
-            raise ValueError(f"the tag {tag!r} belongs to {_full_name(known)}")
+        if (known.__module__, known.__qualname__) != (of.__module__, of.__qualname__):
+            raise ValueError(f"the tag {tag!r} belongs to {known.__module__}.{known.__qualname__}")
         _CLASSES[tag] = of
         _TAGS[of] = tag
         return of
@@ -163,10 +163,6 @@ def _construct(of: type[T], data: Mapping[str, Any], where: str) -> T:
         return of(**values)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{where}: {error}") from None
-
-
-def _full_name(of: type[Any]) -> str:
-    return f"{of.__module__}.{of.__qualname__}"
 
 
 def _shortened(value: Any) -> str:

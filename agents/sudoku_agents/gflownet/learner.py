@@ -67,10 +67,7 @@ class GFlowNetLearner(SamplingLearner):
         self.sampler = make_sampler(partial(TrajectoryWorker, config, source), config.ray)
 
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
-        """Draw trajectories from puzzles with the given number of blanks, and update the network.
-
-        A balance loss is minimised after each draw; maximum likelihood updates follow all draws.
-        """
+        """Draw trajectories from puzzles with the given number of blanks; update the network."""
         config = self.config
         self.optimiser.schedule(progress.share)
         steps = solved = played = 0

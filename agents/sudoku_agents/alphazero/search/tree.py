@@ -130,10 +130,7 @@ def uncounted_trees(trees):
 
 @inlined
 def add_node(trees, game):
-    """Return a node that is not expanded; the caller sets up its position.
-
-    Its first edge, raw value and sum of priors stay uninitialised until it is expanded.
-    """
+    """Return a node; its position, first edge, raw value and prior sum are left uninitialised."""
     node = trees.tree_size[game, NUM_NODES]
     trees.tree_size[game, NUM_NODES] = node + 1
     trees.node_num_edges[game, node] = 0

@@ -90,11 +90,7 @@ class FactorGraphBody(nn.Module):
 
     @property
     def rounds(self) -> int:
-        """Rounds of messages in the next call.
-
-        The value set here, if any; else `test_rounds` in evaluation mode, if the configuration has
-        them; else `rounds` of the configuration.
-        """
+        """Rounds of the next call: as set here, else (evaluating) `test_rounds`, else `rounds`."""
         if self._rounds is not None:
             return self._rounds
         if self.training or self.config.test_rounds is None:
