@@ -30,8 +30,8 @@ _FLOOR_COLOUR = "#444444"
 _FLOOR_STYLES = ("--", ":", "-.")
 _COLUMNS = 3
 _DECADES = 2  # a loss that spans more than this many is drawn on a logarithmic axis
-_ALIKE = 10  # largest ratio between the maxima of curves that share an axis
-_SMALL = 1e-5  # the lower end of logarithmic axes: some losses fall to 0
+_MAX_SCALE_RATIO = 10  # curves share an axis if their maxima differ by at most this factor
+_LOG_AXIS_MIN = 1e-5  # the lower end of logarithmic axes: some losses fall to 0
 _NO_FLOORS: Floors = MappingProxyType({})
 
 
@@ -78,21 +78,22 @@ def plot_runs(
         raise ValueError(
             f"{len(folders)} folders can't be told apart: compare {len(_COLOURS)} at most"
         )
-    lines = {os.fspath(folder): _read_runs(folder) for folder in folders}
-    runs = [run for part in lines.values() for run in part]
+    runs_by_folder = {os.fspath(folder): _read_runs(folder) for folder in folders}
+    runs = [run for part in runs_by_folder.values() for run in part]
     _check_floors(floors, runs)
     panels = panels_of(runs, apart=floors)
     if not compare:
-        lines = {"": runs}
+        runs_by_folder = {"": runs}
     figure = _figure(len(panels))
     for axes, panel in zip(figure.axes, panels, strict=False):
-        _draw_panel(axes, panel, lines, floors)
+        _draw_panel(axes, panel, runs_by_folder, floors, compare)
     for axes in figure.axes[len(panels) :]:
         axes.set_visible(False)
     if compare:
-        handles = [Line2D([], [], color=colour, linewidth=2) for colour in _COLOURS[: len(lines)]]
-        names = _shown(lines)
-        _spell_out(figure.legend(handles, names, loc="outside upper left", ncols=4, frameon=False))
+        names = _legend_safe(runs_by_folder)
+        handles = [Line2D([], [], color=colour, linewidth=2) for colour in _COLOURS[: len(names)]]
+        legend = figure.legend(handles, names, loc="outside upper left", ncols=4, frameon=False)
+        _disable_mathtext(legend)
     with atomic_write(path) as temporary:
         figure.savefig(temporary, dpi=130, format="png")
 
@@ -117,7 +118,7 @@ def panels_of(runs: Runs, apart: Collection[str] = ()) -> list[Panel]:
         )
     if not panels:
         raise ValueError(f"the runs hold no curve of a group to draw: {', '.join(curves.GROUPS)}")
-    return [part for panel in panels for part in _set_apart(panel, apart)]
+    return [part for panel in panels for part in _split_out(panel, apart)]
 
 
 def mean_and_range(runs: Runs, tag: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -131,7 +132,8 @@ def mean_and_range(runs: Runs, tag: str) -> tuple[NDArray[np.float64], NDArray[n
         return np.empty(0), np.empty((3, 0))
     steps = np.unique(np.concatenate([np.asarray(at, np.float64) for at, _ in points]))
     values = np.array([np.interp(steps, *point, np.nan, np.nan) for point in points])
-    return steps, np.array([kind(values, axis=0) for kind in (np.nanmean, np.nanmin, np.nanmax)])
+    reductions = (np.nanmean, np.nanmin, np.nanmax)
+    return steps, np.array([reduce(values, axis=0) for reduce in reductions])
 
 
 def _panels_of_group(group: str, values: dict[str, NDArray[np.float64]]) -> list[Panel]:
@@ -148,15 +150,15 @@ def _panels_of_group(group: str, values: dict[str, NDArray[np.float64]]) -> list
     return [
         *(Panel(group, (tag,)) for tag in alone),
         *(Panel(group, tags, "share") for tags in _chunks(shares)),
-        *(Panel(group, tags) for alike in _alike(others) for tags in _chunks(alike)),
+        *(Panel(group, tags) for alike in _group_by_magnitude(others) for tags in _chunks(alike)),
         *(Panel(group, tags, "log") for tags in _chunks(losses)),
     ]
 
 
-def _set_apart(panel: Panel, tags: Collection[str]) -> Iterator[Panel]:
-    """Split a panel: those of the tags that it holds each alone, then what is left of it."""
-    left = tuple(tag for tag in panel.tags if tag not in tags)
-    for part in (*((tag,) for tag in panel.tags if tag in tags), left):
+def _split_out(panel: Panel, tags: Collection[str]) -> Iterator[Panel]:
+    """Split a panel: one with each listed tag, then one with the rest."""
+    rest = tuple(tag for tag in panel.tags if tag not in tags)
+    for part in (*((tag,) for tag in panel.tags if tag in tags), rest):
         if part:
             yield replace(panel, tags=part)
 
@@ -173,16 +175,17 @@ def _check_floors(floors: Floors, runs: Runs) -> None:
 
 
 def _spans_decades(values: NDArray[np.float64]) -> bool:
-    """Whether a logarithmic axis serves; zeros count as small, below zero there is none."""
-    return bool(values.min() >= 0 and values.max() > 10**_DECADES * max(values.min(), _SMALL))
+    """Whether to use a log axis: no negative values, over 2 decades; zeros are clipped."""
+    low, high = values.min(), values.max()
+    return bool(low >= 0 and high > 10**_DECADES * max(low, _LOG_AXIS_MIN))
 
 
-def _alike(sizes: dict[str, float]) -> list[list[str]]:
+def _group_by_magnitude(sizes: dict[str, float]) -> list[list[str]]:
     """Group tags by the size of their values, the largest first."""
     groups: list[list[str]] = []
     largest = inf
     for tag in sorted(sizes, key=lambda tag: -sizes[tag]):
-        if not groups or sizes[tag] * _ALIKE < largest:
+        if not groups or sizes[tag] * _MAX_SCALE_RATIO < largest:
             groups.append([])
             largest = sizes[tag]
         groups[-1].append(tag)
@@ -222,12 +225,13 @@ def _figure(panels: int) -> Figure:
     return figure
 
 
-def _draw_panel(axes: Axes, panel: Panel, lines: dict[str, Runs], floors: Floors) -> None:
-    """Draw some curves: colours stand for folders, or, of a single folder, for the curves."""
-    compare = len(lines) > 1
+def _draw_panel(
+    axes: Axes, panel: Panel, runs_by_folder: dict[str, Runs], floors: Floors, compare: bool
+) -> None:
+    """Draw some curves: colours stand for the folders if they are compared, else for the curves."""
     for number, tag in enumerate(panel.tags):
         style = _STYLES[number] if compare else "-"
-        for index, runs in enumerate(lines.values()):
+        for index, runs in enumerate(runs_by_folder.values()):
             steps, (mean, low, high) = mean_and_range(runs, tag)
             if not steps.size:
                 continue
@@ -237,10 +241,10 @@ def _draw_panel(axes: Axes, panel: Panel, lines: dict[str, Runs], floors: Floors
                 axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
         if len(panel.tags) > 1:
             colour = "black" if compare else _COLOURS[number]
-            axes.plot([], [], style, color=colour, label=_shown([_label(tag)])[0])
+            axes.plot([], [], style, color=colour, label=_legend_safe([_label(tag)])[0])
         heights = floors.get(tag, {})
         for name, height, dashes in zip(
-            _shown(heights), heights.values(), _FLOOR_STYLES, strict=False
+            _legend_safe(heights), heights.values(), _FLOOR_STYLES, strict=False
         ):
             axes.axhline(height, color=_FLOOR_COLOUR, linestyle=dashes, linewidth=1.2, label=name)
     axes.set_title(panel.title, loc="left", parse_math=False)
@@ -250,7 +254,7 @@ def _draw_panel(axes: Axes, panel: Panel, lines: dict[str, Runs], floors: Floors
     axes.spines[["top", "right"]].set_visible(False)
     _set_scales(axes, panel.scale)
     if axes.get_legend_handles_labels()[1]:
-        _spell_out(axes.legend(frameon=False, fontsize="small"))
+        _disable_mathtext(axes.legend(frameon=False, fontsize="small"))
 
 
 def _set_scales(axes: Axes, scale: str) -> None:
@@ -261,19 +265,20 @@ def _set_scales(axes: Axes, scale: str) -> None:
         axes.set_ylim(-0.02, 1.02)
     elif scale == "log":
         axes.set_yscale("log")
-        axes.set_ylim(10 ** floor(log10(max(low, _SMALL))), 10 ** ceil(log10(max(high, _SMALL))))
+        low, high = max(low, _LOG_AXIS_MIN), max(high, _LOG_AXIS_MIN)
+        axes.set_ylim(10 ** floor(log10(low)), 10 ** ceil(log10(high)))
     else:
         axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
         if high >= 10_000:
             axes.yaxis.set_major_formatter(EngFormatter(sep=""))
 
 
-def _shown(names: Iterable[str]) -> list[str]:
+def _legend_safe(names: Iterable[str]) -> list[str]:
     """Return names as matplotlib shows them all: what starts with _ it would leave out."""
     return [f" {name}" if name.startswith("_") else name for name in names]
 
 
-def _spell_out(legend: Legend) -> None:
+def _disable_mathtext(legend: Legend) -> None:
     """Keep matplotlib from parsing text between dollar signs as formulas."""
     for text in legend.get_texts():
         text.set_parse_math(False)

@@ -95,8 +95,8 @@ def test_a_legend_shows_names_as_they_are(tmp_path):
     from matplotlib.lines import Line2D
 
     figure = Figure()
-    legend = figure.legend([Line2D([], []) for _ in NAMES], plots._shown(NAMES))
-    plots._spell_out(legend)
+    legend = figure.legend([Line2D([], []) for _ in NAMES], plots._legend_safe(NAMES))
+    plots._disable_mathtext(legend)
     assert [text.get_text().strip() for text in legend.get_texts()] == [n.strip() for n in NAMES]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")

@@ -77,6 +77,18 @@ def test_folders_are_compared_by_colour(tmp_path):
         assert (level == orange).all(2).any() == expected
 
 
+def test_a_single_compared_folder_has_the_colour_of_the_legend(tmp_path):
+    with CurveWriter(tmp_path / "run") as writer:
+        for step in range(10):
+            writer.add_scalars({ENTROPY: 0.4, POLICY_LOSS: 0.5}, step)
+    plot_runs([tmp_path / "run"], tmp_path / "alone.png")
+    plot_runs([tmp_path / "run"], tmp_path / "compared.png", compare=True)
+    orange = (230, 159, 0)  # of a second curve, or of a second folder
+    for name, expected in (("alone", True), ("compared", False)):
+        picture = np.asarray(Image.open(tmp_path / f"{name}.png").convert("RGB"))
+        assert (picture == orange).all(2).any() == expected
+
+
 def test_mean_and_range_interpolate_and_ignore_what_a_run_has_not_reached():
     runs = [
         {BLANKS_LEVEL: ([0, 10], [0.0, 10.0])},
