@@ -132,8 +132,7 @@ def mean_and_range(runs: Runs, tag: str) -> tuple[NDArray[np.float64], NDArray[n
         return np.empty(0), np.empty((3, 0))
     steps = np.unique(np.concatenate([np.asarray(at, np.float64) for at, _ in points]))
     values = np.array([np.interp(steps, *point, np.nan, np.nan) for point in points])
-    reductions = (np.nanmean, np.nanmin, np.nanmax)
-    return steps, np.array([reduce(values, axis=0) for reduce in reductions])
+    return steps, np.array([f(values, axis=0) for f in (np.nanmean, np.nanmin, np.nanmax)])
 
 
 def _panels_of_group(group: str, values: dict[str, NDArray[np.float64]]) -> list[Panel]:
