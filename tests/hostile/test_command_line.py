@@ -157,7 +157,7 @@ COMMANDS = [
     ("leaderboard --out l.json --only me", "no row is called 'me'"),
     ("leaderboard --out l.json --sets 5x5", "no set is called '5x5'"),
     ("leaderboard --out l.json --add me", "no policy 'me'"),
-    ("leaderboard --out l.json --add os:system", "a module of Python"),
+    ("leaderboard --out l.json --add os:system", "in Python's standard library"),
     ("leaderboard --out l.json --add solver?x=1", "has no option x"),
     ("leaderboard --out l.json --add folder", "folder is no checkpoint"),
     ("leaderboard --out l.json --again me", "'me' can't be played again"),
