@@ -216,7 +216,7 @@ RESUMING = [
     ("replay.npz", in_arrays("actions", lambda each: each.astype(int)), "must be uint16"),
     ("replay.npz", in_arrays("boards", lambda each: each * 0 + np.int8(1)), "not blank"),
     ("replay.npz", in_arrays("shares", lambda each: each * np.float32(0)), "not above 0"),
-    ("replay.npz", in_arrays("shares", lambda each: each * np.float32(NAN)), "not above 0"),
+    ("replay.npz", in_arrays("shares", lambda each: each * np.float32(NAN)), "not all finite"),
     ("replay.npz", in_arrays("shares", lambda each: -each), "not above 0"),
     ("replay.npz", in_arrays("shares", lambda each: each / np.float32(2)), "do not sum to 1"),
     ("replay.npz", in_arrays("returns", lambda each: each * np.float32(NAN)), "not all finite"),
