@@ -7,7 +7,7 @@ forward alone. Plain torch gets boards in batches of 16, where it is fastest.
 
 The arithmetic limit divides the vector instructions that the rounds can't do without by the rate
 this core reaches on registers alone, running nothing else. A round takes 5 H**2 numbers multiplied
-and added for each placement, 35 instructions a channel for each seat (an exponential, a logarithm,
+and added for each placement, 35 instructions a channel for each edge (an exponential, a logarithm,
 three sums) and 45 for each placement's gates. To train, a board's rounds are run twice, and walking
 back takes 10 H**2, 25 and 10. Intersections are not counted.
 

@@ -1,11 +1,11 @@
-"""Supervised networks: equal training time, few puzzles, longer thoughts, Guissart's search.
+"""Supervised networks: equal training time, few puzzles, segments of rounds, Guissart's search.
 
 Each part runs unattended, writes its JSON row by row, and goes on where it was stopped when it is
 started again with the same options.
 
     python benchmarks/neural_9x9.py nine --out docs/results/neural-nine.json
     python benchmarks/neural_9x9.py distinct --out docs/results/neural-distinct.json
-    python benchmarks/neural_9x9.py thinking --out docs/results/neural-thinking.json
+    python benchmarks/neural_9x9.py segments --out docs/results/neural-segments.json
     python benchmarks/neural_9x9.py guissart --out docs/results/neural-guissart.json
 """
 
@@ -138,18 +138,18 @@ class DistinctPuzzles(Options):
             play(results, base | {"seed": seed, "mode": "surest"}, policy, chosen, grades=True)
 
 
-THOUGHTS = {
+SEGMENTS = {
     "one segment": {"segments": 1, "stay_probability": 0.0},
     "up to 8 segments": {"segments": 8, "stay_probability": 0.0},
-    "up to 8 segments, boards that are read linger": {"segments": 8, "stay_probability": 0.5},
+    "up to 8 segments, solved boards may stay": {"segments": 8, "stay_probability": 0.5},
 }
 
 
 @dataclass(frozen=True, kw_only=True)
-class LongerThoughts(Options):
-    """The factor-graph body, with and without going on where the last update stopped."""
+class SegmentTraining(Options):
+    """The factor-graph body, with and without continuing from the last update's recurrent state."""
 
-    models: tuple[str, ...] = tuple(THOUGHTS)
+    models: tuple[str, ...] = tuple(SEGMENTS)
     """which of them"""
     channels: int = 16
     """width of the body"""
@@ -163,7 +163,7 @@ class LongerThoughts(Options):
     def run(self, results: Results) -> None:
         """Train and play whatever the file lacks."""
         for name in self.models:
-            how = THOUGHTS[name]
+            how = SEGMENTS[name]
             key = {"model": name, "channels": self.channels, "seed": self.seed}
             label = f"{name.replace(' ', '-').replace(',', '')}-{self.channels}-{self.seed}"
             run = self.runs / label
@@ -283,7 +283,7 @@ def nine(name: str, run: Path, seed: int, parts: PuzzlesConfig) -> LabelledConfi
 PARTS = {
     "nine": EqualTime,
     "distinct": DistinctPuzzles,
-    "thinking": LongerThoughts,
+    "segments": SegmentTraining,
     "guissart": GuissartFigures,
 }
 

@@ -72,8 +72,8 @@ def main(argv=None):
 
     console.rule("2. Minimal 9x9 puzzles of the test split")
     untrained = {
-        "before training": thinking(before, rounds, config.threshold),
-        "untrained, luckiest of ten": thinking(luckiest(config), rounds, config.threshold),
+        "before training": policy_of(before, rounds, config.threshold),
+        "untrained, luckiest of ten": policy_of(luckiest(config), rounds, config.threshold),
     }
     trained = load_policy(config.run, rounds=rounds)
     retry = load_policy(config.run, rounds=rounds, search="retry")
@@ -167,8 +167,8 @@ def luckiest(config):
     )
 
 
-def thinking(network, rounds, threshold):
-    """Return the policy of a network that takes so many rounds each time that it is asked."""
+def policy_of(network, rounds, threshold):
+    """Return the greedy policy of a network with the given number of rounds an evaluation."""
     network.body.rounds = rounds
     return AlphaZeroPolicy(network, threshold=threshold)
 

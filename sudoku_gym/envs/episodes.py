@@ -4,7 +4,7 @@ The single and the vector environment both call `step_board`, so they cannot dif
 `state` is that of `sudoku_gym.kernels.layout`, with the columns of `counts` below added.
 """
 
-# mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
+# mypy: disable-error-code="no-untyped-def"
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from sudoku_gym.compiler.jit import njit
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+# mypy: disable-error-code="no-untyped-def"
 
 FULL, OPEN, DEAD = 0, 1, 2
 

@@ -78,12 +78,12 @@ def test_equal_time(tmp_path, monkeypatch):
     assert run(neural_9x9, tmp_path, *part, "--count", "30", "--distinct", "10") == rows
 
 
-def test_longer_thoughts(tmp_path, monkeypatch):
+def test_segments(tmp_path, monkeypatch):
     monkeypatch.setattr(neural_9x9, "nine", small)
-    part = ("thinking", "--minutes", "0.005", "--sets", "6x6", "--rounds", "2", "4")
+    part = ("segments", "--minutes", "0.005", "--sets", "6x6", "--rounds", "2", "4")
     rows = run(neural_9x9, tmp_path, *part, "--channels", "8", "--count", "30", "--distinct", "10")
     played = [(row["model"], row["rounds"]) for row in rows if "rounds" in row]
-    assert played == [(name, rounds) for name in neural_9x9.THOUGHTS for rounds in (2, 4)]
+    assert played == [(name, rounds) for name in neural_9x9.SEGMENTS for rounds in (2, 4)]
     runs = [json.loads(path.read_text()) for path in sorted(tmp_path.glob("**/[ou]*/config.json"))]
     assert len(runs) == 3
     assert sorted(

@@ -11,7 +11,7 @@ from sudoku_learning.networks.factor_graph.graph import FactorGraph
 
 
 def constraints_of(graph):
-    """The constraint of each seat."""
+    """The constraint of each edge."""
     return np.repeat(np.arange(len(graph.factor_ptr) - 1), np.diff(graph.factor_ptr))
 
 

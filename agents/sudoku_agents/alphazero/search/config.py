@@ -20,7 +20,7 @@ from sudoku_gym.kernels.layout import (
 )
 from sudoku_gym.storage.checks import check_counts
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
+# mypy: disable-error-code="no-untyped-def"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from sudoku_agents.alphazero.search.selection import is_eligible, mixed_value, q
 from sudoku_agents.alphazero.search.tree import uncounted_trees
 from sudoku_gym.compiler.jit import inlined, njit
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+# mypy: disable-error-code="no-untyped-def"
 
 # columns of `Trees.root_halving`: how many visits the next move has had so far; how many moves are
 # left in this round; how many rounds in this phase; how many moves take part; how many did at first

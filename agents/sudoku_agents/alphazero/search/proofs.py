@@ -16,7 +16,7 @@ from sudoku_gym.compiler.intrinsics import popcount
 from sudoku_gym.compiler.jit import inlined
 from sudoku_gym.kernels.moves import candidates_of, copy_row, word_and_bit
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
+# mypy: disable-error-code="no-untyped-def,call-arg"
 
 UNPROVEN, WON, LOST = range(3)
 

@@ -15,7 +15,7 @@ from sudoku_agents.alphazero.search.tree import uncounted_trees
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.kernels.endings import SPARSE
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+# mypy: disable-error-code="no-untyped-def"
 
 
 @dataclass(frozen=True)

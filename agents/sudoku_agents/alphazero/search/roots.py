@@ -23,7 +23,7 @@ from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.kernels.endings import SPARSE
 from sudoku_gym.kernels.moves import copy_position, copy_row, set_up
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,var-annotated"
+# mypy: disable-error-code="no-untyped-def"
 
 
 @njit(cache=True)

@@ -14,7 +14,7 @@ import numpy as np
 from sudoku_agents.alphazero.search.proofs import LOST
 from sudoku_gym.compiler.jit import inlined
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+# mypy: disable-error-code="no-untyped-def"
 
 
 @inlined

@@ -31,7 +31,7 @@ from sudoku_gym.kernels.endings import SPARSE, end_value, is_over, state_is_solv
 from sudoku_gym.kernels.masks import write_mask
 from sudoku_gym.kernels.moves import copy_position, copy_row, place
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
+# mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
 
 
 @njit(cache=True)

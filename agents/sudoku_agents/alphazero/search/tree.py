@@ -24,7 +24,7 @@ from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.layout import BoardState, new_state
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
+# mypy: disable-error-code="no-untyped-def,call-arg"
 
 NUM_NODES, NUM_EDGES = range(2)  # columns of `Trees.tree_size`
 

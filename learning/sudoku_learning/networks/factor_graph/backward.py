@@ -39,7 +39,7 @@ from sudoku_learning.networks.factor_graph.products import (
 )
 from sudoku_learning.networks.factor_graph.vectors import LANES, inner, load, store
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
+# mypy: disable-error-code="no-untyped-def,call-arg"
 
 _Floats = NDArray[np.float32]
 

@@ -30,7 +30,7 @@ from sudoku_learning.networks.factor_graph.products import ROWS, add_product, fi
 from sudoku_learning.networks.factor_graph.recurrent_state import load_state, store_state
 from sudoku_learning.networks.factor_graph.vectors import LANES, inner, load, store
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
+# mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
 
 _Floats = NDArray[np.float32]
 

@@ -18,7 +18,7 @@ from sudoku_learning.networks.factor_graph.intersections import pack_intersectio
 from sudoku_learning.networks.factor_graph.vectors import inner
 from sudoku_learning.networks.factor_graph.walks import walk_features
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+# mypy: disable-error-code="no-untyped-def"
 
 
 class FactorGraph(NamedTuple):

@@ -12,7 +12,7 @@ from sudoku_gym.compiler.jit import njit
 from sudoku_learning.networks.factor_graph.messages import EPSILON, MESSAGE_SCALE
 from sudoku_learning.networks.factor_graph.vectors import LANES, inner, load, log, spread, store
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
+# mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
 
 
 @njit(cache=True, nogil=True)

@@ -22,7 +22,7 @@ from sudoku_learning.networks.factor_graph.vectors import (
     where_between,
 )
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated,arg-type"
+# mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
 
 MAX_LOG_MESSAGE = 7.0
 EPSILON = 1e-3

@@ -15,7 +15,7 @@ from sudoku_learning.networks.factor_graph.vectors import (
     store,
 )
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
+# mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
 
 ROWS = 8
 

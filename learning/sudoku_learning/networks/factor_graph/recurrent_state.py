@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sudoku_learning.networks.factor_graph.graph import FactorGraph
 from sudoku_learning.networks.factor_graph.vectors import LANES, inner, load, store
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
+# mypy: disable-error-code="no-untyped-def,call-arg"
 
 
 class RecurrentState(NamedTuple):

@@ -26,7 +26,7 @@ from sudoku_learning.networks.factor_graph.vectors import (
     store,
 )
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated"
+# mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
 
 _EPSILON = 1e-3
 _SCALE = 0.5
