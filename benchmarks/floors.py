@@ -100,7 +100,7 @@ def page(rows: Sequence[Row], command: str) -> str:
             "## By grade, puzzles as stored\n",
             table_of(rows, "grade"),
             "\n## By number of blanks\n",
-            "Cells of the same puzzles are revealed until so many blanks are left.\n",
+            "Cells of the same puzzles are revealed until that many blanks are left.\n",
             table_of(rows, "blanks"),
             "",
         ]
