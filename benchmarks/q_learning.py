@@ -124,7 +124,7 @@ def tabular(config: Config) -> Iterator[Row]:
             trained, seconds = train(settings, QLearningLearner)
             learner = trained.learner
             count = len(learner.puzzles.solutions)
-            own = learner.puzzles.boards(np.arange(count), np.full(count, 8))
+            own = learner.puzzles.with_blanks(np.arange(count), np.full(count, 8))
             more = {"seconds": seconds, "steps": trained.steps, "states": len(learner.table)}
             name = f"{algorithm}, seed {seed}"
             policy = learner.policy()

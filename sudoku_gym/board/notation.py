@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sudoku_gym.geometry import MAX_SIZE, Geometry, geometry_for
 
 SYMBOLS = ".123456789ABCDEFGHIJKLMNOP"
+"""The symbol of each digit, `.` for a blank."""
 _VALUES = {symbol: digit for digit, symbol in enumerate(SYMBOLS)} | {"0": 0}
 _VALUES |= {symbol.lower(): digit for symbol, digit in _VALUES.items()}
 _SEPARATORS = frozenset(" \t\r\n|+-,;")

@@ -12,12 +12,16 @@ from importlib.util import find_spec
 from operator import attrgetter
 from typing import Any
 
-# The groups of entry points:
-POLICIES = "sudoku_gym.policies"  # classes and functions that make policies
-TRAINERS = "sudoku_gym.trainers"  # main functions of `sudoku-gym train NAME`
-PLOTTERS = "sudoku_gym.plotters"  # plot functions of `sudoku-gym plot`; it has one entry, `curves`
-LEADERBOARD = "sudoku_gym.leaderboard"  # `{policy: kind}`, rows of the leaderboard and their kinds
-DEFAULT_POLICIES = "sudoku_gym.default_policies"  # by command, see `default_policies`
+POLICIES = "sudoku_gym.policies"
+"""The entry-point group of classes and functions that make policies."""
+TRAINERS = "sudoku_gym.trainers"
+"""The entry-point group of the main functions of `sudoku-gym train NAME`."""
+PLOTTERS = "sudoku_gym.plotters"
+"""The entry-point group of the functions of `sudoku-gym plot`; it has one entry, `curves`."""
+LEADERBOARD = "sudoku_gym.leaderboard"
+"""The entry-point group of the leaderboard's rows: `{policy: kind}`."""
+DEFAULT_POLICIES = "sudoku_gym.default_policies"
+"""The entry-point group of the policies that commands take by default, by command."""
 
 EXTRA_OF_MODULE = {
     "torch": "agents",
