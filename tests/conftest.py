@@ -24,11 +24,16 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark as slow what starts Ray or a browser, and what runs whole programs."""
+    """Mark as slow what starts Ray or a browser, and what runs whole programs.
+
+    Each file is a group, so that what it needs is compiled, or trained, by one process alone.
+    """
     for item in items:
         programs = item.path.name == "test_examples.py" or "benchmark" in item.path.name
         if programs or item.path.parent.name == "browser" or "ray_cluster" in item.fixturenames:
             item.add_marker("slow")
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
 
 
 @pytest.fixture(autouse=True)
