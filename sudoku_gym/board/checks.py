@@ -26,16 +26,16 @@ def as_boards(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np
         raise ValueError(
             f"boards must be [B, N, N], not {list(array.shape)} (one board: board[None])"
         )
-    if not np.issubdtype(array.dtype, np.integer):
+    if array.dtype.kind not in "iu":
         raise TypeError(f"boards must hold integers, not {array.dtype}")
     size = array.shape[1]
-    name = geometry_for(size, geometry).name
-    wrong = (array < 0) | (array > size)
-    if wrong.any():
-        index, row, column = (int(i[0]) for i in np.nonzero(wrong))
+    geometry = geometry_for(size, geometry)
+    # Read as unsigned, a negative number is a large one.
+    if array.view(array.dtype.str.replace("i", "u")).max(initial=0) > size:
+        index, row, column = np.argwhere((array < 0) | (array > size))[0].tolist()
         raise ValueError(
             f"board {index}, row {row + 1}, column {column + 1}: {array[index, row, column]} is no "
-            f"digit of a {name} board (use 1 to {size}, and 0 for a blank)"
+            f"digit of a {geometry.name} board (use 1 to {size}, and 0 for a blank)"
         )
     return np.ascontiguousarray(array, np.int8)
 

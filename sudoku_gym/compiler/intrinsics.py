@@ -13,6 +13,8 @@ from numba.np.arrayobj import populate_array
 _BYTE = ir.IntType(8)
 _BYTES = ir.VectorType(_BYTE, 64)
 _BITS = ir.VectorType(ir.IntType(1), 64)
+_HALF = ir.VectorType(_BYTE, 32)
+_HALF_BITS = ir.VectorType(ir.IntType(1), 32)
 
 
 @intrinsic
@@ -123,12 +125,58 @@ def spread_bits(_typing, word, array, row, column):
     return types.none(types.uint64, array, row, column), generate
 
 
+@intrinsic
+def equal_bytes(_typing, array, row, column, value):
+    """Return which of the 32 bytes from `array[row, column]` on have a value, as bits of a uint32.
+
+    The value is uint8.
+    """
+
+    def generate(context, builder, signature, arguments):
+        pointer = _address(context, builder, signature, arguments)
+        values = builder.load(builder.bitcast(pointer, _HALF.as_pointer()), align=1)
+        equal = builder.icmp_unsigned("==", values, _repeated(builder, arguments[3]))
+        return builder.bitcast(equal, ir.IntType(32))
+
+    return types.uint32(array, row, column, types.uint8), generate
+
+
+@intrinsic
+def put_bytes(_typing, array, row, column, value, bits):
+    """Write a value, uint8, where bits of a uint32 are set, to 32 bytes from `array[row, column]`.
+
+    The other bytes are read and written as they are.
+    """
+
+    def generate(context, builder, signature, arguments):
+        pointer = builder.bitcast(
+            _address(context, builder, signature, arguments), _HALF.as_pointer()
+        )
+        chosen = builder.bitcast(arguments[4], _HALF_BITS)
+        values = builder.load(pointer, align=1)
+        values = builder.select(chosen, _repeated(builder, arguments[3]), values)
+        builder.store(values, pointer, align=1)
+        return context.get_dummy_value()
+
+    return types.none(array, row, column, types.uint8, types.uint32), generate
+
+
+def _repeated(builder, byte):
+    """Return 32 times the same byte."""
+    nothing = ir.Constant(_HALF, ir.Undefined)
+    return builder.shuffle_vector(
+        builder.insert_element(nothing, byte, ir.IntType(32)(0)),
+        nothing,
+        ir.Constant(ir.VectorType(ir.IntType(32), 32), [0] * 32),
+    )
+
+
 def _address(context, builder, signature, arguments):
-    """Return where `array[row, column]` lies, for arguments `(array, row, column)`."""
+    """Return where `array[row, column]` lies, for arguments `(array, row, column, ...)`."""
     view = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=arguments[0])
     row, column = (
         context.cast(builder, value, kind, types.intp)
-        for value, kind in zip(arguments[1:], signature.args[1:], strict=True)
+        for value, kind in zip(arguments[1:3], signature.args[1:3], strict=True)
     )
     strides = cgutils.unpack_tuple(builder, view.strides, 2)
     offset = builder.add(builder.mul(row, strides[0]), builder.mul(column, strides[1]))

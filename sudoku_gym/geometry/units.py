@@ -85,6 +85,7 @@ class Geometry:
         return Geometry(name, regions, box_shape=(height, width))
 
     @staticmethod
+    @cache
     def standard(size: int) -> Geometry:
         """Return the board whose boxes are as near to square as N allows, height <= width.
 
@@ -134,7 +135,9 @@ class Geometry:
         return (0, 0) if self.box_shape is None or has_extra_units else self.box_shape
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Geometry) and np.array_equal(self.units, other.units)
+        return self is other or (
+            isinstance(other, Geometry) and np.array_equal(self.units, other.units)
+        )
 
     def __hash__(self) -> int:
         return hash(self.units.tobytes())

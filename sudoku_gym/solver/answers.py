@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.solver import depth_first, lane_sharing
 from sudoku_gym.solver.cover_bits import cover_tables
-from sudoku_gym.solver.depth_first import search_boards
 
+_STANDARD_9X9 = Geometry.standard(9)
 NODE_LIMIT = 1_000_000
 """Candidates tried on one board before it is left undecided."""
 
@@ -55,12 +56,17 @@ def find_solutions(
         )
     flat, geometry = board.flat_boards(boards, geometry)
     solutions = np.zeros_like(flat)
-    found, nodes = np.zeros(len(flat), np.int64), np.zeros(len(flat), np.int64)
-    tables = cover_tables(geometry)
+    found, nodes = np.zeros((2, len(flat)), np.int64)
+    decided = np.ones(len(flat), np.bool_)
+    is_standard = geometry == _STANDARD_9X9
 
     def search(part: slice) -> None:
-        results = solutions[part], found[part], nodes[part]
-        search_boards(flat[part], limit, node_limit, tables, *results)
+        results = solutions[part], found[part], decided[part], nodes[part]
+        if is_standard:
+            lane_sharing.search_boards(flat[part], limit, node_limit, *results)
+        else:
+            tables = cover_tables(geometry)
+            depth_first.search_boards(flat[part], limit, node_limit, tables, *results)
 
     if threads == 1 or len(flat) < 2:
         search(slice(None))
@@ -68,9 +74,8 @@ def find_solutions(
         step = -(-len(flat) // (8 * threads))  # small parts, so that no thread waits for long
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(search, [slice(i, i + step) for i in range(0, len(flat), step)]))
-    decided = found >= 0
     grids = solutions.reshape(-1, geometry.size, geometry.size)
-    return FoundSolutions(grids, np.where(decided, found, -1 - found), decided, nodes)
+    return FoundSolutions(grids, found, decided, nodes)
 
 
 @overload

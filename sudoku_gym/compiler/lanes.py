@@ -1,0 +1,157 @@
+"""Vectors of 16 uint32 for compiled kernels: `&`, `|`, `^`, `~`, `<<` and `>>` act on every lane.
+
+In compiled code a row of a C-contiguous uint32 array `[R, 16]` is read by `load_lanes` and written
+by `store_lanes`; the second operand of an operator may be an integer, which every lane takes. LLVM
+maps a vector to what the processor has: one register of AVX-512, two of AVX2, four of SSE or Neon.
+"""
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,import-untyped,misc"
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
+
+from sudoku_gym.compiler.jit import njit
+
+LANES = 16
+_ALIGNMENT = 64  # bytes of a vector
+
+_WORD = ir.IntType(32)
+_VECTOR = ir.VectorType(_WORD, LANES)
+_ZERO = ir.Constant(_VECTOR, [0] * LANES)
+
+
+class _LanesType(types.Type):
+    """Numba's type of a vector."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Lanes")
+
+
+lanes_type = _LanesType()
+
+
+@register_model(_LanesType)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, _VECTOR)
+
+
+@njit(cache=True, nogil=True)
+def empty_rows(count):
+    """Allocate uint32 `[count, 16]`, uninitialised, each row in one cache line."""
+    words = np.empty((count + 1) * LANES, np.uint32)
+    start = -words.ctypes.data % _ALIGNMENT // words.itemsize
+    return words[start : start + count * LANES].reshape(count, LANES)
+
+
+@intrinsic
+def load_lanes(_typing, rows, row):
+    """Read a row of a C-contiguous uint32 array `[R, 16]`."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.load(_address(context, builder, signature, arguments), align=4)
+
+    return lanes_type(rows, row), generate
+
+
+@intrinsic
+def store_lanes(_typing, rows, row, value):
+    """Write a row of a C-contiguous uint32 array `[R, 16]`."""
+
+    def generate(context, builder, signature, arguments):
+        address = _address(context, builder, signature, arguments)
+        builder.store(arguments[2], address, align=4)
+        return context.get_dummy_value()
+
+    return types.none(rows, row, value), generate
+
+
+@intrinsic
+def zero_lanes(_typing):
+    """Return a vector of zeros."""
+
+    def generate(_context, _builder, _signature, _arguments):
+        return _ZERO
+
+    return lanes_type(), generate
+
+
+@intrinsic
+def nonzero_lanes(_typing, value):
+    """Return which lanes are not 0, as bits of a uint32."""
+
+    def generate(_context, builder, _signature, arguments):
+        nonzero = builder.icmp_unsigned("!=", arguments[0], _ZERO)
+        return builder.zext(builder.bitcast(nonzero, ir.IntType(LANES)), _WORD)
+
+    return types.uint32(value), generate
+
+
+def _address(context, builder, signature, arguments):
+    """Return where a row lies, for arguments `(rows, row, ...)`."""
+    kind, row_kind = signature.args[:2]
+    view = cgutils.create_struct_proxy(kind)(context, builder, value=arguments[0])
+    row = context.cast(builder, arguments[1], row_kind, types.intp)
+    first = builder.gep(view.data, [builder.mul(row, row.type(LANES))])
+    return builder.bitcast(first, _VECTOR.as_pointer())
+
+
+def _in_every_lane(builder, word):
+    """Return a vector of one word."""
+    single = builder.insert_element(_ZERO, word, _WORD(0))
+    return builder.shuffle_vector(single, _ZERO, _ZERO)
+
+
+def _define(function: Callable[..., Any], instruction: str) -> None:
+    """Let an operator of Python stand for an instruction of LLVM."""
+
+    @type_callable(function)
+    def give_type(_context):
+        def of(left, right):
+            is_operand = right == lanes_type or isinstance(right, types.Integer)
+            return lanes_type if left == lanes_type and is_operand else None
+
+        return of
+
+    @lower_builtin(function, _LanesType, _LanesType)
+    @lower_builtin(function, _LanesType, types.Integer)
+    def generate(context, builder, signature, arguments):
+        left, right = arguments
+        if signature.args[1] != lanes_type:
+            word = context.cast(builder, right, signature.args[1], types.uint32)
+            right = _in_every_lane(builder, word)
+        return getattr(builder, instruction)(left, right)
+
+
+for _function, _instruction in (
+    (operator.and_, "and_"),
+    (operator.iand, "and_"),
+    (operator.or_, "or_"),
+    (operator.ior, "or_"),
+    (operator.xor, "xor"),
+    (operator.lshift, "shl"),
+    (operator.rshift, "lshr"),
+):
+    _define(_function, _instruction)
+
+
+@type_callable(operator.invert)
+def _type_of_invert(_context):
+    def of(value):
+        return lanes_type if value == lanes_type else None
+
+    return of
+
+
+@lower_builtin(operator.invert, _LanesType)
+def _invert(_context, builder, _signature, arguments):
+    return builder.not_(arguments[0])
