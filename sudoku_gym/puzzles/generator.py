@@ -15,22 +15,31 @@ from numpy.typing import NDArray
 
 from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
 from sudoku_gym.compiler.jit import njit
+from sudoku_gym.compiler.lanes import LANES
 from sudoku_gym.compiler.random_stream import new_stream, next_below
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.difficulty import grade
-from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.solver.cover_bits import (
-    NO_RUNTIME_JIT,
-    candidate_of,
-    cover_tables,
-    load_board,
-    reset_weights,
+from sudoku_gym.puzzles.digging import (
+    is_minimal,
+    new_dig,
+    others_of_lane,
+    remove_givens,
+    remove_next,
+    settle,
+    start_dig,
+    start_lane,
 )
-from sudoku_gym.solver.depth_first import explore, new_searcher, rule_out_candidate, try_candidate
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.solver.cover_bits import NO_RUNTIME_JIT, candidate_of, cover_tables, load_board
+from sudoku_gym.solver.depth_first import new_searcher, rule_out_candidate, try_candidate
+from sudoku_gym.solver.lane_search import new_lane_search, search_round
 
 Pattern = Literal["none", "rotation", "horizontal", "vertical", "diagonal"]
 
 _FILL_NODES = 2_000
+_TRIES = 100  # to fill a grid
+_CHUNKS = 4  # so large a share of the cells is removed at once, first
+_ONE = np.uint32(1)
 
 
 def generate(
@@ -76,7 +85,8 @@ def generate(
     tables = cover_tables(geometry)
     stream = new_stream(rng)
     outputs = puzzles, solutions, minimal
-    if _generate(stream, groups, givens, node_limit, tables, outputs) < count:
+    make = _generate_in_lanes if geometry == Geometry.standard(9) else _generate
+    if make(stream, groups, givens, node_limit, tables, outputs) < count:
         raise RuntimeError(f"{geometry.name}: found no solved grid; check that its units allow one")
     boards = puzzles.reshape(count, geometry.size, geometry.size)
     return PuzzleSet(
@@ -118,22 +128,72 @@ def _cell_groups(geometry: Geometry, pattern: str) -> NDArray[np.int64]:
 def _generate(stream, groups, givens, node_limit, tables, outputs):
     """Fill the rows of (puzzles, solutions, minimal); return the number of puzzles made."""
     puzzles, solutions, minimal = outputs
-    searcher = new_searcher(tables, node_limit)
+    searcher, dig = new_searcher(tables, node_limit), new_dig(1, len(groups))
     order = groups.copy()
     for b in range(len(puzzles)):
-        for _ in range(100):
-            if _fill(stream, searcher.workspace, solutions[b], searcher.scratch[2], tables):
-                break
-        else:
+        if not _draw(stream, searcher, order, solutions[b]):
             return b
-        for i in range(len(order) - 1, 0, -1):
-            j = next_below(stream, i + 1)
-            for k in range(2):
-                order[i, k], order[j, k] = order[j, k], order[i, k]
         puzzles[b] = solutions[b]
-        chunk = max(1, len(order) // 4)
-        minimal[b] = dig(searcher, order, chunk, givens, puzzles[b], solutions[b])
+        dig.order[0] = order
+        start_dig(dig, 0, len(order), max(1, len(order) // _CHUNKS), puzzles[b])
+        remove_givens(searcher, dig, 0, givens, puzzles[b], solutions[b])
+        minimal[b] = is_minimal(dig, 0)
     return len(puzzles)
+
+
+@njit(cache=True, nogil=True)
+def _generate_in_lanes(stream, groups, givens, node_limit, tables, outputs):
+    """Do what `_generate` does, and make the same puzzles, for boards of `lane_search`."""
+    puzzles, solutions, minimal = outputs
+    searcher, search = new_searcher(tables, node_limit), new_lane_search()
+    dig = new_dig(LANES, len(groups))
+    order = groups.copy()
+    index = np.full(LANES, -1, np.int64)
+    started, active = 0, np.uint32(0)
+    done = np.uint32((1 << LANES) - 1)
+    while True:
+        while done:
+            lane = lowest_bit(done)
+            b = index[lane]
+            if b >= 0:
+                settle(dig, lane, others_of_lane(search, lane, dig), puzzles[b], solutions[b])
+            while b < 0 or not remove_next(dig, lane, givens, puzzles[b], solutions[b]):
+                if b >= 0:
+                    minimal[b] = is_minimal(dig, lane)
+                b = index[lane] = -1
+                if started == len(puzzles):
+                    break
+                b = index[lane] = started
+                started += 1
+                if not _draw(stream, searcher, order, solutions[b]):
+                    return b
+                puzzles[b] = solutions[b]
+                dig.order[lane] = order
+                start_dig(dig, lane, len(order), max(1, len(order) // _CHUNKS), puzzles[b])
+            if b >= 0:
+                start_lane(search, lane, dig, puzzles, b, solutions)
+                active |= _ONE << lane
+            else:
+                active &= ~(_ONE << lane)
+            done ^= _ONE << lane
+        if not active:
+            return len(puzzles)
+        done = search_round(search, active, node_limit)
+
+
+@njit(cache=True, nogil=True)
+def _draw(stream, searcher, order, grid):
+    """Draw a solved grid and shuffle the order of removal; return False if no grid was found."""
+    for _ in range(_TRIES):
+        if _fill(stream, searcher.workspace, grid, searcher.scratch[2], searcher.tables):
+            break
+    else:
+        return False
+    for i in range(len(order) - 1, 0, -1):
+        j = next_below(stream, i + 1)
+        for k in range(2):
+            order[i, k], order[j, k] = order[j, k], order[i, k]
+    return True
 
 
 @njit(**NO_RUNTIME_JIT)
@@ -176,64 +236,3 @@ def _random_item(stream, items):
             if bits == 2:
                 break
     return best
-
-
-@njit(**NO_RUNTIME_JIT)
-def dig(searcher, order, chunk, givens, puzzle, solution):
-    """Remove groups of cells from `puzzle`, int8 `[N**2]`, in order, where it stays unique.
-
-    `order`, int64 `[G, 2]`, holds the groups, a single cell twice. `chunk` of them are tried at
-    once; it is halved when that fails. Returns whether all groups were tried and no group left in
-    the puzzle can be removed.
-    """
-    reset_weights(searcher.workspace)
-    num_givens = 0
-    for cell in range(len(puzzle)):
-        num_givens += puzzle[cell] != 0
-    proven = True
-    i = 0
-    while i < len(order) and num_givens > givens:
-        stop = min(i + chunk, len(order))
-        removed = 0
-        for g in range(i, stop):
-            for k in range(2):
-                removed += puzzle[order[g, k]] != 0
-                puzzle[order[g, k]] = 0
-        allowed = num_givens - removed >= givens
-        others = 2
-        if allowed:
-            others = count_other_solutions(searcher, order[i:stop], puzzle, solution)
-        if others == 0:
-            num_givens -= removed
-            i = stop
-            continue
-        for g in range(i, stop):
-            for k in range(2):
-                puzzle[order[g, k]] = solution[order[g, k]]
-        if chunk > 1:
-            chunk = chunk // 2
-        else:
-            proven = proven and others > 0 and allowed
-            i = stop
-    return proven and i == len(order)
-
-
-@njit(**NO_RUNTIME_JIT)
-def count_other_solutions(searcher, removed, puzzle, solution):
-    """Count solutions besides the known one, up to 1; negative if the node limit came first.
-
-    They differ in a cell just removed, so for a single cell the known digit is banned there; the
-    one that is found is then left in `searcher.scratch[1]`.
-    """
-    workspace, scratch, tables, node_limit = searcher
-    filled, other, banned = scratch[0], scratch[1], scratch[2]
-    is_single = len(removed) == 1 and removed[0, 0] == removed[0, 1]
-    cell = removed[0, 0]
-    banned[cell] = solution[cell] if is_single else 0
-    state = load_board(workspace, puzzle, banned, filled, tables)
-    banned[cell] = 0
-    if state < 0:
-        return 0
-    known = 0 if is_single else 1
-    found = explore(workspace, 1 + known, node_limit, filled, other, tables)[0]
-    return found - known if found > 0 else found

@@ -19,7 +19,13 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import group_of
 from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.difficulty import grade
-from sudoku_gym.puzzles.generator import count_other_solutions, dig
+from sudoku_gym.puzzles.digging import (
+    count_other_solutions,
+    is_minimal,
+    new_dig,
+    remove_givens,
+    start_dig,
+)
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.rating import count_guesses, new_symmetry
 from sudoku_gym.solver.cover_bits import NO_RUNTIME_JIT, cover_tables, reset_weights
@@ -97,11 +103,12 @@ def harden(
 def _harden(stream, group, steps, node_limit, tables, puzzle, solution):
     """Replace `puzzle` by the hardest one found; return whether it is proven minimal."""
     searcher, symmetry = new_searcher(tables, node_limit), new_symmetry(tables)
-    order = np.empty((len(puzzle), 2), np.int64)
+    dig = new_dig(1, len(puzzle))
+    order = dig.order[0]
     guesses = np.empty(_SEARCHES, np.int64)
     current, new = puzzle.copy(), puzzle.copy()
     givens = _shuffle_givens(stream, current, order)
-    proven = dig(searcher, order[:givens], 1, 0, current, solution)
+    proven = _make_minimal(searcher, dig, givens, current, solution)
     score = _score(stream, searcher, group, symmetry, 0.0, current, guesses)
     best, is_minimal = score, proven
     puzzle[:] = current
@@ -113,7 +120,8 @@ def _harden(stream, group, steps, node_limit, tables, puzzle, solution):
             continue
         if count_guesses(stream, searcher, group, symmetry, new) < _FIRST_SHARE * score:
             continue
-        proven = dig(searcher, order[removed:total], 1, 0, new, solution)
+        order[: total - removed] = order[removed:total].copy()
+        proven = _make_minimal(searcher, dig, total - removed, new, solution)
         bound = _SLACK * score
         new_score = _score(stream, searcher, group, symmetry, bound, new, guesses)
         if new_score < bound:
@@ -124,6 +132,14 @@ def _harden(stream, group, steps, node_limit, tables, puzzle, solution):
             best, is_minimal = score, proven
             puzzle[:] = new
     return is_minimal
+
+
+@njit(**NO_RUNTIME_JIT)
+def _make_minimal(searcher, dig, count, puzzle, solution):
+    """Remove what isn't needed of the first `count` cells of an order; return whether all is."""
+    start_dig(dig, 0, count, 1, puzzle)
+    remove_givens(searcher, dig, 0, 0, puzzle, solution)
+    return is_minimal(dig, 0)
 
 
 @njit(**NO_RUNTIME_JIT)
@@ -154,7 +170,7 @@ def _exchange(stream, searcher, removed, order, puzzle, solution):
     reset_weights(searcher.workspace)
     for i in range(removed):
         while True:
-            others = count_other_solutions(searcher, order[i : i + 1], puzzle, solution)
+            others = count_other_solutions(searcher, order[i, 0], puzzle, solution)
             if others == 0:
                 break
             if others < 0:

@@ -22,6 +22,7 @@ from sudoku_gym.compiler.jit import inlined
 from sudoku_gym.compiler.lanes import load_lanes, nonzero_lanes, store_lanes, zero_lanes
 
 NUM_CELLS = 81
+BAND_CELLS = 27
 # Rows of the array: words, then masks of the cells of each band, three rows each.
 WORDS = 27
 SINGLES = 27  # cells with one candidate
@@ -184,6 +185,13 @@ def load_board(rows, lane, boards, index):
         for digit in range(9):
             given = equal_bytes(boards, index, start, digit + 1) >> shift & _BAND
             rows[3 * digit + band, lane] = given | blank
+
+
+@inlined
+def ban_candidate(rows, lane, cell, digit):
+    """Remove a digit, 1 to 9, from a blank cell of a lane."""
+    bit = _ONE << np.uint32(cell % BAND_CELLS)
+    rows[3 * (digit - 1) + cell // BAND_CELLS, lane] &= ~bit
 
 
 @inlined

@@ -41,6 +41,7 @@ class LaneSearch(NamedTuple):
     taken: NDArray[np.int64]  # [16], how many other lanes have taken over
     found: NDArray[np.int64]  # [16], solutions found
     decided: NDArray[np.bool_]  # [16], False where the node limit ended the search
+    limit: NDArray[np.int64]  # [16], solutions after which a search ends
     nodes: NDArray[np.int64]  # [16], candidates tried
     first_nodes: NDArray[np.int64]  # [16], candidates tried until the first solution was found
     solutions: NDArray[np.int8]  # [16, 81], the first solution
@@ -50,25 +51,27 @@ class LaneSearch(NamedTuple):
 def new_lane_search():
     """Allocate what searches need."""
     stack = np.empty((LANES, NUM_CELLS, STORED), np.uint32)
-    counts = np.zeros((5, LANES), np.int64)
+    counts = np.zeros((6, LANES), np.int64)
     solutions = np.empty((LANES, NUM_CELLS), np.int8)
-    depth, taken, found, nodes, first_nodes = counts
+    depth, taken, found, limit, nodes, first_nodes = counts
     decided = np.ones(LANES, np.bool_)
+    rows = empty_rows(ROWS)
     return LaneSearch(
-        empty_rows(ROWS), stack, depth, taken, found, decided, nodes, first_nodes, solutions
+        rows, stack, depth, taken, found, decided, limit, nodes, first_nodes, solutions
     )
 
 
 @inlined
-def start_search(search, lane, boards, index):
-    """Begin to search board `index` of int8 `[B, 81]`."""
+def start_search(search, lane, boards, index, limit):
+    """Begin to search board `index` of int8 `[B, 81]` for up to `limit` solutions."""
     load_board(search.rows, lane, boards, index)
-    reset_counts(search, lane)
+    reset_counts(search, lane, limit)
 
 
 @inlined
-def reset_counts(search, lane):
-    """Make a lane one that has found, tried and kept nothing."""
+def reset_counts(search, lane, limit):
+    """Let a lane have found, tried and kept nothing."""
+    search.limit[lane] = limit
     search.depth[lane], search.taken[lane] = 0, 0
     search.found[lane], search.nodes[lane], search.decided[lane] = 0, 0, True
 
@@ -106,11 +109,12 @@ def _backtrack(search, lane):
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def search_round(search, active, limit, node_limit):
+def search_round(search, active, node_limit):
     """Do a round of propagation, and let the lanes that it did not help branch or backtrack.
 
-    Returns those of the active lanes, bits, that are done: they have found `limit` solutions, have
-    searched their board to the end, or would try more than `node_limit` candidates.
+    Returns those of the active lanes, bits, that are done: they have found as many solutions as
+    they should, have searched their board to the end, or would try more than `node_limit`
+    candidates.
     """
     rows, found, nodes = search.rows, search.found, search.nodes
     failed, changed = propagate_round(rows)
@@ -132,7 +136,7 @@ def search_round(search, active, limit, node_limit):
                 search.first_nodes[lane] = nodes[lane]
                 write_solution(rows, lane, search.solutions, lane)
             found[lane] += 1
-        if found[lane] >= limit or search.depth[lane] == search.taken[lane]:
+        if found[lane] >= search.limit[lane] or search.depth[lane] == search.taken[lane]:
             done |= bit
         else:
             _backtrack(search, lane)

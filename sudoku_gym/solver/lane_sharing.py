@@ -66,13 +66,13 @@ def _search(search, parts, limit, node_limit, boards, results):
     while True:
         while lanes[_IDLE] and started < len(boards):
             lane = lowest_bit(lanes[_IDLE])
-            _start(search, parts, lane, boards, started, limit <= _SHARED_LIMIT)
+            _start(search, parts, lane, boards, started, limit, limit <= _SHARED_LIMIT)
             started += 1
         if not lanes[_ACTIVE]:
             return
         if lanes[_IDLE]:
             _take_over(search, parts)
-        done = search_round(search, lanes[_ACTIVE], limit, node_limit)
+        done = search_round(search, lanes[_ACTIVE], node_limit)
         lanes[_ACTIVE] ^= done
         while done:
             lane = lowest_bit(done)
@@ -81,10 +81,10 @@ def _search(search, parts, limit, node_limit, boards, results):
 
 
 @inlined
-def _start(search, parts, lane, boards, index, is_sharing):
+def _start(search, parts, lane, boards, index, limit, is_sharing):
     """Let a lane search a board from the beginning."""
     lanes, bit = parts.lanes, _ONE << lane
-    start_search(search, lane, boards, index)
+    start_search(search, lane, boards, index, limit)
     parts.board[lane], parts.following[lane] = index, _NONE
     lanes[_IDLE] &= ~bit
     lanes[_SPLIT] &= ~bit
@@ -107,7 +107,7 @@ def _take_over(search, parts):
         for i in range(STORED):
             search.rows[i, lane] = search.stack[giver, taken, i]
         search.taken[giver] += 1
-        reset_counts(search, lane)
+        reset_counts(search, lane, search.limit[giver])
         parts.board[lane] = parts.board[giver]
         parts.following[lane] = parts.following[giver]
         parts.following[giver] = lane
@@ -133,7 +133,7 @@ def _add_up(search, parts, lane, limit, node_limit, boards, results):
             _drop(parts, parts.following[lane])
             _write(search.solutions, lane, 0, solutions, board)
             found[board], nodes[board] = 0, 0
-            _start(search, parts, lane, boards, board, False)
+            _start(search, parts, lane, boards, board, limit, False)
             return
         if found[board] == 0 and search.found[lane]:
             _write(search.solutions, lane, 1, solutions, board)
