@@ -104,12 +104,13 @@ def propagate_round(rows):
     single_1 = load_lanes(rows, SINGLES + 1)
     single_2 = load_lanes(rows, SINGLES + 2)
     filled_0, filled_1, filled_2 = zero_lanes(), zero_lanes(), zero_lanes()
-    failed = zero_lanes()
+    failed, changed = zero_lanes(), zero_lanes()
     for i in range(0, WORDS, 3):
+        old_0, old_1, old_2 = load_lanes(rows, i), load_lanes(rows, i + 1), load_lanes(rows, i + 2)
         # A cell that is some other digit's hidden single is taken.
-        word_0 = load_lanes(rows, i) & ~filled_0
-        word_1 = load_lanes(rows, i + 1) & ~filled_1
-        word_2 = load_lanes(rows, i + 2) & ~filled_2
+        word_0 = old_0 & ~filled_0
+        word_1 = old_1 & ~filled_1
+        word_2 = old_2 & ~filled_2
         # A naked single clears the rest of its box, where there must be no other.
         naked_0, naked_1, naked_2 = word_0 & single_0, word_1 & single_1, word_2 & single_2
         twice = _at_least_two(naked_0, naked_0 >> 9, naked_0 >> 18)
@@ -147,6 +148,7 @@ def propagate_round(rows):
         hidden_1 = _hidden_singles(word_1, alone >> 1)
         hidden_2 = _hidden_singles(word_2, alone >> 2)
         filled_0, filled_1, filled_2 = filled_0 | hidden_0, filled_1 | hidden_1, filled_2 | hidden_2
+        changed |= (old_0 ^ word_0) | (old_1 ^ word_1) | (old_2 ^ word_2)
         store_lanes(rows, i, word_0)
         store_lanes(rows, i + 1, word_1)
         store_lanes(rows, i + 2, word_2)
@@ -156,18 +158,18 @@ def propagate_round(rows):
     store_lanes(rows, _FILLED, filled_0)
     store_lanes(rows, _FILLED + 1, filled_1)
     store_lanes(rows, _FILLED + 2, filled_2)
-    changed = zero_lanes()
     for band in range(3):
         filled = load_lanes(rows, _FILLED + band)
         one, two, three = zero_lanes(), zero_lanes(), zero_lanes()  # so many candidates, or more
         for i in range(band, WORDS, 3):
-            word = load_lanes(rows, i) & (load_lanes(rows, _HIDDEN + i) | ~filled)
+            old = load_lanes(rows, i)
+            word = old & (load_lanes(rows, _HIDDEN + i) | ~filled)
+            changed |= old ^ word
             store_lanes(rows, i, word)
             three |= two & word
             two |= one & word
             one |= word
         failed |= one ^ _BAND
-        changed |= (one & ~two) ^ load_lanes(rows, SINGLES + band)
         store_lanes(rows, SINGLES + band, one & ~two)
         store_lanes(rows, PAIRS + band, two & ~three)
         store_lanes(rows, OPEN + band, two)

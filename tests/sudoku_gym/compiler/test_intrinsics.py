@@ -94,3 +94,26 @@ def test_any_byte_but_0_counts():
     array = np.zeros((1, 64), np.int8)
     array[0, [0, 7, 63]] = -1, 2, -128
     assert nonzero_bits(array) == 1 | 1 << 7 | 1 << 63
+
+
+@njit
+def equal_bytes(array, row, column, value):
+    return intrinsics.equal_bytes(array, row, column, value)
+
+
+@njit
+def put_bytes(array, row, column, value, bits):
+    intrinsics.put_bytes(array, row, column, value, bits)
+
+
+@given(st.binary(min_size=120, max_size=120), st.integers(0, 28), st.integers(0, 2**32 - 1))
+@settings(deadline=None)
+def test_bytes_are_compared_and_written(content, column, bits):
+    array = np.frombuffer(content, np.int8).reshape(2, 60) % 3
+    for value in range(3):
+        found = equal_bytes(array, 1, column, value)
+        assert found == sum(1 << i for i in range(32) if array[1, column + i] == value)
+    expected = array.copy()
+    expected[1, column : column + 32][[bool(bits >> i & 1) for i in range(32)]] = 5
+    put_bytes(array, 1, column, 5, np.uint32(bits))
+    assert (array == expected).all()

@@ -1,0 +1,149 @@
+"""The 9x9 engine, against the one of all geometries, and against itself in other company."""
+
+import hashlib
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from sudoku_gym import board, puzzles, solver
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles import banks, named
+from sudoku_gym.puzzles.difficulty import GRADES, grade
+from sudoku_gym.puzzles.generator import generate
+from sudoku_gym.solver import depth_first
+from sudoku_gym.solver.cover_bits import cover_tables
+
+NINE = Geometry.standard(9)
+PRINT_HASH = f"""
+import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})
+import test_lane_search; print(test_lane_search.hash_of_results())
+"""
+
+
+def boards_of_all_kinds(count, seed):
+    """Minimal puzzles, and such with a given less, with a wrong one more, and with any givens."""
+    rng = np.random.default_rng(seed)
+    made = generate(count, NINE, rng)
+    minimal, solutions = made.puzzles.reshape(count, 81), made.solutions.reshape(count, 81)
+    fewer, spoiled, changed = minimal.copy(), minimal.copy(), minimal.copy()
+    for i in range(count):
+        fewer[i, rng.choice(np.flatnonzero(minimal[i]))] = 0
+        spoiled[i, rng.choice(np.flatnonzero(minimal[i] == 0))] = rng.integers(1, 10)
+        changed[i, rng.choice(np.flatnonzero(minimal[i]))] = rng.integers(1, 10)
+    shares = rng.random((count, 1)) * 0.7
+    partly = solutions * (rng.random(solutions.shape) < shares)
+    wrong = partly.copy()
+    wrong[np.arange(count), rng.integers(0, 81, count)] = rng.integers(1, 10, count)
+    boards = np.concatenate([minimal, fewer, spoiled, changed, partly, wrong])
+    return boards.astype(np.int8).reshape(-1, 9, 9)
+
+
+def by_exact_cover(boards, limit):
+    """Return what the engine of all geometries finds: solutions and their number."""
+    flat = boards.reshape(-1, 81)
+    solutions, (found, nodes) = np.zeros_like(flat), np.zeros((2, len(flat)), np.int64)
+    decided, limits = np.ones(len(flat), np.bool_), (limit, 10**6)
+    tables = cover_tables(NINE)
+    depth_first.search_boards(flat, *limits, tables, solutions, found, decided, nodes)
+    assert decided.all()
+    return solutions.reshape(boards.shape), found
+
+
+def same(one, other):
+    """Whether two results are the same, nodes and all."""
+    fields = ("solutions", "found", "decided", "nodes")
+    return all((getattr(one, field) == getattr(other, field)).all() for field in fields)
+
+
+def hash_of_results():
+    """Hash what is found on some boards."""
+    sums = hashlib.sha256()
+    for limit, node_limit in ((1, 10**6), (2, 10**6), (2, 5), (30, 100)):
+        result = solver.find_solutions(boards_of_all_kinds(30, 1), limit, node_limit=node_limit)
+        for values in (result.solutions, result.found, result.decided, result.nodes):
+            sums.update(np.ascontiguousarray(values).tobytes())
+    return sums.hexdigest()
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 40])
+def test_it_finds_what_the_engine_of_all_geometries_finds(limit):
+    boards = boards_of_all_kinds(400, limit)
+    result = solver.find_solutions(boards, limit)
+    others, found = by_exact_cover(boards, limit)
+    assert result.decided.all()
+    assert (result.found == found).all()
+    assert set(np.minimum(found, 2)) == set(range(min(limit, 2) + 1))
+    is_found = found > 0
+    assert (board.is_solved(result.solutions) == is_found).all()
+    assert ((boards == 0) | (boards == result.solutions))[is_found].all()
+    assert not result.solutions[~is_found].any()
+    if limit > 1:
+        assert (result.solutions == others)[found == 1].all()
+
+
+@pytest.mark.parametrize(("limit", "node_limit"), [(1, 10**6), (2, 10**6), (2, 6), (1, 4), (9, 50)])
+def test_a_result_does_not_depend_on_the_other_boards(limit, node_limit):
+    boards = boards_of_all_kinds(25, 3)
+    boards = np.concatenate([boards, named.boards().puzzles, np.zeros((1, 9, 9), np.int8)])
+    whole = solver.find_solutions(boards, limit, node_limit=node_limit)
+    assert (~whole.decided).any() == (node_limit < 1_000)
+    assert whole.nodes.max() <= node_limit
+    for count in (1, 3, 20):  # few enough for lanes to share a board, or for some of them
+        for start in range(0, len(boards), count):
+            part = slice(start, start + count)
+            alone = solver.find_solutions(boards[part], limit, node_limit=node_limit)
+            for field in ("solutions", "found", "decided", "nodes"):
+                assert (getattr(alone, field) == getattr(whole, field)[part]).all()
+    assert same(whole, solver.find_solutions(boards, limit, node_limit=node_limit, threads=3))
+
+
+def test_a_limit_of_nodes_that_is_just_enough():
+    boards = banks.load("9x9-hard", "all").puzzles[:20]
+    for one in boards:
+        nodes = solver.find_solutions(one[None]).nodes[0]
+        enough = solver.find_solutions(one[None], node_limit=nodes)
+        assert enough.decided[0] and enough.nodes[0] == nodes > 0
+        short = solver.find_solutions(one[None], node_limit=nodes - 1)
+        assert not short.decided[0] and short.nodes[0] == nodes - 1
+
+
+def test_singles_and_locked_candidates_need_no_search():
+    made = generate(2_000, NINE, np.random.default_rng(4)).puzzles
+    nodes = solver.find_solutions(made).nodes
+    assert ((nodes == 0) == (grade(made) <= GRADES.index("locked candidates"))).all()
+    assert 0.2 < (nodes == 0).mean() < 0.8
+
+
+def test_a_digit_twice_in_a_unit_is_seen_at_once():
+    for unit in NINE.units:
+        for first in range(9):
+            for second in range(first):
+                cells = np.zeros(81, np.int8)
+                cells[unit[[first, second]]] = 5
+                result = solver.find_solutions(cells.reshape(1, 9, 9))
+                assert (result.found[0], result.nodes[0]) == (0, 0)
+
+
+def test_many_solutions_are_counted():
+    puzzle = puzzles.load("9x9", "test").puzzles[:40].reshape(-1, 81).copy()
+    rng = np.random.default_rng(5)
+    for cells in puzzle:
+        cells[rng.choice(np.flatnonzero(cells), 3, replace=False)] = 0
+    boards = puzzle.reshape(-1, 9, 9)
+    counts = solver.count_solutions(boards, 20_000)
+    assert (counts == by_exact_cover(boards, 20_000)[1]).all()
+    assert counts.max() > 500
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("cpu", "features"), [("generic", ""), ("haswell", "+avx2")])
+def test_other_processors_find_the_same(cpu, features, tmp_path):
+    """Machine code without AVX2, or without AVX-512, where this processor has them."""
+    settings = {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": features}
+    environment = os.environ | settings | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", PRINT_HASH]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == hash_of_results()
