@@ -21,12 +21,12 @@ from numba.extending import intrinsic, lower_builtin, models, register_model, ty
 
 from sudoku_gym.compiler.jit import njit
 
-LANES = 16
+NUM_LANES = 16
 _ALIGNMENT = 64  # bytes of a vector
 
 _WORD = ir.IntType(32)
-_VECTOR = ir.VectorType(_WORD, LANES)
-_ZERO = ir.Constant(_VECTOR, [0] * LANES)
+_VECTOR = ir.VectorType(_WORD, NUM_LANES)
+_ZERO = ir.Constant(_VECTOR, [0] * NUM_LANES)
 
 
 class _LanesType(types.Type):
@@ -48,9 +48,9 @@ class _LanesModel(models.PrimitiveModel):
 @njit(cache=True, nogil=True)
 def empty_rows(count):
     """Allocate uint32 `[count, 16]`, uninitialised, each row in one cache line."""
-    words = np.empty((count + 1) * LANES, np.uint32)
+    words = np.empty((count + 1) * NUM_LANES, np.uint32)
     start = -words.ctypes.data % _ALIGNMENT // words.itemsize
-    return words[start : start + count * LANES].reshape(count, LANES)
+    return words[start : start + count * NUM_LANES].reshape(count, NUM_LANES)
 
 
 @intrinsic
@@ -91,7 +91,7 @@ def nonzero_lanes(_typing, value):
 
     def generate(_context, builder, _signature, arguments):
         nonzero = builder.icmp_unsigned("!=", arguments[0], _ZERO)
-        return builder.zext(builder.bitcast(nonzero, ir.IntType(LANES)), _WORD)
+        return builder.zext(builder.bitcast(nonzero, ir.IntType(NUM_LANES)), _WORD)
 
     return types.uint32(value), generate
 
@@ -101,7 +101,7 @@ def _address(context, builder, signature, arguments):
     kind, row_kind = signature.args[:2]
     view = cgutils.create_struct_proxy(kind)(context, builder, value=arguments[0])
     row = context.cast(builder, arguments[1], row_kind, types.intp)
-    first = builder.gep(view.data, [builder.mul(row, row.type(LANES))])
+    first = builder.gep(view.data, [builder.mul(row, row.type(NUM_LANES))])
     return builder.bitcast(first, _VECTOR.as_pointer())
 
 

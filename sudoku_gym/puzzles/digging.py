@@ -27,7 +27,7 @@ class Dig(NamedTuple):
 
     order: NDArray[np.int64]  # [L, G, 2], the groups of cells to try, a single cell twice
     num_groups: NDArray[np.int64]  # [L]
-    start: NDArray[np.int64]  # [L], the groups before it are settled
+    start: NDArray[np.int64]  # [L], the groups before it are done
     stop: NDArray[np.int64]  # [L], those from `start` to it have been removed and are in question
     removed: NDArray[np.int64]  # [L], their number of cells
     chunk: NDArray[np.int64]  # [L], groups to remove at once
@@ -65,15 +65,15 @@ def remove_next(dig, k, least, puzzle, solution):
                 puzzle[cell] = 0
         if dig.givens[k] - dig.removed[k] >= least:
             return True
-        settle(dig, k, _NOT_KNOWN, puzzle, solution)
+        conclude(dig, k, _NOT_KNOWN, puzzle, solution)
     return False
 
 
 @njit(**NO_RUNTIME_JIT)
-def settle(dig, k, others, puzzle, solution):
+def conclude(dig, k, others, puzzle, solution):
     """Put the groups in question back if there are other solutions, or it isn't known (negative).
 
-    After several groups fewer are tried, so only a single one is then settled.
+    After several groups fewer are tried, so that a single one ends it.
     """
     if others == 0:
         dig.givens[k] -= dig.removed[k]
@@ -110,7 +110,7 @@ def remove_givens(searcher, dig, k, least, puzzle, solution):
     reset_weights(searcher.workspace)
     while remove_next(dig, k, least, puzzle, solution):
         others = count_other_solutions(searcher, single_cell(dig, k), puzzle, solution)
-        settle(dig, k, others, puzzle, solution)
+        conclude(dig, k, others, puzzle, solution)
 
 
 @njit(**NO_RUNTIME_JIT)

@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 
 from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
 from sudoku_gym.compiler.jit import njit
-from sudoku_gym.compiler.lanes import LANES
+from sudoku_gym.compiler.lanes import NUM_LANES
 from sudoku_gym.compiler.random_stream import new_stream, next_below
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.difficulty import grade
 from sudoku_gym.puzzles.digging import (
+    conclude,
     is_minimal,
     new_dig,
     others_of_lane,
     remove_givens,
     remove_next,
-    settle,
     start_dig,
     start_lane,
 )
@@ -146,17 +146,17 @@ def _generate_in_lanes(stream, groups, givens, node_limit, tables, outputs):
     """Do what `_generate` does, and make the same puzzles, for boards of `lane_search`."""
     puzzles, solutions, minimal = outputs
     searcher, search = new_searcher(tables, node_limit), new_lane_search()
-    dig = new_dig(LANES, len(groups))
+    dig = new_dig(NUM_LANES, len(groups))
     order = groups.copy()
-    index = np.full(LANES, -1, np.int64)
+    index = np.full(NUM_LANES, -1, np.int64)
     started, active = 0, np.uint32(0)
-    done = np.uint32((1 << LANES) - 1)
+    done = np.uint32((1 << NUM_LANES) - 1)
     while True:
         while done:
             lane = lowest_bit(done)
             b = index[lane]
             if b >= 0:
-                settle(dig, lane, others_of_lane(search, lane, dig), puzzles[b], solutions[b])
+                conclude(dig, lane, others_of_lane(search, lane, dig), puzzles[b], solutions[b])
             while b < 0 or not remove_next(dig, lane, givens, puzzles[b], solutions[b]):
                 if b >= 0:
                     minimal[b] = is_minimal(dig, lane)

@@ -63,7 +63,7 @@ def find_solutions(
     def search(part: slice) -> None:
         results = solutions[part], found[part], decided[part], nodes[part]
         if is_standard:
-            lane_sharing.search_boards(flat[part], limit, node_limit, *results)
+            lane_sharing.search_in_lanes(flat[part], limit, node_limit, *results)
         else:
             tables = cover_tables(geometry)
             depth_first.search_boards(flat[part], limit, node_limit, tables, *results)

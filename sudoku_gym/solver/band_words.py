@@ -27,11 +27,11 @@ BAND_CELLS = 27
 WORDS = 27
 SINGLES = 27  # cells with one candidate
 PAIRS = 30  # cells with two
-OPEN = 33  # cells with two or more
+OPEN_CELLS = 33  # cells with two or more
 STORED = 30  # the rows that say all of a board: words and singles
 _HIDDEN = 36  # scratch: the hidden singles of each word
 _FILLED = 63  # scratch: the cells of all hidden singles
-ROWS = 66
+NUM_ROWS = 66
 
 _ONE = np.uint32(1)
 _BAND = np.uint32(0o777777777)  # all cells of a band
@@ -172,13 +172,13 @@ def propagate_round(rows):
         failed |= one ^ _BAND
         store_lanes(rows, SINGLES + band, one & ~two)
         store_lanes(rows, PAIRS + band, two & ~three)
-        store_lanes(rows, OPEN + band, two)
+        store_lanes(rows, OPEN_CELLS + band, two)
     failed_lanes = nonzero_lanes(failed)
     return failed_lanes, nonzero_lanes(changed) & ~failed_lanes
 
 
 @inlined
-def load_board(rows, lane, boards, index):
+def load_lane(rows, lane, boards, index):
     """Make board `index` of int8 `[B, 81]` the board of a lane."""
     for band in range(3):
         start, shift = _BAND_START[band], np.uint32(_BAND_SHIFT[band])
@@ -227,7 +227,7 @@ def _fewest_candidates(rows, lane):
     """Return band and bit of an open cell with the fewest candidates."""
     band, bit, fewest = 0, np.uint32(0), 10
     for other in range(3):
-        cells = rows[OPEN + other, lane]
+        cells = rows[OPEN_CELLS + other, lane]
         while cells:
             cell = cells & -cells
             cells ^= cell

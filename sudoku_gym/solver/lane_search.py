@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 
 from sudoku_gym.compiler.intrinsics import lowest_bit
 from sudoku_gym.compiler.jit import inlined, njit
-from sudoku_gym.compiler.lanes import LANES, empty_rows
+from sudoku_gym.compiler.lanes import NUM_LANES, empty_rows
 from sudoku_gym.solver.band_words import (
     NUM_CELLS,
-    OPEN,
-    ROWS,
+    NUM_ROWS,
+    OPEN_CELLS,
     SINGLES,
     STORED,
     WORDS,
     choose_cell,
-    load_board,
+    load_lane,
     propagate_round,
     write_solution,
 )
@@ -50,12 +50,12 @@ class LaneSearch(NamedTuple):
 @njit(cache=True, nogil=True)
 def new_lane_search():
     """Allocate what searches need."""
-    stack = np.empty((LANES, NUM_CELLS, STORED), np.uint32)
-    counts = np.zeros((6, LANES), np.int64)
-    solutions = np.empty((LANES, NUM_CELLS), np.int8)
+    stack = np.empty((NUM_LANES, NUM_CELLS, STORED), np.uint32)
+    counts = np.zeros((6, NUM_LANES), np.int64)
+    solutions = np.empty((NUM_LANES, NUM_CELLS), np.int8)
     depth, taken, found, limit, nodes, first_nodes = counts
-    decided = np.ones(LANES, np.bool_)
-    rows = empty_rows(ROWS)
+    decided = np.ones(NUM_LANES, np.bool_)
+    rows = empty_rows(NUM_ROWS)
     return LaneSearch(
         rows, stack, depth, taken, found, decided, limit, nodes, first_nodes, solutions
     )
@@ -64,7 +64,7 @@ def new_lane_search():
 @inlined
 def start_search(search, lane, boards, index, limit):
     """Begin to search board `index` of int8 `[B, 81]` for up to `limit` solutions."""
-    load_board(search.rows, lane, boards, index)
+    load_lane(search.rows, lane, boards, index)
     reset_counts(search, lane, limit)
 
 
@@ -124,7 +124,7 @@ def search_round(search, active, node_limit):
         bit = _ONE << lane
         waiting ^= bit
         if not failed & bit:
-            if rows[OPEN, lane] | rows[OPEN + 1, lane] | rows[OPEN + 2, lane]:
+            if rows[OPEN_CELLS, lane] | rows[OPEN_CELLS + 1, lane] | rows[OPEN_CELLS + 2, lane]:
                 if nodes[lane] < node_limit:
                     nodes[lane] += 1
                     _branch(search, lane)

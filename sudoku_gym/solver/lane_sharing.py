@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym.compiler.intrinsics import lowest_bit
 from sudoku_gym.compiler.jit import inlined, njit
-from sudoku_gym.compiler.lanes import LANES
+from sudoku_gym.compiler.lanes import NUM_LANES
 from sudoku_gym.solver.band_words import NUM_CELLS, STORED
 from sudoku_gym.solver.cover_bits import NO_RUNTIME_JIT
 from sudoku_gym.solver.lane_search import (
@@ -29,7 +29,7 @@ from sudoku_gym.solver.lane_search import (
 
 _NONE = -1
 _ONE = np.uint32(1)
-_EVERY_LANE = np.uint32((1 << LANES) - 1)
+_EVERY_LANE = np.uint32((1 << NUM_LANES) - 1)
 _SHARED_LIMIT = 2  # of more solutions, it isn't known when a part has found those that it needs
 
 
@@ -48,13 +48,15 @@ _SPLIT = 4  # lanes whose board several lanes have searched
 
 
 @njit(cache=True, nogil=True)
-def search_boards(boards, limit, node_limit, solutions, found, decided, nodes):
+def search_in_lanes(boards, limit, node_limit, solutions, found, decided, nodes):
     """Search each board of int8 `[B, 81]`; write its first solution, over zeros, and numbers.
 
     `found` and `nodes`, over zeros, are the solutions found and the candidates tried; `decided`,
     over ones, is False where the node limit ended the search.
     """
-    parts = Parts(np.zeros(LANES, np.int64), np.zeros(LANES, np.int64), np.zeros(5, np.uint32))
+    parts = Parts(
+        np.zeros(NUM_LANES, np.int64), np.zeros(NUM_LANES, np.int64), np.zeros(5, np.uint32)
+    )
     _search(new_lane_search(), parts, limit, node_limit, boards, (solutions, found, decided, nodes))
 
 

@@ -8,7 +8,7 @@ from numba import njit
 
 from sudoku_gym.compiler import lanes
 
-WORDS = st.lists(st.integers(0, 2**32 - 1), min_size=lanes.LANES, max_size=lanes.LANES)
+WORDS = st.lists(st.integers(0, 2**32 - 1), min_size=lanes.NUM_LANES, max_size=lanes.NUM_LANES)
 
 
 @njit
@@ -40,14 +40,14 @@ def test_operators_are_those_of_numpy(left, right, word, shift):
     expected = [left & right, left | right, left ^ right, ~left, left << shift, left >> shift]
     expected += [left & word, np.full_like(left, 7), left ^ right]
     assert (out == np.array(expected)).all()
-    assert nonzero == sum(1 << i for i in range(lanes.LANES) if left[i] & right[i] & word)
+    assert nonzero == sum(1 << i for i in range(lanes.NUM_LANES) if left[i] & right[i] & word)
 
 
 @pytest.mark.parametrize("count", [1, 2, 67])
 def test_rows_are_aligned(count):
     for _ in range(10):
         rows = lanes.empty_rows(count)
-        assert rows.shape == (count, lanes.LANES)
+        assert rows.shape == (count, lanes.NUM_LANES)
         assert rows.dtype == np.uint32
         assert rows.ctypes.data % rows[0].nbytes == 0
 
