@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-from sudoku_gym.cli.terminal import progress, strip_control
+from sudoku_gym.cli.terminal import strip_control
 from sudoku_gym.evaluation.leaderboard import LeaderboardConfig, play_leaderboard
-from sudoku_gym.evaluation.leaderboard.play import PHASES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,22 +17,14 @@ class Leaderboard(LeaderboardConfig):
     The documentation page and its plots are generated from this file.
     """
 
-    out: Path = Path("docs/results/leaderboard.json")
-    """Output file; existing results are kept."""
-
     def run(self) -> int:
         """Play and write."""
-        progress_bars: dict[str, Callable[[float], None]] = {}
-        with progress(PHASES) as start:
 
-            def on_step(phase: str, done: int, total: int, text: str) -> None:
-                if phase not in progress_bars:
-                    progress_bars[phase] = start(phase)
-                progress_bars[phase](done / total)
-                print(f"{phase} {done} of {total}: {strip_control(text)}", file=sys.stderr)
+        def report(line: str) -> None:
+            print(strip_control(line), file=sys.stderr)
 
-            _, failures = play_leaderboard(self.out, self, on_step)
+        _, failures = play_leaderboard(self, report)
         print(f"Wrote {strip_control(str(self.out))}")
         for line in failures:
-            print(f"{strip_control(line)}; rerun the command to retry", file=sys.stderr)
+            report(f"{line}; rerun the command to retry")
         return 1 if failures else 0

@@ -41,15 +41,31 @@ def load_policy(
             names an agent that is not installed.
         ModuleNotFoundError: if it needs an extra; the message says how to install it.
     """
-    text = os.fspath(name_or_path)
+    name, found, options = find_policy(os.fspath(name_or_path))
+    with plugins.suggest_extra(name):
+        if isinstance(found, Path):
+            made = _load_checkpoint(found, trust, options, kwargs)
+        else:
+            made = _make(found, name, options, kwargs)
+        return _as_policy(made, name)
+
+
+def find_policy(text: str) -> tuple[str, Any, dict[str, Any]]:
+    """Find what `load_policy` makes a policy of, without making it.
+
+    Returns:
+        The name without options; the class, function or policy that it stands for, or the folder
+        of a checkpoint as a Path; and the options.
+
+    Raises:
+        ValueError: if there is no such policy, or the options have another form.
+        ModuleNotFoundError: if it needs an extra.
+    """
     # A folder may have a question mark in its own name.
     name, options = (text, {}) if Path(text).is_dir() else plugins.split_options(text)
-    with plugins.suggest_extra(name):
-        if name not in plugins.available(plugins.POLICIES) and Path(name).is_dir():
-            made = _load_checkpoint(Path(name), trust, options, kwargs)
-        else:
-            made = _make(_find(name), name, options, kwargs)
-        return _as_policy(made, name)
+    if name not in plugins.available(plugins.POLICIES) and Path(name).is_dir():
+        return name, Path(name), options
+    return name, _find(name), options
 
 
 def _find(name: str) -> Any:

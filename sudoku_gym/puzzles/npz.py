@@ -19,6 +19,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import MAX_SIZE
+from sudoku_gym.storage.reading import describe_error
 
 _READ_WHOLE = 256 * 2**20  # bytes; an array stored column by column has no rows to read one by one
 
@@ -97,8 +98,8 @@ def _naming(path: Path) -> Iterator[None]:
     except _Refused as error:
         raise ValueError(f"{path}: {error}") from None
     except Exception as error:  # zipfile, zlib, numpy and ast have a dozen kinds for it
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ValueError(f"{path}: no readable npz file of plain arrays ({what:.200})") from None
+        what = describe_error(error, 200)
+        raise ValueError(f"{path}: no readable npz file of plain arrays ({what})") from None
 
 
 class _Header(NamedTuple):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -37,6 +39,26 @@ def read_short(path: Path, longest: int) -> bytes:
     if len(content) > longest:
         raise ValueError(f"it has more than {longest:,} bytes")
     return content
+
+
+@contextmanager
+def naming(path: Path, problem: str = "the file is damaged") -> Iterator[None]:
+    """Turn any error about what a path holds into a ValueError of one line that names the path.
+
+    A third party's bytes may raise anything, so every kind of error is taken.
+    """
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise ValueError(f"{path}: the file is missing") from error
+    except Exception as error:
+        raise ValueError(f"{path}: {problem} ({describe_error(error)})") from error
+
+
+def describe_error(error: Exception, longest: int = 400) -> str:
+    """Return an error in one line of at most so many characters; only ValueError is not named."""
+    kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
+    return " ".join(f"{kind}{error}".split())[:longest] or type(error).__name__
 
 
 def check_structure(found: Any, example: Any, name: str = "it") -> None:

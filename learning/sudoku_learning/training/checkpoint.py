@@ -16,8 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -32,6 +31,7 @@ from sudoku_gym.policies.loading import CONFIG_FILE as CONFIG_FILE
 from sudoku_gym.puzzles.npz import read_arrays
 from sudoku_gym.storage.atomic import sync, temporary_path, write_json
 from sudoku_gym.storage.reading import LONGEST_CONFIG, read_json, read_short
+from sudoku_gym.storage.reading import naming as naming
 from sudoku_learning.training.learner import LearnerState
 
 WEIGHTS = "weights.safetensors"
@@ -99,22 +99,6 @@ def read_config_file(folder: Path) -> dict[str, Any]:
     """Read the configuration of a checkpoint or run; raises ValueError if missing or damaged."""
     with naming(folder / CONFIG_FILE):
         return _object(read_json(folder / CONFIG_FILE))
-
-
-@contextmanager
-def naming(path: Path, problem: str = "the file is damaged") -> Iterator[None]:
-    """Turn any error about what a path holds into a ValueError of one line that names the path.
-
-    A third party's bytes may raise anything, so every kind of error is taken.
-    """
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise ValueError(f"{path}: the file is missing") from error
-    except Exception as error:
-        kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
-        what = " ".join(f"{kind}{error}".split())
-        raise ValueError(f"{path}: {problem} ({what:.400})") from error
 
 
 def remove_checkpoint(folder: Path) -> None:

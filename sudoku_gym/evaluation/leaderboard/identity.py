@@ -11,10 +11,10 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from inspect import signature
 from pathlib import Path
-from typing import Any
 
 from sudoku_gym import plugins
 from sudoku_gym.evaluation.leaderboard.results import RunInfo
+from sudoku_gym.policies.loading import find_policy
 
 _PACKAGES = ("sudoku-gym", "gymnasium", "numpy", "numba", "torch", "python-sat")
 _NO_WEIGHTS = (".md", ".json")
@@ -26,7 +26,7 @@ def weights_checksum(policy: str) -> str:
     The folder is a checkpoint that is named itself, or the first argument of the policy's class or
     function, given as an option or by default. Markdown and JSON in it do not count.
     """
-    folder = _folder_of(policy)
+    folder = _weights_folder(policy)
     if folder is None:
         return ""
     sums = sha256()
@@ -43,13 +43,12 @@ def package_of(policy: str) -> str:
     entry = plugins.available(plugins.POLICIES).get(name)
     if entry is not None and entry.dist is not None:
         return f"{entry.dist.name} {entry.dist.version}"
-    if ":" not in name:
-        return ""
-    distributions = packages_distributions().get(name.partition(":")[0].partition(".")[0], [])
-    return f"{distributions[0]} {version(distributions[0])}" if distributions else ""
+    module = name.partition(":")[0] if ":" in name else ""
+    packages = packages_distributions().get(module.partition(".")[0], [])
+    return f"{packages[0]} {version(packages[0])}" if packages else ""
 
 
-def current_run(jobs: int, timing_budget: float) -> RunInfo:
+def current_run(jobs: int) -> RunInfo:
     """Describe the present run."""
     versions = {"python": platform.python_version()}
     for package in _PACKAGES:
@@ -61,46 +60,37 @@ def current_run(jobs: int, timing_budget: float) -> RunInfo:
         machine=f"{_processor()}, {platform.system()}",
         cores=os.cpu_count() or 1,
         jobs=jobs,
-        timing_budget=timing_budget,
         versions=versions,
     )
 
 
-def _folder_of(policy: str) -> Path | None:
-    if Path(policy).is_dir():
-        return Path(policy)
-    name, options = plugins.split_options(policy)
-    if name in plugins.available(plugins.POLICIES):
-        factory = plugins.load(plugins.POLICIES, name)
-    elif ":" in name:
-        factory = plugins.load_attribute(name)
-    else:
-        return Path(name) if Path(name).is_dir() else None
-    if not callable(factory) or not plugins.takes_first(factory, Path()):
+def _weights_folder(policy: str) -> Path | None:
+    _, found, options = find_policy(policy)
+    if isinstance(found, Path):
+        return found
+    if not callable(found) or not plugins.takes_first(found, Path()):
         return None
-    first = next(iter(signature(factory).parameters.values()))
-    value: Any = options.get(first.name, first.default)
-    is_path = isinstance(value, str | os.PathLike) and bool(os.fspath(value))
+    first = next(iter(signature(found).parameters.values()))
+    value = options.get(first.name, first.default)
+    is_path = isinstance(value, str | os.PathLike) and value != ""
     return Path(value) if is_path and Path(value).is_dir() else None
 
 
 def _commit() -> str:
-    """Return the commit of the repository that this package lies in."""
+    """Return the commit of the repository that this package lies in, empty if it lies in none."""
+    file = Path(__file__)
 
     def git(*arguments: str) -> str:
-        command = ["git", "-C", str(Path(__file__).parent), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-        return done.stdout.strip() if done.returncode == 0 else ""
+        command = ["git", "-C", str(file.parent), *arguments]
+        return subprocess.check_output(command, stderr=subprocess.DEVNULL, text=True, timeout=60)
 
     try:
-        commit = git("rev-parse", "HEAD")
         # An installed package may lie in the folder of somebody else's repository.
-        if not commit or not git("ls-files", "--", str(Path(__file__))):
-            return ""
+        commit = git("rev-parse", "HEAD", f"HEAD:./{file.name}").split()[0]
         changed = git("status", "--porcelain", "--untracked-files=no", "--", ":/", ":!/docs")
-        return f"{commit}+changes" if changed else commit
-    except (OSError, subprocess.TimeoutExpired):
+    except (OSError, subprocess.SubprocessError):
         return ""
+    return f"{commit}+changes" if changed else commit
 
 
 def _processor() -> str:

@@ -7,34 +7,31 @@ larger budget now.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
 from sudoku_gym import plugins
-from sudoku_gym.evaluation.leaderboard import fixed_sets
 from sudoku_gym.evaluation.leaderboard.cells import BATCH_CELLS, TIMED_PUZZLES, CellTask
-from sudoku_gym.evaluation.leaderboard.fixed_sets import SEED, FixedSet
+from sudoku_gym.evaluation.leaderboard.fixed_sets import SEED, FixedSet, fixed_sets
 from sudoku_gym.evaluation.leaderboard.identity import current_run, package_of, weights_checksum
 from sudoku_gym.evaluation.leaderboard.results import (
     LeaderboardCell,
     LeaderboardResults,
     LeaderboardRow,
-    SetInfo,
+    Timing,
     read_leaderboard,
     write_leaderboard,
 )
-from sudoku_gym.evaluation.leaderboard.workers import CellResult, perform
+from sudoku_gym.evaluation.leaderboard.workers import perform
 from sudoku_gym.policies import load_policy
+from sudoku_gym.storage.checks import check_counts, check_positive
 from sudoku_gym.storage.lock import locked
 
-PHASES = ("played", "timed")
 ADDED = "added"  # the kind of a row that no installed package lists
 
-OnStep: TypeAlias = Callable[[str, int, int, str], None]
-"""Takes one of `PHASES`, the cells done and to do in it, and the last cell's result in a line."""
-_RowAndSet: TypeAlias = tuple[LeaderboardRow, FixedSet]
+_Place: TypeAlias = tuple[str, FixedSet]  # of a cell: its policy and its set
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,62 +57,58 @@ class LeaderboardConfig:
     """Processor seconds per policy and set."""
     timing_budget: float = 5.0
     """Processor seconds for the ten puzzles whose times are measured."""
+    out: Path = Path("docs/results/leaderboard.json")
+    """Output file; existing results are kept."""
 
     def __post_init__(self) -> None:
-        if not self.budget > 0 or not self.timing_budget > 0:
-            raise ValueError(f"budgets must be above 0, not {self.budget}, {self.timing_budget}")
-        if self.jobs < 1:
-            raise ValueError(f"jobs must be at least 1, not {self.jobs}")
+        check_positive(self, "budget", "timing_budget")
+        check_counts(self, "jobs")
 
 
 def play_leaderboard(
-    path: Path,
-    config: LeaderboardConfig,
-    on_step: OnStep = lambda phase, done, total, text: None,
+    config: LeaderboardConfig, report: Callable[[str], None]
 ) -> tuple[LeaderboardResults, list[str]]:
-    """Play what is missing, and write the leaderboard to the JSON file `path` after every cell.
+    """Play what is missing, and write the leaderboard after every cell.
+
+    `report` is called with a line about each cell.
 
     Returns:
-        The leaderboard, and a line about each cell whose process died; the next run tries again.
+        The leaderboard, and the lines about the cells whose processes died; the next run tries
+        them again.
 
     Raises:
         ValueError: if a name or a file is wrong, the checksum of a set differs, or another process
             plays into the same file.
         ModuleNotFoundError: if a policy needs an extra.
     """
-    if not path.parent.is_dir():
-        raise ValueError(
-            f"{path}: there is no folder {path.parent}; start where the repository lies, or give "
-            "--out"
-        )
-    sets = _all_sets(config)
-    kinds = listed_rows()
-    kinds |= {name: ADDED for name in config.add if name not in kinds}
-    policies = _select(config.only, list(kinds), "row")
-    names = _select(config.sets, [each.name for each in sets], "set")
-    refusal = f"another leaderboard is being played into {path}: wait for it, or give another --out"
-    with locked(path.with_name(f".{path.name}.lock"), refusal):
-        old = read_leaderboard(path) if path.exists() else None
-        _check_changes(config, list(kinds), {row.policy: row for row in old.rows} if old else {})
-        results = _resume(old, sets, kinds, config.remove)
-        run = current_run(config.jobs, config.timing_budget)
-        if run not in results.runs:
-            results.runs.append(run)
-        cells = [
-            (row, fixed)
-            for row in results.rows
-            if row.policy in policies
-            for fixed in sets
-            if fixed.name in names or fixed.is_file
-        ]
-        session = _Session(path, results, config, results.runs.index(run), on_step)
-        games = list(session.games(cells))
-        for policy in dict.fromkeys(task.policy for task in games):
-            load_policy(policy)  # a wrong name or option raises before anything is played
-        failures = session.perform(games, config.jobs)
-        failures += session.perform(list(session.timings(cells)), 1)
-        _drop_unused_runs(results)
-        write_leaderboard(path, results)
+    out = config.out
+    if not out.parent.is_dir():
+        raise ValueError(f"{out}: there is no folder {out.parent}; work in a clone, or give --out")
+    refusal = f"another leaderboard is being played into {out}: wait for it, or give another --out"
+    with locked(out.with_name(f".{out.name}.lock"), refusal):
+        sets = _all_sets(config)
+        kinds = listed_rows()
+        kinds |= {policy: ADDED for policy in config.add if policy not in kinds}
+        _check_names("row listed or given with --add", [*config.only, *config.again], kinds)
+        results = _resume(config, sets, kinds)
+        run = current_run(config.jobs)
+        results.runs.setdefault(run.key, run)
+        chosen = [s for s in sets if s.is_file or not config.sets or s.name in config.sets]
+        places = [(row, s) for row in kinds if row in (config.only or kinds) for s in chosen]
+        failures = []
+        for phase, to_do, jobs in (("played", _games, config.jobs), ("timed", _timings, 1)):
+            tasks = list(to_do(config, results, places, run.key))
+            for policy in dict.fromkeys([*config.add, *(task.policy for task in tasks)]):
+                load_policy(policy)  # a wrong name or option raises before anything is played
+            for number, (task, cell) in enumerate(perform(tasks, jobs), start=1):
+                line = f"{task.policy} on {task.fixed.name}: {cell or 'its process died'}"
+                if cell:
+                    results.rows[task.policy].cells[task.fixed.name] = cell
+                else:
+                    failures.append(line)
+                write_leaderboard(out, results)
+                report(f"{phase} {number} of {len(tasks)}: {line}")
+        write_leaderboard(out, results)
         return results, failures
 
 
@@ -127,129 +120,47 @@ def listed_rows() -> dict[str, str]:
     return rows
 
 
-@dataclass(frozen=True)
-class _Session:
-    """One call of `play_leaderboard`."""
-
-    path: Path
-    results: LeaderboardResults
-    config: LeaderboardConfig
-    run: int  # index into `results.runs`
-    on_step: OnStep
-
-    def games(self, cells: Iterable[_RowAndSet]) -> Iterator[CellTask]:
-        """Yield the cells to play: those not played, and those that have a larger budget now."""
-        budget = self.config.budget
-        for row, fixed in cells:
-            if row.policy in self.config.again:
-                row.cells.pop(fixed.name, None)
-            cell = row.cells.get(fixed.name)
-            if cell is None or (cell.state == "out of time" and cell.budget < budget):
-                yield CellTask(row.policy, fixed, SEED, budget, self.run)
-
-    def timings(self, cells: Iterable[_RowAndSet]) -> Iterator[CellTask]:
-        """Yield the cells to time: those not timed, and those that have a larger budget now."""
-        budget = self.config.timing_budget
-        for row, fixed in cells:
-            cell = row.cells.get(fixed.name)
-            if fixed.timed and cell and cell.state != "cannot" and self._lacks_times(cell, fixed):
-                yield CellTask(row.policy, fixed, SEED, budget, self.run, timing=True)
-
-    def perform(self, tasks: Sequence[CellTask], jobs: int) -> list[str]:
-        """Perform tasks of one phase; return a line about each whose process died."""
-        failures = []
-        for number, (task, result) in enumerate(perform(tasks, jobs), start=1):
-            text = f"{task.policy} on {task.fixed.name}: {self._store(task, result)}"
-            if result is None:
-                failures.append(text)
-            write_leaderboard(self.path, self.results)
-            self.on_step(PHASES[task.timing], number, len(tasks), text)
-        return failures
-
-    def _store(self, task: CellTask, result: CellResult) -> str:
-        """Store a result in its row; return a description."""
-        row = self.results.row_of(task.policy)
-        assert row is not None
-        if result is None:
-            return "its process died"
-        name = task.fixed.name
-        if isinstance(result, tuple):
-            row.cells[name] = replace(row.cells[name], times=result, timing_run=task.run)
-            return f"{len(result)} puzzles timed"
-        row.cells[name] = result
-        if result.state == "cannot":
-            return f"cannot: {result.error}"
-        text = f"{result.solved} of {result.played} solved in {result.seconds:.1f} s"
-        if result.state == "out of time":
-            text += f", did not finish its {self.results.sets[name].count} in {result.budget:g} s"
-        return text
-
-    def _lacks_times(self, cell: LeaderboardCell, fixed: FixedSet) -> bool:
-        if cell.times is None or cell.timing_run is None:
-            return True
-        is_short = len(cell.times) < min(TIMED_PUZZLES, self.results.sets[fixed.name].count)
-        had = self.results.runs[cell.timing_run].timing_budget
-        return is_short and had < self.config.timing_budget
-
-
 def _all_sets(config: LeaderboardConfig) -> list[FixedSet]:
-    lists = [fixed_sets.set_of_file(path) for path in config.lists]
-    names = [each.name for each in lists]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"two lists are called {name}; rename one")
-    return [*fixed_sets.fixed_sets(), *lists]
+    lists = [FixedSet(name=path.stem, title=path.stem, bank=str(path)) for path in config.lists]
+    sets = [*fixed_sets(), *lists]
+    names = [each.name for each in sets]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"two sets are called {twice[0]}: rename the file")
+    _check_names("set", config.sets, names)
+    return sets
 
 
-def _select(wanted: Sequence[str], known: Sequence[str], what: str) -> list[str]:
+def _check_names(what: str, wanted: Iterable[str], known: Collection[str]) -> None:
     for name in wanted:
         if name not in known:
-            raise ValueError(f"no {what} is called {name!r}: use {', '.join(known)}")
-    return [name for name in known if not wanted or name in wanted]
-
-
-def _check_changes(
-    config: LeaderboardConfig, known: Sequence[str], before: Mapping[str, LeaderboardRow]
-) -> None:
-    for name in config.add:
-        load_policy(name)
-    for name in config.again:
-        if name not in known:
-            raise ValueError(f"{name!r} can't be played again: use {', '.join(known)}, or --add it")
-    for name in config.remove:
-        if name not in before or before[name].kind != ADDED:
-            raise ValueError(f"no row of {name!r} was added, so none can be removed")
+            raise ValueError(f"no {what} is called {name!r}: use {', '.join(known) or 'none'}")
 
 
 def _resume(
-    old: LeaderboardResults | None,
-    sets: Sequence[FixedSet],
-    kinds: Mapping[str, str],
-    removed: Sequence[str],
+    config: LeaderboardConfig, sets: Sequence[FixedSet], kinds: Mapping[str, str]
 ) -> LeaderboardResults:
     """Return the sets and rows to come, with the cells of before that still hold.
 
     Files that are not given again and rows added before stay; no policy of theirs is loaded.
     """
-    if old is None:
-        old = LeaderboardResults(SEED, BATCH_CELLS, {}, [], [])
-    infos = {each.name: _set_info(each) for each in sets}
+    old = LeaderboardResults("sudoku-gym leaderboard", SEED, BATCH_CELLS, {}, {}, {})
+    if config.out.exists():
+        old = read_leaderboard(config.out)
+    infos = {each.name: each.info() for each in sets}
     infos |= {n: each for n, each in old.sets.items() if each.is_file and n not in infos}
-    before = {row.policy: row for row in old.rows}
-    kept = {name for name, row in before.items() if row.kind == ADDED and name not in removed}
-    names = [name for name in before if name in kinds or name in kept]
-    rows = [
-        _resume_row(name, kinds[name], before.get(name)) if name in kinds else before[name]
-        for name in dict.fromkeys([*names, *kinds])
-    ]
+    added = [policy for policy, row in old.rows.items() if row.kind == ADDED]
+    _check_names("row of an added policy", config.remove, added)
+    kept = {*kinds, *added} - ({*config.remove} - {*kinds})
+    rows = {policy: row for policy, row in old.rows.items() if policy in kept}
+    rows |= {policy: _resume_row(policy, kind, rows.get(policy)) for policy, kind in kinds.items()}
     is_same = (old.seed, old.batch_cells) == (SEED, BATCH_CELLS)
-    for row in rows:
+    for row in rows.values():
         row.cells = {
             name: row.cells[name]
             for name, info in infos.items()
             if is_same and name in row.cells and old.sets[name].sha256 == info.sha256
         }
-    return LeaderboardResults(SEED, BATCH_CELLS, infos, list(old.runs), rows)
+    return replace(old, seed=SEED, batch_cells=BATCH_CELLS, sets=infos, rows=rows)
 
 
 def _resume_row(policy: str, kind: str, before: LeaderboardRow | None) -> LeaderboardRow:
@@ -260,31 +171,33 @@ def _resume_row(policy: str, kind: str, before: LeaderboardRow | None) -> Leader
         if before is None:
             raise
         weights = before.weights
-    row = LeaderboardRow(policy, kind, package_of(policy), weights)
-    if before and before.weights == weights:
-        row.cells.update(before.cells)
-    return row
+    cells = before.cells if before and before.weights == weights else {}
+    return LeaderboardRow(kind, package_of(policy), weights, cells)
 
 
-def _set_info(fixed: FixedSet) -> SetInfo:
-    puzzles = fixed.load(SEED)
-    givens = puzzles.geometry.num_cells - puzzles.blanks
-    return SetInfo(
-        title=fixed.title,
-        source=fixed.source,
-        board=puzzles.geometry.name,
-        count=len(puzzles),
-        givens=(int(givens.min()), int(givens.max())),
-        sha256=fixed_sets.checksum(puzzles),
-    )
+def _games(
+    config: LeaderboardConfig, results: LeaderboardResults, places: Iterable[_Place], run: str
+) -> Iterator[CellTask]:
+    """Yield the cells to play: those not played, and those that have a larger budget now."""
+    for policy, fixed in places:
+        row, count = results.rows[policy], results.sets[fixed.name].count
+        if policy in config.again:
+            row.cells.pop(fixed.name, None)
+        cell = row.cells.get(fixed.name)
+        is_done = cell and (cell.error or cell.played == count or cell.budget >= config.budget)
+        if not is_done:
+            yield CellTask(policy, fixed, LeaderboardCell(config.budget, run))
 
 
-def _drop_unused_runs(results: LeaderboardResults) -> None:
-    """Remove the runs that no cell refers to, and number the others anew."""
-    used = {run for row in results.rows for cell in row.cells.values() for run in cell.runs}
-    numbers = {old: new for new, old in enumerate(sorted(used))}
-    for row in results.rows:
-        for name, cell in row.cells.items():
-            timing_run = None if cell.timing_run is None else numbers[cell.timing_run]
-            row.cells[name] = replace(cell, run=numbers[cell.run], timing_run=timing_run)
-    results.runs = [run for i, run in enumerate(results.runs) if i in used]
+def _timings(
+    config: LeaderboardConfig, results: LeaderboardResults, places: Iterable[_Place], run: str
+) -> Iterator[CellTask]:
+    """Yield the cells to time: those not timed, and those that have a larger budget now."""
+    for policy, fixed in places:
+        cell = results.rows[policy].cells.get(fixed.name)
+        if fixed.timed and cell and not cell.error:
+            count = min(TIMED_PUZZLES, results.sets[fixed.name].count)
+            had = cell.timing
+            if had is None or (len(had.seconds) < count and had.budget < config.timing_budget):
+                empty = Timing((), config.timing_budget, run)
+                yield CellTask(policy, fixed, replace(cell, timing=empty))
