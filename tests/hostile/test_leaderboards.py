@@ -6,23 +6,23 @@ import random
 
 import pytest
 
-from sudoku_gym.evaluation.leaderboard import read_leaderboard, write_leaderboard
+from sudoku_gym.evaluation.leaderboard import read_leaderboard
+from sudoku_gym.evaluation.leaderboard.results import write_leaderboard
 
 CELL = {
-    "state": "finished",
+    "budget": 60,
+    "run": "first",
     "outcomes": "1011",
     "illegal": 0,
     "orbits": None,
     "seconds": 0.5,
-    "budget": 60,
-    "run": 0,
     "error": "",
-    "times": [0.1, 0.2],
-    "timing_run": 0,
+    "timing": {"seconds": [0.1, 0.2], "budget": 5.0, "run": "first"},
 }
 SET = {
     "title": "9x9",
-    "source": "bank 9x9, test split",
+    "bank": "9x9",
+    "is_file": False,
     "board": "9x9",
     "count": 4,
     "givens": [22, 25],
@@ -34,17 +34,16 @@ RUN = {
     "machine": "any",
     "cores": 2,
     "jobs": 1,
-    "timing_budget": 5.0,
     "versions": {"python": "3.11"},
 }
-ROW = {"policy": "a", "kind": "floor", "package": "", "weights": "", "cells": {"9x9": CELL}}
+ROW = {"kind": "floor", "package": "", "weights": "", "cells": {"9x9": CELL}}
 GOOD = {
     "format": "sudoku-gym leaderboard",
     "seed": 0,
     "batch_cells": 2048,
     "sets": {"9x9": SET},
-    "runs": [RUN],
-    "rows": [ROW],
+    "runs": {"first": RUN},
+    "rows": {"a": ROW},
 }
 NONE = object()
 
@@ -57,34 +56,31 @@ DAMAGES = [
     ("seed", "0", "seed: '0' is no int"),
     ("seed", True, "seed: True is no int"),
     ("more", 1, "unknown key 'more'"),
-    ("rows", {}, "rows: {} is no list"),
-    ("rows", [7], "rows 0 must be an object, not 7"),
-    ("rows", [ROW, ROW], "two rows of a"),
+    ("rows", [], "rows: [] is no dict"),
+    ("rows/a", 7, "rows, a must be an object, not 7"),
     ("sets", {}, "there is no such set"),
-    ("sets/9x9/count", 3, "a on 9x9: 4 of 3, finished"),
-    ("sets/9x9/count", 5, "a on 9x9: 4 of 5, finished"),
+    ("sets/9x9/count", 3, "a on 9x9: 4 outcomes of 3 puzzles"),
     ("sets/9x9/givens", [22], "givens: [22] is no"),
-    ("runs", [], "there is no run 0"),
-    ("runs/0/versions", {"python": 3}, "versions, python: 3 is no str"),
-    ("rows/0/policy", None, "policy: None is no str"),
-    ("rows/0/cells/9x9/state", "won", "state: 'won' is no"),
-    ("rows/0/cells/9x9/state", ["finished"], "is no"),
-    ("rows/0/cells/9x9/outcomes", "1012", "outcomes must consist of 0 and 1"),
-    ("rows/0/cells/9x9/outcomes", "101", "a on 9x9: 3 of 4, finished"),
-    ("rows/0/cells/9x9/outcomes", "10110", "a on 9x9: 5 of 4, finished"),
-    ("rows/0/cells/9x9/played", 4, "unknown key 'played'"),
-    ("rows/0/cells/9x9/times", [float("nan")], "nan is no float"),
-    ("rows/0/cells/9x9/illegal", 2, "illegal=2: more games than were lost"),
-    ("rows/0/cells/9x9/orbits", [3, 2], "3 of 2 orbits"),
-    ("rows/0/cells/9x9/seconds", -1, "must not be negative"),
-    ("rows/0/cells/9x9/seconds", float("inf"), "inf is no float"),
-    ("rows/0/cells/9x9/times", None, "times and timing_run: both or neither"),
-    ("rows/0/cells/9x9/times", ["x"], "times: 'x' is no float"),
-    ("rows/0/cells/9x9/run", 1, "there is no run 1"),
-    ("rows/0/cells/9x9/run", -1, "must not be negative"),
-    ("rows/0/cells/9x9/run", 10**400, "there is no run"),
-    ("rows/0/cells/9x9/budget", 10**400, "is no float"),
-    ("rows/0/cells/9x9/error", "x" * 1000, ""),
+    ("runs", {}, "there is no run 'first'"),
+    ("runs/first/versions", {"python": 3}, "versions, python: 3 is no str"),
+    ("rows/a/kind", None, "kind: None is no str"),
+    ("rows/a/cells/9x9/outcomes", "1012", "outcomes must consist of 0 and 1"),
+    ("rows/a/cells/9x9/outcomes", "10110", "a on 9x9: 5 outcomes of 4 puzzles"),
+    ("rows/a/cells/9x9/played", 4, "unknown key 'played'"),
+    ("rows/a/cells/9x9/timing/seconds", [float("nan")], "nan is no float"),
+    ("rows/a/cells/9x9/illegal", 2, "illegal=2: more games than were lost"),
+    ("rows/a/cells/9x9/orbits", [3, 2], "3 of 2 orbits"),
+    ("rows/a/cells/9x9/seconds", -1, "must not be negative"),
+    ("rows/a/cells/9x9/seconds", float("inf"), "inf is no float"),
+    ("rows/a/cells/9x9/timing", [], "timing must be an object, not []"),
+    ("rows/a/cells/9x9/timing/seconds", ["x"], "seconds: 'x' is no float"),
+    ("rows/a/cells/9x9/timing/seconds", [-1], "must not be negative"),
+    ("rows/a/cells/9x9/timing/budget", -1, "must not be negative"),
+    ("rows/a/cells/9x9/timing/run", "none", "there is no run 'none'"),
+    ("rows/a/cells/9x9/run", 1, "run: 1 is no str"),
+    ("rows/a/cells/9x9/run", "x" * 1000, "there is no run 'xxx"),
+    ("rows/a/cells/9x9/budget", 10**400, "is no float"),
+    ("rows/a/cells/9x9/error", "x" * 1000, ""),
 ]
 
 
@@ -102,16 +98,16 @@ def refused(path):
     with pytest.raises(ValueError) as caught:
         read_leaderboard(path)
     told = str(caught.value)
-    assert told.startswith(f"{path} ") and "\n" not in told
+    assert told.startswith(f"{path}: ") and "\n" not in told
     return told
 
 
 def test_what_is_written_is_read(tmp_path):
     path = tmp_path / "board.json"
     path.write_text(json.dumps(GOOD))
-    standings = read_leaderboard(path)
-    write_leaderboard(path, standings)
-    assert read_leaderboard(path) == standings
+    results = read_leaderboard(path)
+    write_leaderboard(path, results)
+    assert read_leaderboard(path) == results
     assert [file.name for file in tmp_path.iterdir()] == ["board.json"]
 
 
@@ -148,8 +144,7 @@ def test_what_is_none_is_refused(tmp_path, content):
 
 def test_a_folder_and_a_device_are_refused(tmp_path):
     assert "no regular file" in refused(tmp_path)
-    with pytest.raises(FileNotFoundError):
-        read_leaderboard(tmp_path / "missing.json")
+    assert "the file is missing" in refused(tmp_path / "missing.json")
 
 
 def test_any_damage_is_refused_or_read(tmp_path):
@@ -167,6 +162,6 @@ def test_any_damage_is_refused_or_read(tmp_path):
         try:
             read_leaderboard(path)
         except ValueError as error:
-            assert str(error).startswith(f"{path} ")
+            assert str(error).startswith(f"{path}: ")
             refusals += 1
     assert refusals > 200

@@ -19,8 +19,8 @@ from sudoku_gym.storage.reading import describe_error
 
 BATCH_CELLS = 2048  # cells of the boards played in parallel: 25 boards of 9x9, 3 of 25x25
 TIMED_PUZZLES = 10
-_MIN_SECONDS = 0.05  # least time measured a puzzle, unless `_MAX_GAMES` games take less
-_MAX_GAMES = 60
+_MIN_SECONDS = 0.5  # least time measured, unless `_MAX_LAPS` laps over the puzzles take less
+_MAX_LAPS = 60
 _DIGITS = 6  # decimals of the seconds in a file
 
 
@@ -117,15 +117,15 @@ def _time(task: CellTask, budget: float) -> tuple[float, ...]:
     repeatedly, and their mean is taken.
     """
     puzzles = task.fixed.load()[:TIMED_PUZZLES]
-    seconds: list[float] = []
+    laps: list[list[float]] = []
     with suppress(Exception):  # out of time, or an error that did not occur in the games
         policy = load_policy(task.policy)
         evaluate(_TimedPolicy(policy, budget), puzzles[:1], seed=SEED)
-        for i in range(len(puzzles)):
-            timed = _TimedPolicy(policy, budget - sum(seconds))
-            games = 0
-            while timed.seconds < _MIN_SECONDS and games < _MAX_GAMES:
+        while len(laps) < _MAX_LAPS and sum(map(sum, laps)) < min(_MIN_SECONDS, budget):
+            laps.append([])
+            for i in range(len(puzzles)):
+                timed = _TimedPolicy(policy, budget - sum(laps[-1]))
                 evaluate(timed, puzzles[i : i + 1], seed=SEED + i)
-                games += 1
-            seconds.append(timed.seconds / games)
-    return tuple(round(each, _DIGITS) for each in seconds)
+                laps[-1].append(timed.seconds)
+    whole = [lap for lap in laps if len(lap) == len(puzzles)] or laps[:1]
+    return tuple(round(sum(same) / len(whole), _DIGITS) for same in zip(*whole, strict=True))

@@ -12,6 +12,7 @@ import os
 import signal
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 from unittest.mock import patch
@@ -73,6 +74,6 @@ def _work(task: CellTask, pipe: Connection) -> None:
     if hasattr(signal, "setitimer"):  # the system ends this process then
         budget = (task.cell.timing or task.cell).budget
         signal.setitimer(signal.ITIMER_PROF, budget + _EXTRA_SECONDS)
-    with pipe:
+    with pipe, suppress(BrokenPipeError):  # the parent is gone
         for cell in cells.perform_task(task):
             pipe.send(cell)

@@ -13,7 +13,6 @@ from sudoku_gym.evaluation.leaderboard import (
     fixed_sets,
     identity,
     play_leaderboard,
-    workers,
 )
 from sudoku_gym.evaluation.leaderboard import play as play_module
 
@@ -46,16 +45,12 @@ def small(exchange):
     return exchange()
 
 
-class Pipe:
-    def send(self, message):
-        pass
-
-
 @pytest.fixture
 def in_this_process():
     def perform(tasks, jobs):
         for task in tasks:
-            yield task, workers.run_task(task, Pipe())
+            *_, cell = cells.perform_task(task)
+            yield task, cell
 
     return perform
 
@@ -73,10 +68,10 @@ def play(tmp_path, monkeypatch, in_this_process):
 
     def call(path=tmp_path / "board.json", **changes):
         done = []
-        config = LeaderboardConfig(**{"budget": 300.0, **changes})
-        results, lost = play_leaderboard(path, config, lambda *step: done.append(step[-1]))
+        config = LeaderboardConfig(**{"budget": 300.0, "out": path, **changes})
+        results, lost = play_leaderboard(config, done.append)
         assert lost == []
-        return results, [text.partition(": ")[0] for text in done]
+        return results, [line.split(": ")[1] for line in done]
 
     return call
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 import pytest
 
 import leaderboard_page
-from sudoku_gym.evaluation.leaderboard import LeaderboardCell
+from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell, Timing
 
-PARTS = ("tables", "times", "sets", "rows", "not_played", "runs")
+PARTS = ("sizes", "times", "sets", "rows", "not_played", "runs", "lists")
 MARKED = "".join(f"*text* <!-- leaderboard: {part} -->\n\n# next\n" for part in PARTS)
 
 
-def cell(outcomes, state="finished", **changes):
-    return LeaderboardCell(state, outcomes, 0, None, 1.0, 60.0, 0, **changes)
+def cell(outcomes, **changes):
+    return LeaderboardCell(60.0, "a run", outcomes, **changes)
 
 
 def page(board):
@@ -28,16 +28,16 @@ def line(text, start):
 
 @pytest.fixture
 def board(small, play, monkeypatch):
-    monkeypatch.setattr(leaderboard_page, "TABLES", {"Sizes": ("4x4", "9x9")})
+    monkeypatch.setattr(leaderboard_page, "TABLES", {"sizes": ("4x4", "9x9")})
     return play()[0]
 
 
 def test_cells_say_how_it_went(board):
-    random, naked = (row.cells for row in board.rows)
-    naked["4x4"] = replace(naked["4x4"], times=(0.25,) * 10)
+    random, naked = (row.cells for row in board.rows.values())
+    naked["4x4"] = replace(naked["4x4"], timing=Timing((0.25,) * 10, 5.0, "a run"))
     naked["9x9"] = cell("1011")
-    random["4x4"] = cell("10" * 20, "out of time", times=(), timing_run=0)
-    random["9x9"] = cell("", "cannot", error="no `such` boards | *here*")
+    random["4x4"] = cell("10" * 20, timing=Timing((), 5.0, "a run"))
+    random["9x9"] = cell("", error="no `such` boards | *here*")
     text = page(board)
     assert "75.0 % (30.1 to 95.4) |" in line(text, "`naked-singles`")
     assert "100.0 % (97.3 to 100.0), 8 of 8 orbits |" in line(text, "`naked-singles`")
@@ -47,15 +47,17 @@ def test_cells_say_how_it_went(board):
     assert line(times, "`naked-singles`").endswith("250 ms |")
     assert line(times, "`masked-random`").endswith("over 5 s |")
     assert "- `masked-random` on `9x9`: `no 'such' boards | *here*`" in text
-    random["4x4"] = cell("", "out of time")
+    random["4x4"] = cell("")
     del random["9x9"]
     assert "none in 60 s" in page(board) and "not yet" in page(board)
 
 
 def test_words_of_a_file_are_shown_and_not_obeyed(board):
     evil = "<script>alert(1)</script> [x](http://y) | `z` ![p](q)"
-    board.rows[0].kind = board.rows[0].package = board.rows[0].policy = evil
-    board.runs = [replace(run, machine=evil, versions={"a": evil}) for run in board.runs]
+    row = board.rows[evil] = board.rows.pop("masked-random")
+    row.kind = row.package = evil
+    ((key, run),) = board.runs.items()
+    board.runs[key] = replace(run, machine=evil, versions={"a": evil})
     board.sets = {name: replace(each, title=evil) for name, each in board.sets.items()}
     lines = [each for each in page(board).splitlines() if "alert" in each]
     assert len(lines) == 8
@@ -70,6 +72,11 @@ def test_the_best_mean_stands_first(board):
 
 
 def test_pictures_are_drawn(board):
+    cells = board.rows["masked-random"].cells
+    cells["9x9-hard"] = cell("1110", timing=Timing((1.0, 3.0), 5.0, "a run"))
     plots = pytest.importorskip("leaderboard_plots").plots(board)
-    assert list(plots) == [f"leaderboard-{name}.png" for name in ("grades", "blanks", "times")]
-    assert all(content.startswith(b"\x89PNG") for content in plots.values())
+    assert list(plots) == ["grades", "blanks", "times"]
+    for figure in plots.values():
+        assert [axes.get_title(loc="left") for axes in figure.axes] == ["floor"]
+    point = plots["times"].axes[0].get_lines()[0]
+    assert (point.get_xdata()[0], point.get_ydata()[0]) == (2.0, 0.75)

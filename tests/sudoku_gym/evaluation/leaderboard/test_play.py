@@ -18,6 +18,7 @@ from sudoku_gym.evaluation.leaderboard import (
 )
 from sudoku_gym.evaluation.leaderboard import play as play_module
 from sudoku_gym.evaluation.leaderboard.fixed_sets import fixed_sets
+from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell, Timing
 from sudoku_gym.storage.lock import locked
 
 SETS = ["4x4", "9x9"]
@@ -29,33 +30,29 @@ def outcomes(path):
     """Everything in a file but times, dates and machines."""
     data = asdict(read_leaderboard(path))
     del data["runs"]
-    for row in data["rows"]:
+    for row in data["rows"].values():
         for cell in row["cells"].values():
-            del cell["seconds"], cell["times"], cell["run"], cell["timing_run"]
+            del cell["seconds"], cell["timing"], cell["run"]
     return data
 
 
 def test_every_cell_is_played_once_and_timed_where_it_is_to_be(small, play, tmp_path):
     results, done = play()
     assert done == CELLS + TIMED
-    naked = results.row_of("naked-singles")
+    naked = results.rows["naked-singles"]
     cell = naked.cells["4x4"]
-    assert (cell.state, cell.played, cell.solved, cell.outcomes) == (
-        "finished",
-        140,
-        140,
-        "1" * 140,
-    )
-    assert cell.orbits == (8, 8) and cell.seconds >= 0 and len(cell.times) == cells.TIMED_PUZZLES
-    assert naked.cells["9x9"].times is None and naked.cells["9x9"].orbits is None
+    assert (cell.error, cell.played, cell.solved, cell.outcomes) == ("", 140, 140, "1" * 140)
+    assert cell.orbits == (8, 8) and cell.seconds >= 0
+    assert len(cell.timing.seconds) == cells.TIMED_PUZZLES
+    assert naked.cells["9x9"].timing is None and naked.cells["9x9"].orbits is None
     assert naked.package.startswith("sudoku-gym ") and naked.weights == ""
-    assert 0 < results.row_of("masked-random").cells["4x4"].solved < 60
+    assert 0 < results.rows["masked-random"].cells["4x4"].solved < 60
     assert asdict(read_leaderboard(tmp_path / "board.json"))["sets"] == asdict(results)["sets"]
 
 
 def test_a_cell_is_the_policys_games_in_batches(small, play):
     puzzles = fixed_sets()[0].load(0)
-    cell = play()[0].row_of("masked-random").cells["4x4"]
+    cell = play()[0].rows["masked-random"].cells["4x4"]
     batch = cells.BATCH_CELLS // 16
     assert batch == 128 and len(puzzles) == 140
     for start in (0, batch):
@@ -105,12 +102,10 @@ def test_a_third_party_policy_adds_a_row(small, play, own_policies):
     assert done == [f"{policy} on {name}" for policy in names for name in SETS] + [
         f"{policy} on 4x4" for policy in names
     ]
-    rows = results.rows[2:]
-    assert [(row.policy, row.kind) for row in rows] == [
-        ("third_party:First", "added"),
-        ("third_party:First?last=true", "added"),
-    ]
-    assert rows[0].cells["4x4"].outcomes != rows[1].cells["4x4"].outcomes
+    assert list(results.rows)[2:] == names
+    first, last = (results.rows[name] for name in names)
+    assert first.kind == last.kind == "added"
+    assert first.cells["4x4"].outcomes != last.cells["4x4"].outcomes
 
 
 def test_an_added_row_stays_and_is_never_loaded(small, play, own_policies, tmp_path):
@@ -118,7 +113,7 @@ def test_an_added_row_stays_and_is_never_loaded(small, play, own_policies, tmp_p
     (tmp_path / "third_party.py").unlink()
     sys.modules.pop("third_party", None)
     results, done = play()
-    assert done == [] and results.rows[2].cells["9x9"].played == 4
+    assert done == [] and results.rows["third_party:First"].cells["9x9"].played == 4
     assert len(play(remove=("third_party:First",))[0].rows) == 2
 
 
@@ -126,12 +121,18 @@ def test_what_is_asked_for_in_vain_is_refused(small, play):
     for changes, said in [
         ({"add": ("nobody",)}, "no policy 'nobody'"),
         ({"add": ("masked-random?x=1",)}, "has no option x"),
-        ({"remove": ("masked-random",)}, "no row of 'masked-random' was added"),
-        ({"again": ("solver",)}, "'solver' can't be played again: use masked-random"),
-        ({"only": ("solver",)}, "no row is called 'solver': use masked-random, naked-singles"),
+        (
+            {"remove": ("masked-random",)},
+            "no row of an added policy is called 'masked-random': use none",
+        ),
+        (
+            {"again": ("solver",)},
+            "no row listed or given with --add is called 'solver': use masked-random",
+        ),
+        ({"only": ("solver",)}, "is called 'solver': use masked-random, naked-singles"),
         ({"sets": ("25x25",)}, "no set is called '25x25': use 4x4, 9x9"),
         ({"jobs": 0}, "jobs must be at least 1"),
-        ({"budget": float("nan")}, "budgets must be above 0"),
+        ({"budget": float("nan")}, "budget must be positive"),
     ]:
         with pytest.raises(ValueError, match=said):
             play(**changes)
@@ -154,7 +155,7 @@ def test_a_row_is_stale_once_its_policy_plays_by_other_files(small, play, own_po
     (tmp_path / "weights" / "side").write_text("last")
     second, done = play(add=(name,))
     assert done == [f"{name} on 4x4", f"{name} on 9x9", f"{name} on 4x4"]
-    cells = [each.row_of(name).cells["4x4"].outcomes for each in (first, second)]
+    cells = [each.rows[name].cells["4x4"].outcomes for each in (first, second)]
     assert cells[0] != cells[1]
 
 
@@ -165,45 +166,51 @@ def test_a_set_of_other_puzzles_is_played_anew(exchange, play, own_policies):
     exchange(sets=sets)
     results, done = play()
     assert done == [*CELLS[::2], *TIMED]
-    assert list(results.row_of("third_party:First").cells) == ["9x9"]
+    assert list(results.rows["third_party:First"].cells) == ["9x9"]
     exchange(sets=sets, seed=1)
     results, done = play()
-    assert done == CELLS + TIMED and results.row_of("third_party:First").cells == {}
+    assert done == CELLS + TIMED and results.rows["third_party:First"].cells == {}
+
+
+def test_two_sets_of_one_name_are_refused(small, play, tmp_path):
+    for names in (("9x9.txt",), ("a/mine.txt", "b/mine.txt")):
+        with pytest.raises(ValueError, match=r"two sets are called .*: rename"):
+            play(lists=tuple(tmp_path / name for name in names))
 
 
 def test_a_list_stays_when_it_is_not_at_hand(small, play, tmp_path):
     path = tmp_path / "mine.txt"
     path.write_text("1234....21.34..1\n")
     results, done = play(lists=(path,), sets=("9x9",))
-    assert "naked-singles on mine" in done and results.sets["mine"].source == "file mine.txt"
+    assert "naked-singles on mine" in done and results.sets["mine"].is_file
     path.unlink()
     results, done = play()
-    assert results.row_of("naked-singles").cells["mine"].solved == 1 and len(done) == 4
+    assert results.rows["naked-singles"].cells["mine"].solved == 1 and len(done) == 4
     assert str(tmp_path) not in (tmp_path / "board.json").read_text()
 
 
 def test_boards_that_a_policy_refuses_are_told(small, play, own_policies):
     names = ("third_party:SmallOnly", "third_party:Breaks")
     results, _ = play(add=names, only=names)
-    refused = results.row_of(names[0]).cells
-    assert refused["4x4"].state == "finished"
-    assert (refused["9x9"].state, refused["9x9"].error) == ("cannot", "knows 4x4, not 9x9")
-    broken = results.row_of(names[1]).cells["4x4"]
-    assert (broken.state, broken.error, broken.played) == ("cannot", "KeyError: 'lost'", 0)
+    refused = results.rows[names[0]].cells
+    assert refused["4x4"].error == "" and refused["4x4"].played == 140
+    assert refused["9x9"].error == "knows 4x4, not 9x9"
+    broken = results.rows[names[1]].cells["4x4"]
+    assert (broken.error, broken.played) == ("KeyError: 'lost'", 0)
     assert play(add=names, only=names)[1] == []
 
 
 def test_a_policy_that_is_slow_is_stopped_and_goes_on_with_more_time(small, play, own_policies):
     name = "third_party:Slow"
     asked = {"add": (name,), "only": (name,), "sets": ("4x4",), "timing_budget": 0.05}
-    cell = play(budget=0.2, **asked)[0].row_of(name).cells["4x4"]
-    assert (cell.state, cell.played, cell.budget) == ("out of time", 128, 0.2)
-    assert cell.times == ()
+    cell = play(budget=0.2, **asked)[0].rows[name].cells["4x4"]
+    assert (cell.error, cell.played, cell.budget) == ("", 128, 0.2)
+    assert cell.timing.seconds == () and cell.timing.mean is None
     assert play(budget=0.2, **asked)[1] == []
-    cell = play(budget=30.0, **asked)[0].row_of(name).cells["4x4"]
-    assert (cell.state, cell.played) == ("finished", 140)
-    again = play(budget=30.0, **{**asked, "timing_budget": 30.0})[0].row_of(name).cells["4x4"]
-    assert len(again.times) == cells.TIMED_PUZZLES and again.outcomes == cell.outcomes
+    cell = play(budget=30.0, **asked)[0].rows[name].cells["4x4"]
+    assert cell.played == 140
+    again = play(budget=30.0, **{**asked, "timing_budget": 30.0})[0].rows[name].cells["4x4"]
+    assert len(again.timing.seconds) == cells.TIMED_PUZZLES and again.outcomes == cell.outcomes
 
 
 def test_two_at_once_are_refused(small, play, tmp_path):
@@ -218,7 +225,7 @@ def test_two_at_once_are_refused(small, play, tmp_path):
 
 def test_a_folder_that_is_not_there(small, tmp_path):
     with pytest.raises(ValueError, match="there is no folder"):
-        play_leaderboard(tmp_path / "docs" / "board.json", LeaderboardConfig())
+        play_leaderboard(LeaderboardConfig(out=tmp_path / "docs" / "board.json"), print)
 
 
 SHELL = """
@@ -258,14 +265,14 @@ def test_processes_play_the_same_and_a_killed_run_goes_on(small, own_policies, p
         line = first.stderr.readline()
     first.send_signal(signal.SIGKILL)
     first.communicate()
-    assert len(read_leaderboard(out).rows[0].cells) >= 1
+    assert len(read_leaderboard(out).rows["masked-random"].cells) >= 1
     second = started(small, out, *added, "--jobs", "2")
     said, err = second.communicate()
     assert second.returncode == 0 and "Wrote" in said, err
     assert not any("masked-random on 4x4" in each and "solved" in each for each in err.splitlines())
     play(add=("third_party:First", "third_party:Slow"), budget=0.2)
     assert outcomes(out) == outcomes(tmp_path / "board.json")
-    assert json.loads(out.read_text())["runs"][0]["versions"]["python"]
+    assert all(run.versions["python"] for run in read_leaderboard(out).runs.values())
 
 
 @pytest.mark.slow
@@ -278,15 +285,16 @@ def test_a_process_that_dies_loses_its_cell_alone(small, own_policies, tmp_path)
     assert run.returncode == 1, err
     assert "third_party:Dies on 9x9: its process died; rerun the command to retry" in err
     results = read_leaderboard(out)
-    assert results.row_of("third_party:Dies").cells == {}
-    hung = results.row_of("third_party:Hangs").cells["9x9"]
-    assert (hung.state, hung.played) == ("out of time", 0)
-    assert results.row_of("naked-singles").cells["9x9"].state == "finished"
+    assert results.rows["third_party:Dies"].cells == {}
+    hung = results.rows["third_party:Hangs"].cells["9x9"]
+    assert (hung.error, hung.played) == ("", 0)
+    assert results.rows["naked-singles"].cells["9x9"].played == 4
 
 
 def test_times_are_means_of_laps():
     fixed = replace(fixed_sets()[0], count=3, sha256="")
-    task = cells.CellTask("naked-singles", fixed, seed=0, budget=100.0, run=0, timing=True)
-    found = cells.time_cell(task)
-    assert len(found) == 3 and min(found) >= 0
-    assert cells.time_cell(replace(task, budget=0.0)) == ()
+    for budget, count in ((100.0, 3), (0.0, 0)):
+        empty = LeaderboardCell(100.0, "a run", timing=Timing((), budget, "a run"))
+        (cell,) = cells.perform_task(cells.CellTask("naked-singles", fixed, empty))
+        assert len(cell.timing.seconds) == count and cell.outcomes == ""
+        assert count == 0 or min(cell.timing.seconds) >= 0
