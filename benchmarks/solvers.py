@@ -10,6 +10,7 @@ are not installed. Times are CPU times, so other work on the machine hardly matt
     python benchmarks/solvers.py --out docs/results/speed.json
     python benchmarks/solvers.py --lists top95.txt seventeen.txt --budget 30
     python benchmarks/solvers.py --banks 16x16 25x25 --peers python-sat CP-SAT --budget 60
+    python benchmarks/solvers.py --banks 9x9 9x9-hard --dug 0 --peers --native tdoku-avx2
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ import numpy as np
 import tyro
 from numpy.typing import NDArray
 
+import native_solver
 from results import Row, command_of, in_ms, keep, pivot, table
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.geometry import Geometry
@@ -44,6 +46,7 @@ SAMPLE = 50  # puzzles of a list that is drawn or made here
 DIG_NODES = 20_000  # of a proof that a given may go
 PART = "solvers on "
 OURS = "ours"
+IN_TURNS = "ours and a native solver in turns"
 SHARE = "proven within the limit, %"
 COMPILE = "from sudoku_gym import solver; import numpy as n; solver.solve(n.zeros((1, 9, 9), int))"
 
@@ -61,6 +64,8 @@ class Config:
         peers: whom to measure beside ours.
         budget: seconds a peer may spend on each list.
         limit: seconds for one puzzle.
+        native: a program to measure in turns with ours on 9x9 lists, see `native_solver.py`.
+        turns: how often.
         most: puzzles taken of each list.
         seed: of the cells to reveal and of the new puzzles.
         smoke: measure next to nothing, to see that the script runs.
@@ -73,6 +78,8 @@ class Config:
     peers: tuple[Peer, ...] = get_args(Peer)
     budget: float = 15.0
     limit: float = 10.0
+    native: Path | None = None
+    turns: int = 7
     most: int = 2_000
     seed: int = 0
     smoke: bool = False
@@ -324,7 +331,20 @@ def main(argv: Sequence[str] | None = None) -> None:
             figures = measure_peer(is_unique, boards, config)
             rows.append({"puzzles": name, "solver": peer} | figures)
         keep(config.out, f"{PART}{name}", command, rows, names=2)
+    if config.native is not None:
+        keep(config.out, IN_TURNS, command, measure_native(config.native, config), names=2)
     keep(config.out, "the generator and the first call", command, [measure_generator(config)])
+
+
+def measure_native(program: Path, config: Config) -> list[Row]:
+    """Measure ours and a native program in turns on every 9x9 list."""
+    seconds = 0.01 if config.smoke else 0.5
+    return [
+        row
+        for name, (boards, geometry) in lists_of(config).items()
+        if geometry == Geometry.standard(9)
+        for row in native_solver.compare(name, boards, program, config.turns, seconds)
+    ]
 
 
 def measure_generator(config: Config) -> Row:
@@ -354,7 +374,12 @@ def tables(parts: Mapping[str, Any]) -> dict[str, str]:
 
     every = [row for rows in lists for row in rows]
     heads = ("puzzles", "solver", "count", "median ms", "slowest ms", SHARE)
-    return {"speeds": pivot(every, "puzzles", "solver", cell), "times": table(every, heads, 2)}
+    in_turns = parts.get(IN_TURNS, {"rows": []})["rows"]
+    return {
+        "speeds": pivot(every, "puzzles", "solver", cell),
+        "times": table(every, heads, 2),
+        "native": table(in_turns, tuple(in_turns[0]), 2) if in_turns else "",
+    }
 
 
 if __name__ == "__main__":

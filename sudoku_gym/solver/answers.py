@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,27 +55,29 @@ def find_solutions(
             "at least 1, node_limit at least 0"
         )
     flat, geometry = board.flat_boards(boards, geometry)
-    solutions = np.zeros_like(flat)
-    found, nodes = np.zeros((2, len(flat)), np.int64)
-    decided = np.ones(len(flat), np.bool_)
-    is_standard = geometry == _STANDARD_9X9
-
-    def search(part: slice) -> None:
-        results = solutions[part], found[part], decided[part], nodes[part]
-        if is_standard:
-            lane_sharing.search_in_lanes(flat[part], limit, node_limit, *results)
-        else:
-            tables = cover_tables(geometry)
-            depth_first.search_boards(flat[part], limit, node_limit, tables, *results)
-
+    solutions, decided = np.zeros(flat.shape, np.int8), np.ones(len(flat), np.bool_)
+    found, nodes = np.zeros(len(flat), np.int64), np.zeros(len(flat), np.int64)
+    arrays = flat, solutions, found, decided, nodes
     if threads == 1 or len(flat) < 2:
-        search(slice(None))
+        _search(geometry, limit, node_limit, *arrays)
     else:
         step = -(-len(flat) // (8 * threads))  # small parts, so that no thread waits for long
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(search, [slice(i, i + step) for i in range(0, len(flat), step)]))
+            parts = ([each[i : i + step] for each in arrays] for i in range(0, len(flat), step))
+            list(pool.map(lambda part: _search(geometry, limit, node_limit, *part), parts))
     grids = solutions.reshape(-1, geometry.size, geometry.size)
     return FoundSolutions(grids, found, decided, nodes)
+
+
+def _search(
+    geometry: Geometry, limit: int, node_limit: int, boards: NDArray[np.int8], *results: Any
+) -> None:
+    """Search boards int8 `[B, N**2]` with the engine for their geometry."""
+    if geometry == _STANDARD_9X9:
+        lane_sharing.search_in_lanes(boards, limit, node_limit, *results)
+    else:
+        tables = cover_tables(geometry)
+        depth_first.search_boards(boards, limit, node_limit, tables, *results)
 
 
 @overload
