@@ -18,8 +18,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
-
-from sudoku_gym.compiler.jit import njit
+from numpy.typing import NDArray
 
 NUM_LANES = 16
 _ALIGNMENT = 64  # bytes of a vector
@@ -45,8 +44,7 @@ class _LanesModel(models.PrimitiveModel):
         super().__init__(manager, kind, _VECTOR)
 
 
-@njit(cache=True, nogil=True)
-def empty_rows(count):
+def empty_rows(count: int) -> NDArray[np.uint32]:
     """Allocate uint32 `[count, 16]`, uninitialised, each row in one cache line."""
     words = np.empty((count + 1) * NUM_LANES, np.uint32)
     start = -words.ctypes.data % _ALIGNMENT // words.itemsize

@@ -146,6 +146,7 @@ def start_lane(search, lane, dig, puzzles, index, solutions):
 @inlined
 def others_of_lane(search, lane, dig):
     """Return what `count_other_solutions` does, of a lane that is done."""
-    if not search.decided[lane]:
+    state = search.lanes[lane]
+    if not state.decided:
         return _NOT_KNOWN
-    return search.found[lane] - (1 if single_cell(dig, lane) < 0 else 0)
+    return state.found - (1 if single_cell(dig, lane) < 0 else 0)

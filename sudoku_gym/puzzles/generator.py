@@ -32,7 +32,7 @@ from sudoku_gym.puzzles.digging import (
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.solver.cover_bits import NO_RUNTIME_JIT, candidate_of, cover_tables, load_board
 from sudoku_gym.solver.depth_first import new_searcher, rule_out_candidate, try_candidate
-from sudoku_gym.solver.lane_search import new_lane_search, search_round
+from sudoku_gym.solver.lane_search import lane_search, search_round
 
 Pattern = Literal["none", "rotation", "horizontal", "vertical", "diagonal"]
 
@@ -85,8 +85,12 @@ def generate(
     tables = cover_tables(geometry)
     stream = new_stream(rng)
     outputs = puzzles, solutions, minimal
-    make = _generate_in_lanes if geometry == Geometry.standard(9) else _generate
-    if make(stream, groups, givens, node_limit, tables, outputs) < count:
+    arguments = stream, groups, givens, node_limit, tables, outputs
+    if geometry == Geometry.standard(9):
+        made = _generate_in_lanes(lane_search(), *arguments)
+    else:
+        made = _generate(*arguments)
+    if made < count:
         raise RuntimeError(f"{geometry.name}: found no solved grid; check that its units allow one")
     boards = puzzles.reshape(count, geometry.size, geometry.size)
     return PuzzleSet(
@@ -142,11 +146,10 @@ def _generate(stream, groups, givens, node_limit, tables, outputs):
 
 
 @njit(cache=True, nogil=True)
-def _generate_in_lanes(stream, groups, givens, node_limit, tables, outputs):
+def _generate_in_lanes(search, stream, groups, givens, node_limit, tables, outputs):
     """Do what `_generate` does, and make the same puzzles, for boards of `lane_search`."""
     puzzles, solutions, minimal = outputs
-    searcher, search = new_searcher(tables, node_limit), new_lane_search()
-    dig = new_dig(NUM_LANES, len(groups))
+    searcher, dig = new_searcher(tables, node_limit), new_dig(NUM_LANES, len(groups))
     order = groups.copy()
     index = np.full(NUM_LANES, -1, np.int64)
     started, active = 0, np.uint32(0)

@@ -8,6 +8,7 @@ itself: one candidate of a cell is placed, and the board without that candidate 
 
 from __future__ import annotations
 
+import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -32,54 +33,68 @@ from sudoku_gym.solver.band_words import (
 _ONE = np.uint32(1)
 
 
+LANE = np.dtype(
+    [
+        ("limit", np.int64),  # solutions after which the search ends
+        ("found", np.int64),  # solutions found
+        ("nodes", np.int64),  # candidates tried
+        ("first_nodes", np.int64),  # candidates tried until the first solution was found
+        ("depth", np.int64),  # number of boards kept, with those that other lanes have taken over
+        ("taken", np.int64),  # how many of them other lanes have taken over, the first ones
+        ("board", np.int64),  # index of the board
+        ("following", np.int64),  # the lane that searches the part that comes next, or -1
+        ("decided", np.int64),  # 0 where the node limit ended the search, else 1
+    ]
+)
+"""The search of a lane."""
+
+
 class LaneSearch(NamedTuple):
     """The searches of 16 lanes."""
 
     rows: NDArray[np.uint32]  # [66, 16], the boards
-    stack: NDArray[np.uint32]  # [81, 16, 30], the boards kept by each lane, the last one first
-    depth: NDArray[np.int64]  # [16], their number, with those taken over
-    taken: NDArray[np.int64]  # [16], how many other lanes have taken over
-    found: NDArray[np.int64]  # [16], solutions found
-    decided: NDArray[np.bool_]  # [16], False where the node limit ended the search
-    limit: NDArray[np.int64]  # [16], solutions after which a search ends
-    nodes: NDArray[np.int64]  # [16], candidates tried
-    first_nodes: NDArray[np.int64]  # [16], candidates tried until the first solution was found
+    stack: NDArray[np.uint32]  # [16, 81, 30], the boards kept by each lane, the last one first
+    lanes: NDArray[np.void]  # [16], records of `LANE`
     solutions: NDArray[np.int8]  # [16, 81], the first solution
+    sets: NDArray[np.uint32]  # [8], sets of lanes as bits, for those who share boards out
 
 
-@njit(cache=True, nogil=True)
-def new_lane_search():
-    """Allocate what searches need."""
-    stack = np.empty((NUM_LANES, NUM_CELLS, STORED), np.uint32)
-    counts = np.zeros((6, NUM_LANES), np.int64)
-    solutions = np.empty((NUM_LANES, NUM_CELLS), np.int8)
-    depth, taken, found, limit, nodes, first_nodes = counts
-    decided = np.ones(NUM_LANES, np.bool_)
-    rows = empty_rows(NUM_ROWS)
-    return LaneSearch(
-        rows, stack, depth, taken, found, decided, limit, nodes, first_nodes, solutions
-    )
+_of_thread = threading.local()
+
+
+def lane_search() -> LaneSearch:
+    """Return the arrays of this thread's searches, which are allocated once."""
+    search: LaneSearch | None = getattr(_of_thread, "search", None)
+    if search is None:
+        search = _of_thread.search = LaneSearch(
+            empty_rows(NUM_ROWS),
+            np.empty((NUM_LANES, NUM_CELLS, STORED), np.uint32),
+            np.zeros(NUM_LANES, LANE),
+            np.empty((NUM_LANES, NUM_CELLS), np.int8),
+            np.zeros(8, np.uint32),
+        )
+    return search
 
 
 @inlined
 def start_search(search, lane, boards, index, limit):
     """Begin to search board `index` of int8 `[B, 81]` for up to `limit` solutions."""
     load_lane(search.rows, lane, boards, index)
-    reset_counts(search, lane, limit)
+    reset_lane(search.lanes[lane], limit)
 
 
 @inlined
-def reset_counts(search, lane, limit):
+def reset_lane(state, limit):
     """Let a lane have found, tried and kept nothing."""
-    search.limit[lane] = limit
-    search.depth[lane], search.taken[lane] = 0, 0
-    search.found[lane], search.nodes[lane], search.decided[lane] = 0, 0, True
+    state.limit, state.found, state.nodes, state.decided = limit, 0, 0, 1
+    state.depth, state.taken = 0, 0
 
 
 @inlined
 def _branch(search, lane):
     """Place a candidate of an open cell; keep the board without it."""
-    rows, stack, depth = search.rows, search.stack, search.depth[lane]
+    rows, stack, state = search.rows, search.stack, search.lanes[lane]
+    depth = state.depth
     band, bit = choose_cell(rows, lane)
     for i in range(WORDS):
         stack[lane, depth, i] = rows[i, lane]
@@ -96,16 +111,17 @@ def _branch(search, lane):
     if left == 1:
         stack[lane, depth, SINGLES + band] = bit
     rows[SINGLES + band, lane] |= bit
-    search.depth[lane] += 1
+    state.depth += 1
+    state.nodes += 1
 
 
 @inlined
 def _backtrack(search, lane):
     """Go on with the board that was kept last."""
-    search.depth[lane] -= 1
-    depth = search.depth[lane]
+    state = search.lanes[lane]
+    state.depth -= 1
     for i in range(STORED):
-        search.rows[i, lane] = search.stack[lane, depth, i]
+        search.rows[i, lane] = search.stack[lane, state.depth, i]
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -116,27 +132,26 @@ def search_round(search, active, node_limit):
     they should, have searched their board to the end, or would try more than `node_limit`
     candidates.
     """
-    rows, found, nodes = search.rows, search.found, search.nodes
+    rows = search.rows
     failed, changed = propagate_round(rows)
     waiting, done = active & ~changed, np.uint32(0)
     while waiting:
         lane = lowest_bit(waiting)
-        bit = _ONE << lane
+        bit, state = _ONE << lane, search.lanes[lane]
         waiting ^= bit
         if not failed & bit:
             if rows[OPEN_CELLS, lane] | rows[OPEN_CELLS + 1, lane] | rows[OPEN_CELLS + 2, lane]:
-                if nodes[lane] < node_limit:
-                    nodes[lane] += 1
+                if state.nodes < node_limit:
                     _branch(search, lane)
                 else:
-                    search.decided[lane] = False
+                    state.decided = 0
                     done |= bit
                 continue
-            if found[lane] == 0:
-                search.first_nodes[lane] = nodes[lane]
+            if state.found == 0:
+                state.first_nodes = state.nodes
                 write_solution(rows, lane, search.solutions, lane)
-            found[lane] += 1
-        if found[lane] >= search.limit[lane] or search.depth[lane] == search.taken[lane]:
+            state.found += 1
+        if state.found >= state.limit or state.depth == state.taken:
             done |= bit
         else:
             _backtrack(search, lane)
