@@ -332,7 +332,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             rows.append({"puzzles": name, "solver": peer} | figures)
         keep(config.out, f"{PART}{name}", command, rows, names=2)
     if config.native is not None:
-        keep(config.out, IN_TURNS, command, measure_native(config.native, config), names=2)
+        keep(config.out, IN_TURNS, command, measure_native(config.native, config))
     keep(config.out, "the generator and the first call", command, [measure_generator(config)])
 
 
@@ -374,12 +374,7 @@ def tables(parts: Mapping[str, Any]) -> dict[str, str]:
 
     every = [row for rows in lists for row in rows]
     heads = ("puzzles", "solver", "count", "median ms", "slowest ms", SHARE)
-    in_turns = parts.get(IN_TURNS, {"rows": []})["rows"]
-    return {
-        "speeds": pivot(every, "puzzles", "solver", cell),
-        "times": table(every, heads, 2),
-        "native": table(in_turns, tuple(in_turns[0]), 2) if in_turns else "",
-    }
+    return {"speeds": pivot(every, "puzzles", "solver", cell), "times": table(every, heads, 2)}
 
 
 if __name__ == "__main__":

@@ -23,10 +23,10 @@ NODE_LIMIT = 1_000_000
 class FoundSolutions:
     """The results of a search on B boards."""
 
-    solutions: NDArray[np.int8]  # [B, N, N], the first solution found, zeros where there is none
+    solutions: NDArray[np.int8]  # [B, N, N], the first solution found, zeros if none was found
     found: NDArray[np.int64]  # [B], the solutions found before the search ended
     decided: NDArray[np.bool_]  # [B], False where the node limit ended the search
-    nodes: NDArray[np.int64]  # [B], candidates tried; 0 where singles alone were enough
+    nodes: NDArray[np.int64]  # [B], candidates tried
 
 
 def find_solutions(
@@ -37,7 +37,13 @@ def find_solutions(
     node_limit: int = NODE_LIMIT,
     threads: int = 1,
 ) -> FoundSolutions:
-    """Search each board for up to `limit` solutions.
+    """Search each board for up to `limit` solutions, depth first.
+
+    Standard 9x9 boards are searched in lanes (`lane_search`): a candidate is tried where singles
+    and locked candidates find no more, in the row with the most cells of two candidates. All
+    others are searched as an exact cover (`depth_first`): a candidate is tried where singles find
+    no more, in an item with few left that has often failed. What is found on a board, and in which
+    order, depends on that board alone.
 
     Args:
         boards: int `[B, N, N]`, 0 for a blank; givens may contradict each other (no solution).

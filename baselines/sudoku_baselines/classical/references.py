@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class SuiteSolver(CountingSolver):
-    """`sudoku_gym.solver.solve` as a baseline; `nodes` are 0 where singles were enough.
+    """`sudoku_gym.solver.solve` as a baseline; `nodes` are 0 where it needed no search.
 
     With more than `node_limit` candidates tried, a puzzle is left undecided.
     """
