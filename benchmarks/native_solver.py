@@ -78,7 +78,7 @@ def _seconds_alone(boards: NDArray[np.int8], limit: int) -> float:
 
 def _seconds_of(program: Path, file: Path, limit: int, seconds: float) -> float:
     """Return the processor time of a puzzle that a program prints."""
-    command = [str(program), "bench", str(file), str(limit), str(seconds)]
+    command = [str(program.absolute()), "bench", str(file), str(limit), str(seconds)]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return 1 / float(output.split()[0])
 

@@ -13,6 +13,8 @@ from sudoku_gym.board.notation import SYMBOLS, cell_name
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.kernels import rules
 
+_UNSIGNED = {dtype().itemsize: dtype for dtype in (np.uint8, np.uint16, np.uint32, np.uint64)}
+
 
 def as_boards(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.int8]:
     """Check a batch of boards and return it as a C-contiguous int8 array `[B, N, N]`.
@@ -31,7 +33,9 @@ def as_boards(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np
     size = array.shape[1]
     geometry = geometry_for(size, geometry)
     # Read as unsigned, a negative number is a large one.
-    if array.view(array.dtype.str.replace("i", "u")).max(initial=0) > size:
+    native = array if array.dtype.isnative else array.astype(np.int64)
+    unsigned = native.view(_UNSIGNED[native.itemsize])
+    if np.maximum.reduce(unsigned, axis=None, initial=0) > size:
         index, row, column = np.argwhere((array < 0) | (array > size))[0].tolist()
         raise ValueError(
             f"board {index}, row {row + 1}, column {column + 1}: {array[index, row, column]} is no "

@@ -55,30 +55,43 @@ def find_solutions(
     Raises:
         ValueError: if the boards have a wrong shape or digit, or an argument is out of range.
     """
-    if limit < 1 or node_limit < 0 or threads < 1:
-        raise ValueError(
-            f"limit={limit}, node_limit={node_limit}, threads={threads}: limit and threads must be "
-            "at least 1, node_limit at least 0"
-        )
-    flat, geometry = board.flat_boards(boards, geometry)
-    solutions, decided = np.zeros(flat.shape, np.int8), np.ones(len(flat), np.bool_)
-    found, nodes = np.zeros(len(flat), np.int64), np.zeros(len(flat), np.int64)
-    arrays = flat, solutions, found, decided, nodes
-    if threads == 1 or len(flat) < 2:
-        _search(geometry, limit, node_limit, *arrays)
-    else:
-        step = -(-len(flat) // (8 * threads))  # small parts, so that no thread waits for long
-        with ThreadPoolExecutor(threads) as pool:
-            parts = ([each[i : i + step] for each in arrays] for i in range(0, len(flat), step))
-            list(pool.map(lambda part: _search(geometry, limit, node_limit, *part), parts))
+    boards, geometry = board.flat_boards(boards, geometry)
+    solutions, found, decided, nodes = _search(boards, geometry, limit, node_limit, threads)
     grids = solutions.reshape(-1, geometry.size, geometry.size)
     return FoundSolutions(grids, found, decided, nodes)
 
 
 def _search(
+    boards: NDArray[np.int8], geometry: Geometry, limit: int, node_limit: int, threads: int
+) -> tuple[NDArray[np.int8], NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
+    """Search boards int8 `[B, N**2]`; return the fields of `FoundSolutions`."""
+    if limit < 1 or node_limit < 0 or threads < 1:
+        raise ValueError(
+            f"limit={limit}, node_limit={node_limit}, threads={threads}: limit and threads must be "
+            "at least 1, node_limit at least 0"
+        )
+    count = len(boards)
+    results = (
+        np.empty(boards.shape, np.int8),
+        np.empty(count, np.int64),
+        np.empty(count, np.bool_),
+        np.empty(count, np.int64),
+    )
+    if threads == 1 or count < 2:
+        _search_part(geometry, limit, node_limit, boards, *results)
+        return results
+    step = -(-count // (8 * threads))  # small parts, so that no thread waits for long
+    arrays = boards, *results
+    parts = ([each[i : i + step] for each in arrays] for i in range(0, count, step))
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda part: _search_part(geometry, limit, node_limit, *part), parts))
+    return results
+
+
+def _search_part(
     geometry: Geometry, limit: int, node_limit: int, boards: NDArray[np.int8], *results: Any
 ) -> None:
-    """Search boards int8 `[B, N**2]` with the engine for their geometry."""
+    """Search boards with the engine for their geometry."""
     if geometry == _STANDARD_9X9:
         lane_sharing.search_in_lanes(boards, limit, node_limit, *results)
     else:
@@ -152,5 +165,7 @@ def count_solutions(
     Raises:
         ValueError: if the boards have a wrong shape or digit; never for "no solution".
     """
-    result = find_solutions(boards, limit, geometry, node_limit=node_limit, threads=threads)
-    return np.where(result.decided, result.found, -1)
+    boards, geometry = board.flat_boards(boards, geometry)
+    _, found, decided, _ = _search(boards, geometry, limit, node_limit, threads)
+    found[~decided] = -1
+    return found

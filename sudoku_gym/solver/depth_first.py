@@ -162,18 +162,20 @@ def explore(workspace, limit, node_limit, solution, first_solution, tables):
 
 @njit(cache=True, nogil=True)
 def search_boards(boards, limit, node_limit, tables, solutions, found, decided, nodes):
-    """Search each board of int8 `[B, N**2]`; write its first solution, over zeros, and numbers.
+    """Search each board of int8 `[B, N**2]`; write its first solution, or zeros, and numbers.
 
-    `found` and `nodes`, over zeros, are the solutions found and the candidates tried; `decided`,
-    over ones, is False where the node limit ended the search.
+    `found` and `nodes` are the solutions found and the candidates tried; `decided` is False where
+    the node limit ended the search.
     """
     workspace = allocate_workspace(tables)
     solution, no_bans = np.empty(boards.shape[1], np.int8), np.zeros(boards.shape[1], np.int8)
     for b in range(len(boards)):
+        solutions[b], found[b], nodes[b] = 0, 0, 0
         if load_board(workspace, boards[b], no_bans, solution, tables) >= 0:
             reset_weights(workspace)
             found[b], nodes[b] = explore(
                 workspace, limit, node_limit, solution, solutions[b], tables
             )
-            if found[b] < 0:
-                found[b], decided[b] = UNDECIDED - found[b], False
+        decided[b] = found[b] >= 0
+        if not decided[b]:
+            found[b] = UNDECIDED - found[b]

@@ -43,10 +43,10 @@ def search_in_lanes(
     decided: NDArray[np.bool_],
     nodes: NDArray[np.int64],
 ) -> None:
-    """Search each board of int8 `[B, 81]`; write its first solution, over zeros, and numbers.
+    """Search each board of int8 `[B, 81]`; write its first solution, or zeros, and numbers.
 
-    `found` and `nodes`, over zeros, are the solutions found and the candidates tried; `decided`,
-    over ones, is False where the node limit ended the search.
+    `found` and `nodes` are the solutions found and the candidates tried; `decided` is False where
+    the node limit ended the search.
     """
     _search(lane_search(), limit, node_limit, boards, solutions, found, decided, nodes)
 
@@ -62,7 +62,7 @@ def _search(search, limit, node_limit, boards, solutions, found, decided, nodes)
     while True:
         while sets[_IDLE] and started < len(boards):
             lane = lowest_bit(sets[_IDLE])
-            _start(search, lane, boards, started, limit, limit <= _SHARED_LIMIT)
+            _start(search, lane, boards, started, limit, limit <= _SHARED_LIMIT, results)
             started += 1
         if not sets[_ACTIVE]:
             return
@@ -77,8 +77,12 @@ def _search(search, limit, node_limit, boards, solutions, found, decided, nodes)
 
 
 @inlined
-def _start(search, lane, boards, index, limit, is_sharing):
+def _start(search, lane, boards, index, limit, is_sharing, results):
     """Let a lane search a board from the beginning."""
+    solutions, found, _, nodes = results
+    found[index], nodes[index] = 0, 0
+    for cell in range(NUM_CELLS):
+        solutions[index, cell] = 0
     sets, bit = search.sets, _ONE << lane
     start_search(search, lane, boards, index, limit)
     search.lanes[lane].board, search.lanes[lane].following = index, _NONE
@@ -126,12 +130,11 @@ def _add_up(search, lane, node_limit, boards, results):
         if not decided[board] and sets[_SPLIT] & bit:
             # A single lane would have stopped somewhere in between, so let it.
             _drop(search, state.following)
-            _write(search.solutions, lane, 0, solutions, board)
-            found[board], nodes[board] = 0, 0
-            _start(search, lane, boards, board, state.limit, False)
+            _start(search, lane, boards, board, state.limit, False, results)
             return
         if found[board] == 0 and state.found:
-            _write(search.solutions, lane, 1, solutions, board)
+            for cell in range(NUM_CELLS):
+                solutions[board, cell] = search.solutions[lane, cell]
         found[board] = min(found[board] + state.found, state.limit)
         sets[_FIRST] ^= bit
         sets[_IDLE] |= bit
@@ -140,13 +143,6 @@ def _add_up(search, lane, node_limit, boards, results):
             return
         lane = np.uint32(state.following)
         sets[_FIRST] |= _ONE << lane
-
-
-@inlined
-def _write(lane_solutions, lane, factor, solutions, board):
-    """Write the solution of a lane, times a factor, to that of a board."""
-    for cell in range(NUM_CELLS):
-        solutions[board, cell] = factor * lane_solutions[lane, cell]
 
 
 @inlined
