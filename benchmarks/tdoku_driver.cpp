@@ -1,10 +1,9 @@
-// Measures tdoku (https://github.com/t-dillon/tdoku) as `native_solver.py` wants it.
+// Runs tdoku (https://github.com/t-dillon/tdoku) as `native_solver.py` and `solver_agreement.py` want it.
 //
-//     cd tdoku && g++ -O3 -mavx2 -std=c++17 -Iinclude -o tdoku-avx2 \
-//         .../benchmarks/tdoku_driver.cpp src/solver_dpll_triad_simd.cc
-//     ./tdoku-avx2 bench puzzles.txt 2 1
-//
-// Prints puzzles a second of processor time, the puzzles done, and the solutions counted.
+//     g++ -O3 -mavx2 -std=c++17 -Itdoku/include -o tdoku-avx2
+//         benchmarks/tdoku_driver.cpp tdoku/src/solver_dpll_triad_simd.cc
+//     ./tdoku-avx2 bench puzzles.txt 2 1  # puzzles a second of processor time, puzzles, solutions
+//     ./tdoku-avx2 list puzzles.txt 2     # the number of solutions of each puzzle, up to 2
 
 #include <cstdio>
 #include <cstdlib>
@@ -17,8 +16,9 @@
 #include "tdoku.h"
 
 int main(int count, char **arguments) {
-    if (count != 5 || std::strcmp(arguments[1], "bench") != 0) {
-        std::fprintf(stderr, "usage: %s bench FILE LIMIT SECONDS\n", arguments[0]);
+    const std::string mode = count > 1 ? arguments[1] : "";
+    if (!(mode == "bench" && count == 5) && !(mode == "list" && count == 4)) {
+        std::fprintf(stderr, "usage: %s bench FILE LIMIT SECONDS, or list FILE LIMIT\n", arguments[0]);
         return 2;
     }
     std::ifstream file(arguments[2]);
@@ -36,15 +36,21 @@ int main(int count, char **arguments) {
         return 1;
     }
     const size_t limit = std::strtoul(arguments[3], nullptr, 10);
-    const double seconds = std::strtod(arguments[4], nullptr);
     char solution[82];
-    size_t guesses = 0, solutions = 0, done = 0;
+    size_t guesses = 0;
+    auto solve = [&](const std::string &puzzle) {
+        return TdokuSolverDpllTriadSimd(puzzle.c_str(), limit, 0, solution, &guesses);
+    };
+    if (mode == "list") {
+        for (const std::string &puzzle : puzzles) std::printf("%zu\n", solve(puzzle));
+        return 0;
+    }
+    const double seconds = std::strtod(arguments[4], nullptr);
+    size_t solutions = 0, done = 0;
     const std::clock_t start = std::clock();
     double elapsed = 0;
     do {
-        for (const std::string &puzzle : puzzles) {
-            solutions += TdokuSolverDpllTriadSimd(puzzle.c_str(), limit, 0, solution, &guesses);
-        }
+        for (const std::string &puzzle : puzzles) solutions += solve(puzzle);
         done += puzzles.size();
         elapsed = double(std::clock() - start) / CLOCKS_PER_SEC;
     } while (elapsed < seconds);

@@ -1,11 +1,14 @@
 """The measurements of the solver and of resets run."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import ratings
 import reset
+import solver_agreement
 import solvers
 from sudoku_gym import board, puzzles, solver
 
@@ -18,6 +21,40 @@ def test_the_solvers_are_measured(capsys):
     assert out.count(" 100.0 |") == 3
     assert "python-sat, incremental" in out and "Norvig-style Python" in out
     assert "OR-tools CP-SAT" not in out
+
+
+@pytest.fixture
+def native(tmp_path):
+    """Return a native solver for the benchmarks, which is slow, and counts with ours."""
+    program = tmp_path / "native"
+    program.write_text(f"""#!{sys.executable}
+import sys
+from sudoku_gym import board, solver
+boards = board.parse_many(open(sys.argv[2]))
+counts = solver.count_solutions(boards, int(sys.argv[3]))
+print(1000.0, 1, 1) if sys.argv[1] == "bench" else print(*counts, sep="\\n")
+""")
+    program.chmod(0o755)
+    return program
+
+
+def test_a_native_solver_is_measured_in_turns(capsys, native):
+    arguments = ["--smoke", "--banks", "9x9", "4x4", "--peers", "--native", str(native)]
+    solvers.main([*arguments, "--turns", "1"])
+    rows = [line.split("|") for line in capsys.readouterr().out.splitlines() if "1000.0 |" in line]
+    assert [row[1:3] for row in rows] == [
+        [" bank 9x9 ", " first solution "],
+        [" bank 9x9 ", "     uniqueness "],
+    ]
+
+
+def test_engines_are_compared(capsys, native, monkeypatch):
+    arguments = ["--boards", "0", "--engines", "60", "--native", str(native)]
+    solver_agreement.main(arguments)
+    assert "60 boards by two engines" in capsys.readouterr().out
+    monkeypatch.setattr(solver_agreement, "count_by_program", lambda program, boards: 1)
+    with pytest.raises(SystemExit, match="a given less: no agreement on"):
+        solver_agreement.main(arguments)
 
 
 def test_large_boards_are_measured_on_enough_puzzles():

@@ -181,7 +181,7 @@ def _generate_in_lanes(search, stream, groups, givens, node_limit, tables, outpu
             done ^= _ONE << lane
         if not active:
             return len(puzzles)
-        done = search_round(search, active, node_limit)
+        done = search_round(search, active, node_limit, node_limit)
 
 
 @njit(cache=True, nogil=True)

@@ -41,8 +41,9 @@ def find_solutions(
 
     Standard 9x9 boards are searched in lanes (`lane_search`): a candidate is tried where singles
     and locked candidates find no more, in the row with the most cells of two candidates. All
-    others are searched as an exact cover (`depth_first`): a candidate is tried where singles find
-    no more, in an item with few left that has often failed. What is found on a board, and in which
+    others are searched as an exact cover (`depth_first`), and so is a 9x9 board that takes 2,000
+    candidates without a solution: a candidate is tried where singles find no more, in an item with
+    few left that has often failed. What is found on a board, and in which
     order, depends on that board alone.
 
     Args:
@@ -91,12 +92,21 @@ def _search(
 def _search_part(
     geometry: Geometry, limit: int, node_limit: int, boards: NDArray[np.int8], *results: Any
 ) -> None:
-    """Search boards with the engine for their geometry."""
-    if geometry == _STANDARD_9X9:
-        lane_sharing.search_in_lanes(boards, limit, node_limit, *results)
-    else:
+    """Search boards with the engine for their geometry.
+
+    A board that is a trap for the lanes, which have no restarts, goes to the other engine.
+    """
+    if geometry != _STANDARD_9X9:
         tables = cover_tables(geometry)
         depth_first.search_boards(boards, limit, node_limit, tables, *results)
+    elif lane_sharing.search_in_lanes(boards, limit, node_limit, *results):
+        _, found, decided, nodes = results
+        rows = np.flatnonzero(~decided & (found == 0) & (nodes < node_limit))
+        parts = [each[rows] for each in results]
+        tables = cover_tables(geometry)
+        depth_first.search_boards(boards[rows], limit, node_limit, tables, *parts)
+        for each, part in zip(results, parts, strict=True):
+            each[rows] = part
 
 
 @overload

@@ -30,8 +30,8 @@ from sudoku_gym.solver.band_words import (
     write_solution,
 )
 
+NUM_SETS = 5  # of lanes, for `lane_sharing`
 _ONE = np.uint32(1)
-
 
 LANE = np.dtype(
     [
@@ -56,7 +56,7 @@ class LaneSearch(NamedTuple):
     stack: NDArray[np.uint32]  # [16, 81, 30], the boards kept by each lane, the last one first
     lanes: NDArray[np.void]  # [16], records of `LANE`
     solutions: NDArray[np.int8]  # [16, 81], the first solution
-    sets: NDArray[np.uint32]  # [8], sets of lanes as bits, for those who share boards out
+    sets: NDArray[np.uint32]  # [5], sets of lanes as bits, see `lane_sharing`
 
 
 _of_thread = threading.local()
@@ -71,7 +71,7 @@ def lane_search() -> LaneSearch:
             np.empty((NUM_LANES, NUM_CELLS, STORED), np.uint32),
             np.zeros(NUM_LANES, LANE),
             np.empty((NUM_LANES, NUM_CELLS), np.int8),
-            np.zeros(8, np.uint32),
+            np.zeros(NUM_SETS, np.uint32),
         )
     return search
 
@@ -125,12 +125,12 @@ def _backtrack(search, lane):
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def search_round(search, active, node_limit):
+def search_round(search, active, node_limit, first_limit):
     """Do a round of propagation, and let the lanes that it did not help branch or backtrack.
 
     Returns those of the active lanes, bits, that are done: they have found as many solutions as
     they should, have searched their board to the end, or would try more than `node_limit`
-    candidates.
+    candidates, or more than `first_limit` before the first solution.
     """
     rows = search.rows
     failed, changed = propagate_round(rows)
@@ -141,7 +141,7 @@ def search_round(search, active, node_limit):
         waiting ^= bit
         if not failed & bit:
             if rows[OPEN_CELLS, lane] | rows[OPEN_CELLS + 1, lane] | rows[OPEN_CELLS + 2, lane]:
-                if state.nodes < node_limit:
+                if state.nodes < (node_limit if state.found else first_limit):
                     _branch(search, lane)
                 else:
                     state.decided = 0

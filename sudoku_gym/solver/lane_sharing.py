@@ -17,13 +17,20 @@ from sudoku_gym.compiler.intrinsics import lowest_bit
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.compiler.lanes import NUM_LANES
 from sudoku_gym.solver.band_words import NUM_CELLS, STORED
-from sudoku_gym.solver.lane_search import lane_search, reset_lane, search_round, start_search
+from sudoku_gym.solver.lane_search import (
+    NUM_SETS,
+    lane_search,
+    reset_lane,
+    search_round,
+    start_search,
+)
 
 _NONE = -1
 _ONE = np.uint32(1)
 _EVERY_LANE = np.uint32((1 << NUM_LANES) - 1)
+FIRST_LIMIT = 2_000
+"""Candidates tried on a board without a solution, after which it is left to another search."""
 _SHARED_LIMIT = 2  # of more solutions, it isn't known when a part has found those that it needs
-
 
 # Sets of lanes, as bits of a uint32 each.
 _ACTIVE = 0  # lanes that search
@@ -31,7 +38,6 @@ _IDLE = 1  # lanes without a part; those in neither are done, and wait for the p
 _FIRST = 2  # lanes whose part is the first that isn't added up yet
 _SHARING = 3  # lanes whose search others may take over in part
 _SPLIT = 4  # lanes whose board several lanes have searched
-_NUM_SETS = 5
 
 
 def search_in_lanes(
@@ -42,38 +48,42 @@ def search_in_lanes(
     found: NDArray[np.int64],
     decided: NDArray[np.bool_],
     nodes: NDArray[np.int64],
-) -> None:
+) -> int:
     """Search each board of int8 `[B, 81]`; write its first solution, or zeros, and numbers.
 
     `found` and `nodes` are the solutions found and the candidates tried; `decided` is False where
-    the node limit ended the search.
+    the node limit ended the search, or `FIRST_LIMIT` before a solution was found. Returns how many
+    boards that are.
     """
-    _search(lane_search(), limit, node_limit, boards, solutions, found, decided, nodes)
+    limits = node_limit, min(node_limit, FIRST_LIMIT)
+    cut: int = _search(lane_search(), limit, limits, boards, solutions, found, decided, nodes)
+    return cut
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def _search(search, limit, node_limit, boards, solutions, found, decided, nodes):
+def _search(search, limit, limits, boards, solutions, found, decided, nodes):
     results = solutions, found, decided, nodes
     sets = search.sets
-    for i in range(_NUM_SETS):
+    for i in range(NUM_SETS):
         sets[i] = 0
     sets[_IDLE] = _EVERY_LANE
-    started = 0
+    node_limit, first_limit = limits
+    started, cut = 0, 0
     while True:
         while sets[_IDLE] and started < len(boards):
             lane = lowest_bit(sets[_IDLE])
             _start(search, lane, boards, started, limit, limit <= _SHARED_LIMIT, results)
             started += 1
         if not sets[_ACTIVE]:
-            return
+            return cut
         if sets[_IDLE]:
             _take_over(search)
-        done = search_round(search, sets[_ACTIVE], node_limit)
+        done = search_round(search, sets[_ACTIVE], node_limit, first_limit)
         sets[_ACTIVE] ^= done
         while done:
             lane = lowest_bit(done)
             done ^= _ONE << lane
-            _add_up(search, lane, node_limit, boards, results)
+            cut += _add_up(search, lane, node_limit, first_limit, boards, results)
 
 
 @inlined
@@ -117,21 +127,27 @@ def _take_over(search):
 
 
 @inlined
-def _add_up(search, lane, node_limit, boards, results):
-    """Add up the parts of a board that are done, from the first on, if a lane now done has that."""
+def _add_up(search, lane, node_limit, first_limit, boards, results):
+    """Add up the parts of a board that are done, from the first on, if a lane now done has that.
+
+    Returns whether the board is left undecided.
+    """
     solutions, found, decided, nodes = results
     sets, board = search.sets, search.lanes[lane].board
     while sets[_FIRST] & ~sets[_ACTIVE] & _ONE << lane:
         bit, state = _ONE << lane, search.lanes[lane]
         wanted = state.limit - found[board]
         is_enough = state.found >= wanted
+        until_first = nodes[board] + (state.first_nodes if state.found else state.nodes)
         nodes[board] += state.first_nodes if is_enough and wanted == 1 else state.nodes
         decided[board] = state.decided == 1 and nodes[board] <= node_limit
+        if found[board] == 0 and until_first > first_limit:
+            decided[board] = False
         if not decided[board] and sets[_SPLIT] & bit:
             # A single lane would have stopped somewhere in between, so let it.
             _drop(search, state.following)
             _start(search, lane, boards, board, state.limit, False, results)
-            return
+            return False
         if found[board] == 0 and state.found:
             for cell in range(NUM_CELLS):
                 solutions[board, cell] = search.solutions[lane, cell]
@@ -140,9 +156,10 @@ def _add_up(search, lane, node_limit, boards, results):
         sets[_IDLE] |= bit
         if is_enough or state.following == _NONE:
             _drop(search, state.following)
-            return
+            return not decided[board]
         lane = np.uint32(state.following)
         sets[_FIRST] |= _ONE << lane
+    return False
 
 
 @inlined

@@ -2,54 +2,34 @@
 
 import hashlib
 import os
+import platform
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+import solver_agreement
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles import banks, named
 from sudoku_gym.puzzles.difficulty import GRADES, grade
 from sudoku_gym.puzzles.generator import generate
-from sudoku_gym.solver import depth_first
-from sudoku_gym.solver.cover_bits import cover_tables
+from sudoku_gym.solver.lane_sharing import FIRST_LIMIT
 
 NINE = Geometry.standard(9)
+# An early choice leaves no solution here, and it takes the lanes 6,000 candidates to see it.
+TRAP = "...7.......8..3.....28..7.......8......3..9.6.7.............4......4............."
 PRINT_HASH = f"""
-import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})
+import sys; sys.path += {[os.path.dirname(__file__), os.path.dirname(solver_agreement.__file__)]!r}
 import test_lane_search; print(test_lane_search.hash_of_results())
 """
 
 
 def boards_of_all_kinds(count, seed):
-    """Minimal puzzles, and such with a given less, with a wrong one more, and with any givens."""
-    rng = np.random.default_rng(seed)
-    made = generate(count, NINE, rng)
-    minimal, solutions = made.puzzles.reshape(count, 81), made.solutions.reshape(count, 81)
-    fewer, spoiled, changed = minimal.copy(), minimal.copy(), minimal.copy()
-    for i in range(count):
-        fewer[i, rng.choice(np.flatnonzero(minimal[i]))] = 0
-        spoiled[i, rng.choice(np.flatnonzero(minimal[i] == 0))] = rng.integers(1, 10)
-        changed[i, rng.choice(np.flatnonzero(minimal[i]))] = rng.integers(1, 10)
-    shares = rng.random((count, 1)) * 0.7
-    partly = solutions * (rng.random(solutions.shape) < shares)
-    wrong = partly.copy()
-    wrong[np.arange(count), rng.integers(0, 81, count)] = rng.integers(1, 10, count)
-    boards = np.concatenate([minimal, fewer, spoiled, changed, partly, wrong])
-    return boards.astype(np.int8).reshape(-1, 9, 9)
-
-
-def by_exact_cover(boards, limit):
-    """Return what the engine of all geometries finds: solutions and their number."""
-    flat = boards.reshape(-1, 81)
-    solutions, (found, nodes) = np.zeros_like(flat), np.zeros((2, len(flat)), np.int64)
-    decided, limits = np.ones(len(flat), np.bool_), (limit, 10**6)
-    tables = cover_tables(NINE)
-    depth_first.search_boards(flat, *limits, tables, solutions, found, decided, nodes)
-    assert decided.all()
-    return solutions.reshape(boards.shape), found
+    """Return boards of six kinds in one array."""
+    kinds = solver_agreement.boards_of_all_kinds(count, np.random.default_rng(seed))
+    return np.concatenate(list(kinds.values()))
 
 
 def same(one, other):
@@ -72,7 +52,9 @@ def hash_of_results():
 def test_it_finds_what_the_engine_of_all_geometries_finds(limit):
     boards = boards_of_all_kinds(400, limit)
     result = solver.find_solutions(boards, limit)
-    others, found = by_exact_cover(boards, limit)
+    other = solver_agreement.by_exact_cover(boards, limit)
+    found = other.found
+    assert other.decided.all()
     assert result.decided.all()
     assert (result.found == found).all()
     assert set(np.minimum(found, 2)) == set(range(min(limit, 2) + 1))
@@ -81,7 +63,7 @@ def test_it_finds_what_the_engine_of_all_geometries_finds(limit):
     assert ((boards == 0) | (boards == result.solutions))[is_found].all()
     assert not result.solutions[~is_found].any()
     if limit > 1:
-        assert (result.solutions == others)[found == 1].all()
+        assert (result.solutions == other.solutions)[found == 1].all()
 
 
 @pytest.mark.parametrize(("limit", "node_limit"), [(1, 10**6), (2, 10**6), (2, 6), (1, 4), (9, 50)])
@@ -134,11 +116,26 @@ def test_many_solutions_are_counted():
         cells[rng.choice(np.flatnonzero(cells), 3, replace=False)] = 0
     boards = puzzle.reshape(-1, 9, 9)
     counts = solver.count_solutions(boards, 20_000)
-    assert (counts == by_exact_cover(boards, 20_000)[1]).all()
+    assert (counts == solver_agreement.by_exact_cover(boards, 20_000).found).all()
     assert counts.max() > 500
 
 
+def test_a_trap_is_left_to_the_search_with_restarts():
+    trap = board.parse(TRAP)[None]
+    result, other = solver.find_solutions(trap), solver_agreement.by_exact_cover(trap, 2)
+    assert same(result, other) and result.found[0] == 2 and result.nodes[0] < 200
+    boards = np.concatenate([named.boards().puzzles, trap, named.boards().puzzles[:3]])
+    whole = solver.find_solutions(boards)
+    assert (whole.nodes[8], whole.found[8]) == (other.nodes[0], 2)
+    assert same(whole, solver.find_solutions(boards, threads=2))
+    for limit in (50, FIRST_LIMIT - 1, FIRST_LIMIT):
+        short = solver.find_solutions(trap, node_limit=limit)
+        assert (short.decided[0], short.found[0], short.nodes[0]) == (False, 0, limit)
+    assert solver.find_solutions(trap, node_limit=FIRST_LIMIT + 1).decided[0]
+
+
 @pytest.mark.slow
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="another architecture")
 @pytest.mark.parametrize(("cpu", "features"), [("generic", ""), ("haswell", "+avx2")])
 def test_other_processors_find_the_same(cpu, features, tmp_path):
     """Machine code without AVX2, or without AVX-512, where this processor has them."""
