@@ -17,6 +17,7 @@ from sudoku_gym.board.notation import (
     parse,
     parse_many,
     to_line,
+    to_lines,
     to_text,
 )
 
@@ -35,5 +36,6 @@ __all__ = [
     "parse_many",
     "satisfied_units",
     "to_line",
+    "to_lines",
     "to_text",
 ]

@@ -12,6 +12,7 @@ from sudoku_gym.geometry import MAX_SIZE, Geometry, geometry_for
 
 SYMBOLS = ".123456789ABCDEFGHIJKLMNOP"
 """The symbol of each digit, `.` for a blank."""
+_CODES = np.frombuffer(SYMBOLS.encode("ascii"), np.uint8)
 _VALUES = {symbol: digit for digit, symbol in enumerate(SYMBOLS)} | {"0": 0}
 _VALUES |= {symbol.lower(): digit for symbol, digit in _VALUES.items()}
 _SEPARATORS = frozenset(" \t\r\n|+-,;")
@@ -77,6 +78,12 @@ def parse_many(lines: Iterable[str], geometry: Geometry | None = None) -> NDArra
 def to_line(board: ArrayLike) -> str:
     """Format one board `[N, N]` as a line of N**2 symbols, `.` for a blank."""
     return "".join(SYMBOLS[digit] for digit in np.asarray(board).ravel())
+
+
+def to_lines(boards: NDArray[np.int8]) -> NDArray[np.bytes_]:
+    """Format boards `[B, N, N]` as lines, ASCII `[B]`, of N**2 symbols each."""
+    codes = np.ascontiguousarray(_CODES[boards]).reshape(len(boards), -1)
+    return codes.view(f"S{boards[0].size if len(boards) else 1}").reshape(len(boards))
 
 
 def to_text(board: ArrayLike, geometry: Geometry | None = None) -> str:

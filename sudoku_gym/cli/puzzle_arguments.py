@@ -19,6 +19,7 @@ from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.puzzles import banks, files
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource, Blanks, GivenPuzzles
+from sudoku_gym.storage.reading import open_text
 
 Split: TypeAlias = Literal["train", "validation", "test", "all"]
 BankOrFile: TypeAlias = Annotated[
@@ -59,7 +60,7 @@ def read_boards(text: str, geometry: Geometry | None) -> NDArray[np.int8]:
     if _exists(path):
         if path.is_dir():
             raise ValueError(f"{text} is a folder: give a file of puzzles")
-        with files.open_text(path) as lines:
+        with open_text(path) as lines:
             return _parse_text(_read(lines.read(_LONGEST + 1), text), text, geometry)
     try:
         return board.parse(text, geometry)[None]

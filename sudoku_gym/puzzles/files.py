@@ -6,56 +6,27 @@ CSV may have the headers of the public lists (`quizzes,solutions`, `puzzle,solut
 
 from __future__ import annotations
 
-import codecs
-import csv
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from io import TextIOWrapper
-from itertools import islice
 from pathlib import Path
-from typing import Literal, NamedTuple, TextIO, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym import board, solver
-from sudoku_gym.geometry import Geometry, geometry_for
-from sudoku_gym.puzzles import npz
+from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.difficulty import GRADES
-from sudoku_gym.puzzles.puzzle_set import NOT_KNOWN, PuzzleSet
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.puzzles.rows import OnProblem, PuzzleRows, read_rows
 from sudoku_gym.storage.atomic import atomic_write
 
 SUFFIXES = (".txt", ".csv", ".npz")
+CHUNK = 10_000
+"""Puzzles that are read, or formatted, at a time."""
 
 OnBadRow: TypeAlias = Literal["raise", "skip"] | Callable[[int, str], None]
-_Complain: TypeAlias = Callable[[int, str], None]
-
-_PUZZLE_HEADERS = ("puzzle", "puzzles", "quiz", "quizzes", "question", "sudoku")
-_SOLUTION_HEADERS = ("solution", "solutions", "answer")
-_DIGIT_OF_CODE = np.full(256, -1, np.int8)
-for _digit, _symbol in enumerate(board.SYMBOLS):
-    _DIGIT_OF_CODE[[ord(_symbol), ord(_symbol.lower())]] = _digit
-_DIGIT_OF_CODE[ord("0")] = 0
-
-
-class _Row(NamedTuple):
-    """A row of a text or CSV file."""
-
-    line: int
-    puzzle: str
-    solution: str = ""
-
-
-class _Part(NamedTuple):
-    geometry: Geometry
-    lines: NDArray[np.int64]
-    puzzles: NDArray[np.int8]
-    solutions: NDArray[np.int8]  # zeros where there is none
-
-    def take(self, index: slice | NDArray[np.bool_]) -> _Part:
-        return _Part(self.geometry, self.lines[index], self.puzzles[index], self.solutions[index])
 
 
 def read_puzzle_set(
@@ -100,21 +71,41 @@ def stream_puzzle_sets(
     *,
     on_bad_row: OnBadRow = "raise",
     check: bool = True,
-    chunk: int = 10_000,
+    chunk: int = CHUNK,
 ) -> Iterator[PuzzleSet]:
     """Read a file in parts of at most `chunk` puzzles; see `read_puzzle_set` for the rest."""
-    path = _with_known_suffix(path)
-    if chunk < 1:
-        raise ValueError(f"chunk={chunk}: read at least one puzzle at a time")
-    skipped: list[str] = []
+    path, skipped = _with_known_suffix(path), list[str]()
     complain = _complaint(path, on_bad_row, skipped)
     hint = "" if geometry else "; if it belongs to a variant, give its geometry (--board)"
-    for part in _parts(path, geometry, chunk, complain):
-        proven = _proven(part, complain, check, hint)
+    for rows in read_rows(path, geometry, chunk, complain):
+        proven = _proven(rows, complain, check, hint)
         if len(proven.lines):
             yield PuzzleSet(proven.puzzles, proven.solutions, proven.geometry, str(path))
-    if skipped:
-        warnings.warn(f"{len(skipped)} rows skipped, for example {skipped[0]}", stacklevel=2)
+    _warn(skipped)
+
+
+def stream_boards(
+    path: str | Path,
+    geometry: Geometry | None = None,
+    *,
+    on_bad_row: OnBadRow = "raise",
+    chunk: int = CHUNK,
+) -> Iterator[tuple[Geometry, NDArray[np.int8], float]]:
+    """Read a file's boards as they are, with any number of solutions, at most `chunk` at a time.
+
+    Stored solutions are passed over, and a row is bad only if it does not parse. The arguments and
+    errors are those of `read_puzzle_set`, but a file without a puzzle is no error.
+
+    Yields:
+        The geometry; boards, int8 `[B, N, N]`; and the share of the file that is read, 0 to 1 (of
+        an npz file the share of its rows; of a pipe always 0).
+    """
+    path, skipped = _with_known_suffix(path), list[str]()
+    complain = _complaint(path, on_bad_row, skipped)
+    for rows in read_rows(path, geometry, chunk, complain, with_solutions=False):
+        if len(rows.lines):
+            yield rows.geometry, rows.puzzles, rows.share
+    _warn(skipped)
 
 
 def write_puzzle_set(path: str | Path, puzzle_set: PuzzleSet) -> None:
@@ -133,22 +124,24 @@ def write_puzzle_set(path: str | Path, puzzle_set: PuzzleSet) -> None:
             arrays = {name: getattr(puzzle_set, name) for name in columns}
             np.savez_compressed(temporary, **arrays)
         else:
-            with temporary.open("w", encoding="utf-8", newline="\n") as text:
-                text.writelines(_lines(puzzle_set, with_solutions=path.suffix == ".csv"))
+            with temporary.open("wb") as file:
+                file.writelines(_lines(puzzle_set, with_solutions=path.suffix == ".csv"))
 
 
-def open_text(path: Path, newline: str | None = None) -> TextIO:
-    """Open a file of UTF-8, with or without a byte order mark, in any locale.
+def join_columns(columns: Sequence[NDArray[np.bytes_]], separator: str = ",") -> bytes:
+    """Format a table as lines of ASCII.
 
-    Raises:
-        ValueError: if it is UTF-16, which some editors and shells write.
-        OSError: if it can't be opened.
+    Args:
+        columns: texts `[B]` each, without NULs (numpy fills short ones up with those).
+        separator: what stands between two columns.
     """
-    binary = path.open("rb")
-    if binary.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        binary.close()
-        raise ValueError(f"{path}: the text is UTF-16; save it as UTF-8")
-    return TextIOWrapper(binary, encoding="utf-8-sig", errors="replace", newline=newline)
+    ends = [separator] * (len(columns) - 1) + ["\n"]
+    parts = []
+    for column, end in zip(columns, ends, strict=True):
+        shape = (len(column), column.dtype.itemsize)
+        parts.append(np.ascontiguousarray(column).view(np.uint8).reshape(shape))
+        parts.append(np.tile(np.frombuffer(end.encode("ascii"), np.uint8), (len(column), 1)))
+    return np.concatenate(parts, axis=1).tobytes().translate(None, b"\0")
 
 
 def check_target(path: str | Path) -> Path:
@@ -173,18 +166,20 @@ def _with_known_suffix(path: str | Path) -> Path:
     return Path(path)
 
 
-def _lines(puzzle_set: PuzzleSet, with_solutions: bool) -> Iterator[str]:
-    if not with_solutions:
-        yield from (board.to_line(puzzle) + "\n" for puzzle in puzzle_set.puzzles)
-        return
-    yield "puzzle,solution,grade\n"
-    rows = zip(puzzle_set.puzzles, puzzle_set.solutions, puzzle_set.grades, strict=True)
-    for puzzle, solution, grade in rows:
-        name = "" if grade == NOT_KNOWN else GRADES[grade]
-        yield f"{board.to_line(puzzle)},{board.to_line(solution)},{name}\n"
+def _lines(puzzle_set: PuzzleSet, with_solutions: bool) -> Iterator[bytes]:
+    if with_solutions:
+        yield b"puzzle,solution,grade\n"
+    names = np.array([*GRADES, ""], "S")  # NOT_KNOWN, -1, is the last
+    for start in range(0, len(puzzle_set), CHUNK):
+        part = slice(start, start + CHUNK)
+        columns = [board.to_lines(puzzle_set.puzzles[part])]
+        if with_solutions:
+            columns.append(board.to_lines(puzzle_set.solutions[part]))
+            columns.append(names[puzzle_set.grades[part]])
+        yield join_columns(columns)
 
 
-def _complaint(path: Path, on_bad_row: OnBadRow, skipped: list[str]) -> _Complain:
+def _complaint(path: Path, on_bad_row: OnBadRow, skipped: list[str]) -> OnProblem:
     if callable(on_bad_row):
         return on_bad_row
     if on_bad_row not in ("raise", "skip"):
@@ -200,123 +195,13 @@ def _complaint(path: Path, on_bad_row: OnBadRow, skipped: list[str]) -> _Complai
     return complain
 
 
-def _parts(
-    path: Path, geometry: Geometry | None, chunk: int, complain: _Complain
-) -> Iterator[_Part]:
-    if path.suffix == ".npz":
-        yield from _npz_parts(path, geometry, chunk, complain)
-        return
-    rows = _csv_rows(path, complain) if path.suffix == ".csv" else _text_rows(path)
-    while batch := list(islice(rows, chunk)):
-        geometry = geometry or _first_geometry(batch)
-        if geometry is not None:
-            yield _parse(batch, geometry, complain)
-        else:
-            for row in batch:
-                complain(row.line, _problem(row, None))
+def _warn(skipped: list[str]) -> None:
+    if skipped:
+        message = f"{len(skipped)} rows skipped, for example {skipped[0]}"
+        warnings.warn(message, stacklevel=3)
 
 
-def _text_rows(path: Path) -> Iterator[_Row]:
-    with open_text(path) as lines:
-        for number, line in enumerate(lines, start=1):
-            if line.strip() and not line.lstrip().startswith("#"):
-                yield _Row(number, line.strip())
-
-
-def _csv_rows(path: Path, complain: _Complain) -> Iterator[_Row]:
-    with open_text(path, newline="") as lines:
-        reader = csv.reader(lines)
-        columns: tuple[int, int] | None = None
-        while True:
-            try:
-                fields = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                complain(reader.line_num, f"no row of a CSV file ({error})")
-                continue
-            if not any(fields):
-                continue
-            if columns is None:
-                columns, is_header = _columns(fields)
-                if is_header:
-                    continue
-            puzzle, solution = (fields[i].strip() if i < len(fields) else "" for i in columns)
-            yield _Row(reader.line_num, puzzle, solution)
-
-
-def _columns(fields: Sequence[str]) -> tuple[tuple[int, int], bool]:
-    """Return the columns of puzzle and solution, and whether `fields` is a header."""
-    names = [field.strip().lower() for field in fields]
-    puzzle = next((names.index(name) for name in _PUZZLE_HEADERS if name in names), None)
-    if puzzle is None:
-        return (0, 1), False
-    solution = next((names.index(name) for name in _SOLUTION_HEADERS if name in names), len(names))
-    return (puzzle, solution), True
-
-
-def _first_geometry(rows: list[_Row]) -> Geometry | None:
-    for row in rows:
-        with suppress(ValueError):
-            return geometry_for(len(board.parse(row.puzzle)), None)
-    return None
-
-
-def _problem(row: _Row, geometry: Geometry | None) -> str:
-    try:
-        board.parse(row.puzzle, geometry)
-        board.parse(row.solution, geometry)
-    except ValueError as error:
-        return str(error)
-    return "no board"
-
-
-def _parse(rows: list[_Row], geometry: Geometry, complain: _Complain) -> _Part:
-    puzzles = _digits([row.puzzle for row in rows], geometry)
-    solutions = _digits([row.solution or "." * geometry.num_cells for row in rows], geometry)
-    good = np.ones(len(rows), np.bool_)
-    for index in np.flatnonzero((puzzles < 0).any((1, 2)) | (solutions < 0).any((1, 2))):
-        good[index] = False
-        complain(rows[index].line, _problem(rows[index], geometry))
-    lines = np.array([row.line for row in rows])
-    return _Part(geometry, lines[good], puzzles[good], solutions[good])
-
-
-def _digits(texts: list[str], geometry: Geometry) -> NDArray[np.int8]:
-    """Parse boards, int8 `[B, N, N]`; -1 everywhere in a board that does not parse."""
-    shape = (len(texts), geometry.size, geometry.size)
-    if all(len(text) == geometry.num_cells for text in texts):  # plain lines: all in one go
-        codes = np.frombuffer("".join(texts).encode("latin-1", "replace"), np.uint8)
-        digits = _DIGIT_OF_CODE[codes].reshape(shape)
-        if digits.min() >= 0 and digits.max() <= geometry.size:
-            return digits
-    digits = np.full(shape, -1, np.int8)
-    for index, text in enumerate(texts):
-        with suppress(ValueError):
-            digits[index] = board.parse(text, geometry)
-    return digits
-
-
-def _npz_parts(
-    path: Path, geometry: Geometry | None, chunk: int, complain: _Complain
-) -> Iterator[_Part]:
-    start = 1
-    for puzzles, solutions in npz.read_board_arrays(
-        path, _PUZZLE_HEADERS, _SOLUTION_HEADERS, chunk
-    ):
-        try:
-            geometry = geometry_for(puzzles.shape[1], geometry)
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
-        lines = np.arange(start, start + len(puzzles))
-        start += len(puzzles)
-        in_range = np.logical_and.reduce((puzzles >= 0) & (puzzles <= geometry.size), axis=(1, 2))
-        for line in lines[~in_range]:
-            complain(int(line), f"a value is no digit of a {geometry.name} board")
-        yield _Part(geometry, lines, puzzles, solutions).take(in_range)
-
-
-def _proven(part: _Part, complain: _Complain, check: bool, hint: str) -> _Part:
+def _proven(part: PuzzleRows, complain: OnProblem, check: bool, hint: str) -> PuzzleRows:
     """Complete the missing solutions, and keep the rows that are sound."""
     geometry, puzzles, solutions = part.geometry, part.puzzles, part.solutions
     stored = np.logical_or.reduce(solutions != 0, axis=(1, 2))

@@ -26,8 +26,8 @@ _READ_WHOLE = 256 * 2**20  # bytes; an array stored column by column has no rows
 
 def read_board_arrays(
     path: Path, puzzle_names: Sequence[str], solution_names: Sequence[str], most: int
-) -> Iterator[tuple[NDArray[np.int8], NDArray[np.int8]]]:
-    """Yield the puzzles and solutions of a file, int8 `[<= most, N, N]` each.
+) -> Iterator[tuple[NDArray[np.int8], NDArray[np.int8], float]]:
+    """Yield puzzles and solutions, int8 `[<= most, N, N]` each, and the share of rows read so far.
 
     Values outside int8's digits come as -1 or 26; solutions that are not stored as zeros. Of each
     list of names the first array that exists is read; there may be none with solutions.
@@ -47,7 +47,8 @@ def read_board_arrays(
         if solutions is not None and solutions.header.shape != puzzles.header.shape:
             raise _Refused("puzzles and solutions must be integers of one shape")
         while len(taken := puzzles.take(most)):
-            yield taken, np.zeros_like(taken) if solutions is None else solutions.take(most)
+            stored = np.zeros_like(taken) if solutions is None else solutions.take(most)
+            yield taken, stored, puzzles.share
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
@@ -138,6 +139,11 @@ class _Array:
                 )
             values = np.frombuffer(_read(stream, claimed), self.header.dtype)
             self._columns = values.reshape(self.header.shape, order="F")
+
+    @property
+    def share(self) -> float:
+        """The share of the rows that were taken, 0 to 1."""
+        return 1 - self._left / self.header.shape[0]
 
     def take(self, most: int) -> NDArray[np.int8]:
         count, size = min(most, self._left), self.header.size

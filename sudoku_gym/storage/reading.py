@@ -1,17 +1,33 @@
-"""Files from third parties: read only if regular and of a sensible size, and checked in form."""
+"""Files from third parties: text is UTF-8, JSON of a sensible size and checked in form."""
 
 from __future__ import annotations
 
+import codecs
 import json
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 LONGEST_CONFIG = 1_000_000  # bytes; shipped configurations have about 2,000
 _MOST = 2**63
+
+
+def open_text(path: Path, newline: str | None = None) -> TextIO:
+    """Open a file of UTF-8, with or without a byte order mark, in any locale.
+
+    Raises:
+        ValueError: if it is UTF-16, which some editors and shells write.
+        OSError: if it can't be opened.
+    """
+    binary = path.open("rb")
+    if binary.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        binary.close()
+        raise ValueError(f"{path}: the text is UTF-16; save it as UTF-8")
+    return TextIOWrapper(binary, encoding="utf-8-sig", errors="replace", newline=newline)
 
 
 def read_json(path: Path, longest: int = LONGEST_CONFIG) -> Any:

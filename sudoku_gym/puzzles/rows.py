@@ -1,0 +1,223 @@
+"""The rows of a list of puzzles, chunk by chunk, as they stand in a text, CSV or npz file."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, TextIO, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_gym import board
+from sudoku_gym.geometry import Geometry, geometry_for
+from sudoku_gym.puzzles import npz
+from sudoku_gym.storage.reading import open_text
+
+OnProblem: TypeAlias = Callable[[int, str], None]  # takes a line's number and what is wrong
+_Row: TypeAlias = tuple[int, str, str]  # line, puzzle, solution
+
+_PUZZLE_HEADERS = ("puzzle", "puzzles", "quiz", "quizzes", "question", "sudoku")
+_SOLUTION_HEADERS = ("solution", "solutions", "answer")
+_LONGEST_LINE = 100_000  # characters; a file without line breaks is never read as a whole
+_NO_DIGIT = 255
+_codes = np.full(256, _NO_DIGIT, np.uint8)
+for _digit, _symbol in enumerate(board.SYMBOLS):
+    _codes[[ord(_symbol), ord(_symbol.lower())]] = _digit
+_codes[ord("0")] = 0
+_DIGIT_OF_CODE = _codes.tobytes()
+
+
+class PuzzleRows(NamedTuple):
+    """B rows of a file, which parse as boards and are not checked otherwise."""
+
+    geometry: Geometry
+    lines: NDArray[np.int64]  # [B], their numbers in the file, from 1
+    puzzles: NDArray[np.int8]  # [B, N, N]
+    solutions: NDArray[np.int8]  # [B, N, N], zeros where none is stored
+    share: float  # of the file that is read with these rows, 0 to 1; 0 for a pipe
+
+    def take(self, index: slice | NDArray[np.bool_]) -> PuzzleRows:
+        """Return some of the rows."""
+        arrays = (self.lines[index], self.puzzles[index], self.solutions[index])
+        return PuzzleRows(self.geometry, *arrays, self.share)
+
+
+def read_rows(
+    path: Path,
+    geometry: Geometry | None,
+    chunk: int,
+    on_problem: OnProblem,
+    *,
+    with_solutions: bool = True,
+) -> Iterator[PuzzleRows]:
+    """Yield the rows of a file that ends in `.txt`, `.csv` or `.npz`, at most `chunk` at a time.
+
+    Args:
+        path: the file.
+        geometry: the boards' shape; None takes the standard one for the size of the first board.
+        chunk: number of rows, at least 1.
+        on_problem: called with each row that does not parse, which is then left out.
+        with_solutions: read stored solutions too.
+
+    Raises:
+        ValueError: if the file cannot be read as its suffix says.
+        OSError: if it cannot be opened.
+    """
+    if chunk < 1:
+        raise ValueError(f"chunk={chunk}: read at least one puzzle at a time")
+    solution_headers = _SOLUTION_HEADERS if with_solutions else ()
+    read = _read_npz if path.suffix == ".npz" else _read_text
+    yield from read(path, geometry, chunk, on_problem, solution_headers)
+
+
+def _read_text(
+    path: Path,
+    geometry: Geometry | None,
+    chunk: int,
+    on_problem: OnProblem,
+    solution_headers: Sequence[str],
+) -> Iterator[PuzzleRows]:
+    is_csv = path.suffix == ".csv"
+    with open_text(path, newline="" if is_csv else None) as text:
+        size = os.fstat(text.fileno()).st_size  # 0 for a pipe
+        lines = _lines(path, text)
+        rows = _csv_rows(lines, on_problem, solution_headers) if is_csv else _text_rows(lines)
+        while batch := list(islice(rows, chunk)):
+            geometry = geometry or _first_geometry(puzzle for _, puzzle, _ in batch)
+            if geometry is None:
+                for row in batch:
+                    on_problem(row[0], _problem(row, None))
+                continue
+            share = min(text.buffer.tell() / size, 1.0) if size else 0.0
+            yield _parse(batch, geometry, on_problem, share)
+
+
+def _lines(path: Path, text: TextIO) -> Iterator[str]:
+    for number, line in enumerate(iter(partial(text.readline, _LONGEST_LINE), ""), start=1):
+        if len(line) == _LONGEST_LINE:
+            raise ValueError(
+                f"{path}, line {number}: {_LONGEST_LINE:,} characters or more are no row of a list "
+                "of puzzles"
+            )
+        yield line
+
+
+def _text_rows(lines: Iterable[str]) -> Iterator[_Row]:
+    for number, line in enumerate(lines, start=1):
+        if (puzzle := line.strip()) and not puzzle.startswith("#"):
+            yield number, puzzle, ""
+
+
+def _csv_rows(
+    lines: Iterable[str], on_problem: OnProblem, solution_headers: Sequence[str]
+) -> Iterator[_Row]:
+    reader = csv.reader(lines)
+    columns: tuple[int, int | None] | None = None
+    while True:
+        try:
+            fields = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            on_problem(reader.line_num, f"no row of a CSV file ({error})")
+            continue
+        if not any(fields):
+            continue
+        if columns is None:
+            columns, is_header = _columns(fields, solution_headers)
+            if is_header:
+                continue
+        puzzle, solution = (
+            fields[i].strip() if i is not None and i < len(fields) else "" for i in columns
+        )
+        yield reader.line_num, puzzle, solution
+
+
+def _columns(
+    fields: Sequence[str], solution_headers: Sequence[str]
+) -> tuple[tuple[int, int | None], bool]:
+    """Return the columns of puzzle and solution, and whether `fields` is a header."""
+    names = [field.strip().lower() for field in fields]
+    puzzle = next((names.index(name) for name in _PUZZLE_HEADERS if name in names), None)
+    if puzzle is None:
+        return (0, 1 if solution_headers else None), False
+    solution = next((names.index(name) for name in solution_headers if name in names), None)
+    return (puzzle, solution), True
+
+
+def _first_geometry(texts: Iterable[str]) -> Geometry | None:
+    for text in texts:
+        with suppress(ValueError):
+            return geometry_for(len(board.parse(text)), None)
+    return None
+
+
+def _problem(row: _Row, geometry: Geometry | None) -> str:
+    try:
+        for text in row[1:]:
+            board.parse(text, geometry)
+    except ValueError as error:
+        return str(error)
+    return "no board"
+
+
+def _parse(
+    rows: Sequence[_Row], geometry: Geometry, on_problem: OnProblem, share: float
+) -> PuzzleRows:
+    puzzles = _digits([puzzle for _, puzzle, _ in rows], geometry)
+    if any(solution for _, _, solution in rows):
+        blank = "." * geometry.num_cells
+        solutions = _digits([solution or blank for _, _, solution in rows], geometry)
+    else:
+        solutions = np.zeros_like(puzzles)
+    good = np.ones(len(rows), np.bool_)
+    wrong = (puzzles[:, 0, 0] < 0) | (solutions[:, 0, 0] < 0)
+    for index in map(int, np.flatnonzero(wrong)):
+        good[index] = False
+        on_problem(rows[index][0], _problem(rows[index], geometry))
+    lines = np.array([line for line, _, _ in rows])
+    return PuzzleRows(geometry, lines, puzzles, solutions, share).take(good)
+
+
+def _digits(texts: Sequence[str], geometry: Geometry) -> NDArray[np.int8]:
+    """Parse boards, int8 `[B, N, N]`; -1 everywhere in a board that does not parse."""
+    shape = (len(texts), geometry.size, geometry.size)
+    if set(map(len, texts)) == {geometry.num_cells}:  # plain lines: all in one go
+        codes = "".join(texts).encode("latin-1", "replace").translate(_DIGIT_OF_CODE)
+        values = np.frombuffer(codes, np.uint8)
+        if values.max() <= geometry.size:
+            return values.view(np.int8).reshape(shape)
+    digits = np.full(shape, -1, np.int8)
+    for index, text in enumerate(texts):
+        with suppress(ValueError):
+            digits[index] = board.parse(text, geometry)
+    return digits
+
+
+def _read_npz(
+    path: Path,
+    geometry: Geometry | None,
+    chunk: int,
+    on_problem: OnProblem,
+    solution_headers: Sequence[str],
+) -> Iterator[PuzzleRows]:
+    start = 1
+    for puzzles, solutions, share in npz.read_board_arrays(
+        path, _PUZZLE_HEADERS, solution_headers, chunk
+    ):
+        try:
+            geometry = geometry_for(puzzles.shape[1], geometry)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+        lines = np.arange(start, start + len(puzzles))
+        start += len(puzzles)
+        in_range = np.logical_and.reduce((puzzles >= 0) & (puzzles <= geometry.size), axis=(1, 2))
+        for line in lines[~in_range]:
+            on_problem(int(line), f"a value is no digit of a {geometry.name} board")
+        yield PuzzleRows(geometry, lines, puzzles, solutions, share).take(in_range)
