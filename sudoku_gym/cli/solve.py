@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter, process_time
 from typing import Literal
 
 import numpy as np
@@ -10,59 +15,170 @@ from numpy.typing import NDArray
 from tyro.conf import Positional
 
 from sudoku_gym import board, solver
+from sudoku_gym.cli import terminal
 from sudoku_gym.cli.puzzle_arguments import Board, geometry_named, read_boards
+from sudoku_gym.cli.solve_output import (
+    BadRows,
+    Totals,
+    WriteSolutions,
+    solution_lines,
+    solutions_file,
+    verdict,
+)
 from sudoku_gym.geometry import Geometry, geometry_for
+from sudoku_gym.puzzles import files
+from sudoku_gym.storage.atomic import temporary_path
+
+_SLICE_SECONDS = 0.2  # so long may a search keep Ctrl-C, the progress bar and printed lines waiting
+_MOST_THREADS = 1024
 
 
 @dataclass(frozen=True)
 class Solve:
-    """Solve puzzles; the exit code is 0 if each has exactly one solution, else 1."""
+    """Solve puzzles; the exit code is 0 if each has exactly one solution, else 1.
 
-    puzzle: Positional[str]
+    With `--count 1` it is 0 if each has a solution.
+    """
+
+    puzzle: Positional[str] = ""
     """A puzzle row by row (0 or . for a blank, letters above 9), a file, or - for standard input.
     A file holds one puzzle a line, or a single one drawn over several lines."""
+    file: str = ""
+    """A list of puzzles (.txt, .csv, .npz) instead. It may be of any length: a part of it at a time
+    is read, solved and printed."""
+    out: str = ""
+    """A .csv file to write the solutions of --file to instead of printing them. Its columns are
+    puzzle, solution, solutions (the number found) and decided (1 if the search was complete)."""
+    count: int = 2
+    """Solutions to look for per puzzle: 2 proves that there is only one, 1 stops at the first."""
+    skip_bad_rows: bool = False
+    """Leave out rows of --file that are no puzzle, and say at the end how many there were."""
     board: Board = ""
     format: Literal["auto", "grid", "line"] = "auto"
     """How to print solutions; auto draws a single one and prints several as lines."""
     node_limit: int = solver.NODE_LIMIT
     """Candidates to try on a puzzle before it is left undecided."""
+    threads: int = 1
+    """Processor cores to use."""
 
     def run(self) -> int:
-        """Solve and print."""
-        if not 0 <= self.node_limit < 2**63:
-            raise ValueError(f"--node-limit must be 0 to 2^63 - 1, not {self.node_limit}")
-        wanted = geometry_named(self.board)
+        """Solve, print or write."""
+        self._check_options()
+        geometry = geometry_named(self.board)
+        totals = self._solve_file(geometry) if self.file else self._solve_argument(geometry)
+        return 0 if totals.one == totals.puzzles else 1
+
+    def _check_options(self) -> None:
+        if not (self.puzzle or self.file):
+            raise ValueError("give a puzzle, or a list of puzzles with --file")
+        if self.puzzle and self.file:
+            raise ValueError(f"give {self.puzzle[:40]!r} or --file {self.file}, not both")
+        if not self.file and (self.out or self.skip_bad_rows):
+            raise ValueError("--out and --skip-bad-rows are for a list that is given with --file")
+        if self.file and self.format == "grid":
+            raise ValueError("the solutions of a --file are lines: leave --format grid out")
+        for name, number in (("count", self.count), ("node-limit", self.node_limit)):
+            low = int(name == "count")
+            if not low <= number < 2**63:
+                raise ValueError(f"--{name} must be {low} to 2^63 - 1, not {number}")
+        if not 1 <= self.threads <= _MOST_THREADS:
+            raise ValueError(f"--threads must be 1 to {_MOST_THREADS}, not {self.threads}")
+        if self.out:
+            _check_out(self.out, Path(self.file))
+
+    def _search(self, boards: NDArray[np.int8], geometry: Geometry) -> solver.FoundSolutions:
+        return solver.find_solutions(
+            boards, self.count, geometry, node_limit=self.node_limit, threads=self.threads
+        )
+
+    def _solve_argument(self, wanted: Geometry | None) -> Totals:
         boards = read_boards(self.puzzle, wanted)
         geometry = geometry_for(boards.shape[1], wanted)
-        result = solver.find_solutions(boards, 2, geometry, node_limit=self.node_limit)
-        as_grid = self.format == "grid" or (self.format == "auto" and len(boards) == 1)
+        result = self._search(boards, geometry)
+        totals = Totals()
+        totals.add(result)
+        if self.format == "line" or (self.format == "auto" and len(boards) > 1):
+            print(solution_lines(boards, result, self.count), end="")
+            return totals
         for puzzle, solution, found, decided in zip(
             boards, result.solutions, result.found, result.decided, strict=True
         ):
-            verdict = _verdict(int(found), bool(decided))
-            shown = solution if found else puzzle
-            if as_grid:
-                print(verdict + _remark(puzzle, int(found), geometry))
-                print(board.to_text(shown, geometry))
-            else:
-                print(f"{board.to_line(shown)}  {verdict}")
-        return 0 if (result.decided & (result.found == 1)).all() else 1
+            answer = verdict(int(found), bool(decided), self.count)
+            print(answer + self._remark(puzzle, int(found), geometry))
+            print(board.to_text(solution if found else puzzle, geometry))
+        return totals
+
+    def _remark(self, puzzle: NDArray[np.int8], found: int, geometry: Geometry) -> str:
+        """Say which of several solutions is drawn, or which givens leave none."""
+        if found:
+            return "; one of them:" if found >= 2 else ""
+        try:
+            board.check_puzzle(puzzle, geometry)
+        except ValueError as error:
+            return f": {error}"
+        return ""
+
+    def _solve_file(self, wanted: Geometry | None) -> Totals:
+        """Solve a list part by part; write or print the solutions, and the totals at the end."""
+        began, totals, bad_rows = process_time(), Totals(), BadRows()
+        stream = files.stream_boards(
+            self.file, wanted, on_bad_row=bad_rows.add if self.skip_bad_rows else "raise"
+        )
+        with self._destination() as write, self._progress() as report:
+            for boards, result, share in self._in_slices(stream):
+                write(boards, result)
+                totals.add(result)
+                report(share)
+            if not totals.puzzles:
+                left_out = f" ({bad_rows.summary()})" if bad_rows.count else ""
+                raise ValueError(
+                    f"{self.file}: no puzzle found; give one a line, 0 or . for a blank{left_out}"
+                )
+        if bad_rows.count:
+            terminal.report(f"{self.file}: {bad_rows.summary()}")
+        terminal.report(totals.summary(self.count, process_time() - began))
+        return totals
+
+    def _in_slices(
+        self, stream: Iterable[tuple[Geometry, NDArray[np.int8], float]]
+    ) -> Iterator[tuple[NDArray[np.int8], solver.FoundSolutions, float]]:
+        """Yield boards, their solutions, and the share of the file that is solved with them."""
+        size, before = 1, 0.0
+        for geometry, boards, share in stream:
+            start = 0
+            while start < len(boards):
+                part = boards[start : start + size]
+                start += len(part)
+                began = perf_counter()
+                result = self._search(part, geometry)
+                is_quick = perf_counter() - began < _SLICE_SECONDS
+                size = min(2 * size, files.CHUNK) if is_quick else max(size // 2, 1)
+                yield part, result, before + (share - before) * start / len(boards)
+            before = share
+
+    def _destination(self) -> AbstractContextManager[WriteSolutions]:
+        if self.out:
+            return solutions_file(Path(self.out))
+        stdout = sys.stdout  # a progress bar diverts what is printed later
+
+        def print_lines(boards: NDArray[np.int8], result: solver.FoundSolutions) -> None:
+            print(solution_lines(boards, result, self.count), end="", file=stdout, flush=True)
+
+        return nullcontext(print_lines)
+
+    @contextmanager
+    def _progress(self) -> Iterator[terminal.OnProgress]:
+        """Show a bar, unless the solutions are printed where it would stand."""
+        is_seen = not self.out and sys.stdout is not None and sys.stdout.isatty()
+        with terminal.progress([] if is_seen else [self.file]) as start:
+            yield start(self.file)
 
 
-def _verdict(found: int, decided: bool) -> str:
-    if found >= 2:
-        return "several solutions"
-    if not decided:
-        return "undecided: raise --node-limit"
-    return "one solution" if found else "no solution"
-
-
-def _remark(puzzle: NDArray[np.int8], found: int, geometry: Geometry) -> str:
-    """Say which of several solutions is drawn, or which givens leave none."""
-    if found:
-        return "; one of them:" if found >= 2 else ""
-    try:
-        board.check_puzzle(puzzle, geometry)
-    except ValueError as error:
-        return f": {error}"
-    return ""
+def _check_out(out: str, source: Path) -> None:
+    """Check, before there is anything to write, that the solutions can be written."""
+    if not out.endswith(".csv"):
+        raise ValueError(f"--out {out}: solutions are written to a file that ends in .csv")
+    target = files.check_target(out)
+    for path in (target, temporary_path(target)):
+        if path.exists() and source.exists() and path.samefile(source):
+            raise ValueError(f"--out {out} would replace the --file itself: give another name")

@@ -30,6 +30,12 @@ def strip_control(text: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in " ".join(text.splitlines()))
 
 
+def report(text: str) -> None:
+    """Print a line on standard error, if there is one."""
+    if sys.stderr is not None:
+        print(strip_control(text), file=sys.stderr)
+
+
 def console() -> Console:
     """Return a console for standard output; it wraps no lines if output goes to a file."""
     screen = Console(highlight=False)
@@ -49,12 +55,12 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") 
 
 @contextmanager
 def progress(names: Sequence[str]) -> Iterator[Callable[[str], OnProgress]]:
-    """Show a progress bar for each of several tasks on standard error, if that is a terminal.
+    """Show a progress bar for each of some tasks on standard error, if that is a terminal.
 
     Yield a function to call with a task's name when it starts; it returns the function to call with
     the share that is done.
     """
-    if sys.stderr is None or not sys.stderr.isatty():
+    if not names or sys.stderr is None or not sys.stderr.isatty():
         yield lambda name: lambda share: None
         return
     columns = (

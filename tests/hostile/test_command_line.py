@@ -25,6 +25,10 @@ FILES = {
     "header.csv": b"puzzle,solution\n",
     "text.npz": PUZZLE.encode(),
     "x.txt": b"." * 81,
+    "good.csv": f"puzzle\n{PUZZLE}\n".encode(),
+    ".good.draft.csv": f"puzzle\n{PUZZLE}\n".encode(),
+    "endless.txt": PUZZLE.encode() + b"\n" + b"1" * 200_000,
+    "endless.csv": PUZZLE.encode() + b"\n" + b"1" * 200_000,
     "broken.py": b"def f(:\n",
     "fails.py": b"raise RuntimeError('on\\npurpose')\n",
     "bad_policies.py": b"""
@@ -73,6 +77,36 @@ COMMANDS = [
     ("solve good.txt --board 99999999999x99999999999", "no standard board has 99999999999 digits"),
     ("solve good.txt --board os:sep", "os is in Python's standard library"),
     ("solve good.txt --board bad_policies:Base", "'bad_policies:Base' is a type, no Geometry"),
+    ("solve", "give a puzzle, or a list of puzzles with --file"),
+    (f"solve {PUZZLE} --file good.txt", f"give '{PUZZLE}' or --file good.txt, not both"),
+    ("solve good.txt --out x.csv", "--out and --skip-bad-rows are for a list that is given with"),
+    ("solve good.txt --skip-bad-rows", "--out and --skip-bad-rows are for a list that is given"),
+    ("solve good.txt --count 0", "--count must be 1 to 2^63 - 1, not 0"),
+    ("solve good.txt --threads 0", "--threads must be 1 to 1024, not 0"),
+    ("solve good.txt --threads 99999999", "--threads must be 1 to 1024"),
+    ("solve --file -", "-: a list of puzzles ends in .txt, .csv, .npz"),
+    ("solve --file missing.txt", "missing.txt: No such file or directory"),
+    ("solve --file missing.npz", "missing.npz: No such file or directory"),
+    ("solve --file folder", "folder: a list of puzzles ends in .txt, .csv, .npz"),
+    ("solve --file folder.txt", "folder.txt: Is a directory"),
+    ("solve --file fails.py", "fails.py: a list of puzzles ends in .txt, .csv, .npz"),
+    ("solve --file empty.txt", "empty.txt: no puzzle found; give one a line"),
+    ("solve --file header.csv", "header.csv: no puzzle found"),
+    ("solve --file binary.txt", "binary.txt, line 1: "),
+    ("solve --file binary.txt --skip-bad-rows", "binary.txt: no puzzle found; give one a line, 0 "),
+    ("solve --file endless.txt", "endless.txt, line 2: 100,000 characters or more are no row"),
+    ("solve --file endless.csv --skip-bad-rows", "endless.csv, line 2: 100,000 characters or more"),
+    ("solve --file utf16.txt", "utf16.txt: the text is UTF-16; save it as UTF-8"),
+    ("solve --file text.npz", "text.npz: no readable npz file"),
+    ("solve --file good.txt --board 9x9", "good.txt, line 1: a board of 16 cells: expected"),
+    ("solve --file good.txt --format grid", "leave --format grid out"),
+    ("solve --file good.txt --out x.txt", "--out x.txt: solutions are written to a file that ends"),
+    ("solve --file good.txt --out no/x.csv", "there is no folder no"),
+    ("solve --file good.txt --out folder.csv", "folder.csv is a folder: give a file"),
+    ("solve --file missing.txt --out x.csv", "missing.txt: No such file or directory"),
+    ("solve --file good.csv --out good.csv", "--out good.csv would replace the --file itself"),
+    ("solve --file good.csv --out folder/../good.csv", "would replace the --file itself"),
+    ("solve --file .good.draft.csv --out good.csv", "would replace the --file itself"),
     ("solve /dev/zero", "/dev/zero: more than 100,000,000 characters"),
     ("generate --count 1000000000000000", "at most 1,000,000"),
     ("generate --count -1", "count must be at least 1"),
@@ -184,7 +218,7 @@ def work(tmp_path, monkeypatch):
     """A working folder with the files above."""
     for name, content in FILES.items():
         (tmp_path / name).write_bytes(content)
-    for name in ("folder", "folder.txt"):
+    for name in ("folder", "folder.txt", "folder.csv"):
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", sys.path.copy())
@@ -256,6 +290,13 @@ def shell(command, **environment):
         ("sudoku-gym solve /dev/stdin < bom.txt", 0, "one solution", ""),
         ("sudoku-gym solve - < utf16.txt", 2, "", "standard input: line 1"),
         ("sudoku-gym solve - <&-", 2, "", "standard input is closed"),
+        ("sudoku-gym solve --file good.txt > /dev/full", 2, "", "No space left on device"),
+        (
+            "mkfifo p.txt; cat good.txt > p.txt & sudoku-gym solve --file p.txt",
+            0,
+            "1",
+            "1 puz",
+        ),
         ("sudoku-gym info > /dev/full", 2, "", "No space left on device"),
         ("mkdir gone; cd gone; rmdir ../gone; sudoku-gym solve " + PUZZLE, 0, "one solution", ""),
     ],

@@ -25,6 +25,15 @@ def test_text_and_line_read_back(cells):
     assert (board.parse(board.to_line(cells).lower().replace(".", "0")) == cells).all()
 
 
+@given(st.lists(st.integers(0, 2**32), max_size=4), SIZES)
+@settings(deadline=None)
+def test_many_lines_are_the_lines_of_each(seeds, size):
+    shape = (size, size)
+    many = [np.random.default_rng(seed).integers(0, size + 1, shape, np.int8) for seed in seeds]
+    lines = board.to_lines(np.array(many, np.int8).reshape(-1, *shape))
+    assert [line.decode() for line in lines] == [board.to_line(cells) for cells in many]
+
+
 @given(st.text(max_size=40) | st.text(alphabet="0123456789.AaZ |", max_size=40))
 @settings(deadline=None)
 def test_any_text_parses_or_says_why_not(text):

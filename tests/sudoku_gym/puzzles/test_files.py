@@ -135,6 +135,46 @@ def test_streams_read_no_further_than_asked(tmp_path):
         next(stream)
 
 
+@pytest.mark.parametrize("suffix", files.SUFFIXES)
+def test_boards_stream_whatever_their_number_of_solutions(tmp_path, suffix):
+    path = tmp_path / f"list{suffix}"
+    boards = BANK.puzzles[:25].copy()
+    boards[3], boards[4, 0] = 0, 1  # several solutions, and none
+    some = BANK[:25]
+    unsound = type(some)(boards, some.solutions, some.geometry, "")
+    files.write_puzzle_set(path, unsound)
+    geometries, parts, shares = zip(*files.stream_boards(path, chunk=10), strict=True)
+    assert (np.concatenate(parts) == boards).all() and [len(part) for part in parts] == [10, 10, 5]
+    assert set(geometries) == {BANK.geometry}
+    assert list(shares) == sorted(shares) and shares[-1] == 1
+
+
+def test_rows_that_are_no_boards_are_bad_in_a_stream_too(tmp_path):
+    path = written(tmp_path, "a.csv", f"puzzle,solution\n{PUZZLE},wrong\n123,\n")
+    with pytest.raises(ValueError, match=r"a.csv, line 3: a board of 3 cells"):
+        list(files.stream_boards(path))
+    with pytest.warns(UserWarning, match="1 rows skipped, for example .*line 3"):
+        ((_, boards, _),) = files.stream_boards(path, on_bad_row="skip")
+    assert (boards == BANK.puzzles[:1]).all()
+    assert list(files.stream_boards(written(tmp_path, "b.txt", "# nothing\n"))) == []
+    with pytest.raises(ValueError, match="chunk=0"):
+        list(files.stream_boards(path, chunk=0))
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".csv"])
+def test_a_line_without_an_end_is_not_read_whole(tmp_path, suffix):
+    path = written(tmp_path, f"a{suffix}", f"{PUZZLE}\n{'1' * 300_000}")
+    with pytest.raises(ValueError, match=rf"a{suffix}, line 2: 100,000 characters or more"):
+        files.read_puzzle_set(path)
+
+
+def test_columns_become_lines():
+    columns = [np.array([b"a", b"bcd"]), np.array([b"", b"ef"])]
+    assert files.join_columns(columns) == b"a,\nbcd,ef\n"
+    assert files.join_columns(columns[::-1], separator="  ") == b"  a\nef  bcd\n"
+    assert files.join_columns([column[:0] for column in columns]) == b""
+
+
 @pytest.mark.parametrize("dtype", ["int8", ">i4", "<u8"])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_npz_of_any_integers_in_any_order(tmp_path, dtype, order):
