@@ -82,8 +82,9 @@ def to_line(board: ArrayLike) -> str:
 
 def to_lines(boards: NDArray[np.int8]) -> NDArray[np.bytes_]:
     """Format boards `[B, N, N]` as lines, ASCII `[B]`, of N**2 symbols each."""
-    codes = np.ascontiguousarray(_CODES[boards]).reshape(len(boards), -1)
-    return codes.view(f"S{boards[0].size if len(boards) else 1}").reshape(len(boards))
+    count, height, width = boards.shape
+    codes = _CODES[boards.reshape(count, height * width)]
+    return codes.view(f"S{height * width}").reshape(count)
 
 
 def to_text(board: ArrayLike, geometry: Geometry | None = None) -> str:

@@ -152,7 +152,7 @@ class Solve:
                 began = perf_counter()
                 result = self._search(part, geometry)
                 is_quick = perf_counter() - began < _SLICE_SECONDS
-                size = min(2 * size, files.CHUNK) if is_quick else max(size // 2, 1)
+                size = min(2 * size, files.PUZZLES_PER_CHUNK) if is_quick else max(size // 2, 1)
                 yield part, result, before + (share - before) * start / len(boards)
             before = share
 

@@ -23,7 +23,7 @@ from sudoku_gym.puzzles.rows import OnProblem, PuzzleRows, read_rows
 from sudoku_gym.storage.atomic import atomic_write
 
 SUFFIXES = (".txt", ".csv", ".npz")
-CHUNK = 10_000
+PUZZLES_PER_CHUNK = 10_000
 """Puzzles that are read, or formatted, at a time."""
 
 OnBadRow: TypeAlias = Literal["raise", "skip"] | Callable[[int, str], None]
@@ -71,7 +71,7 @@ def stream_puzzle_sets(
     *,
     on_bad_row: OnBadRow = "raise",
     check: bool = True,
-    chunk: int = CHUNK,
+    chunk: int = PUZZLES_PER_CHUNK,
 ) -> Iterator[PuzzleSet]:
     """Read a file in parts of at most `chunk` puzzles; see `read_puzzle_set` for the rest."""
     path, skipped = _with_known_suffix(path), list[str]()
@@ -89,7 +89,7 @@ def stream_boards(
     geometry: Geometry | None = None,
     *,
     on_bad_row: OnBadRow = "raise",
-    chunk: int = CHUNK,
+    chunk: int = PUZZLES_PER_CHUNK,
 ) -> Iterator[tuple[Geometry, NDArray[np.int8], float]]:
     """Read a file's boards as they are, with any number of solutions, at most `chunk` at a time.
 
@@ -170,8 +170,8 @@ def _lines(puzzle_set: PuzzleSet, with_solutions: bool) -> Iterator[bytes]:
     if with_solutions:
         yield b"puzzle,solution,grade\n"
     names = np.array([*GRADES, ""], "S")  # NOT_KNOWN, -1, is the last
-    for start in range(0, len(puzzle_set), CHUNK):
-        part = slice(start, start + CHUNK)
+    for start in range(0, len(puzzle_set), PUZZLES_PER_CHUNK):
+        part = slice(start, start + PUZZLES_PER_CHUNK)
         columns = [board.to_lines(puzzle_set.puzzles[part])]
         if with_solutions:
             columns.append(board.to_lines(puzzle_set.solutions[part]))
