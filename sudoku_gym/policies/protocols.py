@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -54,6 +55,20 @@ class Predictor(Protocol):
         not comparable between cells.
         """
         ...
+
+
+@dataclass(frozen=True)
+class Convergence:
+    """What iterative evaluations of B boards or games have cost, and whether they converged.
+
+    A policy or predictor that can tell has it, or None, as its attribute `convergence`: a policy of
+    the games since the last reset, a predictor of the boards of the last call.
+    """
+
+    rounds: NDArray[np.int64]
+    """`[B]`, rounds of the network, of all evaluations"""
+    converged: NDArray[np.bool_]
+    """`[B]`, whether all evaluations had converged"""
 
 
 class SolverPolicy:

@@ -68,7 +68,7 @@ def evaluator(network: Network, geometry: Geometry) -> Evaluator:
     def evaluate(
         boards: NDArray[np.int8], masks: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        found = evaluate_boards(network, boards, masks, geometry)
+        found = evaluate_boards(network, boards, masks, geometry).outputs
         return torch.softmax(torch.from_numpy(found["policy"]), 1).numpy(), found["value"]
 
     return evaluate

@@ -79,11 +79,11 @@ class FlowNetwork(Network):
             for chunk in chunks(len(index), FLOW_CHUNK_SIZE):
                 part = needed[index[chunk]]
                 candidates = torch.from_numpy(masks.candidates[part])
-                output = self.forward_until_converged(
+                reading = self.forward_until_converged(
                     torch.from_numpy(boards[part]), candidates, geometry, ["policy"]
                 )
                 allowed = torch.from_numpy(masks.allowed[part])
-                log_pf[part] = log_pf_of(output["policy"], allowed).numpy()
+                log_pf[part] = log_pf_of(reading.outputs["policy"], allowed).numpy()
         log_pf[needed] = log_pf[needed[index]][inverse]
         return log_pf
 

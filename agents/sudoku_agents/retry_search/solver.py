@@ -44,6 +44,7 @@ def logits_function(
     """
 
     def evaluate(boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
-        return evaluate_boards(network, boards, masks, geometry, ["policy"], rounds)["policy"]
+        reading = evaluate_boards(network, boards, masks, geometry, ["policy"], rounds)
+        return reading.outputs["policy"]
 
     return evaluate

@@ -157,8 +157,8 @@ class FactorGraphPredictor:
         """
         candidates = board.candidates(boards, geometry)
         masks = candidates.reshape(len(boards), -1)
-        found = evaluate_boards(self.network, boards, masks, geometry, ["policy"])
-        return found["policy"].reshape(candidates.shape)
+        reading = evaluate_boards(self.network, boards, masks, geometry, ["policy"])
+        return reading.outputs["policy"].reshape(candidates.shape)
 
 
 main = partial(train_cli, ExactCoverTraining, ExactCoverLearner, "exact-cover")

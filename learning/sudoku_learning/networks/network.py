@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks.attention import AttentionConfig
 from sudoku_learning.networks.bodies import BodyConfig, RecurrentBody
+from sudoku_learning.networks.convergence import NO_RESTARTS, Reading, Restarts
 from sudoku_learning.networks.factor_graph import FactorGraphConfig, RecurrentState
 from sudoku_learning.networks.heads import HeadConfig, PolicyConfig, ValueConfig
 from sudoku_learning.networks.mlp import MLPConfig
@@ -29,6 +30,16 @@ POLICY_AND_VALUE: dict[str, HeadConfig] = {"policy": PolicyConfig(), "value": Va
 
 CONVERGENCE_HEADS = ("policy", "q")
 """The heads whose numbers show convergence; the first that a network has is taken."""
+
+
+class _Start(NamedTuple):
+    """What a start of the rounds has led to, for B boards."""
+
+    outputs: dict[str, Tensor]  # of the heads
+    undecided: Tensor  # int64 [B], legal placements within the margin; 0: converged
+    rounds: Tensor  # int64 [B], that were run
+    states: list[RecurrentState]  # after them
+    early_states: list[RecurrentState]  # after the first segment, if they are kept
 
 
 class Network(nn.Module):
@@ -57,21 +68,38 @@ class Network(nn.Module):
         geometry: Geometry,
         heads: Collection[str] | None = None,
         rounds: int | None = None,
-    ) -> dict[str, Tensor]:
+        restarts: Restarts = NO_RESTARTS,
+    ) -> Reading[Tensor]:
         """Evaluate boards as `forward` does, with no more rounds than each of them needs.
 
         If the network `can_converge`, the body runs one segment of rounds at a time, and a board
         has converged when no number that the head `policy`, or else `q`, gives to a legal
-        placement is closer to 0 than the body's convergence margin. Other networks answer as
-        `forward`.
+        placement is closer to 0 than the body's convergence margin. Boards that have not converged
+        after all rounds start again; if no start of a board converges, the reading is that of the
+        start that left the fewest placements within the margin. Other networks answer as `forward`.
 
-        With `heads` the others are left out; `rounds` is a limit for a network that can converge.
+        Args:
+            boards: int8 `[B, N, N]`, 0 = blank.
+            masks: bool `[B, N**3]`, the legal placements.
+            geometry: the boards' units.
+            heads: the names of the heads that are wanted; None: all.
+            rounds: of each start, at most, of a network that can converge; None: the body's.
+            restarts: the further starts.
+
+        Raises:
+            ValueError: if there are restarts, but the network can't converge.
         """
+        self.check_restarts(restarts)
         chosen = {name: head for name, head in self.heads.items() if heads is None or name in heads}
-        if not self.can_converge:
-            features = self.body(boards, masks, geometry)
-            return {name: head(features)[-1] for name, head in chosen.items()}
-        return self._run_segments(boards, masks, geometry, chosen, rounds)[0]
+        if self.can_converge:
+            return self._run_starts(boards, masks, geometry, chosen, rounds, restarts)
+        features = self.body(boards, masks, geometry)
+        count = self.body.rounds if isinstance(self.body, RecurrentBody) else 1
+        return Reading(
+            {name: head(features)[-1] for name, head in chosen.items()},
+            torch.zeros(len(boards), dtype=torch.bool),
+            torch.full((len(boards),), count),
+        )
 
     @property
     def can_converge(self) -> bool:
@@ -79,6 +107,14 @@ class Network(nn.Module):
         body = self.body
         has_margin = isinstance(body, RecurrentBody) and body.convergence_margin is not None
         return has_margin and not self.heads.keys().isdisjoint(CONVERGENCE_HEADS)
+
+    def check_restarts(self, restarts: Restarts) -> None:
+        """Raise ValueError if there are restarts, but the network can't converge."""
+        if restarts.count and not self.can_converge:
+            raise ValueError(
+                f"restarts={restarts.count}: boards never converge in this network, so none would "
+                "start again (its body has no convergence_margin)"
+            )
 
     def recurrent_states(
         self, boards: Tensor, masks: Tensor, geometry: Geometry
@@ -92,9 +128,37 @@ class Network(nn.Module):
         was_training = self.training
         self.eval()
         with torch.no_grad():
-            _, states = self._run_segments(boards, masks, geometry, {})
+            states = self._run_segments(boards, masks, geometry, {}).states
         self.train(was_training)
         return states
+
+    def _run_starts(
+        self,
+        boards: Tensor,
+        masks: Tensor,
+        geometry: Geometry,
+        heads: Mapping[str, nn.Module],
+        rounds: int | None,
+        restarts: Restarts,
+    ) -> Reading[Tensor]:
+        """Start the boards that have not converged again; keep the best reading of each."""
+        best = self._run_segments(boards, masks, geometry, heads, rounds, None, restarts.count > 0)
+        for start in range(1, restarts.count + 1):
+            rows = best.undecided.nonzero()[:, 0]
+            if not len(rows):
+                break
+            states = [
+                restarts.perturb(best.early_states[row], start, boards[row], masks[row])
+                for row in rows.tolist()
+            ]
+            run = self._run_segments(boards[rows], masks[rows], geometry, heads, rounds, states)
+            best.rounds[rows] += run.rounds
+            is_better = run.undecided < best.undecided[rows]
+            better = rows[is_better]
+            best.undecided[better] = run.undecided[is_better]
+            for name, output in run.outputs.items():
+                best.outputs[name][better] = output[is_better]
+        return Reading(best.outputs, best.undecided == 0, best.rounds)
 
     def _run_segments(
         self,
@@ -103,32 +167,39 @@ class Network(nn.Module):
         geometry: Geometry,
         heads: Mapping[str, nn.Module],
         rounds: int | None = None,
-    ) -> tuple[dict[str, Tensor], list[RecurrentState]]:
-        """Return the outputs of the heads and the recurrent states once boards have converged."""
+        states: Sequence[RecurrentState] | None = None,
+        keep_early_states: bool = False,
+    ) -> _Start:
+        """Run the rounds of one start, from the given states or the learned first ones."""
         body = self.body
         deciding = next(self.heads[name] for name in CONVERGENCE_HEADS if name in self.heads)
-        outputs: dict[str, Tensor] = {}
-        states: list[Any] = [None] * len(boards)
+        latest: list[Any] = [None] * len(boards) if states is None else list(states)
         rows, graph = torch.arange(len(boards)), None
+        start = _Start({}, rows.new_zeros(len(boards)), rows.new_zeros(len(boards)), latest, [])
         for segment in body.segments(rounds):
             open_rows = rows.tolist()
-            before = [states[row] for row in open_rows]
+            before = [latest[row] for row in open_rows]
             given = boards[rows], masks[rows], geometry
             features = body(*given, recurrent_states=before, rounds=segment, graph=graph)
             for row, state in zip(open_rows, features.recurrent_states, strict=True):
-                states[row] = state
+                latest[row] = state
+            if keep_early_states and not start.early_states:
+                start.early_states.extend(latest)
             for name, head in heads.items():
                 output = head(features)[-1]
-                if name not in outputs:
-                    outputs[name] = output.new_empty(len(boards), *output.shape[1:])
-                outputs[name][rows] = output
+                if name not in start.outputs:
+                    start.outputs[name] = output.new_empty(len(boards), *output.shape[1:])
+                start.outputs[name][rows] = output
+            start.rounds[rows] += segment
             distances = deciding(features)[-1].abs()
-            is_open = ((distances < body.convergence_margin) & given[1]).any(1)
+            undecided = ((distances < body.convergence_margin) & given[1]).sum(1).cpu()
+            start.undecided[rows] = undecided
+            is_open = undecided > 0
             if not is_open.any():
                 break
             graph = features.graph if is_open.all() else None  # its boards must be those of rows
             rows = rows[is_open]
-        return outputs, states
+        return start
 
     def forward_all_rounds(
         self, boards: Tensor, masks: Tensor, geometry: Geometry

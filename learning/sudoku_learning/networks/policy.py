@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.policies import Convergence
 from sudoku_learning.networks.bodies import chunks
+from sudoku_learning.networks.convergence import NO_RESTARTS, Reading, Restarts
 from sudoku_learning.networks.move_queue import MoveQueue
 from sudoku_learning.networks.network import Network
 
@@ -65,24 +69,45 @@ class NetworkPolicy(PlacementPolicy):
         network: put in evaluation mode.
         head: the name of the head whose numbers rate placements: logits or action values.
         threshold: all placements with a higher score are played one after the other, the best
-            first, before the network is evaluated again. None evaluates it before every move.
+            first, before the network is evaluated again; but of a board that has not converged
+            only the best one, if the network can converge. None evaluates it before every move.
+        restarts: further starts of boards that have not converged; the seed is drawn at each reset.
+
+    Attributes:
+        convergence: what the games since the last reset have cost, and whether the boards that were
+            evaluated had converged; None before the first move, of a network that can't converge,
+            and where moves do not come from it alone.
+
+    Raises:
+        ValueError: if there are restarts, but the network can't converge.
     """
 
     def __init__(
-        self, network: Network, head: str = "policy", threshold: float | None = None
+        self,
+        network: Network,
+        head: str = "policy",
+        threshold: float | None = None,
+        restarts: Restarts = NO_RESTARTS,
     ) -> None:
         super().__init__()
+        network.check_restarts(restarts)
         self.network = network.eval()
         self.head = head
         self.threshold = threshold
+        self.restarts = restarts
+        self.convergence: Convergence | None = None
         self._queue = MoveQueue(np.zeros((0, 0, 0), np.int8))
         self._scores_to_queue: list[NDArray[np.float32]] = []
+        self._readings: list[Reading[NDArray[Any]]] = []
 
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
     ) -> None:
-        """Start a batch of games; nothing is drawn from `rng`."""
+        """Start a batch of games; `rng` draws the seed of restarts, if there are any."""
         super().reset(puzzles, geometry, rng)
+        if self.restarts.count:
+            self.restarts = replace(self.restarts, seed=int(rng.integers(2**63)))
+        self.convergence = None
         self._queue = MoveQueue(puzzles)
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -94,18 +119,26 @@ class NetworkPolicy(PlacementPolicy):
         self._queue.check(boards)
         queued = self._queue.next_moves(boards, masks)
         masks[queued >= 0] = False
-        self._scores_to_queue = []
+        self._scores_to_queue, self._readings = [], []
         choices = np.where(queued >= 0, queued, super().act(boards, masks))
+        rows = np.flatnonzero(masks.any(1))
         if self._scores_to_queue:
-            self._queue.fill(np.flatnonzero(masks.any(1)), np.concatenate(self._scores_to_queue))
+            self._queue.fill(rows, np.concatenate(self._scores_to_queue))
+        if self._readings and self.network.can_converge:
+            self._record(rows, len(boards))
         self._queue.expect(boards, choices)
         return choices
 
     def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Choose the placement with the highest score, and queue those above the threshold."""
-        scores = self._scores(boards, masks)
+        reading = self._read(boards, masks)
+        self._readings.append(reading)
+        scores: NDArray[np.float32] = reading.outputs[self.head]
         if self.threshold is not None:
-            self.queue(np.where(scores > self.threshold, scores, -np.inf))
+            is_sure = scores > self.threshold
+            if self.network.can_converge:
+                is_sure &= reading.converged[:, None]
+            self.queue(np.where(is_sure, scores, -np.inf))
         return scores.argmax(1)
 
     def queue(self, scores: NDArray[np.float32]) -> None:
@@ -124,12 +157,21 @@ class NetworkPolicy(PlacementPolicy):
         """
         probabilities = np.zeros(action_masks.shape, np.float32)
         masks = action_masks[:, : self.geometry.num_placements]
-        scores = torch.from_numpy(self._scores(boards, masks))
+        scores = torch.from_numpy(self._read(boards, masks).outputs[self.head])
         probabilities[:, : masks.shape[1]] = torch.softmax(scores, 1).numpy()
         return probabilities
 
-    def _scores(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
-        return evaluate_boards(self.network, boards, masks, self.geometry, [self.head])[self.head]
+    def _read(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> Reading[NDArray[Any]]:
+        given = boards, masks, self.geometry, [self.head]
+        return evaluate_boards(self.network, *given, restarts=self.restarts)
+
+    def _record(self, rows: NDArray[np.int64], count: int) -> None:
+        """Add the readings of the games `rows`, of all `count`, to those before."""
+        if self.convergence is None:
+            self.convergence = Convergence(np.zeros(count, np.int64), np.ones(count, np.bool_))
+        self.convergence.rounds[rows] += np.concatenate([each.rounds for each in self._readings])
+        converged = np.concatenate([each.converged for each in self._readings])
+        self.convergence.converged[rows] &= converged
 
 
 def evaluate_boards(
@@ -139,15 +181,19 @@ def evaluate_boards(
     geometry: Geometry,
     heads: Collection[str] | None = None,
     rounds: int | None = None,
-) -> dict[str, NDArray[np.float32]]:
+    restarts: Restarts = NO_RESTARTS,
+) -> Reading[NDArray[Any]]:
     """Evaluate boards in numpy without gradients: `Network.forward_until_converged`, in chunks."""
-    outputs: dict[str, NDArray[np.float32]] = {}
+    readings = []
     for part in chunks(max(1, len(boards))):
         given = torch.from_numpy(boards[part]), torch.from_numpy(masks[part]), geometry
         with torch.inference_mode():
-            found = network.forward_until_converged(*given, heads, rounds)
-        for name, output in found.items():
-            if name not in outputs:
-                outputs[name] = np.empty((len(boards), *output.shape[1:]), np.float32)
-            outputs[name][part] = output.numpy()
-    return outputs
+            readings.append(network.forward_until_converged(*given, heads, rounds, restarts))
+    return Reading(
+        {
+            name: np.concatenate([reading.outputs[name].numpy() for reading in readings])
+            for name in readings[0].outputs
+        },
+        np.concatenate([reading.converged.numpy() for reading in readings]),
+        np.concatenate([reading.rounds.numpy() for reading in readings]),
+    )

@@ -64,7 +64,7 @@ def make(body, heads=None, geometry=None):
 @bodies
 def test_heads_answer_in_the_shapes_and_ranges_they_promise(body):
     boards, masks, geometry = positions()
-    found = evaluate_boards(make(body), boards, masks, geometry)
+    found = evaluate_boards(make(body), boards, masks, geometry).outputs
     for name in ("policy", "q", "free q"):
         assert found[name].shape == masks.shape and found[name].dtype == np.float32
         assert (found[name][~masks] == ILLEGAL_LOGIT).all()
@@ -84,7 +84,7 @@ def test_heads_answer_in_the_shapes_and_ranges_they_promise(body):
 def test_every_round_ends_with_what_the_last_one_says(body):
     boards, masks, geometry = positions()
     network = make(body)
-    last = evaluate_boards(network, boards, masks, geometry)
+    last = evaluate_boards(network, boards, masks, geometry).outputs
     with torch.inference_mode():
         arguments = torch.from_numpy(boards), torch.from_numpy(masks), geometry
         rounds = network.forward_all_rounds(*arguments)
@@ -97,12 +97,12 @@ def test_every_round_ends_with_what_the_last_one_says(body):
 def test_boards_of_a_batch_do_not_touch_each_other(body):
     boards, masks, geometry = positions()
     network = make(body)
-    whole = evaluate_boards(network, boards, masks, geometry)
+    whole = evaluate_boards(network, boards, masks, geometry).outputs
     for i in range(len(boards)):
-        one = evaluate_boards(network, boards[i : i + 1], masks[i : i + 1], geometry)
+        one = evaluate_boards(network, boards[i : i + 1], masks[i : i + 1], geometry).outputs
         for name, answer in one.items():
             np.testing.assert_allclose(answer[0], whole[name][i], rtol=1e-4, atol=1e-4)
-    nothing = evaluate_boards(network, boards[:0], masks[:0], geometry)
+    nothing = evaluate_boards(network, boards[:0], masks[:0], geometry).outputs
     assert nothing["policy"].shape == (0, 64) and nothing["value"].shape == (0,)
 
 
@@ -158,7 +158,7 @@ def test_networks_are_policies(body):
 def test_the_policy_plays_what_the_head_rates_highest():
     boards, masks, geometry = positions()
     network = make(PooledConfig(8, 2))
-    scores = evaluate_boards(network, boards, masks, geometry)
+    scores = evaluate_boards(network, boards, masks, geometry).outputs
     for head in ("policy", "free q"):
         policy = NetworkPolicy(network, head)
         policy.reset(boards, geometry, np.random.default_rng(0))
@@ -198,7 +198,7 @@ def test_all_segments_together_are_forward(positions):
     network = converging(margin=1e6, test_rounds=11)
     with torch.no_grad():
         found, wanted = (
-            network.forward_until_converged(boards, masks, geometry),
+            network.forward_until_converged(boards, masks, geometry).outputs,
             network(boards, masks, geometry),
         )
     assert found.keys() == wanted.keys()
@@ -212,7 +212,7 @@ def test_a_converged_board_gets_no_more_rounds(positions):
     network = converging(margin=0.1)
     network.heads["policy"].readout.linear.weight.data.mul_(2)
     with torch.no_grad():
-        found = network.forward_until_converged(boards, masks, geometry)
+        found = network.forward_until_converged(boards, masks, geometry).outputs
         rows = torch.arange(len(boards))
         still_open = []
         for rounds in (4, 8, 12):
@@ -237,7 +237,7 @@ def test_a_board_goes_on_from_its_recurrent_state(positions):
         further = network.body(boards, masks, geometry, recurrent_states=states)  # 4 rounds more
         found = network.heads["policy"](further)[-1]
         network.eval().body.rounds = 12
-        wanted = network.forward_until_converged(boards, masks, geometry, ["policy"])
+        wanted = network.forward_until_converged(boards, masks, geometry, ["policy"]).outputs
     assert wanted.keys() == {"policy"}
     torch.testing.assert_close(found, wanted["policy"], rtol=0, atol=0)
 
@@ -248,7 +248,7 @@ def test_what_can_not_converge_has_no_recurrent_states(positions):
     network = converging(margin=None)
     assert not network.can_converge and network.recurrent_states(boards, masks, geometry) is None
     with torch.no_grad():
-        found = network.forward_until_converged(boards, masks, geometry, ["value"])
+        found = network.forward_until_converged(boards, masks, geometry, ["value"]).outputs
         wanted = network(boards, masks, geometry)
     assert found.keys() == {"value"}
     torch.testing.assert_close(found["value"], wanted["value"], rtol=0, atol=0)

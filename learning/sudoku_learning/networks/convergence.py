@@ -1,0 +1,83 @@
+"""Readings of boards by networks whose rounds converge, and starts anew where they do not."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from sudoku_learning.networks.factor_graph import RecurrentState
+
+_Array = TypeVar("_Array", Tensor, NDArray[Any])
+
+
+@dataclass(frozen=True)
+class Reading(Generic[_Array]):
+    """The outputs of a network for B boards, and whether its rounds had converged."""
+
+    outputs: dict[str, _Array]
+    """the output of each head, by its name, `[B, ...]`"""
+    converged: _Array
+    """bool `[B]`, whether the rounds had converged; False of a network that can't converge"""
+    rounds: _Array
+    """int64 `[B]`, the rounds that each board has taken, of all its starts; 1 of a body without
+    rounds"""
+
+
+@dataclass(frozen=True)
+class Restarts:
+    """Further starts of the rounds of a board that has not converged.
+
+    Each begins with the state after the board's first segment of rounds, plus Gaussian noise. What
+    is added depends on the seed, the number of the start, the board and its mask alone, so a board
+    gets the same in every batch.
+
+    Raises:
+        ValueError: if a number is out of range.
+    """
+
+    count: int = 0
+    """further starts, at most; each has as many rounds as the first"""
+    noise: float = 1.0
+    """standard deviation of the noise, relative to that of the numbers of the state (of the
+    variables, the messages and the intersections of a board apart)"""
+    seed: int = 0
+    """seed of the noise"""
+
+    def __post_init__(self) -> None:
+        if self.count < 0:
+            raise ValueError(f"restarts must not be negative, but are {self.count}")
+        if not 0 <= self.noise < math.inf:
+            raise ValueError(f"noise must be at least 0 and finite, not {self.noise}")
+        if self.seed < 0:
+            raise ValueError(f"the seed of restarts must not be negative, but is {self.seed}")
+
+    def perturb(
+        self, state: RecurrentState, start: int, board: Tensor, mask: Tensor
+    ) -> RecurrentState:
+        """Return the state with which a start, counted from 1, of a board begins.
+
+        `state` is that after the first segment of rounds, the board int8 `[N, N]`, the mask of its
+        legal placements bool `[N**3]`.
+        """
+        given = board.cpu().numpy().tobytes() + mask.cpu().numpy().tobytes()
+        digest = hashlib.blake2b(given, digest_size=16).digest()
+        rng = np.random.default_rng([self.seed, start, *np.frombuffer(digest, np.uint32)])
+        return RecurrentState(*(_with_noise(array, self.noise, rng) for array in state))
+
+
+NO_RESTARTS = Restarts()
+
+
+def _with_noise(
+    array: NDArray[np.float32], noise: float, rng: np.random.Generator
+) -> NDArray[np.float32]:
+    if not array.size:
+        return array
+    drawn = rng.standard_normal(array.shape, np.float32)
+    return array + np.float32(noise) * array.std() * drawn
