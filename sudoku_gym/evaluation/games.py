@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from sudoku_gym.envs.options import EnvOptions
 from sudoku_gym.envs.resets import ResetOptions
 from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.geometry import Geometry, geometry_for
-from sudoku_gym.policies import Policy
+from sudoku_gym.policies import Convergence, Policy
 from sudoku_gym.puzzles.puzzle_set import NOT_KNOWN, PuzzleSet
 from sudoku_gym.puzzles.sources import GivenPuzzles
 
@@ -36,6 +36,10 @@ class Evaluation:
     """Games lost by an illegal action."""
     seconds: float
     """Wall time of the policy in s, with its resets and compilation, without the environment."""
+    processor_seconds: float
+    """Processor time of the policy in s, of all threads of this process."""
+    convergence: Convergence | None
+    """Of the games, `[M]`, where the policy can tell."""
     orbits: NDArray[np.int32]
     """`[M]`, -1 where unknown."""
     seed: int
@@ -84,6 +88,19 @@ class Evaluation:
         low, high = np.quantile(rates, [0.025, 0.975])
         return float(low), float(high)
 
+    @property
+    def mean_rounds(self) -> float | None:
+        """The rounds of the network in a game, averaged; None where the policy can't tell."""
+        return None if self.convergence is None else float(self.convergence.rounds.mean())
+
+    @property
+    def converged_solved(self) -> tuple[int, int] | None:
+        """(k, n): k of the n games whose evaluations had all converged were solved; or None."""
+        if self.convergence is None:
+            return None
+        converged = self.convergence.converged
+        return int((self.solved & converged).sum()), int(converged.sum())
+
     def to_dict(self) -> dict[str, Any]:
         """Return the results as numbers and lists, fit for JSON."""
         return {
@@ -96,6 +113,10 @@ class Evaluation:
             "constraint_fraction": self.constraint_fraction,
             "illegal": self.illegal,
             "seconds": self.seconds,
+            "processor_seconds": self.processor_seconds,
+            "rounds": self.mean_rounds,
+            "converged": self.converged_solved[1] if self.converged_solved else None,
+            "converged_solved": self.converged_solved[0] if self.converged_solved else None,
             "seed": self.seed,
         }
 
@@ -169,6 +190,8 @@ def evaluate(
         constraint_fraction=float(board.constraint_fraction(final, geometry).mean()),
         illegal=int(lost.sum()),
         seconds=sum(game.seconds for game in games),
+        processor_seconds=sum(game.processor_seconds for game in games),
+        convergence=_join([game.convergence for game in games]),
         orbits=orbits,
         seed=seed,
     )
@@ -195,6 +218,16 @@ class _Games:
     boards: NDArray[np.int8]  # [B, N, N], final boards
     lost: NDArray[np.bool_]  # [B], by an illegal action
     seconds: float
+    processor_seconds: float
+    convergence: Convergence | None  # [B]
+
+
+def _join(parts: Sequence[Convergence | None]) -> Convergence | None:
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    rounds, converged = ([getattr(p, name) for p in known] for name in ("rounds", "converged"))
+    return Convergence(np.concatenate(rounds), np.concatenate(converged))
 
 
 def _play(
@@ -213,14 +246,13 @@ def _play(
     masks = games.masks().view(np.bool_)
     running = masks.any(1)
     lost = np.zeros(count, np.bool_)
-    start = perf_counter()
-    policy.reset(puzzles.copy(), geometry, rng)
-    seconds = perf_counter() - start
+    clock = _Clock()
+    with clock:
+        policy.reset(puzzles.copy(), geometry, rng)
     while running.any():
         masks[~running] = False
-        start = perf_counter()
-        chosen = policy.act(games.boards.copy(), masks.copy())
-        seconds += perf_counter() - start
+        with clock:
+            chosen = policy.act(games.boards.copy(), masks.copy())
         actions = _check_actions(chosen, count)
         in_range = (actions >= 0) & (actions < games.num_actions)
         legal = in_range & masks[np.arange(count), np.where(in_range, actions, 0)]
@@ -231,7 +263,24 @@ def _play(
         masks = games.masks().view(np.bool_)
         if report is not None:
             report(1 - int(np.count_nonzero(games.boards[running] == 0)) / blanks)
-    return _Games(games.boards.copy(), lost, seconds)
+    found = getattr(policy, "convergence", None)
+    convergence = found if isinstance(found, Convergence) else None
+    return _Games(games.boards.copy(), lost, clock.seconds, clock.processor_seconds, convergence)
+
+
+class _Clock:
+    """Adds up the time spent in its blocks, in s."""
+
+    def __init__(self) -> None:
+        self.seconds = self.processor_seconds = 0.0
+
+    def __enter__(self) -> None:
+        self._start = perf_counter(), process_time()
+
+    def __exit__(self, *error: object) -> None:
+        start, processor_start = self._start
+        self.seconds += perf_counter() - start
+        self.processor_seconds += process_time() - processor_start
 
 
 def _check_actions(chosen: NDArray[np.int64], count: int) -> NDArray[np.int64]:

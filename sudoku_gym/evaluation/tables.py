@@ -11,7 +11,8 @@ def tabulate(results: Mapping[str, Evaluation]) -> tuple[list[str], list[list[st
     """Format a comparison as the heads of columns and the cells of rows.
 
     Columns that would say nothing are left out: those of orbits unless each holds several puzzles,
-    and illegal answers where there are none.
+    illegal answers where there are none, and convergence where no policy can tell. Rounds and
+    processor time are those of a puzzle.
     """
     evaluations = list(results.values())
     columns = {"policy": list(results)}
@@ -23,6 +24,10 @@ def tabulate(results: Mapping[str, Evaluation]) -> tuple[list[str], list[list[st
     columns["units satisfied"] = [percent(e.constraint_fraction) for e in evaluations]
     if any(e.illegal for e in evaluations):
         columns["illegal"] = [f"{e.illegal:,}" for e in evaluations]
+    if any(e.convergence for e in evaluations):
+        columns["converged"] = [_converged(e) for e in evaluations]
+        columns["rounds"] = [_rounds(e) for e in evaluations]
+    columns["processor time"] = [_time(e.processor_seconds / len(e.solved)) for e in evaluations]
     columns["puzzles/s"] = [_speed(e) for e in evaluations]
     return list(columns), [list(row) for row in zip(*columns.values(), strict=True)]
 
@@ -49,6 +54,21 @@ def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]], names: i
 def _range(interval: tuple[float, float]) -> str:
     low, high = (percent(share).removesuffix(" %") for share in interval)
     return f"{low} to {high} %"
+
+
+def _converged(evaluation: Evaluation) -> str:
+    found = evaluation.converged_solved
+    return "" if found is None else percent(found[1] / len(evaluation.solved))
+
+
+def _rounds(evaluation: Evaluation) -> str:
+    rounds = evaluation.mean_rounds
+    return "" if rounds is None else f"{rounds:,.0f}"
+
+
+def _time(seconds: float) -> str:
+    scale, unit = (1, "s") if seconds >= 1 else (1e3, "ms") if seconds >= 1e-3 else (1e6, "µs")
+    return f"{float(f'{seconds * scale:.2g}'):,g} {unit}"
 
 
 def _speed(evaluation: Evaluation) -> str:

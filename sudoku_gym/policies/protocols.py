@@ -66,9 +66,19 @@ class Convergence:
     """
 
     rounds: NDArray[np.int64]
-    """`[B]`, rounds of the network, of all evaluations"""
+    """`[B]`, of all evaluations"""
     converged: NDArray[np.bool_]
     """`[B]`, whether all evaluations had converged"""
+
+    @classmethod
+    def of_none(cls, count: int) -> Convergence:
+        """Return that of `count` boards before their first evaluation."""
+        return cls(np.zeros(count, np.int64), np.ones(count, np.bool_))
+
+    def add(self, later: Convergence, rows: NDArray[np.int64] | slice = slice(None)) -> None:
+        """Add evaluations of the boards `rows`, by default of all."""
+        self.rounds[rows] += later.rounds
+        self.converged[rows] &= later.converged
 
 
 class SolverPolicy:
@@ -125,6 +135,9 @@ class PredictorPolicy:
     or not: the game is won exactly if the predicted grid is a valid completion. (With illegal
     digits masked, naked singles would repair many wrong grids.)
 
+    Attributes:
+        convergence: of the predictions since the last reset; None if the predictor can't tell.
+
     Raises:
         ValueError: if the mode is unknown.
     """
@@ -136,6 +149,7 @@ class PredictorPolicy:
             raise ValueError(f"mode {mode!r} is unknown: use 'surest' or 'one-shot'")
         self.predictor = predictor
         self.mode = mode
+        self.convergence: Convergence | None = None
         self._geometry: Geometry | None = None
         self._predictions: NDArray[np.floating[Any]] = np.zeros((0, 0, 0))
 
@@ -144,6 +158,7 @@ class PredictorPolicy:
     ) -> None:
         """Start a batch; in one-shot mode predict. `rng` is not used."""
         self._geometry = geometry
+        self.convergence = None
         if self.mode == "one-shot":
             self._predictions = self._scores(puzzles, geometry)
 
@@ -173,4 +188,8 @@ class PredictorPolicy:
                 f"{type(self.predictor).__name__}.predict must return numbers {list(expected)}, "
                 f"not {'NaN' if scores.shape == expected else list(scores.shape)}"
             )
+        latest = getattr(self.predictor, "convergence", None)
+        if isinstance(latest, Convergence):
+            self.convergence = self.convergence or Convergence.of_none(len(boards))
+            self.convergence.add(latest)
         return scores

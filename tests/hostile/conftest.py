@@ -49,7 +49,8 @@ class Run:
 
         few = puzzles.load("4x4", "test")[np.arange(3)]
         masks = board.candidates(few.puzzles).reshape(3, -1).astype(bool)
-        return evaluate_boards(load_policy(checkpoint).network, few.puzzles, masks, few.geometry)
+        network = load_policy(checkpoint).network
+        return evaluate_boards(network, few.puzzles, masks, few.geometry).outputs
 
     def resumed(self, checkpoint):
         """Everything that a training holds which was resumed from a checkpoint."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from sudoku_agents.alphazero.search import Evaluator, SearchConfig, SearchOutput, tree_search
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks import Network, NetworkPolicy, evaluate_boards
+from sudoku_learning.networks import NO_RESTARTS, Network, NetworkPolicy, Restarts, evaluate_boards
 
 
 class AlphaZeroPolicy(NetworkPolicy):
@@ -18,6 +18,7 @@ class AlphaZeroPolicy(NetworkPolicy):
         network: a network with the heads `policy` and `value`; it is put in evaluation mode.
         search_config: the tree search before each move, or None to play the highest logit.
         threshold: without a search, see `NetworkPolicy`.
+        restarts: without a search, see `NetworkPolicy`.
         most_visited: play the action that the search of each move visited most often, as the
             cAlphaZero paper does, and not what a solved board or the halving says.
 
@@ -32,8 +33,9 @@ class AlphaZeroPolicy(NetworkPolicy):
         search_config: SearchConfig | None = None,
         threshold: float | None = None,
         most_visited: bool = False,
+        restarts: Restarts = NO_RESTARTS,
     ) -> None:
-        super().__init__(network, threshold=threshold)
+        super().__init__(network, threshold=threshold, restarts=restarts)
         self.search_config = search_config
         self.most_visited = most_visited
         self.last_search: SearchOutput | None = None

@@ -14,7 +14,7 @@ from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.retry_search import RetryConfig
 from sudoku_agents.retry_search.solver import RetrySolver
 from sudoku_gym.storage.configs import from_json
-from sudoku_learning.networks import POLICY_AND_VALUE, Network
+from sudoku_learning.networks import POLICY_AND_VALUE, Network, Restarts
 from sudoku_learning.training.environments import check_env, held_out_source
 from sudoku_learning.training.weights import load_network
 
@@ -34,6 +34,8 @@ def load(
     evaluations: int = RetryConfig.evaluations,
     rounds: int | None = None,
     threshold: float | None = None,
+    restarts: int = 0,
+    noise: float | None = None,
 ) -> AlphaZeroPolicy | RetrySolver:
     """Make a policy of a checkpoint, or of the latest checkpoint of a run.
 
@@ -54,6 +56,9 @@ def load(
         threshold: without a search, all placements with a higher logit are played before the
             network is evaluated again; a number that no logit reaches, as 1e9, evaluates it before
             every move. None takes what the network was trained with.
+        restarts: without a search, further starts of boards that have not converged, each of as
+            many rounds.
+        noise: how far from the first a further start begins, see `Restarts`.
 
     Raises:
         ValueError: if there is no sound checkpoint in the folder, or the options exclude each
@@ -68,6 +73,9 @@ def load(
     if threshold is not None and (search or simulations):
         problem = "a search does not play placements by their logit alone"
         raise ValueError(f"threshold={threshold}: {problem}")
+    given = Restarts.of_options(restarts, noise)
+    if restarts and (search or simulations):
+        raise ValueError(f"restarts={restarts}: a search goes on where boards have not converged")
     config, network = load_network(folder, read_config, _make_network, rounds=rounds)
     if rounds is None and simulations and network.can_converge:
         network.body.rounds = min(network.eval().body.rounds, SEARCH_ROUNDS)
@@ -76,7 +84,7 @@ def load(
     if not simulations:
         if threshold is None and isinstance(config, ExpertIterationConfig):
             threshold = config.threshold
-        return AlphaZeroPolicy(network, threshold=threshold)
+        return AlphaZeroPolicy(network, threshold=threshold, restarts=given)
     trained_with = SearchConfig(reward="sparse")
     if isinstance(config, AlphaZeroConfig):
         trained_with = config.search
@@ -92,12 +100,22 @@ def load_general(
     evaluations: int = RetryConfig.evaluations,
     rounds: int | None = None,
     threshold: float | None = None,
+    restarts: int = 0,
+    noise: float | None = None,
 ) -> AlphaZeroPolicy | RetrySolver:
     """Make a policy of the network that was trained on 16x16 boards and on the variants too.
 
     It plays them better than the other, and standard 9x9 boards worse; for the options see `load`.
     """
-    return load(folder, search=search, evaluations=evaluations, rounds=rounds, threshold=threshold)
+    return load(
+        folder,
+        search=search,
+        evaluations=evaluations,
+        rounds=rounds,
+        threshold=threshold,
+        restarts=restarts,
+        noise=noise,
+    )
 
 
 def _make_network(config: AlphaZeroConfig | ExpertIterationConfig) -> Network:

@@ -14,7 +14,7 @@ from sudoku_agents.gflownet.flows import FlowNetwork
 from sudoku_agents.gflownet.orders import ForwardMasks
 from sudoku_agents.gflownet.sampler import sample_from_logits
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks import NetworkPolicy
+from sudoku_learning.networks import NO_RESTARTS, NetworkPolicy, Restarts
 from sudoku_learning.networks.policy import PLAY_THRESHOLD
 from sudoku_learning.training.config import config_from_json
 from sudoku_learning.training.environments import held_out_source
@@ -31,12 +31,17 @@ class GFlowNetPolicy(NetworkPolicy):
         sample: draw each placement from the forward policy instead of taking the likeliest.
         threshold: without drawing, see `NetworkPolicy`; a number only for networks whose logits
             say how likely each placement is to be right, as maximum likelihood makes them.
+        restarts: without drawing, see `NetworkPolicy`.
     """
 
     def __init__(
-        self, network: FlowNetwork, sample: bool = False, threshold: float | None = None
+        self,
+        network: FlowNetwork,
+        sample: bool = False,
+        threshold: float | None = None,
+        restarts: Restarts = NO_RESTARTS,
     ) -> None:
-        super().__init__(network, threshold=threshold)
+        super().__init__(network, threshold=threshold, restarts=restarts)
         self._flows = network
         self._sample = sample
         self._rng = np.random.default_rng(0)
@@ -61,6 +66,8 @@ def load(
     sample: bool = False,
     rounds: int | None = None,
     threshold: float | None = None,
+    restarts: int = 0,
+    noise: float | None = None,
 ) -> GFlowNetPolicy:
     """Make a policy of a checkpoint, or of the latest checkpoint of a run.
 
@@ -71,18 +78,23 @@ def load(
         threshold: without `sample`, all placements with a higher logit are played, the best first,
             before the next evaluation. None takes 5 after maximum likelihood; otherwise, and with
             1e9, each move has its own evaluation.
+        restarts: without `sample`, further starts of boards that have not converged, each of as
+            many rounds.
+        noise: how far from the first a further start begins, see `Restarts`.
 
     Raises:
-        ValueError: if there is no sound checkpoint in the folder, the network has no rounds, or
-            `threshold` is given together with `sample`.
+        ValueError: if there is no sound checkpoint in the folder, the network has no rounds or
+            can't converge, or `threshold` or `restarts` are given together with `sample`.
     """
     if sample and threshold is not None:
         raise ValueError(f"threshold={threshold}: placements that are drawn are drawn one by one")
+    if sample and restarts:
+        raise ValueError(f"restarts={restarts}: placements are drawn from the first start alone")
     read = partial(config_from_json, kind=GFlowNetConfig)
     config, network = load_network(folder, read, _make, rounds=rounds)
     if threshold is None and not sample and config.loss.kind == "maximum-likelihood":
         threshold = PLAY_THRESHOLD
-    return GFlowNetPolicy(network, sample, threshold)
+    return GFlowNetPolicy(network, sample, threshold, Restarts.of_options(restarts, noise))
 
 
 def _make(config: GFlowNetConfig) -> FlowNetwork:

@@ -20,13 +20,16 @@ from sudoku_curricula import curves
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.policies import Convergence
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import (
+    NO_RESTARTS,
     FactorGraphConfig,
     Network,
     NetworkPolicy,
     PolicyConfig,
+    Restarts,
     evaluate_boards,
 )
 from sudoku_learning.networks.network import seeded
@@ -144,10 +147,25 @@ class ExactCoverLearner(Learner):
 
 
 class FactorGraphPredictor:
-    """A network with the head `policy` as a `sudoku_gym.policies.Predictor` of all blanks."""
+    """A network with the head `policy` as a `sudoku_gym.policies.Predictor` of all blanks.
 
-    def __init__(self, network: Network) -> None:
+    Args:
+        network: put in evaluation mode.
+        restarts: further starts of boards that have not converged.
+
+    Attributes:
+        convergence: of the boards of the last `predict`, which of them had converged and how many
+            rounds each took; None before it, and of a network that can't converge.
+
+    Raises:
+        ValueError: if there are restarts, but the network can't converge.
+    """
+
+    def __init__(self, network: Network, restarts: Restarts = NO_RESTARTS) -> None:
+        network.check_restarts(restarts)
         self.network = network.eval()
+        self.restarts = restarts
+        self.convergence: Convergence | None = None
 
     def predict(self, boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.floating[Any]]:
         """Return the logit of each placement, float32 `[B, N, N, N]`.
@@ -157,7 +175,10 @@ class FactorGraphPredictor:
         """
         candidates = board.candidates(boards, geometry)
         masks = candidates.reshape(len(boards), -1)
-        reading = evaluate_boards(self.network, boards, masks, geometry, ["policy"])
+        given = boards, masks, geometry, ["policy"]
+        reading = evaluate_boards(self.network, *given, restarts=self.restarts)
+        if self.network.can_converge:
+            self.convergence = Convergence(reading.rounds, reading.converged)
         return reading.outputs["policy"].reshape(candidates.shape)
 
 

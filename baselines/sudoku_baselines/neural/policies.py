@@ -27,7 +27,7 @@ from sudoku_baselines.neural.guissart.learner import GuissartTraining
 from sudoku_baselines.neural.guissart.solver import Guissart, GuissartNetworks
 from sudoku_baselines.neural.model import Model, ModelPredictor
 from sudoku_gym.policies import Policy, PredictorPolicy
-from sudoku_learning.networks import NetworkPolicy
+from sudoku_learning.networks import NetworkPolicy, Restarts
 from sudoku_learning.training.config import config_from_json
 from sudoku_learning.training.environments import held_out_source
 from sudoku_learning.training.weights import load_network
@@ -37,7 +37,13 @@ Mode = Literal["one-shot", "surest"]
 _PRETRAINED = Path(__file__).parent / "pretrained"
 
 
-def load(folder: Folder, mode: Mode | None = None, rounds: int | None = None) -> Policy:
+def load(
+    folder: Folder,
+    mode: Mode | None = None,
+    rounds: int | None = None,
+    restarts: int = 0,
+    noise: float | None = None,
+) -> Policy:
     """Make a policy of a checkpoint of a supervised run, or of the latest one of the run.
 
     Args:
@@ -45,18 +51,24 @@ def load(folder: Folder, mode: Mode | None = None, rounds: int | None = None) ->
         mode: `"one-shot"` predicts all blanks at once, `"surest"` fills the most probable cell and
             evaluates again; None takes the mode of the held-out games.
         rounds: of a recurrent network; None takes those of the checkpoint.
+        restarts: further starts of boards that have not converged, each of as many rounds.
+        noise: how far from the first a further start begins, see
+            `sudoku_learning.networks.Restarts`.
 
     Raises:
         ValueError: if there is no sound checkpoint in the folder, or its network has no such
             option.
     """
+    given = Restarts.of_options(restarts, noise)
     config, network = load_network(folder, partial(config_from_json, kind=LabelledConfig), _make)
     if isinstance(config, ExactCoverTraining):
         network.body.rounds = rounds
         if mode == "one-shot":
-            return PredictorPolicy(FactorGraphPredictor(network), mode)
-        return NetworkPolicy(network, threshold=config.threshold)
+            return PredictorPolicy(FactorGraphPredictor(network, given), mode)
+        return NetworkPolicy(network, threshold=config.threshold, restarts=given)
     assert isinstance(config, SupervisedConfig) and isinstance(network, Model)
+    if restarts:
+        raise ValueError(f"restarts={restarts}: boards never converge in the network in {folder}")
     if rounds is not None:
         if not network.is_recurrent or rounds < 1:
             raise ValueError(f"rounds={rounds}: the network in {folder} has none to choose")
@@ -75,9 +87,11 @@ def load_exact_cover(
     folder: Folder = _PRETRAINED / "exact-cover",
     mode: Mode | None = None,
     rounds: int | None = None,
+    restarts: int = 0,
+    noise: float | None = None,
 ) -> Policy:
     """Load the factor-graph body that comes with the package, for all boards: see `load`."""
-    return load(folder, mode, rounds)
+    return load(folder, mode, rounds, restarts, noise)
 
 
 def load_guissart(

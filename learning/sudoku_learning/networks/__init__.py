@@ -2,6 +2,7 @@
 
 from sudoku_learning.networks.attention import AttentionBlock, AttentionConfig
 from sudoku_learning.networks.bodies import Body, BodyConfig, Features, RecurrentBody, chunks
+from sudoku_learning.networks.convergence import NO_RESTARTS, Reading, Restarts
 from sudoku_learning.networks.factor_graph import FactorGraphConfig, RecurrentState
 from sudoku_learning.networks.heads import (
     ILLEGAL_LOGIT,
@@ -20,6 +21,7 @@ from sudoku_learning.networks.pooled import PooledConfig
 __all__ = [
     "BODIES",
     "ILLEGAL_LOGIT",
+    "NO_RESTARTS",
     "POLICY_AND_VALUE",
     "AttentionBlock",
     "AttentionConfig",
@@ -37,8 +39,10 @@ __all__ = [
     "PolicyConfig",
     "PooledConfig",
     "QConfig",
+    "Reading",
     "RecurrentBody",
     "RecurrentState",
+    "Restarts",
     "ValueConfig",
     "chunks",
     "evaluate_boards",

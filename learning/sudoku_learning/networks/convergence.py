@@ -57,6 +57,15 @@ class Restarts:
         if self.seed < 0:
             raise ValueError(f"the seed of restarts must not be negative, but is {self.seed}")
 
+    @classmethod
+    def of_options(cls, count: int, noise: float | None) -> Restarts:
+        """Make the restarts of a policy's options; ValueError for noise without restarts."""
+        if noise is None:
+            return cls(count)
+        if not count:
+            raise ValueError(f"noise={noise} is for further starts: give restarts too")
+        return cls(count, noise)
+
     def perturb(
         self, state: RecurrentState, start: int, board: Tensor, mask: Tensor
     ) -> RecurrentState:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -125,7 +125,8 @@ class NetworkPolicy(PlacementPolicy):
         if self._scores_to_queue:
             self._queue.fill(rows, np.concatenate(self._scores_to_queue))
         if self._readings and self.network.can_converge:
-            self._record(rows, len(boards))
+            self.convergence = self.convergence or Convergence.of_none(len(boards))
+            self.convergence.add(_convergence_of(self._readings), rows)
         self._queue.expect(boards, choices)
         return choices
 
@@ -165,13 +166,12 @@ class NetworkPolicy(PlacementPolicy):
         given = boards, masks, self.geometry, [self.head]
         return evaluate_boards(self.network, *given, restarts=self.restarts)
 
-    def _record(self, rows: NDArray[np.int64], count: int) -> None:
-        """Add the readings of the games `rows`, of all `count`, to those before."""
-        if self.convergence is None:
-            self.convergence = Convergence(np.zeros(count, np.int64), np.ones(count, np.bool_))
-        self.convergence.rounds[rows] += np.concatenate([each.rounds for each in self._readings])
-        converged = np.concatenate([each.converged for each in self._readings])
-        self.convergence.converged[rows] &= converged
+
+def _convergence_of(readings: Sequence[Reading[NDArray[Any]]]) -> Convergence:
+    return Convergence(
+        np.concatenate([reading.rounds for reading in readings]),
+        np.concatenate([reading.converged for reading in readings]),
+    )
 
 
 def evaluate_boards(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sudoku_agents.q_learning.deep.config import DQNConfig
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks import Network, NetworkPolicy, QConfig
+from sudoku_learning.networks import Network, NetworkPolicy, QConfig, Restarts
 from sudoku_learning.networks.policy import PLAY_THRESHOLD
 from sudoku_learning.training.config import config_from_json
 from sudoku_learning.training.environments import held_out_source
@@ -27,6 +27,8 @@ def load(
     folder: str | os.PathLike[str] = PRETRAINED,
     rounds: int | None = None,
     threshold: float | None = None,
+    restarts: int = 0,
+    noise: float | None = None,
 ) -> NetworkPolicy:
     """Make the greedy policy of a checkpoint, or of the latest checkpoint of a run.
 
@@ -36,15 +38,18 @@ def load(
         threshold: all placements with a higher value are played, the best first, before the next
             evaluation. None takes 5 where values are the logits of being solvable; otherwise, and
             with 1e9, each move has its own evaluation.
+        restarts: further starts of boards that have not converged, each of as many rounds.
+        noise: how far from the first a further start begins, see `Restarts`.
 
     Raises:
-        ValueError: if there is no sound checkpoint in the folder, or its network has no rounds.
+        ValueError: if there is no sound checkpoint in the folder, or its network has no rounds or
+            can't converge.
     """
     read = partial(config_from_json, kind=DQNConfig)
     config, network = load_network(folder, read, _make, rounds=rounds)
     if threshold is None and config.values == "solvable":
         threshold = PLAY_THRESHOLD
-    return NetworkPolicy(network, HEAD, threshold)
+    return NetworkPolicy(network, HEAD, threshold, Restarts.of_options(restarts, noise))
 
 
 def _make(config: DQNConfig) -> Network:
