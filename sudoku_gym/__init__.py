@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sudoku_gym.envs.vector import SudokuVectorEnv
     from sudoku_gym.evaluation import Evaluation, compare, evaluate
     from sudoku_gym.geometry import Geometry
-    from sudoku_gym.policies import Policy, Solver, load_policy
+    from sudoku_gym.policies import Policy, Solver, load_policy, load_solver
 
 __all__ = [
     "Evaluation",
@@ -32,6 +32,7 @@ __all__ = [
     "compare",
     "evaluate",
     "load_policy",
+    "load_solver",
     "puzzles",
     "sample_actions",
     "solver",
@@ -48,6 +49,7 @@ _HOMES = {
     "compare": "evaluation",
     "evaluate": "evaluation",
     "load_policy": "policies",
+    "load_solver": "policies",
     "sample_actions": "board.actions",
 }
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Literal
@@ -26,6 +27,7 @@ from sudoku_gym.cli.solve_output import (
     verdict,
 )
 from sudoku_gym.geometry import Geometry, geometry_for
+from sudoku_gym.policies import CompleteSolver, load_solver
 from sudoku_gym.puzzles import files
 from sudoku_gym.storage.atomic import temporary_path
 
@@ -60,6 +62,11 @@ class Solve:
     """Candidates to try on a puzzle before it is left undecided."""
     threads: int = 1
     """Processor cores to use."""
+    policy: str = ""
+    """A policy that searches for solutions, to do it in place of the solver, as in
+    'calphazero?search=retry&evaluations=20000'; its limit is among its options."""
+    trust: bool = False
+    """Allow a checkpoint that is named as --policy to load and run arbitrary code."""
 
     def run(self) -> int:
         """Solve, print or write."""
@@ -83,10 +90,20 @@ class Solve:
                 raise ValueError(f"--{name} must be {low} to 2^63 - 1, not {number}")
         if not 1 <= self.threads <= _MOST_THREADS:
             raise ValueError(f"--threads must be 1 to {_MOST_THREADS}, not {self.threads}")
+        if self.policy and (self.node_limit != solver.NODE_LIMIT or self.threads > 1):
+            raise ValueError("--node-limit and --threads are the solver's: leave --policy out")
+        if self.trust and not self.policy:
+            raise ValueError("--trust is for a checkpoint that is named as --policy")
         if self.out:
             _check_out(self.out, Path(self.file))
 
+    @cached_property
+    def _policy(self) -> CompleteSolver | None:
+        return load_solver(self.policy, trust=self.trust) if self.policy else None
+
     def _search(self, boards: NDArray[np.int8], geometry: Geometry) -> solver.FoundSolutions:
+        if self._policy is not None:
+            return self._policy.search(boards, geometry, self.count)
         return solver.find_solutions(
             boards, self.count, geometry, node_limit=self.node_limit, threads=self.threads
         )

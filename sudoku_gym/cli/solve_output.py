@@ -26,7 +26,7 @@ def verdict(found: int, decided: bool, limit: int) -> str:
             return "several solutions"
         return f"{found} solutions" + ("" if decided and found < limit else " or more")
     if not decided:
-        return "undecided: raise --node-limit"
+        return "undecided: raise --node-limit, or the limit of the policy"
     if found:
         return "one solution" if limit > 1 else "solved"
     return "no solution"

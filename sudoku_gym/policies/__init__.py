@@ -1,7 +1,8 @@
 """Policies, solvers and predictors: protocols, adapters, and how one is found by name."""
 
-from sudoku_gym.policies.loading import load_policy
+from sudoku_gym.policies.loading import load_policy, load_solver
 from sudoku_gym.policies.protocols import (
+    CompleteSolver,
     Convergence,
     Policy,
     Predictor,
@@ -11,6 +12,7 @@ from sudoku_gym.policies.protocols import (
 )
 
 __all__ = [
+    "CompleteSolver",
     "Convergence",
     "Policy",
     "Predictor",
@@ -18,4 +20,5 @@ __all__ = [
     "Solver",
     "SolverPolicy",
     "load_policy",
+    "load_solver",
 ]

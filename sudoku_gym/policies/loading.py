@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from sudoku_gym import plugins
-from sudoku_gym.policies.protocols import Policy, Predictor, PredictorPolicy, Solver, SolverPolicy
+from sudoku_gym.policies.protocols import (
+    CompleteSolver,
+    Policy,
+    Predictor,
+    PredictorPolicy,
+    Solver,
+    SolverPolicy,
+)
 from sudoku_gym.storage.reading import read_json
 
 CONFIG_FILE = "config.json"
@@ -48,6 +55,25 @@ def load_policy(
         else:
             made = _make(found, name, options, kwargs)
         return _as_policy(made, name)
+
+
+def load_solver(name_or_path: str | os.PathLike[str], *, trust: bool = False) -> CompleteSolver:
+    """Make a solver that proves how many solutions boards have, as the search of a network does.
+
+    The arguments are those of `load_policy`, as in `load_solver("calphazero?search=retry")`.
+
+    Raises:
+        ValueError: as `load_policy`, or if what it finds is no such solver.
+        ModuleNotFoundError: if it needs an extra.
+    """
+    policy = load_policy(name_or_path, trust=trust)
+    solver = policy.solver if isinstance(policy, SolverPolicy) else None
+    if not isinstance(solver, CompleteSolver):
+        raise ValueError(
+            f"{os.fspath(name_or_path)!r} proves nothing about the solutions of a board (it has no "
+            "search(puzzles, geometry, limit)): use one that does, as 'calphazero?search=retry'"
+        )
+    return solver
 
 
 def find_policy(text: str) -> tuple[str, Any, dict[str, Any]]:

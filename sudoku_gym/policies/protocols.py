@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.solver import FoundSolutions
 
 _log = logging.getLogger(__name__)
 
@@ -41,6 +42,21 @@ class Solver(Protocol):
 
     def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
         """Return completed boards, int8 `[B, N, N]`, all zeros where it found none."""
+        ...
+
+
+@runtime_checkable
+class CompleteSolver(Solver, Protocol):
+    """Completes boards, and proves how many solutions they have."""
+
+    def search(
+        self, puzzles: NDArray[np.int8], geometry: Geometry, limit: int = 1
+    ) -> FoundSolutions:
+        """Search each board int8 `[B, N, N]` for up to `limit` solutions.
+
+        Raises:
+            ValueError: if the limit is below 1.
+        """
         ...
 
 

@@ -21,12 +21,20 @@ NODE_LIMIT = 1_000_000
 
 @dataclass(frozen=True)
 class FoundSolutions:
-    """The results of a search on B boards."""
+    """The results of a search for up to `limit` solutions of each of B boards.
 
-    solutions: NDArray[np.int8]  # [B, N, N], the first solution found, zeros if none was found
-    found: NDArray[np.int64]  # [B], the solutions found before the search ended
-    decided: NDArray[np.bool_]  # [B], False where the node limit ended the search
-    nodes: NDArray[np.int64]  # [B], candidates tried
+    Where `decided` is True, a number found below the limit is proven to be all there are: 0 that
+    the board has no solution, 1 that it has one only. Where it is False the search gave up.
+    """
+
+    solutions: NDArray[np.int8]
+    """`[B, N, N]`, the first solution found, zeros if none was found"""
+    found: NDArray[np.int64]
+    """`[B]`, the solutions found before the search ended"""
+    decided: NDArray[np.bool_]
+    """`[B]`, False where its node limit ended the search"""
+    nodes: NDArray[np.int64]
+    """`[B]`, candidates tried"""
 
 
 def find_solutions(

@@ -45,14 +45,16 @@ class AlphaZeroPolicy(NetworkPolicy):
         self.last_search = None
         return super().act(boards, action_masks)
 
-    def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def choose(
+        self, boards: NDArray[np.int8], masks: NDArray[np.bool_], games: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
         """Return the placement with the highest logit, or the search's.
 
         Where a search meets a solved board, the next moves are queued from that board, and take
         neither an evaluation nor another search.
         """
         if self.search_config is None:
-            return super().choose(boards, masks)
+            return super().choose(boards, masks, games)
         evaluate = evaluator(self.network, self.geometry)
         found = tree_search(boards, masks, self.geometry, evaluate, self.search_config)
         self.last_search = found
@@ -60,7 +62,8 @@ class AlphaZeroPolicy(NetworkPolicy):
             return found.visit_counts.argmax(1)
         digits = np.arange(1, boards.shape[1] + 1, dtype=np.int8)
         wins = found.solutions[..., None] == digits  # all zeros where none was met
-        self.queue(np.where(wins, 0, -np.inf).reshape(len(boards), -1).astype(np.float32))
+        scores = np.where(wins, 0, -np.inf).reshape(len(boards), -1).astype(np.float32)
+        self.queue(games, scores)
         return found.best_actions()
 
 

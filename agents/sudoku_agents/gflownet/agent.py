@@ -53,10 +53,12 @@ class GFlowNetPolicy(NetworkPolicy):
         super().reset(puzzles, geometry, rng)
         self._rng = rng
 
-    def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def choose(
+        self, boards: NDArray[np.int8], masks: NDArray[np.bool_], games: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
         """Choose or draw a placement."""
         if not self._sample:
-            return super().choose(boards, masks)
+            return super().choose(boards, masks, games)
         log_pf = self._flows.log_policy(boards, ForwardMasks(masks, masks), self.geometry)
         return sample_from_logits(log_pf, masks, self._rng)
 

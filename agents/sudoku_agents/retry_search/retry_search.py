@@ -20,6 +20,7 @@ from sudoku_agents.retry_search.assumptions import FULL, OPEN, assume, board_sta
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.exact_cover import constraint_members, constraint_table
+from sudoku_gym.solver import FoundSolutions
 from sudoku_gym.storage.checks import check_counts
 from sudoku_gym.storage.configs import registered
 
@@ -51,17 +52,13 @@ class RetryConfig:
 
 
 @dataclass(frozen=True)
-class RetryResult:
-    """Results of a retry search on B boards."""
+class RetryResult(FoundSolutions):
+    """Results of a retry search on B boards: those of any search, and what it has cost."""
 
-    solutions: NDArray[np.int8]
-    """`[B, N, N]`, the first solution found, zeros where there is none"""
-    found: NDArray[np.int64]
-    """`[B]`, the solutions found before the search ended"""
-    decided: NDArray[np.bool_]
-    """`[B]`, False where the evaluations were spent first"""
-    evaluations: NDArray[np.int64]
-    """`[B]`, of the network"""
+    @property
+    def evaluations(self) -> NDArray[np.int64]:
+        """Evaluations of the network, `[B]`; the nodes of this search."""
+        return self.nodes
 
 
 def retry_search(

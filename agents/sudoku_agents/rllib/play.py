@@ -60,7 +60,9 @@ class RLlibPolicy(PlacementPolicy):
             )
         super().reset(puzzles, geometry, rng)
 
-    def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def choose(
+        self, boards: NDArray[np.int8], masks: NDArray[np.bool_], games: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
         """Choose the placement with the module's highest logit or value."""
         observations = {
             "observations": torch.from_numpy(boards),

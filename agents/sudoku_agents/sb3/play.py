@@ -42,7 +42,9 @@ class SB3Policy(PlacementPolicy):
         check_observations(self.model.observation_space, geometry.size)
         super().reset(puzzles, geometry, rng)
 
-    def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def choose(
+        self, boards: NDArray[np.int8], masks: NDArray[np.bool_], games: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
         """Choose what the model predicts."""
         options: dict[str, Any] = {"deterministic": self.deterministic}
         if isinstance(self.model.policy, MaskableActorCriticPolicy):

@@ -18,6 +18,11 @@ class MoveQueue:
         self._digits = np.zeros(puzzles.shape, np.int8)
         self._scores = np.full(puzzles.shape, -np.inf, np.float32)
 
+    @property
+    def num_games(self) -> int:
+        """The number of games."""
+        return len(self._expected)
+
     def check(self, boards: NDArray[np.int8]) -> None:
         """Raise ValueError unless there is a board for each game."""
         if boards.shape != self._expected.shape:

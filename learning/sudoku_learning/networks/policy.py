@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -54,12 +54,17 @@ class PlacementPolicy(ABC):
         rows = np.flatnonzero(masks.any(1))
         for chunk in chunks(len(rows)):
             part = rows[chunk]
-            choices[part] = self.choose(boards[part], masks[part])
+            choices[part] = self.choose(boards[part], masks[part], part)
         return choices
 
     @abstractmethod
-    def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Choose a legal placement int64 `[B]` for boards `[B, N, N]` with masks `[B, N**3]`."""
+    def choose(
+        self, boards: NDArray[np.int8], masks: NDArray[np.bool_], games: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Choose a legal placement int64 `[B]` for boards `[B, N, N]` with masks `[B, N**3]`.
+
+        `games` int64 `[B]` are the numbers of their games in the batch.
+        """
 
 
 class NetworkPolicy(PlacementPolicy):
@@ -71,7 +76,9 @@ class NetworkPolicy(PlacementPolicy):
         threshold: all placements with a higher score are played one after the other, the best
             first, before the network is evaluated again; but of a board that has not converged
             only the best one, if the network can converge. None evaluates it before every move.
-        restarts: further starts of boards that have not converged; the seed is drawn at each reset.
+        restarts: further starts of boards that have not converged, until a board of the game has
+            not converged after all of them: what is played then is a guess, and its later boards
+            get one start each. The seed is drawn at each reset.
 
     Attributes:
         convergence: what the games since the last reset have cost, and whether the boards that were
@@ -97,8 +104,6 @@ class NetworkPolicy(PlacementPolicy):
         self.restarts = restarts
         self.convergence: Convergence | None = None
         self._queue = MoveQueue(np.zeros((0, 0, 0), np.int8))
-        self._scores_to_queue: list[NDArray[np.float32]] = []
-        self._readings: list[Reading[NDArray[Any]]] = []
 
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
@@ -119,35 +124,26 @@ class NetworkPolicy(PlacementPolicy):
         self._queue.check(boards)
         queued = self._queue.next_moves(boards, masks)
         masks[queued >= 0] = False
-        self._scores_to_queue, self._readings = [], []
         choices = np.where(queued >= 0, queued, super().act(boards, masks))
-        rows = np.flatnonzero(masks.any(1))
-        if self._scores_to_queue:
-            self._queue.fill(rows, np.concatenate(self._scores_to_queue))
-        if self._readings and self.network.can_converge:
-            self.convergence = self.convergence or Convergence.of_none(len(boards))
-            self.convergence.add(_convergence_of(self._readings), rows)
         self._queue.expect(boards, choices)
         return choices
 
-    def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def choose(
+        self, boards: NDArray[np.int8], masks: NDArray[np.bool_], games: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
         """Choose the placement with the highest score, and queue those above the threshold."""
-        reading = self._read(boards, masks)
-        self._readings.append(reading)
-        scores: NDArray[np.float32] = reading.outputs[self.head]
+        scores, is_trusted = self._read_games(boards, masks, games)
         if self.threshold is not None:
-            is_sure = scores > self.threshold
-            if self.network.can_converge:
-                is_sure &= reading.converged[:, None]
-            self.queue(np.where(is_sure, scores, -np.inf))
+            is_sure = (scores > self.threshold) & is_trusted[:, None]
+            self.queue(games, np.where(is_sure, scores, -np.inf))
         return scores.argmax(1)
 
-    def queue(self, scores: NDArray[np.float32]) -> None:
-        """Queue placements to follow the one that `choose` is about to return.
+    def queue(self, games: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
+        """Queue placements of some games, to follow those that `choose` is about to return.
 
-        The best scores float32 `[B, N**3]`, of its boards, are played first; -inf is not queued.
+        The best scores float32 `[B, N**3]` are played first; -inf is not queued.
         """
-        self._scores_to_queue.append(scores)
+        self._queue.fill(games, scores)
 
     def probabilities(
         self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]
@@ -158,20 +154,35 @@ class NetworkPolicy(PlacementPolicy):
         """
         probabilities = np.zeros(action_masks.shape, np.float32)
         masks = action_masks[:, : self.geometry.num_placements]
-        scores = torch.from_numpy(self._read(boards, masks).outputs[self.head])
+        scores = torch.from_numpy(self._read(boards, masks, self.restarts).outputs[self.head])
         probabilities[:, : masks.shape[1]] = torch.softmax(scores, 1).numpy()
         return probabilities
 
-    def _read(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> Reading[NDArray[Any]]:
+    def _read_games(
+        self, boards: NDArray[np.int8], masks: NDArray[np.bool_], games: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Return the scores `[B, N**3]`, and whether each board has converged, if it can."""
+        if not self.network.can_converge:
+            return self._read(boards, masks).outputs[self.head], np.ones(len(boards), np.bool_)
+        if self.convergence is None:
+            self.convergence = Convergence.of_none(self._queue.num_games)
+        scores, has_converged = np.empty(masks.shape, np.float32), np.empty(len(boards), np.bool_)
+        may_restart = self.convergence.converged[games] | (self.restarts.count == 0)
+        for part, restarts in ((may_restart, self.restarts), (~may_restart, NO_RESTARTS)):
+            if part.any():
+                reading = self._read(boards[part], masks[part], restarts)
+                scores[part], has_converged[part] = reading.outputs[self.head], reading.converged
+                self.convergence.add(Convergence(reading.rounds, reading.converged), games[part])
+        return scores, has_converged
+
+    def _read(
+        self,
+        boards: NDArray[np.int8],
+        masks: NDArray[np.bool_],
+        restarts: Restarts = NO_RESTARTS,
+    ) -> Reading[NDArray[Any]]:
         given = boards, masks, self.geometry, [self.head]
-        return evaluate_boards(self.network, *given, restarts=self.restarts)
-
-
-def _convergence_of(readings: Sequence[Reading[NDArray[Any]]]) -> Convergence:
-    return Convergence(
-        np.concatenate([reading.rounds for reading in readings]),
-        np.concatenate([reading.converged for reading in readings]),
-    )
+        return evaluate_boards(self.network, *given, restarts=restarts)
 
 
 def evaluate_boards(

@@ -86,7 +86,7 @@ def test_it_learns_to_draw_each_solution_of_the_empty_board_equally_often(tmp_pa
 def first_moves(policy, some, seed):
     policy.reset(some.puzzles, some.geometry, np.random.default_rng(seed))
     masks = board.candidates(some.puzzles, some.geometry)
-    return policy.choose(some.puzzles, masks.reshape(len(some), -1))
+    return policy.choose(some.puzzles, masks.reshape(len(some), -1), np.arange(len(some)))
 
 
 @pytest.mark.slow

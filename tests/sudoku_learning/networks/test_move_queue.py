@@ -76,9 +76,9 @@ class Asked(NetworkPolicy):
 
     asked = 0
 
-    def choose(self, boards, masks):
+    def choose(self, boards, masks, games):
         self.asked += len(boards)
-        return super().choose(boards, masks)
+        return super().choose(boards, masks, games)
 
 
 def test_what_is_above_the_threshold_is_played_without_asking_again():

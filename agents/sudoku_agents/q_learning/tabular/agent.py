@@ -39,7 +39,9 @@ class QTablePolicy(PlacementPolicy):
         super().reset(puzzles, geometry, rng)
         self._rng = rng
 
-    def choose(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def choose(
+        self, boards: NDArray[np.int8], masks: NDArray[np.bool_], games: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
         """Choose a legal placement int64 `[B]`."""
         masks = masks.copy()
         rows = self.table.find(boards)
