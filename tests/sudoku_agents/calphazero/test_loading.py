@@ -8,7 +8,7 @@ from sudoku_agents.alphazero.search import SearchConfig, tree_search
 from sudoku_gym import board, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
-from sudoku_learning.networks import POLICY_AND_VALUE, MLPConfig, Network, seeded
+from sudoku_learning.networks import NO_RESTARTS, POLICY_AND_VALUE, MLPConfig, Network, seeded
 
 
 def test_a_search_tells_what_it_looked_at_and_a_queued_move_that_there_was_none():
@@ -40,6 +40,31 @@ def test_the_most_visited_action_is_played_also_where_a_solved_board_was_met():
     assert (counts[np.arange(30), chosen] == counts.max(1)).all()
     is_solved = policy.last_search.solved
     assert is_solved.any() and not is_solved[np.arange(30), chosen][is_solved.any(1)].all()
+
+
+@pytest.mark.parametrize("name", ["calphazero", "calphazero-general", "gflownet", "dqn"])
+def test_networks_that_converge_take_restarts(name):
+    policy = load_policy(f"{name}?restarts=8&rounds=64&noise=0.5")
+    assert (policy.restarts.count, policy.restarts.noise) == (8, 0.5)
+    assert load_policy(name).restarts == NO_RESTARTS
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("calphazero?restarts=-1", "restarts must not be negative, but are -1"),
+        ("calphazero?restarts=2&noise=-1", "noise must be at least 0 and finite, not -1"),
+        ("calphazero?noise=2", "noise=2 is for further starts: give restarts too"),
+        ("calphazero?restarts=2&search=retry", "restarts=2: a search goes on"),
+        ("calphazero?restarts=2&simulations=8", "restarts=2: a search goes on"),
+        ("calphazero?restarts=some", "restarts='some' is no int"),
+        ("gflownet?restarts=2&sample=true", "restarts=2: placements are drawn"),
+        ("exact-cover-supervised?restarts=-2", "restarts must not be negative"),
+    ],
+)
+def test_restarts_that_make_no_sense_are_explained(name, message):
+    with pytest.raises(ValueError, match=message):
+        load_policy(name)
 
 
 def test_the_most_visited_action_needs_a_tree_search():

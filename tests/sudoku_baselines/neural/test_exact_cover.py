@@ -12,11 +12,11 @@ from sudoku_baselines.neural.exact_cover import (
     FactorGraphPredictor,
 )
 from sudoku_baselines.neural.puzzles import PuzzlesConfig
-from sudoku_gym import evaluate, load_policy, puzzles
+from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import symmetry
 from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.testing import check_policy
-from sudoku_learning.networks import FactorGraphConfig, NetworkPolicy
+from sudoku_learning.networks import FactorGraphConfig, NetworkPolicy, Restarts
 from sudoku_learning.recurrent import RecurrentConfig
 from sudoku_learning.training import OptimiserConfig, Progress, RunGenerators, Training
 
@@ -51,6 +51,24 @@ def test_it_reads_whole_boards_after_forty_puzzles(tmp_path):
     check_policy(policy)
     assert evaluate(policy, test).completion_rate > 0.7
     assert load_policy(f"{tmp_path / 'run'}?rounds=50").network.body.rounds == 50
+
+
+def test_predictions_say_which_boards_converged_and_restarts_make_them_more():
+    network = small("unused").build(puzzles.load("6x6").geometry)
+    network.heads["policy"].readout.linear.weight.data.mul_(20)
+    test = puzzles.load("6x6", "test")[:20]
+    predictor = FactorGraphPredictor(network)
+    assert predictor.convergence is None
+    logits = predictor.predict(test.puzzles, test.geometry)
+    legal = board.candidates(test.puzzles)
+    wanted = ((np.abs(logits) >= 1) | ~legal).all((1, 2, 3))
+    np.testing.assert_array_equal(predictor.convergence.converged, wanted)
+    again = FactorGraphPredictor(network, Restarts(3))
+    again.predict(test.puzzles, test.geometry)
+    assert again.convergence.converged.sum() >= wanted.sum()
+    assert (again.convergence.rounds[wanted] == predictor.convergence.rounds[wanted]).all()
+    policy = PredictorPolicy(again, "one-shot")
+    assert evaluate(policy, test).converged_solved is not None
 
 
 def test_what_is_predicted_moves_with_the_board():

@@ -107,9 +107,23 @@ def test_solve_admits_what_it_cannot_decide(run):
     assert code == 1 and out.startswith("undecided")
 
 
+def test_solve_lets_a_network_search(run):
+    arguments = ["--policy", "calphazero?search=retry", "--count", "2"]
+    code, out, _ = run("solve", PUZZLE, *arguments)
+    assert (code, out) == run("solve", PUZZLE)[:2]
+    assert run("solve", "1" + "." * 15, *arguments)[1].startswith("several solutions")
+    code, out, _ = run("solve", "123....4........", *arguments)
+    assert code == 1 and out.startswith("no solution")
+    few = ["--policy", "calphazero?search=retry&evaluations=1", "--count", "2"]
+    assert run("solve", "1" + "." * 15, *few)[1].startswith("undecided")
+
+
 @pytest.mark.parametrize(
     "arguments, said",
     [
+        (["solve", PUZZLE, "--policy", "calphazero"], "'calphazero' proves nothing"),
+        (["solve", PUZZLE, "--policy", "dlx", "--threads", "2"], "leave --policy out"),
+        (["solve", PUZZLE, "--trust"], "--trust is for a checkpoint"),
         (["solve", "no-such.txt"], "there is no file 'no-such.txt'"),
         (["solve", "12x4" * 4], "row 1, column 3: 'x' is no digit of a 4x4 board"),
         (["solve", "123"], "a board of 3 cells"),

@@ -8,7 +8,7 @@ from sudoku_gym import board, compare, evaluate, puzzles, solver
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.evaluation import percent, tabulate, to_markdown
 from sudoku_gym.geometry import Geometry, sudoku_x
-from sudoku_gym.policies import SolverPolicy
+from sudoku_gym.policies import Convergence, SolverPolicy
 from sudoku_gym.puzzles import PuzzleSet, generator
 
 GRID = board.parse("1234341221434321")
@@ -243,6 +243,36 @@ def test_a_comparison_is_a_table():
     assert len(lines) == 4 and len({len(line) for line in lines}) == 1
     without = tabulate(compare({"a": Scripted()}, PUZZLE[None]))[0]
     assert not {"orbits", "over orbits", "illegal"} & set(without)
+
+
+class Rounds(Scripted):
+    """A policy that counts five rounds a move, of boards that converge if they hold a 1."""
+
+    def reset(self, puzzles, geometry, rng):
+        super().reset(puzzles, geometry, rng)
+        self.convergence = Convergence.of_none(len(puzzles))
+
+    def act(self, boards, action_masks):
+        converged = (boards == 1).any((1, 2))
+        self.convergence.add(Convergence(np.full(len(boards), 5), converged))
+        return super().act(boards, action_masks)
+
+
+def test_rounds_and_converged_games_are_shown_where_a_policy_can_tell():
+    boards = np.stack([PUZZLE, PUZZLE, np.where(GRID == 1, 0, GRID)])
+    results = compare({"rounds": Rounds(), "other": Scripted()}, boards, batch_size=2)
+    result = results["rounds"]
+    assert result.solved.all() and result.converged_solved == (2, 2)
+    assert result.convergence.rounds.tolist() == [10, 10, 20] and result.mean_rounds == 40 / 3
+    figures = result.to_dict()
+    assert figures["converged"] == figures["converged_solved"] == 2
+    assert figures["processor_seconds"] > 0
+    heads, rows = tabulate(results)
+    shown = [[row[heads.index(head)] for head in ("converged", "rounds")] for row in rows]
+    assert shown == [["66.7 %", "13"], ["", ""]]
+    assert results["other"].mean_rounds is None and results["other"].to_dict()["converged"] is None
+    heads = tabulate({"other": results["other"]})[0]
+    assert "processor time" in heads and not {"converged", "rounds"} & set(heads)
 
 
 def test_an_evaluation_tells_its_figures():

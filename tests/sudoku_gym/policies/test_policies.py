@@ -7,7 +7,13 @@ import pytest
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies import PredictorPolicy, SolverPolicy, load_policy
+from sudoku_gym.policies import (
+    Convergence,
+    PredictorPolicy,
+    SolverPolicy,
+    load_policy,
+    load_solver,
+)
 
 GEOMETRY = Geometry.standard(4)
 GRID = board.parse("1234341221434321")
@@ -126,6 +132,40 @@ def test_bad_predictors_are_named():
         policy = PredictorPolicy(Wrong(scores), "one-shot")
         with pytest.raises(ValueError, match=rf"Wrong.predict must return .*{message}"):
             policy.reset(PUZZLE[None], GEOMETRY, np.random.default_rng(0))
+
+
+class InRounds(OneGrid):
+    """Takes three rounds for a board; those with many blanks do not converge."""
+
+    def predict(self, boards, geometry):
+        self.convergence = Convergence(
+            np.full(len(boards), 3), np.count_nonzero(boards, (1, 2)) > 12
+        )
+        return super().predict(boards, geometry)
+
+
+@pytest.mark.parametrize("mode, calls", [("one-shot", 1), ("surest", 8)])
+def test_predictions_tell_whether_they_converged(mode, calls):
+    policy = PredictorPolicy(InRounds(), mode)
+    for _ in range(2):  # each reset counts anew
+        boards, _ = play(policy, [PUZZLE, np.where(GRID < 3, 0, GRID)])  # 2 and 8 blanks
+        assert (boards == GRID).all()
+        assert policy.convergence.converged.tolist() == [True, False]
+        assert policy.convergence.rounds.tolist() == [3 * calls] * 2
+    other = PredictorPolicy(OneGrid(), mode)
+    play(other, [PUZZLE])
+    assert other.convergence is None
+
+
+def test_a_solver_that_proves_is_loaded_by_name():
+    solver = load_solver("calphazero?search=retry&evaluations=300")
+    boards = np.stack([PUZZLE, np.where(GRID == 1, GRID, 0), np.where(GRID == 1, 1, 0)])
+    boards[2, 1] = [0, 2, 3, 4]  # row 2 needs a second 1 in its box
+    found = solver.search(boards.astype(np.int8), GEOMETRY, limit=2)
+    assert found.decided.all() and found.found.tolist() == [1, 2, 0]
+    for name in ("calphazero", "hidden-singles", "dlx"):
+        with pytest.raises(ValueError, match=f"'{name}' proves nothing"):
+            load_solver(name)
 
 
 def test_a_policy_is_loaded_by_name():
