@@ -91,10 +91,14 @@
 
     /** Whether the network would stop here: it has converged, or run out of rounds. */
     get isDone() {
-      const { rounds, segment, convergenceMargin } = this.network.settings;
-      if (this.rounds >= rounds) return true;
-      return this.rounds > 0 && this.rounds % segment === 0 &&
-        this.logits.every((logit) => Math.abs(logit) >= convergenceMargin);
+      const { rounds, segment } = this.network.settings;
+      return this.rounds >= rounds || (this.rounds % segment === 0 && this.hasConverged);
+    }
+
+    /** Whether no logit is within the margin. */
+    get hasConverged() {
+      const { convergenceMargin } = this.network.settings;
+      return this.rounds > 0 && this.logits.every((logit) => Math.abs(logit) >= convergenceMargin);
     }
 
     /** Run one round. */
@@ -334,7 +338,10 @@
       return new Thought(this.network, board, this.geometry, mask);
     }
 
-    /** Return the move that a thought which is done comes to, and plan the others it is sure of. */
+    /**
+     * Return the move that a thought which is done comes to, and plan the others it is sure of:
+     * none if it has not converged.
+     */
     decide(board, thought) {
       const { placements, logits } = thought;
       const { size } = this.geometry;
@@ -345,7 +352,8 @@
         const cell = Math.floor(action / size);
         if (best === null || move.logit > best.logit) best = move;
         const rival = bestOfCell.get(cell);
-        if (move.logit > this.network.settings.threshold && !(rival?.logit >= move.logit)) {
+        const isSure = thought.hasConverged && move.logit > this.network.settings.threshold;
+        if (isSure && !(rival?.logit >= move.logit)) {
           bestOfCell.set(cell, move);
         }
       });
