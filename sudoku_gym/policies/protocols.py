@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.solver import FoundSolutions
+
+if TYPE_CHECKING:  # the solver's kernels take a while to import
+    from sudoku_gym.solver import FoundSolutions
 
 _log = logging.getLogger(__name__)
 
