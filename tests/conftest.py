@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from numba.core import event
 
 
 def pytest_configure(config):
@@ -20,6 +21,25 @@ def pytest_configure(config):
     if not os.access(package, os.W_OK) and "NUMBA_CACHE_DIR" not in os.environ:
         os.environ["NUMBA_CACHE_DIR"] = folder = tempfile.mkdtemp(prefix="sudoku-gym-tests-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    event.register("numba:compile", _Untraced())
+
+
+class _Untraced(event.Listener):
+    """Lets nobody trace numba while it compiles: coverage would make that half as slow again."""
+
+    def __init__(self):
+        self._nested = 0
+
+    def on_start(self, event):
+        if self._nested == 0:
+            self._tracer = sys.gettrace()
+            sys.settrace(None)
+        self._nested += 1
+
+    def on_end(self, event):
+        self._nested -= 1
+        if self._nested == 0:
+            sys.settrace(self._tracer)
 
 
 @pytest.hookimpl(tryfirst=True)
