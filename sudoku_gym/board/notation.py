@@ -15,6 +15,7 @@ SYMBOLS = ".123456789ABCDEFGHIJKLMNOP"
 _CODES = np.frombuffer(SYMBOLS.encode("ascii"), np.uint8)
 _VALUES = {symbol: digit for digit, symbol in enumerate(SYMBOLS)} | {"0": 0}
 _VALUES |= {symbol.lower(): digit for symbol, digit in _VALUES.items()}
+_LONGEST_BOARD = 100_000  # characters, separators included
 _SEPARATORS = frozenset(" \t\r\n|+-,;")
 
 
@@ -28,6 +29,8 @@ def parse(text: str, geometry: Geometry | None = None) -> NDArray[np.int8]:
     Raises:
         ValueError: if the length fits no board, or a symbol is no digit of it.
     """
+    if len(text) > _LONGEST_BOARD:
+        raise ValueError(f"{len(text):,} characters are no board: {_LONGEST_BOARD:,} are the limit")
     symbols = [symbol for symbol in text if symbol not in _SEPARATORS]
     size = isqrt(len(symbols))
     if size**2 != len(symbols) or (geometry is not None and size != geometry.size):

@@ -45,7 +45,7 @@ Board: TypeAlias = Annotated[
     ),
 ]
 
-_LONGEST = 100_000_000  # characters; a device may never end
+_LONGEST = 10_000_000  # characters; a device may never end
 
 
 def read_boards(text: str, geometry: Geometry | None) -> NDArray[np.int8]:
@@ -165,7 +165,10 @@ def _standard_input() -> str:
 
 def _read(text: str, where: str) -> str:
     if len(text) > _LONGEST:
-        raise ValueError(f"{where}: more than {_LONGEST:,} characters; give smaller files")
+        raise ValueError(
+            f"{where}: more than {_LONGEST:,} characters; give smaller files, or use "
+            "sudoku-gym solve --file"
+        )
     return text
 
 

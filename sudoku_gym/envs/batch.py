@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -19,22 +19,19 @@ from sudoku_gym.compiler.random_stream import new_stream
 from sudoku_gym.envs import episodes, infos, steps
 from sudoku_gym.envs.options import EnvOptions, PropagationKind, check_max_steps
 from sudoku_gym.envs.resets import ResetOptions
+from sudoku_gym.envs.states import EnvState as EnvState
+from sudoku_gym.envs.states import check_generator, check_state
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import group_of
 from sudoku_gym.kernels import layout
 from sudoku_gym.kernels.endings import GameRules
-from sudoku_gym.puzzles.sources import BankSource, Blanks, PuzzleSource, blanks_cdf
-
-
-@dataclass(frozen=True)
-class EnvState:
-    """A copy of the complete state of an environment."""
-
-    rows: NDArray[np.int8]  # [B, W], see `sudoku_gym.kernels.layout`
-    candidates: NDArray[np.uint64]  # [B, K], see `sudoku_gym.kernels.layout`
-    counts: NDArray[np.int64]  # [B, NUM_EPISODE_COUNTS], see `sudoku_gym.envs.episodes`
-    streams: NDArray[np.uint64]  # [B, 2], see `sudoku_gym.compiler.random_stream`
-    generators: tuple[dict[str, Any], ...]  # states; () if puzzles are drawn compiled
+from sudoku_gym.puzzles.sources import (
+    BankSource,
+    Blanks,
+    PuzzleSource,
+    blanks_cdf,
+    naming_source,
+)
 
 
 class BoardBatch:
@@ -153,12 +150,14 @@ class BoardBatch:
         """Ask the source for a puzzle for each chosen board, with that board's own generator."""
         puzzles = np.zeros(self.boards.shape, np.int8)
         for index in chosen:
-            sampled, _ = self.source.sample(1, blanks, self._generators[index])
-            drawn = board.as_boards(sampled, self.geometry)
+            with naming_source(self.source):
+                sampled, _ = self.source.sample(1, blanks, self._generators[index])
+                drawn = board.as_boards(sampled, self.geometry)
             if len(drawn) != 1 or board.conflicts(drawn, self.geometry).any():
                 raise ValueError(
                     f"{self.source!r}: sample(1, ...) must return one board without conflicts, "
-                    f"int8 [1, N, N]; it returned {len(drawn)}:\n{board.to_text(drawn[0])}"
+                    f"int8 [1, N, N]; it returned {len(drawn)}"
+                    + "".join(f":\n{board.to_text(one, self.geometry)}" for one in drawn[:1])
                 )
             puzzles[index] = drawn[0]
         return puzzles
@@ -167,7 +166,7 @@ class BoardBatch:
         """Play `actions [B]` on the chosen boards, which must be running."""
         steps.step_chosen(self.state, actions, chosen, self.sizes, self.tables, self.rules)
 
-    def refusal(self, index: int, action: int) -> Exception:
+    def refusal(self, index: int, action: object) -> Exception:
         """Return the error for an `action` that board `index` can't take."""
         phase, count = self.counts[index, episodes.PHASE], self.num_actions
         which = f"board {index}: " if len(self.counts) > 1 else ""
@@ -177,7 +176,7 @@ class BoardBatch:
             size = self.geometry.size
             last = board.cell_name(size**2 - 1, size)
             return InvalidAction(
-                f"{which}action {action} is none of this board: use 0 to {count - 1} "
+                f"{which}action {action!r:.60} is none of this board: use 0 to {count - 1} "
                 f"(cell * {size} + digit - 1; the last cell is {last})"
             )
         options = "options={'reset_mask': terminations | truncations}" if which else ""
@@ -225,17 +224,27 @@ class BoardBatch:
         )
 
     def set_state(self, state: EnvState) -> None:
-        """Go back to a state; ValueError if it has another shape."""
-        if state.rows.shape != self.rows.shape:
-            raise ValueError(
-                f"the state is of boards {list(state.rows.shape)}, this environment's are "
-                f"{list(self.rows.shape)}: use one with the same number of boards, board, "
-                "`actions` and `erase`"
-            )
-        self.rows[:], self.candidates[:] = state.rows, state.candidates
-        self.counts[:], self.streams[:] = state.counts, state.streams
-        for index, saved in enumerate(state.generators):
-            generator = self._generators.setdefault(index, np.random.default_rng(0))
+        """Go back to a state; raises as `check_state`, and then changes nothing."""
+        check_state(state, EnvState(*self.state, self.streams, ()), self.geometry)
+        generators = [
+            self._generators.get(index) or np.random.default_rng(0)
+            for index in range(len(state.generators))
+        ]
+        for generator, saved in zip(generators, state.generators, strict=True):
+            check_generator(generator, saved)
+        used = state.counts[:, episodes.PHASE] != episodes.UNUSED
+        cells = self.geometry.num_cells
+        flat = state.rows[:, :cells].copy()
+        self.rows[:], self.candidates[:], self.counts[:] = 0, 0, episodes.UNUSED
+        self.streams[:] = state.streams
+        drawn = (self.streams, (False, self._group), self._scratch)
+        running = episodes.RUNNING
+        steps.load_boards(self.state, used, running, self.sizes, self.tables, drawn, flat)
+        self.rows[used, cells : 2 * cells] = state.rows[used, cells : 2 * cells]
+        own = slice(layout.NUM_COUNTS, None)  # columns that do not follow from the board
+        self.counts[used, own] = state.counts[used, own]
+        for index, (generator, saved) in enumerate(zip(generators, state.generators, strict=True)):
+            self._generators[index] = generator
             generator.bit_generator.state = saved
 
 

@@ -68,6 +68,7 @@ class EnvOptions:
 
     Raises:
         ValueError: if an option has no such value.
+        TypeError: if `board` is neither a name nor a Geometry.
     """
 
     source: object
@@ -102,6 +103,13 @@ class EnvOptions:
     """None, `"ansi"`, `"rgb_array"` or, in the single environment with pygame, `"human"`."""
 
     def __post_init__(self) -> None:
+        for name in ("augment", "erase", "end_at_dead_end", "with_mask", "with_info"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ValueError(f"{name}={getattr(self, name)!r:.60}: use True or False")
+        if not isinstance(self.board, (str, Geometry, type(None))):
+            raise TypeError(
+                f"board={self.board!r:.60}: give a name such as '9x9', a Geometry, or None"
+            )
         if not callable(self.reward) and self.reward not in tuple(_REWARDS):
             raise ValueError(
                 f"reward={self.reward!r}: use {', '.join(map(repr, _REWARDS))}, or a function "
@@ -156,7 +164,7 @@ class EnvOptions:
 
 def check_max_steps(limit: int | None) -> None:
     """Raise a ValueError unless `limit` is None or at least 1."""
-    if limit is not None and not (isinstance(limit, (int, np.integer)) and limit >= 1):
+    if limit is not None and not (isinstance(limit, (int, np.integer)) and 1 <= limit < 2**62):
         raise ValueError(
             f"max_episode_steps={limit!r}: use a whole number from 1 up, or None for the default"
         )

@@ -34,6 +34,10 @@ def read_reset_options(
     A ValueError says if there is no such option or its value does not fit, a TypeError if it has
     the wrong type.
     """
+    if options is not None and not isinstance(options, Mapping):
+        raise TypeError(
+            f"options={options!r:.60}: reset takes a mapping such as {{'blanks': 5}}, or None"
+        )
     options = options or {}
     for name in options:
         if name not in _RESET_OPTIONS:
@@ -59,6 +63,8 @@ def read_seeds(seed: int | Sequence[int | None] | None, count: int) -> list[int 
         return [None] * count
     if isinstance(seed, (int, np.integer)):
         return [int(seed) + i for i in range(count)]
+    if not isinstance(seed, (Sequence, np.ndarray)) or isinstance(seed, str):
+        raise TypeError(f"seed={seed!r:.60}: give a whole number, one for each board, or None")
     if len(seed) != count:
         raise ValueError(
             f"seed holds {len(seed)} seeds for {count} boards: give one for all, or one each"

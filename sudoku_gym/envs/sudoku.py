@@ -195,8 +195,13 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
         """
         if self._is_closed:
             raise self._closed_error()
-        action = whole_number(action)
         batch = self._batch
+        try:
+            action = whole_number(action)
+        except TypeError:
+            raise batch.refusal(0, action) from None
+        if not -1 <= action <= batch.num_actions:  # kernels take numbers of 64 bits
+            raise batch.refusal(0, action)
         before = batch.boards.copy() if self._reward else None
         observation = np.empty(self._board_shape, np.int8)
         mask = np.empty(self._mask_length, np.int8)

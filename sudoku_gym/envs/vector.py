@@ -96,10 +96,10 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         num_threads: int = 1,
         **options: Unpack[EnvKeywords],
     ) -> None:
-        if num_envs < 1:
-            raise ValueError(f"num_envs={num_envs}: a vector environment has at least one board")
-        if num_threads < 1:
-            raise ValueError(f"num_threads={num_threads}: use at least one")
+        if not isinstance(num_envs, (int, np.integer)) or num_envs < 1:
+            raise ValueError(f"num_envs={num_envs!r}: a vector environment has at least one board")
+        if not isinstance(num_threads, (int, np.integer)) or num_threads < 1:
+            raise ValueError(f"num_threads={num_threads!r}: use at least one")
         chosen = EnvOptions(source, **options)
         self._autoreset_mode = resets.read_autoreset_mode(autoreset_mode)
         self.metadata = self.metadata | {"autoreset_mode": self._autoreset_mode}

@@ -41,7 +41,9 @@ class Geometry:
             padded with the cell itself.
 
     Raises:
-        ValueError: if a table has the wrong shape or names a cell twice.
+        ValueError: if a table has the wrong shape, names a cell twice, or the regions are not the
+            boxes of `box_shape`.
+        TypeError: if a table does not hold integers.
     """
 
     def __init__(
@@ -51,11 +53,15 @@ class Geometry:
         extra_units: NDArray[np.integer] | None = None,
         box_shape: tuple[int, int] | None = None,
     ) -> None:
-        size = len(regions)
-        if not 2 <= size <= MAX_SIZE:
-            raise ValueError(f"{name}: a board has 2 to {MAX_SIZE} digits, not {size}")
+        regions = _integers(name, "regions", regions)
+        size = len(regions) if regions.ndim else 0
+        _check_size(name, size)
         if regions.shape != (size, size):
             raise ValueError(f"{name}: regions must be [{size}, {size}], not {regions.shape}")
+        if regions.min() < 0 or regions.max() >= size:
+            raise ValueError(f"{name}: regions are numbered from 0 to {size - 1}")
+        if box_shape is not None:
+            _check_boxes(name, regions, box_shape)
         self.name = name
         self.size = size
         self.num_cells = size**2
@@ -78,8 +84,8 @@ class Geometry:
         if height < 1 or width < 1:
             raise ValueError(f"a box has at least one cell, not {height} x {width}")
         size = height * width
-        row, column = np.divmod(np.arange(size**2).reshape(size, size), size)
-        regions = row // height * height + column // width
+        _check_size(f"{height} x {width} boxes", size)
+        regions = _box_regions(height, width)
         standard = (height, width) == _standard_box(size)
         name = f"{size}x{size}" if standard else f"{size}x{size} with {height}x{width} boxes"
         return Geometry(name, regions, box_shape=(height, width))
@@ -92,10 +98,10 @@ class Geometry:
         Raises:
             ValueError: if N is prime (no boxes) or not within 4 to 25.
         """
-        height, width = _standard_box(size)
-        if height == 1 or not 4 <= size <= MAX_SIZE:
+        height, width = _standard_box(size) if 4 <= size <= MAX_SIZE else (1, size)
+        if height == 1:
             raise ValueError(
-                f"no standard board has {size} digits: use 4, 6, 8, 9, ... {MAX_SIZE} "
+                f"no standard board has {size!r:.30} digits: use 4, 6, 8, 9, ... {MAX_SIZE} "
                 "(a product of two numbers above 1), or give a Geometry"
             )
         return Geometry.boxes(height, width)
@@ -216,6 +222,36 @@ def _standard_box(size: int) -> tuple[int, int]:
     return height, size // height
 
 
+def _integers(name: str, table: str, values: object) -> NDArray[np.integer]:
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name}: {table} must hold integers, not {array.dtype}")
+    return array
+
+
+def _check_size(name: str, size: int) -> None:
+    if not 2 <= size <= MAX_SIZE:
+        raise ValueError(f"{name}: a board has 2 to {MAX_SIZE} digits, not {size}")
+
+
+def _check_boxes(name: str, regions: NDArray[np.integer], shape: object) -> None:
+    size = len(regions)
+    is_pair = isinstance(shape, tuple) and len(shape) == 2
+    if not is_pair or shape not in [(h, size // h) for h in range(1, size + 1) if size % h == 0]:
+        raise ValueError(
+            f"{name}: box_shape must be (height, width) with height * width = {size}, not "
+            f"{shape!r:.60}"
+        )
+    if not np.array_equal(regions, _box_regions(*shape)):
+        raise ValueError(f"{name}: the regions are not the boxes of box_shape {shape}: give None")
+
+
+def _box_regions(height: int, width: int) -> NDArray[np.int64]:
+    size = height * width
+    row, column = np.divmod(np.arange(size**2).reshape(size, size), size)
+    return row // height * height + column // width
+
+
 def _unit_table(
     name: str, regions: NDArray[np.int32], extra_units: NDArray[np.integer] | None
 ) -> NDArray[np.int32]:
@@ -228,10 +264,10 @@ def _unit_table(
             raise ValueError(f"{name}: every one of the {size} regions must have {size} cells")
         parts.append(np.argsort(regions.ravel(), kind="stable").reshape(size, size))
     if extra_units is not None:
-        extra = np.asarray(extra_units)
+        extra = _integers(name, "extra units", extra_units)
         if extra.ndim != 2 or extra.shape[1] != size:
             raise ValueError(f"{name}: extra units must be [E, {size}], not {extra.shape}")
-        if extra.min() < 0 or extra.max() >= size**2:
+        if ((extra < 0) | (extra >= size**2)).any():
             raise ValueError(f"{name}: extra units name cells outside 0 to {size**2 - 1}")
         if (np.diff(np.sort(extra, axis=1), axis=1) == 0).any():
             raise ValueError(f"{name}: an extra unit names a cell twice")

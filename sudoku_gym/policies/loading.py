@@ -88,8 +88,8 @@ def find_policy(text: str) -> tuple[str, Any, dict[str, Any]]:
         ModuleNotFoundError: if it needs an extra.
     """
     # A folder may have a question mark in its own name.
-    name, options = (text, {}) if Path(text).is_dir() else plugins.split_options(text)
-    if name not in plugins.available(plugins.POLICIES) and Path(name).is_dir():
+    name, options = (text, {}) if os.path.isdir(text) else plugins.split_options(text)
+    if name not in plugins.available(plugins.POLICIES) and os.path.isdir(name):
         return name, Path(name), options
     return name, _find(name), options
 
@@ -101,7 +101,7 @@ def _find(name: str) -> Any:
     if ":" in name:
         return plugins.load_attribute(name)
     raise ValueError(
-        f"no policy {name!r}: use {plugins.join_names(entries)}, module:attribute, "
+        f"no policy {name!r:.200}: use {plugins.join_names(entries)}, module:attribute, "
         "or the folder of a checkpoint"
     )
 

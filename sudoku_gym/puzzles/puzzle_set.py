@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.difficulty import GRADES
 
 NOT_KNOWN = -1
 
@@ -18,6 +19,11 @@ class PuzzleSet:
     """M puzzles with their solutions.
 
     `puzzle_set[i]` with a slice, an index array or a mask returns the chosen part as a set.
+
+    Raises:
+        ValueError: if an array has the wrong shape, a digit is out of range, or a solution breaks a
+            rule or does not keep the givens; the message names the first.
+        TypeError: if boards do not hold integers, or `geometry` is none.
     """
 
     puzzles: NDArray[np.int8]  # [M, N, N], 0 for a blank
@@ -34,27 +40,50 @@ class PuzzleSet:
     minimal: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
 
     def __post_init__(self) -> None:
-        size = self.geometry.size
-        shape = (len(self.puzzles), size, size)
-        if self.puzzles.shape != shape or self.solutions.shape != shape:
+        if not isinstance(self.geometry, Geometry):
+            raise TypeError(f"{self.name}: {self.geometry!r:.60} is no Geometry")
+        for name in ("puzzles", "solutions"):
+            object.__setattr__(self, name, self._checked_boards(name))
+        if self.puzzles.shape != self.solutions.shape:
             raise ValueError(
-                f"{self.name}: puzzles and solutions must both be [M, {size}, {size}] for "
-                f"{self.geometry.name}, not {list(self.puzzles.shape)} and "
-                f"{list(self.solutions.shape)}"
+                f"{self.name}: {len(self.puzzles)} puzzles and {len(self.solutions)} solutions; "
+                "give one each"
             )
-        self._complete("grades", NOT_KNOWN)
-        self._complete("orbits", NOT_KNOWN)
-        self._complete("minimal", False)
+        solved = board.is_solved(self.solutions, self.geometry)
+        keeps = ((self.puzzles == 0) | (self.puzzles == self.solutions)).all((1, 2))
+        for index in np.flatnonzero(~(solved & keeps))[:1]:
+            problem = "keeps not all givens" if solved[index] else "breaks a rule"
+            raise ValueError(
+                f"{self.name}: the solution of puzzle {index} {problem}; leave the puzzle out, or "
+                "solve it with sudoku_gym.solver.solve"
+            )
+        self._complete("grades", np.int8, NOT_KNOWN, len(GRADES) - 1)
+        self._complete("orbits", np.int32, NOT_KNOWN, np.iinfo(np.int32).max)
+        self._complete("minimal", np.bool_, 0, 1)
 
-    def _complete(self, name: str, value: int) -> None:
-        """Fill a column that was not given; check the length of one that was."""
-        column = getattr(self, name)
-        if len(column) == 0 and len(self.puzzles):
-            object.__setattr__(self, name, np.full(len(self.puzzles), value, column.dtype))
-        elif column.shape != (len(self.puzzles),):
+    def _checked_boards(self, name: str) -> NDArray[np.int8]:
+        try:
+            return board.as_boards(getattr(self, name), self.geometry)
+        except (ValueError, TypeError) as error:
+            raise type(error)(f"{self.name}, {name}: {error}") from None
+
+    def _complete(self, name: str, dtype: type[np.generic], least: int, most: int) -> None:
+        """Fill a column that was not given with `least`; check one that was."""
+        column = np.asarray(getattr(self, name))
+        if column.shape == (0,):
+            column = np.full(len(self.puzzles), least, dtype)
+        kinds = "b" if dtype is np.bool_ else "iu"
+        if column.shape != (len(self.puzzles),) or column.dtype.kind not in kinds:
             raise ValueError(
-                f"{self.name}: {name} must be [{len(self.puzzles)}], not {list(column.shape)}"
+                f"{self.name}: {name} must be {np.dtype(dtype)} [{len(self.puzzles)}], not "
+                f"{column.dtype} {list(column.shape)}"
             )
+        wrong = (column < least) | (column > most)
+        for index in np.flatnonzero(wrong)[:1]:
+            raise ValueError(
+                f"{self.name}: {name}[{index}] is {column[index]}; use {least} to {most}"
+            )
+        object.__setattr__(self, name, column.astype(dtype, copy=False))
 
     def __len__(self) -> int:
         return len(self.puzzles)
@@ -74,18 +103,15 @@ class PuzzleSet:
         return (self.puzzles == 0).sum((1, 2), dtype=np.int64)
 
     def check(self) -> None:
-        """Check that every puzzle has exactly one solution, and that it is the one stored.
+        """Check that every puzzle has exactly one solution.
+
+        That the stored one solves it is checked when a set is made.
 
         Raises:
             ValueError: that names the first puzzle for which this does not hold.
         """
         from sudoku_gym import solver
 
-        solved = board.is_solved(self.solutions, self.geometry)
-        keeps = ((self.puzzles == 0) | (self.puzzles == self.solutions)).all((1, 2))
-        for index in np.flatnonzero(~(solved & keeps))[:1]:
-            problem = "keeps not all givens" if solved[index] else "breaks a rule"
-            raise ValueError(f"{self.name}: the solution of puzzle {index} {problem}")
         counts = solver.count_solutions(self.puzzles, 2, self.geometry)
         for index in np.flatnonzero(counts != 1)[:1]:
             found = "several solutions" if counts[index] == 2 else "a search too long to finish"

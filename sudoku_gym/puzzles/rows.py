@@ -25,6 +25,7 @@ _Row: TypeAlias = tuple[int, str, str]  # line, puzzle, solution
 _PUZZLE_HEADERS = ("puzzle", "puzzles", "quiz", "quizzes", "question", "sudoku")
 _SOLUTION_HEADERS = ("solution", "solutions", "answer")
 _LONGEST_LINE = 100_000  # characters; a file without line breaks is never read as a whole
+_MOST_EMPTY = 1_000_000  # lines without a puzzle on end
 _NO_DIGIT = 255
 _codes = np.full(256, _NO_DIGIT, np.uint8)
 for _digit, _symbol in enumerate(board.SYMBOLS):
@@ -99,11 +100,17 @@ def _read_text(
 
 
 def _lines(path: Path, text: TextIO) -> Iterator[str]:
+    empty = 0
     for number, line in enumerate(iter(partial(text.readline, _LONGEST_LINE), ""), start=1):
         if len(line) == _LONGEST_LINE:
             raise ValueError(
                 f"{path}, line {number}: {_LONGEST_LINE:,} characters or more are no row of a list "
                 "of puzzles"
+            )
+        empty = empty + 1 if line.isspace() or line[0] == "#" else 0
+        if empty > _MOST_EMPTY:
+            raise ValueError(
+                f"{path}, line {number}: more than {_MOST_EMPTY:,} lines on end without a puzzle"
             )
         yield line
 

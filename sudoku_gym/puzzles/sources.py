@@ -8,7 +8,10 @@ blanks are revealed until exactly as many are left as asked for, and a random sy
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from operator import index
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias, cast, runtime_checkable
 
@@ -22,6 +25,7 @@ from sudoku_gym.compiler.random_stream import new_stream, next_below, next_unit
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import draw_symmetry
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.storage.reading import describe_error
 
 Blanks: TypeAlias = int | tuple[int, int] | Mapping[int, float] | Mapping[str, float] | None
 Bank: TypeAlias = tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int64]]
@@ -45,6 +49,7 @@ class BankSource:
     """Draws from a fixed list of puzzles, each with a blank at least.
 
     Attributes:
+        puzzle_set: the list.
         bank: puzzles int8 `[M, N**2]`, most blanks first; their solutions; and how many puzzles (a
             prefix) have n blanks or more, int64 `[max_blanks + 1]`.
 
@@ -53,6 +58,7 @@ class BankSource:
     """
 
     def __init__(self, puzzle_set: PuzzleSet) -> None:
+        puzzle_set = replace(puzzle_set)  # checks again: its arrays may have been written to
         blanks = puzzle_set.blanks
         if not len(puzzle_set):
             raise ValueError(f"{puzzle_set.name}: no puzzle to draw from in {puzzle_set!r}")
@@ -61,6 +67,7 @@ class BankSource:
                 f"{puzzle_set.name}: puzzle {int(blanks.argmin())} has no blank; leave it out"
             )
         order = np.argsort(-blanks, kind="stable")
+        self.puzzle_set = puzzle_set
         self.geometry = puzzle_set.geometry
         self.max_blanks = int(blanks.max())
         puzzles = np.ascontiguousarray(puzzle_set.puzzles.reshape(len(blanks), -1)[order])
@@ -68,7 +75,6 @@ class BankSource:
         numbers = np.bincount(blanks, minlength=self.max_blanks + 1)
         enough_blanks = numbers[::-1].cumsum()[::-1].astype(np.int64)
         self.bank: Bank = (puzzles, solutions, enough_blanks)
-        self._name = repr(puzzle_set)
 
     def sample(
         self, count: int, blanks: Blanks, rng: np.random.Generator
@@ -88,7 +94,7 @@ class BankSource:
         return puzzles.reshape(count, size, size), solutions.reshape(count, size, size)
 
     def __repr__(self) -> str:
-        return f"BankSource({self._name}, at most {self.max_blanks} blanks)"
+        return f"BankSource({self.puzzle_set!r}, at most {self.max_blanks} blanks)"
 
 
 class GivenPuzzles:
@@ -119,7 +125,7 @@ def blanks_cdf(blanks: Blanks, max_blanks: int) -> NDArray[np.float64]:
     if blanks is None:
         return np.empty(0, np.float64)
     weights = np.zeros(max_blanks + 1, np.float64)
-    for number, weight in _weights(blanks).items():
+    for number, weight in _weights(blanks, max_blanks).items():
         if not 1 <= number <= max_blanks:
             raise ValueError(
                 f"blanks={blanks!r}: this source serves 1 to {max_blanks} blanks, not {number}"
@@ -134,10 +140,10 @@ def blanks_cdf(blanks: Blanks, max_blanks: int) -> NDArray[np.float64]:
     return cumulative
 
 
-def _weights(blanks: Blanks) -> dict[int, float]:
+def _weights(blanks: Blanks, max_blanks: int) -> dict[int, float]:
     if isinstance(blanks, Mapping):
         try:
-            return {int(number): float(weight) for number, weight in blanks.items()}
+            return {_whole(number): float(weight) for number, weight in blanks.items()}
         except (TypeError, ValueError):
             raise TypeError(f"blanks={blanks!r}: weights map whole numbers to numbers") from None
     pair = isinstance(blanks, (tuple, list)) and len(blanks) == 2
@@ -150,7 +156,12 @@ def _weights(blanks: Blanks) -> dict[int, float]:
     low, high = (int(cast("int", end)) for end in ends)
     if low > high:
         raise ValueError(f"blanks={blanks!r}: the lower end of the pair comes first")
+    high = min(high, max(low, max_blanks + 1))  # one too many is enough to be refused
     return dict.fromkeys(range(low, high + 1), 1.0)
+
+
+def _whole(number: int | str) -> int:
+    return int(number) if isinstance(number, str) else index(number)
 
 
 class DrawTables(NamedTuple):
@@ -262,7 +273,8 @@ def resolve_source(
         source: a bank's name such as `"9x9"`, a file (`.txt`, `.csv`, `.npz`),
             `"module:attribute"` (a source, a PuzzleSet, or a function without arguments that
             returns one), a PuzzleSource, or a PuzzleSet.
-        split: which part of a bank; anything else is used whole.
+        split: which part of a bank, or of a source that has a method `split(name)`, which returns
+            a source or a PuzzleSet; anything else is used whole. `"all"` takes everything whole.
         geometry: geometry of the boards in a file; None means the standard one.
 
     Raises:
@@ -274,7 +286,13 @@ def resolve_source(
     if isinstance(source, PuzzleSet):
         return BankSource(source)
     if isinstance(source, PuzzleSource):
-        return source
+        _check_source(source)
+        divide = getattr(source, "split", None)
+        if split == "all" or not callable(divide):
+            return source
+        with naming_source(source):
+            part = divide(split)
+        return resolve_source(part, "all")
     raise TypeError(
         f"{source!r} is no source of puzzles: it needs `geometry`, `max_blanks` and "
         "`sample(count, blanks, rng)`; or give a PuzzleSet, a bank's name, or a file"
@@ -295,4 +313,30 @@ def _named_source(name: str, split: str, geometry: Geometry | None) -> PuzzleSou
         )
     found = plugins.load_attribute(name)
     is_factory = callable(found) and (isinstance(found, type) or not hasattr(found, "sample"))
-    return resolve_source(found() if is_factory else found, split)
+    if is_factory:
+        with naming_source(name):
+            found = found()
+    return resolve_source(found, split)
+
+
+@contextmanager
+def naming_source(source: object) -> Iterator[None]:
+    """Let an error of a user's source name it: a ValueError stays one, others are RuntimeErrors."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(source, GivenPuzzles | BankSource):
+            raise
+        kind = ValueError if isinstance(error, ValueError) else RuntimeError
+        raise kind(f"source {source!r:.200}: {describe_error(error)}") from error
+
+
+def _check_source(source: PuzzleSource) -> None:
+    name, geometry, most = f"source {source!r:.200}", source.geometry, source.max_blanks
+    if not isinstance(geometry, Geometry):
+        raise TypeError(f"{name}: geometry must be a Geometry, not {geometry!r:.60}")
+    if not isinstance(most, (int, np.integer)) or not 1 <= most <= geometry.num_cells:
+        raise ValueError(
+            f"{name}: max_blanks must be a whole number from 1 to {geometry.num_cells}, not "
+            f"{most!r:.60}"
+        )

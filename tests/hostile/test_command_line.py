@@ -107,7 +107,7 @@ COMMANDS = [
     ("solve --file good.csv --out good.csv", "--out good.csv would replace the --file itself"),
     ("solve --file good.csv --out folder/../good.csv", "would replace the --file itself"),
     ("solve --file .good.draft.csv --out good.csv", "would replace the --file itself"),
-    ("solve /dev/zero", "/dev/zero: more than 100,000,000 characters"),
+    ("solve /dev/zero", "/dev/zero: more than 10,000,000 characters"),
     ("generate --count 1000000000000000", "at most 1,000,000"),
     ("generate --count -1", "count must be at least 1"),
     ("generate --seed -1", "non-negative"),

@@ -26,7 +26,7 @@ from sudoku_learning.training import (
     RunGenerators,
     train_cli,
 )
-from sudoku_learning.training.environments import held_out_source
+from sudoku_learning.training.environments import geometry_of_env
 from sudoku_learning.training.samplers import SamplingLearner, make_sampler
 from sudoku_learning.training.sampling import split_games
 
@@ -38,7 +38,7 @@ class AlphaZeroLearner(SamplingLearner):
 
     def __init__(self, config: AlphaZeroConfig, random: RunGenerators) -> None:
         self.config = config
-        self._geometry = held_out_source(config.env).geometry
+        self._geometry = geometry_of_env(config.env)
         make = partial(Network, config.network, POLICY_AND_VALUE, self._geometry)
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
         self.optimiser = Optimiser(self.network, config.optimiser)

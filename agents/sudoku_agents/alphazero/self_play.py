@@ -15,7 +15,7 @@ from sudoku_agents.alphazero.replay import Positions, SparsePolicies
 from sudoku_agents.alphazero.search import BatchedSearch, Evaluator, SearchOutput
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
-from sudoku_learning.training.environments import held_out_source, training_envs
+from sudoku_learning.training.environments import geometry_of_env, training_envs
 from sudoku_learning.training.records import Concatenable
 from sudoku_learning.training.sampling import SamplingTask
 
@@ -37,7 +37,7 @@ class SelfPlayer:
     def __init__(self, config: AlphaZeroConfig) -> None:
         self._config = config
         self._network = Network(
-            config.network, POLICY_AND_VALUE, held_out_source(config.env).geometry
+            config.network, POLICY_AND_VALUE, geometry_of_env(config.env)
         ).eval()
 
     def sample(self, weights: Mapping[str, Tensor], task: SamplingTask) -> SelfPlayGames:

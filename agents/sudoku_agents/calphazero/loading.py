@@ -15,7 +15,7 @@ from sudoku_agents.retry_search import RetryConfig
 from sudoku_agents.retry_search.solver import RetrySolver
 from sudoku_gym.storage.configs import from_json
 from sudoku_learning.networks import POLICY_AND_VALUE, Network, Restarts
-from sudoku_learning.training.environments import check_env, held_out_source
+from sudoku_learning.training.environments import check_env, geometry_of_env
 from sudoku_learning.training.weights import load_network
 
 SEARCH_ROUNDS = 256  # of a tree search's evaluations, at most
@@ -119,7 +119,7 @@ def load_general(
 
 
 def _make_network(config: AlphaZeroConfig | ExpertIterationConfig) -> Network:
-    return Network(config.network, POLICY_AND_VALUE, held_out_source(config.env).geometry)
+    return Network(config.network, POLICY_AND_VALUE, geometry_of_env(config.env))
 
 
 def read_config(data: dict[str, Any]) -> AlphaZeroConfig | ExpertIterationConfig:

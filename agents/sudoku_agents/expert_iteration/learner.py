@@ -38,7 +38,7 @@ from sudoku_learning.training import (
     train_cli,
 )
 from sudoku_learning.training.checkpoint import REPLAY, STATE
-from sudoku_learning.training.environments import training_source
+from sudoku_learning.training.environments import geometry_of_env
 from sudoku_learning.training.samplers import SamplingLearner, make_sampler
 from sudoku_learning.training.sampling import split_games
 from sudoku_learning.training.weights import load_weights_of
@@ -59,7 +59,7 @@ class ExpertIterationLearner(SamplingLearner):
     def __init__(self, config: ExpertIterationConfig, random: RunGenerators) -> None:
         self.config = config
         self._envs = config.envs
-        self._pools = {env: LabelPool(training_source(env).geometry) for env in self._envs}
+        self._pools = {env: LabelPool(geometry_of_env(env)) for env in self._envs}
         make = partial(Network, config.network, POLICY_AND_VALUE, self._pools[config.env].geometry)
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
         if config.weights is not None:

@@ -17,7 +17,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import NO_RESTARTS, NetworkPolicy, Restarts
 from sudoku_learning.networks.policy import PLAY_THRESHOLD
 from sudoku_learning.training.config import config_from_json
-from sudoku_learning.training.environments import held_out_source
+from sudoku_learning.training.environments import geometry_of_env
 from sudoku_learning.training.weights import load_network
 
 _PRETRAINED = Path(__file__).parent / "pretrained"
@@ -100,4 +100,4 @@ def load(
 
 
 def _make(config: GFlowNetConfig) -> FlowNetwork:
-    return FlowNetwork(config.network, held_out_source(config.env).geometry)
+    return FlowNetwork(config.network, geometry_of_env(config.env))

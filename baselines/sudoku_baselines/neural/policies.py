@@ -29,7 +29,7 @@ from sudoku_baselines.neural.model import Model, ModelPredictor
 from sudoku_gym.policies import Policy, PredictorPolicy
 from sudoku_learning.networks import NetworkPolicy, Restarts
 from sudoku_learning.training.config import config_from_json
-from sudoku_learning.training.environments import held_out_source
+from sudoku_learning.training.environments import geometry_of_env
 from sudoku_learning.training.weights import load_network
 
 Folder = str | os.PathLike[str]
@@ -106,11 +106,11 @@ def load_guissart(
 
 
 def _make_guissart(config: GuissartTraining) -> GuissartNetworks:
-    return config.build(held_out_source(config.env).geometry)
+    return config.build(geometry_of_env(config.env))
 
 
 def _make(config: LabelledConfig) -> Any:
-    geometry = held_out_source(config.env).geometry
+    geometry = geometry_of_env(config.env)
     if isinstance(config, SupervisedConfig):
         return config.model.build(geometry)
     if isinstance(config, ExactCoverTraining):

@@ -39,6 +39,7 @@ OPTIMISER, REPLAY = "optimiser.safetensors", "replay.npz"
 STATE, TIMING = "state.json", "timing.json"
 SUMS = "SHA256SUMS"
 FILES = (CONFIG_FILE, WEIGHTS, OPTIMISER, REPLAY, STATE, TIMING)
+_LONGEST_HEADER = 2**20  # bytes, some 8,000 tensors; ours have a few hundred
 _LONGEST_STATE = 16 * 2**20  # bytes; ours have a few thousand
 
 
@@ -83,7 +84,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
             raise ValueError(f"no number of seconds: {seconds!r:.60}")
     config, weights = _config_and_weights(folder)
     with naming(folder / OPTIMISER):
-        tensors = load_file(folder / OPTIMISER)
+        tensors = _load_tensors(folder / OPTIMISER)
     with naming(folder / REPLAY):
         arrays = read_arrays(folder / REPLAY)
     return Checkpoint(config, LearnerState(weights, tensors, arrays, numbers), progress, seconds)
@@ -113,7 +114,18 @@ def remove_checkpoint(folder: Path) -> None:
 def _config_and_weights(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     config = read_config_file(folder)
     with naming(folder / WEIGHTS):
-        return config, load_file(folder / WEIGHTS)
+        return config, _load_tensors(folder / WEIGHTS)
+
+
+def _load_tensors(path: Path) -> dict[str, Tensor]:
+    """Load safetensors; ValueError if the header, which is read as a whole, is too long."""
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+    if length > _LONGEST_HEADER:
+        raise ValueError(
+            f"its header claims {length:,} bytes, and {_LONGEST_HEADER:,} are the limit"
+        )
+    return load_file(path)
 
 
 def _check_files(folder: Path, names: Iterable[str]) -> None:

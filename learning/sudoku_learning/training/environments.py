@@ -7,10 +7,14 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
+from sudoku_gym.envs.options import EnvOptions
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_gym.evaluation import Evaluation, evaluate
+from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy
-from sudoku_gym.puzzles.sources import PuzzleSource, resolve_source
+from sudoku_gym.puzzles import banks
+from sudoku_gym.puzzles.sources import PuzzleSource
+from sudoku_gym.puzzles.splitting import Parts, training_and_held_out
 
 
 class HeldOut:
@@ -37,21 +41,42 @@ class HeldOut:
 
 
 def training_envs(env: str, num_envs: int, **options: Any) -> SudokuVectorEnv:
-    """Make boards of an environment that draw from its training split; raises as `check_env`."""
-    check_env(env)
-    envs = gym.make_vec(env, num_envs=num_envs, split="train", **options)
+    """Make boards of an environment that draw from `training_source`; raises as that."""
+    source = check_env(env).kwargs["source"]
+    own = {} if _is_bank(source) else {"source": training_source(env)}
+    envs = gym.make_vec(
+        env, num_envs=num_envs, split="train" if not own else "all", **own, **options
+    )
     assert isinstance(envs, SudokuVectorEnv)
     return envs
 
 
 def training_source(env: str) -> PuzzleSource:
-    """Return the training puzzles of an environment; raises as `check_env`."""
-    return resolve_source(check_env(env).kwargs["source"], "train")
+    """Return the training puzzles of an environment; raises as `training_and_held_out`."""
+    return _parts(env)[0]
 
 
 def held_out_source(env: str) -> PuzzleSource:
-    """Return the validation puzzles of an environment; raises as `check_env`."""
-    return resolve_source(check_env(env).kwargs["source"], "validation")
+    """Return the validation puzzles of an environment; raises as `training_and_held_out`."""
+    return _parts(env)[1]
+
+
+def geometry_of_env(env: str) -> Geometry:
+    """Return the shape of an environment's boards; raises as `check_env`."""
+    kwargs = check_env(env).kwargs
+    return EnvOptions(kwargs["source"], "all", kwargs.get("board")).resolve_source().geometry
+
+
+def _parts(env: str) -> Parts:
+    kwargs = check_env(env).kwargs
+    if _is_bank(kwargs["source"]):
+        return training_and_held_out(kwargs["source"])
+    whole = EnvOptions(kwargs["source"], "all", kwargs.get("board")).resolve_source()
+    return training_and_held_out(whole)
+
+
+def _is_bank(source: object) -> bool:
+    return isinstance(source, str) and source in banks.NAMES
 
 
 def check_env(env: str) -> gym.envs.registration.EnvSpec:

@@ -11,7 +11,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import Network, NetworkPolicy, QConfig, Restarts
 from sudoku_learning.networks.policy import PLAY_THRESHOLD
 from sudoku_learning.training.config import config_from_json
-from sudoku_learning.training.environments import held_out_source
+from sudoku_learning.training.environments import geometry_of_env
 from sudoku_learning.training.weights import load_network
 
 PRETRAINED = Path(__file__).parent / "pretrained"
@@ -53,4 +53,4 @@ def load(
 
 
 def _make(config: DQNConfig) -> Network:
-    return make_q_network(config, held_out_source(config.env).geometry)
+    return make_q_network(config, geometry_of_env(config.env))

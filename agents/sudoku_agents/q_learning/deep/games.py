@@ -15,7 +15,7 @@ from sudoku_agents.q_learning.deep.replay import Transitions
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_learning.networks import NetworkPolicy, RecurrentBody
-from sudoku_learning.training.environments import held_out_source, training_envs
+from sudoku_learning.training.environments import geometry_of_env, training_envs
 from sudoku_learning.training.records import Concatenable
 from sudoku_learning.training.sampling import SamplingTask
 
@@ -35,7 +35,7 @@ class DQNPlayer:
 
     def __init__(self, config: DQNConfig) -> None:
         self._config = config
-        geometry = held_out_source(config.env).geometry
+        geometry = geometry_of_env(config.env)
         self._policy = NetworkPolicy(make_q_network(config, geometry), HEAD)
         body = self._policy.network.body
         if isinstance(body, RecurrentBody) and config.sampling_rounds is not None:

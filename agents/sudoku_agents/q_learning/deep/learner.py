@@ -31,7 +31,7 @@ from sudoku_learning.training import (
     train_cli,
 )
 from sudoku_learning.training.checkpoint import OPTIMISER
-from sudoku_learning.training.environments import held_out_source
+from sudoku_learning.training.environments import geometry_of_env
 from sudoku_learning.training.samplers import SamplingLearner, make_sampler
 from sudoku_learning.training.sampling import split_games
 from sudoku_learning.training.weights import check_tensors
@@ -47,7 +47,7 @@ class DQNLearner(SamplingLearner):
 
     def __init__(self, config: DQNConfig, random: RunGenerators) -> None:
         self.config = config
-        self._geometry = held_out_source(config.env).geometry
+        self._geometry = geometry_of_env(config.env)
         make = partial(make_q_network, config, self._geometry)
         seed = int(random.numpy.integers(2**32))
         self.network = seeded(seed, make).eval()

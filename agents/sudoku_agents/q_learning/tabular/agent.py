@@ -15,7 +15,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import PlacementPolicy
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.config import config_from_json
-from sudoku_learning.training.environments import held_out_source
+from sudoku_learning.training.environments import geometry_of_env
 from sudoku_learning.training.run_folder import checkpoint_in
 
 _PRETRAINED = Path(__file__).parent / "pretrained"
@@ -65,7 +65,7 @@ def load(folder: str | os.PathLike[str] = _PRETRAINED) -> QTablePolicy:
     data, weights = checkpoint.read_to_play(path)
     with checkpoint.naming(path / checkpoint.CONFIG_FILE, "it can't be used"):
         config = config_from_json(data, QLearningConfig)
-        table = QTable(held_out_source(config.env).geometry.size)
+        table = QTable(geometry_of_env(config.env).size)
     with checkpoint.naming(path, "it can't be played"):
         table.restore(weights)
     return QTablePolicy(table)

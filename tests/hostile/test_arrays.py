@@ -1,0 +1,203 @@
+"""Arrays of wrong values, shapes and types: each public constructor refuses them, or is sound."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from sudoku_gym import board, puzzles
+from sudoku_gym.envs.sudoku import SudokuEnv
+from sudoku_gym.envs.vector import SudokuVectorEnv
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles import PuzzleSet
+from sudoku_gym.puzzles.sources import BankSource
+from sudoku_gym.wrappers import MaskedObservation
+
+FOUR = Geometry.standard(4)
+PART = puzzles.load("4x4")[::20_000]
+ALL = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+DTYPES = ["i1", "u1", ">i2", "i4", "i8", "u8", "f4", "f8", "?", "c8", "O", "U3", "M8[s]"]
+ANYTHING = st.one_of(
+    st.none(),
+    st.integers(-(10**30), 10**30),
+    st.floats(),
+    st.text(max_size=20),
+    st.lists(st.integers(-300, 300) | st.floats() | st.none(), max_size=6),
+    arrays.arrays(
+        st.sampled_from([np.dtype(kind) for kind in DTYPES if kind != "O"]),
+        arrays.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5),
+    ),
+)
+
+
+@st.composite
+def nearly(draw, array):
+    """Return the array, with a value, its shape or its type changed."""
+    if draw(st.booleans()):
+        return draw(ANYTHING)
+    changed = array.astype(draw(st.sampled_from(["i1", "i2", ">i4", "i8", "f8", "O"])))
+    if changed.size and draw(st.booleans()):
+        value = draw(st.sampled_from([-128, -96, -1, 0, 1, 4, 5, 26, 105, 120, 127]))
+        changed.flat[draw(st.integers(0, changed.size - 1))] = value
+    kind = draw(st.sampled_from(["", "T", "cut", "more"]))
+    if kind == "cut":
+        return changed[: len(changed) - 1]
+    return {"": changed, "T": changed.T, "more": changed[None]}[kind]
+
+
+def attempt(make):
+    """Return what is made, or None if it is refused in words."""
+    try:
+        return make()
+    except (ValueError, TypeError) as error:
+        assert len(str(error)) > 10
+        return None
+
+
+def check_source_is_sound(source):
+    found, solutions = source.sample(8, None, np.random.default_rng(0))
+    assert found.min() >= 0 and found.max() <= source.geometry.size
+    assert board.is_solved(solutions, source.geometry).all()
+    assert ((found == 0) | (found == solutions)).all()
+
+
+def check_boards(boards, geometry):
+    assert ((boards >= 0) & (boards <= geometry.size)).all()
+    assert not board.conflicts(boards, geometry).any()
+
+
+@given(st.data())
+@ALL
+def test_puzzle_sets_and_banks(data):
+    given_arrays = [data.draw(nearly(array)) for array in (PART.puzzles, PART.solutions)]
+    columns = {
+        name: data.draw(st.one_of(st.just(getattr(PART, name)), nearly(getattr(PART, name))))
+        for name in data.draw(
+            st.lists(st.sampled_from(["grades", "orbits", "minimal"]), unique=True)
+        )
+    }
+    made = attempt(lambda: PuzzleSet(*given_arrays, FOUR, **columns))
+    if made is not None:
+        source = attempt(lambda: BankSource(made))
+        if source is not None:
+            check_source_is_sound(source)
+            env = SudokuEnv(source)
+            check_boards(env.reset(seed=0)[0][None], FOUR)
+
+
+@given(st.data())
+@ALL
+def test_geometries(data):
+    regions = data.draw(nearly(FOUR.regions))
+    extra = data.draw(st.none() | nearly(np.array([[0, 5, 10, 15]])))
+    shape = data.draw(st.sampled_from([None, (2, 2), (1, 4), (4, 1), (2, 3), 4, (2.0, 2.0), "22"]))
+    made = attempt(lambda: Geometry("mine", regions, extra, shape))
+    if made is not None:
+        assert made.units.min() >= 0 and made.units.max() < made.num_cells
+        assert all(len(set(unit)) == made.size for unit in made.units.tolist())
+
+
+@given(st.data())
+@ALL
+def test_puzzles_to_reset_to_and_states(data):
+    count = data.draw(st.sampled_from([1, 3]))
+    envs = SudokuVectorEnv(count, "4x4")
+    boards, _ = envs.reset(seed=0)
+    puzzle = data.draw(nearly(boards))
+    if puzzle is not None:
+        attempt(lambda: envs.reset(options={"puzzle": puzzle}))
+    check_boards(envs.get_state().rows[:, :16].reshape(-1, 4, 4), FOUR)
+    state = envs.get_state()
+    name = data.draw(st.sampled_from(["rows", "candidates", "counts", "streams"]))
+    wrong = replace(state, **{name: data.draw(nearly(getattr(state, name)))})
+    attempt(lambda: envs.set_state(wrong))
+    check_boards(envs.get_state().rows[:, :16].reshape(-1, 4, 4), FOUR)
+    assert envs.action_masks().shape == (count, 64)
+
+
+@given(st.data())
+@ALL
+def test_options_of_environments_and_wrappers(data):
+    names = ["board", "blanks", "augment", "actions", "erase", "illegal_reward", "propagation"]
+    names += ["end_at_dead_end", "max_episode_steps", "with_mask", "with_info", "reward", "source"]
+    options = {data.draw(st.sampled_from(names)): data.draw(ANYTHING)}
+    source = options.pop("source", "4x4")
+    env = attempt(lambda: SudokuEnv(source, **options))
+    if env is not None:
+        check_boards(env.reset(seed=0)[0][None], env.geometry)
+        attempt(lambda: MaskedObservation(env))
+
+
+@given(ANYTHING)
+@ALL
+def test_seeds_options_and_actions(value):
+    for env in (SudokuEnv("4x4"), SudokuVectorEnv(2, "4x4")):
+        env.reset(seed=0)
+        attempt(lambda env=env: env.reset(options=value))
+        attempt(lambda env=env: env.reset(options={"blanks": value}))
+        attempt(lambda env=env: env.set_blanks(value))
+        check_boards(env.get_state().rows[:, :16].reshape(-1, 4, 4), FOUR)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"erase": "yes"}, "erase='yes': use True or False"),
+        ({"augment": 2}, "augment=2: use True or False"),
+        ({"blanks": {2.7: 1}}, "weights map whole numbers to numbers"),
+        ({"blanks": (2, 10**18)}, "serves 1 to 12 blanks, not 13"),
+        ({"board": 4}, "board=4: give a name such as '9x9', a Geometry, or None"),
+        ({"max_episode_steps": 10**30}, "max_episode_steps=1000"),
+        ({"num_envs": 2.5}, "num_envs=2.5"),
+        ({"num_envs": "3"}, "num_envs='3'"),
+    ],
+)
+def test_single_options(options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        SudokuVectorEnv(source="4x4", **options)
+
+
+@pytest.mark.parametrize("env", [SudokuEnv("4x4"), SudokuVectorEnv(2, "4x4")])
+def test_options_of_reset_are_a_mapping(env):
+    for options in (5, 0, "blanks", [("blanks", 5)]):
+        with pytest.raises(TypeError, match=r"reset takes a mapping such as {'blanks': 5}"):
+            env.reset(options=options)
+
+
+class Raises:
+    """A source with a mistake in it."""
+
+    geometry, max_blanks = FOUR, 12
+
+    def __init__(self, error):
+        self.error = error
+
+    def sample(self, count, blanks, rng):
+        raise self.error
+
+    def __repr__(self):
+        return "Raises()"
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "message"),
+    [
+        (KeyError("digits"), RuntimeError, r"source Raises\(\): KeyError: 'digits'"),
+        (ValueError("no such level"), ValueError, r"source Raises\(\): no such level"),
+    ],
+)
+def test_a_source_that_raises_is_named(error, kind, message):
+    with pytest.raises(kind, match=message):
+        SudokuEnv(Raises(error)).reset(seed=0)
+
+
+def test_a_source_of_other_attributes_is_named(monkeypatch):
+    monkeypatch.setattr(Raises, "max_blanks", "many")
+    with pytest.raises(ValueError, match=r"source Raises\(\): max_blanks must be a whole number"):
+        SudokuEnv(Raises(None))
+    monkeypatch.setattr(Raises, "geometry", "4x4")
+    with pytest.raises(TypeError, match=r"source Raises\(\): geometry must be a Geometry"):
+        SudokuEnv(Raises(None))

@@ -1,0 +1,87 @@
+"""A PuzzleSet is sound, or it is not made."""
+
+import numpy as np
+import pytest
+
+from sudoku_gym import puzzles
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles import PuzzleSet
+from sudoku_gym.puzzles.sources import BankSource
+
+FOUR = Geometry.standard(4)
+PART = puzzles.load("4x4")[:3]
+
+
+def with_value(array, value):
+    changed = array.astype(np.int64)
+    changed[1, 2, 3] = value
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("boards", "error", "message"),
+    [
+        (with_value(PART.puzzles, 105), ValueError, "mine, puzzles: board 1, row 3, column 4: 105"),
+        (with_value(PART.puzzles, -96), ValueError, "board 1, row 3, column 4: -96 is no digit"),
+        (PART.puzzles.astype(float), TypeError, "mine, puzzles: boards must hold integers, not fl"),
+        (PART.puzzles > 0, TypeError, "boards must hold integers, not bool"),
+        (PART.puzzles[0], ValueError, r"must be \[B, N, N\], not \[4, 4\]"),
+        (PART.puzzles[:, :3], ValueError, r"must be \[B, N, N\], not \[3, 3, 4\]"),
+        (PART.puzzles[:2], ValueError, "2 puzzles and 3 solutions"),
+        (puzzles.load("6x6")[:3].puzzles, ValueError, "6 x 6 cells, the geometry is 4x4"),
+        (None, ValueError, "mine, puzzles: boards must be"),
+    ],
+)
+def test_wrong_puzzles(boards, error, message):
+    with pytest.raises(error, match=message):
+        PuzzleSet(boards, PART.solutions, FOUR, "mine")
+
+
+@pytest.mark.parametrize(
+    ("solutions", "message"),
+    [
+        (PART.solutions[::-1], "mine: the solution of puzzle 0 keeps not all givens; leave"),
+        (PART.puzzles, "the solution of puzzle 0 breaks a rule; leave the puzzle out, or solve it"),
+        (with_value(PART.solutions, 120), "mine, solutions: board 1, row 3, column 4: 120"),
+    ],
+)
+def test_solutions_that_do_not_fit(solutions, message):
+    first = puzzles.load("4x4")[[0, 40000, 80000]]
+    boards = first.puzzles if "keeps" in message else PART.puzzles
+    solutions = first.solutions[::-1] if "keeps" in message else solutions
+    with pytest.raises(ValueError, match=message):
+        PuzzleSet(boards, solutions, FOUR, "mine")
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"grades": np.array([0, 99, 0], np.int8)}, r"grades\[1\] is 99; use -1 to 4"),
+        ({"grades": np.array([0.0, 1.0, 0.0])}, r"grades must be int8 \[3\], not float64"),
+        ({"orbits": np.array([0, -2, 0])}, r"orbits\[1\] is -2; use -1 to"),
+        ({"minimal": np.array([0, 1, 2])}, r"minimal must be bool \[3\], not int64"),
+        ({"minimal": np.zeros(2, np.bool_)}, r"minimal must be bool \[3\], not bool \[2\]"),
+    ],
+)
+def test_wrong_columns(columns, message):
+    with pytest.raises(ValueError, match=message):
+        PuzzleSet(PART.puzzles, PART.solutions, FOUR, **columns)
+
+
+def test_other_integers_and_lists_become_int8():
+    made = PuzzleSet(PART.puzzles.tolist(), PART.solutions.astype(">i8"), FOUR, orbits=[1, 2, 3])
+    assert made.puzzles.dtype == made.solutions.dtype == np.int8
+    assert made.orbits.dtype == np.int32 and made.orbits.tolist() == [1, 2, 3]
+    np.testing.assert_array_equal(made.solutions, PART.solutions)
+
+
+def test_no_geometry():
+    with pytest.raises(TypeError, match="'4x4' is no Geometry"):
+        PuzzleSet(PART.puzzles, PART.solutions, "4x4")
+
+
+def test_a_source_checks_arrays_that_were_written_to():
+    part = puzzles.load("4x4")[:3]
+    part.puzzles[2, 0, 0] = 120
+    with pytest.raises(ValueError, match="board 2, row 1, column 1: 120 is no digit of a 4x4"):
+        BankSource(part)

@@ -1,0 +1,154 @@
+"""Sources of one's own never hold out what they train on."""
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from sudoku_gym import puzzles
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles import orbits, splitting
+from sudoku_gym.puzzles.orbits import canonical_keys
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.puzzles.sources import BankSource, resolve_source
+from sudoku_gym.puzzles.splitting import training_and_held_out
+
+FOUR = Geometry.standard(4)
+WARNS = pytest.warns(UserWarning, match="says no split: divided by ")
+
+
+def unlabelled(name="9x9", count=60):
+    whole = puzzles.load(name)[:count]
+    return PuzzleSet(whole.puzzles, whole.solutions, whole.geometry, "mine")
+
+
+class Draws:
+    """A generator of puzzles, here from the 9x9 bank."""
+
+    def __init__(self, count=40):
+        self._bank = BankSource(unlabelled(count=count))
+        self.geometry, self.max_blanks = self._bank.geometry, self._bank.max_blanks
+
+    def sample(self, count, blanks, rng):
+        return self._bank.sample(count, blanks, rng)
+
+    def __repr__(self):
+        return "Draws"
+
+
+class Split(Draws):
+    """A source that says its parts."""
+
+    parts: ClassVar = {"train": unlabelled()[:30], "validation": unlabelled()[30:]}
+
+    def split(self, name):
+        return self.parts[name]
+
+
+def solved_orbits(source, count=200):
+    _, solutions = source.sample(count, None, np.random.default_rng(0))
+    distinct = np.unique(solutions, axis=0)
+    return set(canonical_keys(distinct, source.geometry).tolist())
+
+
+def test_a_list_is_divided_by_orbit_and_says_so():
+    pytest.importorskip("igraph")
+    mine = unlabelled()
+    moved = mine.puzzles[:, ::-1].copy(), mine.solutions[:, ::-1].copy()  # the same orbits
+    both = PuzzleSet(
+        np.concatenate([mine.puzzles, moved[0]]),
+        np.concatenate([mine.solutions, moved[1]]),
+        mine.geometry,
+        "mine",
+    )
+    with pytest.warns(UserWarning, match=r"mine says no split: divided by orbit with seed 0, \d+"):
+        training, held_out = training_and_held_out(both)
+    assert len(training.puzzle_set) + len(held_out.puzzle_set) == 120
+    assert not solved_orbits(training, 2_000) & solved_orbits(held_out, 2_000)
+    with WARNS:
+        _, again = training_and_held_out(both)
+    np.testing.assert_array_equal(again.puzzle_set.puzzles, held_out.puzzle_set.puzzles)
+
+
+def test_known_orbits_are_taken():
+    whole = puzzles.load("4x4")
+    with WARNS:
+        training, held_out = training_and_held_out(whole)
+    first, second = set(training.puzzle_set.orbits), set(held_out.puzzle_set.orbits)
+    assert len(first) == 32 and len(second) == 4 and not first & second
+
+
+def test_without_igraph_equal_boards_stay_together(monkeypatch):
+    def missing():
+        raise ModuleNotFoundError("no igraph", name="igraph")
+
+    monkeypatch.setattr(orbits, "_igraph", missing)
+    mine = unlabelled()
+    twice = mine[np.arange(len(mine)).repeat(2)]
+    with pytest.warns(UserWarning, match="divided by equal boards"):
+        training, held_out = training_and_held_out(twice)
+    first, second = (
+        {solution.tobytes() for solution in part.puzzle_set.solutions}
+        for part in (training, held_out)
+    )
+    assert len(first) == 54 and len(second) == 6 and not first & second
+
+
+def test_a_generator_does_not_draw_what_is_held_out():
+    pytest.importorskip("igraph")
+    with pytest.warns(UserWarning, match="Draws says no split"):
+        training, held_out = training_and_held_out(Draws())
+    assert not solved_orbits(training, 300) & solved_orbits(held_out, 300)
+    boards, solutions = training.sample(50, 20, np.random.default_rng(0))
+    assert boards.shape == (50, 9, 9) and ((boards == 0).sum((1, 2)) == 20).all()
+    assert ((boards == 0) | (boards == solutions)).all()
+
+
+def test_a_source_says_its_split():
+    training, held_out = training_and_held_out(Split())
+    assert len(training.puzzle_set) == len(held_out.puzzle_set) == 30
+    assert len(resolve_source(Split(), "validation").puzzle_set) == 30
+    assert isinstance(resolve_source(Split(), "all"), Split)
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"train": unlabelled(), "validation": unlabelled()}, r"share puzzles \(60 of 60\)"),
+        ({"train": unlabelled()[:31], "validation": unlabelled()[30:]}, "share puzzles"),
+        ({"train": (same := Draws()), "validation": same}, "are one object"),
+        ({"train": Draws(), "validation": Draws()}, "draw the same puzzles"),
+        ({"train": unlabelled(), "validation": unlabelled("4x4")}, "have other boards"),
+    ],
+)
+def test_parts_that_are_not_apart_are_refused(parts, message, monkeypatch):
+    monkeypatch.setattr(Split, "parts", parts)
+    with pytest.raises(ValueError, match=f"{message}.*held-out games would measure memory"):
+        training_and_held_out(Split())
+
+
+@pytest.mark.parametrize("source", [unlabelled(count=1), Draws(1)], ids=["list", "generator"])
+def test_too_few_puzzles_to_hold_one_out(source):
+    with pytest.raises(ValueError, match="so that none can be held out from training; use more"):
+        training_and_held_out(source)
+
+
+def test_draws_end(monkeypatch):
+    monkeypatch.setattr(splitting, "_HELD_OUT", 1.0)
+    with WARNS:
+        training, _ = training_and_held_out(PuzzleSource4())
+    with pytest.raises(ValueError, match="nothing but held-out puzzles; give the source a method"):
+        training.sample(1, None, np.random.default_rng(0))
+
+
+class PuzzleSource4(Draws):
+    """Draws few puzzles of 4x4."""
+
+    def __init__(self):
+        self._bank = BankSource(puzzles.load("4x4")[::9000])
+        self.geometry, self.max_blanks = FOUR, self._bank.max_blanks
+
+
+def test_banks_keep_their_splits():
+    training, held_out = training_and_held_out("6x6")
+    assert (training.puzzle_set.split, held_out.puzzle_set.split) == ("train", "validation")

@@ -1,0 +1,68 @@
+"""The puzzles of training runs on environments of one's own."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from sudoku_gym import puzzles
+from sudoku_gym.puzzles import PuzzleSet, files
+from sudoku_learning.training.environments import (
+    geometry_of_env,
+    held_out_source,
+    training_envs,
+    training_source,
+)
+
+
+@pytest.fixture
+def mine():
+    whole = puzzles.load("9x9")[:40]
+    return PuzzleSet(whole.puzzles, whole.solutions, whole.geometry, "mine")
+
+
+@pytest.fixture
+def register(monkeypatch):
+    def register_env(source, board="9x9"):
+        gym.register(
+            "Mine-v0",
+            entry_point="sudoku_gym.envs.sudoku:SudokuEnv",
+            vector_entry_point="sudoku_gym.envs.vector:SudokuVectorEnv",
+            kwargs={"source": source, "board": board},
+        )
+
+    yield register_env
+    gym.registry.pop("Mine-v0", None)
+
+
+@pytest.mark.filterwarnings("ignore:.*says no split")
+@pytest.mark.parametrize("kind", ["set", "file"])
+def test_a_source_of_ones_own_does_not_train_on_its_held_out_puzzles(
+    kind, mine, register, tmp_path
+):
+    files.write_puzzle_set(tmp_path / "mine.csv", mine)
+    register(mine if kind == "set" else str(tmp_path / "mine.csv"))
+    training, held_out = (
+        {solution.tobytes() for solution in source("Mine-v0").puzzle_set.solutions}
+        for source in (training_source, held_out_source)
+    )
+    assert training and held_out and not training & held_out
+    envs = training_envs("Mine-v0", 8, augment=False)
+    allowed = training_source("Mine-v0").puzzle_set.puzzles
+    boards, _ = envs.reset(seed=0)
+    assert all((allowed == board).all((1, 2)).any() for board in boards)
+    assert geometry_of_env("Mine-v0") == mine.geometry
+
+
+def test_one_puzzle_is_refused(mine, register):
+    register(mine[:1])
+    with pytest.raises(ValueError, match="none can be held out from training"):
+        training_envs("Mine-v0", 2)
+
+
+def test_banks_draw_from_their_splits():
+    envs = training_envs("Sudoku4x4-v0", 5, augment=False)
+    boards, _ = envs.reset(seed=0)
+    train = puzzles.load("4x4", "train").puzzles
+    assert all((train == board).all((1, 2)).any() for board in np.asarray(boards))
