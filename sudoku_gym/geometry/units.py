@@ -271,7 +271,7 @@ def _unit_table(
             raise ValueError(f"{name}: extra units name cells outside 0 to {size**2 - 1}")
         if (np.diff(np.sort(extra, axis=1), axis=1) == 0).any():
             raise ValueError(f"{name}: an extra unit names a cell twice")
-        parts.append(extra)
+        parts.append(extra.astype(np.int64))
     return np.concatenate(parts).astype(np.int32)
 
 

@@ -45,12 +45,11 @@ def training_and_held_out(source: object, geometry: Geometry | None = None, seed
     whole = resolve_source(source, "all", geometry)
     if callable(getattr(whole, "split", None)):
         parts = resolve_source(whole, "train"), resolve_source(whole, "validation")
-    elif isinstance(whole, BankSource):
-        parts = _divide_list(whole.puzzle_set, seed)
-    else:
-        parts = _divide_draws(whole, seed)
-    _check_apart(whole, *parts)
-    return parts
+        _check_apart(whole, *parts)
+        return parts
+    if isinstance(whole, BankSource):
+        return _divide_list(whole.puzzle_set, seed)
+    return _divide_draws(whole, seed)
 
 
 class OtherDraws:

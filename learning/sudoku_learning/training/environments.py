@@ -42,11 +42,11 @@ class HeldOut:
 
 def training_envs(env: str, num_envs: int, **options: Any) -> SudokuVectorEnv:
     """Make boards of an environment that draw from `training_source`; raises as that."""
-    source = check_env(env).kwargs["source"]
-    own = {} if _is_bank(source) else {"source": training_source(env)}
-    envs = gym.make_vec(
-        env, num_envs=num_envs, split="train" if not own else "all", **own, **options
-    )
+    if _is_bank(check_env(env).kwargs["source"]):
+        options["split"] = "train"
+    else:
+        options |= {"source": training_source(env), "split": "all"}
+    envs = gym.make_vec(env, num_envs=num_envs, **options)
     assert isinstance(envs, SudokuVectorEnv)
     return envs
 
