@@ -105,13 +105,14 @@ class PuzzleSet:
     def check(self) -> None:
         """Check that every puzzle has exactly one solution.
 
-        That the stored one solves it is checked when a set is made.
+        What is checked when a set is made is checked again: its arrays may have been written to.
 
         Raises:
             ValueError: that names the first puzzle for which this does not hold.
         """
         from sudoku_gym import solver
 
+        replace(self)
         counts = solver.count_solutions(self.puzzles, 2, self.geometry)
         for index in np.flatnonzero(counts != 1)[:1]:
             found = "several solutions" if counts[index] == 2 else "a search too long to finish"
