@@ -8,7 +8,15 @@ from sudoku_agents.alphazero.search import SearchConfig, tree_search
 from sudoku_gym import board, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
-from sudoku_learning.networks import NO_RESTARTS, POLICY_AND_VALUE, MLPConfig, Network, seeded
+from sudoku_learning.networks import (
+    NO_RESTARTS,
+    POLICY_AND_VALUE,
+    MLPConfig,
+    Network,
+    Restarts,
+    evaluate_boards,
+    seeded,
+)
 
 
 def test_a_search_tells_what_it_looked_at_and_a_queued_move_that_there_was_none():
@@ -40,6 +48,27 @@ def test_the_most_visited_action_is_played_also_where_a_solved_board_was_met():
     assert (counts[np.arange(30), chosen] == counts.max(1)).all()
     is_solved = policy.last_search.solved
     assert is_solved.any() and not is_solved[np.arange(30), chosen][is_solved.any(1)].all()
+
+
+UNCONVERGED = (  # `9x9-hard` made harder; not converged after 1,024 rounds from the first state
+    ".1...8.2......9...2.8..4.3........4.8.1.....65.6...7.9...47.....7...5.....9..6..1",
+    "41.....2.2..3..8..........512.8..3...6..5..7...9.1.....3.968.....2...78......7...",
+)
+
+
+def test_restarts_solve_at_once_what_the_first_start_does_not():
+    boards, nine = board.parse_many(UNCONVERGED), Geometry.standard(9)
+    masks = board.candidates(boards, nine).reshape(len(boards), -1)
+    network = load_policy("calphazero").network
+    for count, has_converged in ((0, False), (4, True)):
+        reading = evaluate_boards(
+            network, boards, masks, nine, ["policy"], restarts=Restarts(count)
+        )
+        digits = reading.outputs["policy"].reshape(*boards.shape, 9).argmax(3) + 1
+        completed = np.where(boards > 0, boards, digits).astype(np.int8)
+        assert (reading.converged == has_converged).all()
+        assert (board.is_solved(completed, nine) == has_converged).all()
+        assert (reading.rounds <= (1 + count) * 1024).all()
 
 
 @pytest.mark.parametrize("name", ["calphazero", "calphazero-general", "gflownet", "dqn"])
