@@ -81,6 +81,7 @@ class Restarts:
 
 
 NO_RESTARTS = Restarts()
+"""No further starts."""
 
 
 def _with_noise(
