@@ -2,7 +2,7 @@
 
 Each part but the first trains networks of its own, for a number of processor seconds each:
 
-    dead     how many dead ends minimal puzzles have without an order
+    dead     what the dead ends of minimal puzzles are worth without an order
     empty    the empty 4x4 board in the two trees: exact total variation, by each loss and body
     any      the empty 4x4 board without an order: sampled total variation beside ideal draws
     rows     the same row by row
@@ -165,9 +165,11 @@ def settings(kind: Kind, order: Order, body: BodyConfig) -> GFlowNetConfig:
 
 
 def dead_ends(config: Config) -> Iterator[Row]:
-    """Estimate their number by random play: the mean of P_B / P_F over games that end at one.
+    """Estimate their worth by random play: the mean of P_B / P_F over games that end at one.
 
-    Dead ends that are never met are missing, so it is an estimate from below.
+    That is their share of Z at a reward of 1 each: the number of dead ends, each times the share
+    of the orders of its placements that lead to it past no other dead end. Those that are never
+    met are missing, so it is an estimate from below.
     """
     for bank in ("4x4", "6x6", "9x9"):
         test = puzzles.load(bank, "test")
@@ -188,7 +190,7 @@ def dead_ends(config: Config) -> Iterator[Row]:
                 "puzzles": bank,
                 "blanks": int((one == 0).sum()),
                 "dead by chance": round(1 - float(games.solved.mean()), 4),
-                "log of their number": round(dead.logsumexp(0).item() - np.log(len(games)), 2),
+                "log of their worth": round(dead.logsumexp(0).item() - np.log(len(games)), 2),
             }
 
 

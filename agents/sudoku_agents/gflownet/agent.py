@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sudoku_agents.gflownet.config import GFlowNetConfig
 from sudoku_agents.gflownet.flows import FlowNetwork
-from sudoku_agents.gflownet.orders import ForwardMasks
+from sudoku_agents.gflownet.orders import ForwardMasks, Order, forward_masks
 from sudoku_agents.gflownet.sampler import sample_from_logits
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import NO_RESTARTS, NetworkPolicy, Restarts
@@ -24,7 +24,11 @@ _PRETRAINED = Path(__file__).parent / "pretrained"
 
 
 class GFlowNetPolicy(NetworkPolicy):
-    """Plays with the forward policy, over all legal placements, whatever order it was trained in.
+    """Plays with the forward policy, in the order that the network was trained in.
+
+    In a tree each move fills the cell that is next, with the likeliest digit or a drawn one, so
+    that games are the trajectories of training and end where `StateGraph` says. At a board where
+    the order allows nothing that the mask does, as after a dead end, it plays over the whole mask.
 
     Args:
         network: put in evaluation mode.
@@ -32,6 +36,7 @@ class GFlowNetPolicy(NetworkPolicy):
         threshold: without drawing, see `NetworkPolicy`; a number only for networks whose logits
             say how likely each placement is to be right, as maximum likelihood makes them.
         restarts: without drawing, see `NetworkPolicy`.
+        order: in which the network was trained, see `orders`; "any" plays over the whole mask.
     """
 
     def __init__(
@@ -40,10 +45,12 @@ class GFlowNetPolicy(NetworkPolicy):
         sample: bool = False,
         threshold: float | None = None,
         restarts: Restarts = NO_RESTARTS,
+        order: Order = "any",
     ) -> None:
         super().__init__(network, threshold=threshold, restarts=restarts)
         self._flows = network
         self._sample = sample
+        self._order: Order = order
         self._rng = np.random.default_rng(0)
 
     def reset(
@@ -59,8 +66,37 @@ class GFlowNetPolicy(NetworkPolicy):
         """Choose or draw a placement."""
         if not self._sample:
             return super().choose(boards, masks, games)
-        log_pf = self._flows.log_policy(boards, ForwardMasks(masks, masks), self.geometry)
-        return sample_from_logits(log_pf, masks, self._rng)
+        found = self._in_order(boards, masks)
+        log_pf = self._flows.log_policy(boards, found, self.geometry)
+        return sample_from_logits(log_pf, found.allowed, self._rng)
+
+    def probabilities(
+        self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]
+    ) -> NDArray[np.float32]:
+        """Return P_F of each action, float32 `[B, A]`; 0 for erasures.
+
+        Each board must have a legal placement.
+        """
+        probabilities = np.zeros(action_masks.shape, np.float32)
+        masks = action_masks[:, : self.geometry.num_placements]
+        found = self._in_order(boards, masks)
+        log_pf = self._flows.log_policy(boards, found, self.geometry)
+        probabilities[:, : masks.shape[1]] = np.exp(log_pf)
+        return probabilities
+
+    def _read_games(
+        self, boards: NDArray[np.int8], masks: NDArray[np.bool_], games: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        scores, is_trusted = super()._read_games(boards, masks, games)
+        allowed = self._in_order(boards, masks).allowed
+        return np.where(allowed, scores, np.float32(-np.inf)), is_trusted
+
+    def _in_order(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> ForwardMasks:
+        """Return which of the legal placements bool `[B, N**3]` the order allows."""
+        if self._order == "any":
+            return ForwardMasks(masks, masks)
+        allowed = masks & forward_masks(boards, self.geometry, self._order).allowed
+        return ForwardMasks(masks, np.where(allowed.any(1, keepdims=True), allowed, masks))
 
 
 def load(
@@ -96,7 +132,8 @@ def load(
     config, network = load_network(folder, read, _make, rounds=rounds)
     if threshold is None and not sample and config.loss.kind == "maximum-likelihood":
         threshold = PLAY_THRESHOLD
-    return GFlowNetPolicy(network, sample, threshold, Restarts.of_options(restarts, noise))
+    starts = Restarts.of_options(restarts, noise)
+    return GFlowNetPolicy(network, sample, threshold, starts, config.order)
 
 
 def _make(config: GFlowNetConfig) -> FlowNetwork:

@@ -102,8 +102,8 @@ class GFlowNetLearner(SamplingLearner):
         )
 
     def policy(self) -> GFlowNetPolicy:
-        """Return the greedy policy, which may place anywhere."""
-        return GFlowNetPolicy(self.network)
+        """Return the greedy policy, in the order of the configuration."""
+        return GFlowNetPolicy(self.network, order=self.config.order)
 
     def state(self) -> LearnerState:
         """Return weights, optimiser and the solutions that were found."""

@@ -3,7 +3,8 @@
 `any`: any legal placement. k placements can be made in k! orders, so the graph is no tree; the
 backward policy is uniform, P_B = 1 / j after j placements. `rows`: the first blank cell;
 `constrained`: the first blank cell with the fewest candidates; both trees, P_B = 1. A trajectory
-ends at a full board, or at the first dead end: a blank cell without candidates.
+ends at a full board, or at the first dead end: a blank cell without candidates. Training, exact
+sums and `agent.GFlowNetPolicy` all fill the blanks in the order that the network was trained in.
 """
 
 from __future__ import annotations

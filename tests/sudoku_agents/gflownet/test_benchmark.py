@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gflownet
+import gflownet_draws
 import gflownet_play
 import gflownet_several
 from sudoku_gym import puzzles, solver
@@ -42,6 +43,20 @@ def test_boards_with_several_solutions_are_held_out_by_orbit():
     known = {form.tobytes() for form in forms[0]}
     assert not any(form.tobytes() in known for form in forms[1])
     assert len(np.unique(forms[1].reshape(100, 16), axis=0)) == 100
+
+
+def test_the_policy_draws_what_the_exact_sum_says_in_its_order_only(tmp_path):
+    out = tmp_path / "figures.json"
+    short = ["constrained", "--seconds", "1", "--seeds", "2", "--count", "3", "--draws", "300"]
+    rows = gflownet_draws.main([*short, "--empty-draws", "3000", "--out", str(out)])
+    assert json.loads(out.read_text())["draws, constrained"]["rows"] == rows
+    in_order = [row for row in rows if row["player"] == "in the order of training"]
+    anywhere = [row for row in rows if row["player"] == "anywhere"]
+    for row, other in zip(in_order, anywhere, strict=True):
+        assert row["solved"] == row["count"] and other["solved"] < 0.5 * other["count"]
+        excess = row["sampled variation"] - row["ideal draws"]
+        assert -0.05 < excess < row["exact variation"] + 0.05
+        assert other["sampled variation"] > row["sampled variation"] + 0.3
 
 
 def test_the_shipped_network_plays_beside_the_floors(tmp_path):

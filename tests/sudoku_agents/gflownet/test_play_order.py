@@ -1,0 +1,113 @@
+"""The policy of a GFlowNet plays in the order that it was trained in."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sudoku_agents.gflownet.agent import load
+from sudoku_agents.gflownet.config import BalanceConfig, GFlowNetConfig
+from sudoku_agents.gflownet.exact import StateGraph
+from sudoku_agents.gflownet.learner import GFlowNetLearner
+from sudoku_agents.gflownet.orders import ORDERS, forward_masks
+from sudoku_curricula.schedules import ConstantConfig
+from sudoku_gym import board
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.testing import check_policy
+from sudoku_learning.networks import FactorGraphConfig, MLPConfig
+from sudoku_learning.training import Training
+
+FOUR = Geometry.standard(4)
+SEVERAL = board.parse("12.. .... ..2. ....")  # has several solutions, and dead ends row by row
+DEAD_END = board.parse("123. ...4 .... ....")  # the last cell of the first row has no candidate
+
+
+def trained(run, order, **changes):
+    """Train for a moment; return the folder of the run, and its learner."""
+    config = GFlowNetConfig(
+        run=run,
+        order=order,
+        iterations=1,
+        updates=2,
+        puzzles=12,
+        validation_games=4,
+        network=MLPConfig((16,)),
+        curriculum=ConstantConfig(blanks=6),
+    )
+    training = Training(replace(config, **changes), GFlowNetLearner)
+    training.run()
+    return run, training.learner
+
+
+def play(policy, puzzle, games, seed):
+    """Play games through `act`; return the last boards, and whether all moves were in order."""
+    boards = np.ascontiguousarray(puzzle[None].repeat(games, 0))
+    policy.reset(boards, FOUR, np.random.default_rng(seed))
+    in_order = {order: True for order in ORDERS}
+    while (masks := board.candidates(boards).reshape(games, -1)).any():
+        actions = policy.act(boards, masks)
+        runs = masks.any(1)
+        assert masks[np.flatnonzero(runs), actions[runs]].all()
+        for order in ORDERS:
+            allowed = forward_masks(boards, FOUR, order).allowed
+            goes_on = allowed.any(1)
+            in_order[order] &= allowed[goes_on, actions[goes_on]].all()
+        boards.reshape(games, -1)[runs, actions[runs] // 4] = actions[runs] % 4 + 1
+    return boards, in_order
+
+
+@pytest.mark.parametrize("sample", [False, True])
+@pytest.mark.parametrize("order", ["rows", "constrained"])
+def test_a_network_trained_in_a_tree_plays_in_it(tmp_path, order, sample):
+    run, learner = trained(tmp_path, order)
+    policy = load(run, sample=sample)
+    check_policy(policy)
+    assert play(policy, SEVERAL, 50, seed=0)[1][order]
+    assert play(learner.policy(), SEVERAL, 1, seed=0)[1][order]
+
+
+def test_a_network_trained_without_an_order_plays_anywhere(tmp_path):
+    run, _ = trained(tmp_path, "any")
+    _, in_order = play(load(run, sample=True), SEVERAL, 50, seed=0)
+    assert in_order == {"any": True, "rows": False, "constrained": False}
+
+
+def test_what_is_surely_right_is_played_in_the_order_too(tmp_path):
+    likelihood = {
+        "loss": BalanceConfig(kind="maximum-likelihood"),
+        "network": FactorGraphConfig(8, 4),
+    }
+    run, _ = trained(tmp_path, "rows", **likelihood, iterations=3)
+    assert play(load(run, threshold=-1e9), SEVERAL, 3, seed=0)[1]["rows"]
+
+
+@pytest.mark.parametrize("order", ["rows", "constrained"])
+def test_the_policy_draws_each_solution_as_often_as_the_exact_sum_says(tmp_path, order):
+    run, learner = trained(tmp_path, order)
+    graph = StateGraph(SEVERAL, FOUR, order)
+    reached = graph.terminating_distribution(graph.log_policies(learner.network))
+    ends, _ = play(load(run, sample=True), SEVERAL, 20_000, seed=1)
+    ends = ends[board.is_solved(ends)]
+    solutions = board.is_solved(graph.terminal_boards())
+    assert solutions.sum() > 5
+    for end, chance in zip(graph.terminal_boards()[solutions], reached[solutions], strict=True):
+        share = (ends == end).all((1, 2)).sum() / 20_000
+        assert share == pytest.approx(chance, abs=5 * np.sqrt(chance / 20_000))
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_its_probabilities_are_the_forward_policy(tmp_path, order):
+    run, learner = trained(tmp_path, order)
+    policy = load(run)
+    policy.reset(SEVERAL[None], FOUR, np.random.default_rng(0))
+    masks = forward_masks(SEVERAL[None], FOUR, order)
+    found = policy.probabilities(SEVERAL[None], masks.candidates)
+    wanted = np.exp(learner.network.log_policy(SEVERAL[None], masks, FOUR))
+    np.testing.assert_allclose(found, wanted, atol=1e-6)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_after_a_dead_end_any_legal_placement_goes(tmp_path, order):
+    policy = load(trained(tmp_path, order)[0], sample=True)
+    ends, _ = play(policy, DEAD_END, 20, seed=0)  # which checks that each move is legal
+    assert (ends != DEAD_END).any((1, 2)).all()
