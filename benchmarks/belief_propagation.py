@@ -58,7 +58,7 @@ class CountingSolver(Protocol):
 MARKS = (10, 40, 100, 200, 500)  # iterations at which the puzzles solved are counted
 EARLY = 10  # iterations within which most contradictions are noticed
 UNITS_ONLY: dict[str, Any] = {"placement_weight": 0.0}
-SLOW: dict[str, Any] = {"schedule": "flooding", "damping": 0.8, "placement_weight": 0.2}
+SLOW: dict[str, Any] = {"schedule": "serial-zeros", "damping": 0.8, "placement_weight": 0.2}
 
 # name: a function of the iterations allowed. From the first + on they are our additions.
 METHODS: dict[str, Callable[[int], CountingSolver]] = {
@@ -72,6 +72,8 @@ METHODS: dict[str, Callable[[int], CountingSolver]] = {
     "eq. 5 + 3 rounds every 2nd": lambda n: bp_sinkhorn(iterations=n, sinkhorn_rounds=3),
     "eq. 5 + Sinkhorn every 2nd": lambda n: bp_sinkhorn(iterations=n),
     "eq. 5 + Sinkhorn every": lambda n: bp_sinkhorn(iterations=n, sinkhorn_every=1, check_every=1),
+    "+ serial zeros, sum-product": lambda n: sum_product(iterations=n, schedule="serial-zeros"),
+    "+ serial zeros, max-product": lambda n: max_product(iterations=n, schedule="serial-zeros"),
     "+ damping 0.5": lambda n: sum_product(iterations=n, damping=0.5),
     "+ residual schedule": lambda n: sum_product(iterations=n, schedule="residual"),
     "+ weights 0.45": lambda n: sum_product(iterations=n, weight=0.45),

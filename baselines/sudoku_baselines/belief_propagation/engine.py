@@ -1,8 +1,8 @@
 """Updates of belief propagation on one board: messages of units and digits to cells, and beliefs.
 
 Beliefs and messages are logarithms, with a lower bound that keeps their products from underflowing.
-Exact zeros are kept apart: a digit leaves the `support` of a cell as soon as a factor's message to
-it is zero, and never comes back.
+Exact zeros are kept apart: a digit leaves the `support` of a cell when a factor's message to it is
+zero, and never comes back. Which `Digits` a unit's messages start from is the schedule's choice.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -47,7 +47,7 @@ class NumericConfig(NamedTuple):
     weight: float
     placement_weight: float
     damping: float
-    residual: bool
+    schedule: int
     sinkhorn_every: int
     sinkhorn_rounds: int
     check_every: int
@@ -55,6 +55,13 @@ class NumericConfig(NamedTuple):
     decimate_after: int
     decimate_every: int
     min_log_message: float
+
+
+class Digits(NamedTuple):
+    """The digits of C cells that messages start from."""
+
+    support: NDArray[np.bool_]  # [C, N], digits that are possible
+    choices: NDArray[np.int64]  # [C], how many these are
 
 
 class BeliefState(NamedTuple):
@@ -95,42 +102,45 @@ def min_log_message(size: int) -> float:
 
 
 @njit(cache=True)
-def update_unit(unit, state, tables, config, work):
-    """Renew the messages of a unit to undecided cells; return False if it finds a contradiction."""
+def update_unit(unit, known, state, tables, config, work):
+    """Renew the messages of a unit to undecided cells; return False if it finds a contradiction.
+
+    They are made from the `Digits` that are `known`, and their zeros go into `state`.
+    """
     counts, forward, backward, incoming, outgoing = work
-    positions, digits = _open_part(tables.units[unit], state)
+    positions, digits = _open_part(tables.units[unit], known)
     if len(positions) != len(digits):
         return False
-    if not _write_incoming(unit, positions, digits, state, tables, config, incoming):
+    if not _write_incoming(unit, positions, digits, known, state, tables, config, incoming):
         return False
     if config.rule == POLYNOMIAL:
         polynomial_messages(incoming, len(positions), outgoing)
     else:
         is_max = config.rule == MAX_PRODUCT
         exact_messages(incoming, len(positions), is_max, counts, forward, backward, outgoing)
-    return _write_outgoing(unit, positions, digits, state, tables, config, outgoing)
+    return _write_outgoing(unit, positions, digits, known, state, tables, config, outgoing)
 
 
 @njit(cache=True)
-def _open_part(cells, state):
+def _open_part(cells, known):
     """Return the positions of undecided cells in a unit, and the digits that decided ones leave."""
     size = len(cells)
     positions = np.empty(size, np.int64)
     is_free = np.ones(size, np.bool_)
     count = 0
     for position, cell in enumerate(cells):
-        if state.choices[cell] > 1:
+        if known.choices[cell] > 1:
             positions[count] = position
             count += 1
         else:
-            is_free[np.argmax(state.support[cell])] = False
+            is_free[np.argmax(known.support[cell])] = False
     return positions[:count], np.flatnonzero(is_free)
 
 
 @njit(cache=True)
-def _write_incoming(unit, positions, digits, state, tables, config, incoming):
+def _write_incoming(unit, positions, digits, known, state, tables, config, incoming):
     """Write the messages of open cells to the unit (eq. 3); return False if one has no digit."""
-    support, log_beliefs, log_messages = state.support, state.log_beliefs, state.log_messages
+    support, log_beliefs, log_messages = known.support, state.log_beliefs, state.log_messages
     for i, position in enumerate(positions):
         cell, edge = tables.units[unit, position], unit * tables.units.shape[1] + position
         highest = IMPOSSIBLE
@@ -152,7 +162,7 @@ def _write_incoming(unit, positions, digits, state, tables, config, incoming):
 
 
 @njit(cache=True)
-def _write_outgoing(unit, positions, digits, state, tables, config, outgoing):
+def _write_outgoing(unit, positions, digits, known, state, tables, config, outgoing):
     """Store the messages, highest 0, and drop digits of message zero; return False if all are."""
     support, choices, log_messages = state.support, state.choices, state.log_messages
     damping = config.damping
@@ -160,22 +170,21 @@ def _write_outgoing(unit, positions, digits, state, tables, config, outgoing):
         cell, edge = tables.units[unit, position], unit * tables.units.shape[1] + position
         highest = 0.0
         for j, digit in enumerate(digits):
-            if support[cell, digit]:
+            if known.support[cell, digit]:
                 highest = max(highest, outgoing[i, j])
         if highest == 0.0:
             return False
-        left = 0
         for j, digit in enumerate(digits):
-            if support[cell, digit] and outgoing[i, j] > 0:
+            if known.support[cell, digit] and outgoing[i, j] > 0:
                 message = max(np.log(outgoing[i, j] / highest), config.min_log_message)
                 kept = damping * log_messages[edge, digit]
                 log_messages[edge, digit] = kept + (1 - damping) * message
-                left += 1
             else:
                 support[cell, digit] = False
-        if left < choices[cell]:  # the digits of decided cells are not among `digits`
-            _keep_only(support[cell], digits)
-            choices[cell] = left
+        _keep_only(support[cell], digits)  # not the digits of decided cells
+        choices[cell] = np.count_nonzero(support[cell])
+        if choices[cell] == 0:
+            return False
     return True
 
 

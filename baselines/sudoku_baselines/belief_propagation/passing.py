@@ -1,7 +1,10 @@
 """One run of belief propagation or of Sinkhorn balancing on each board: schedule and stopping.
 
-Flooding renews every message once an iteration, as Khan et al. do. The residual schedule spends as
-many unit updates an iteration, each on the unit whose cells have changed the most since its last.
+Flooding renews every message once an iteration, all from the state at its beginning, as Khan et
+al. do; the order of the units changes nothing. With `serial-zeros` a digit that one unit rules out
+is gone for the units after it; all else is flooding. The residual schedule spends as many unit
+updates an iteration, each on the unit whose cells have changed the most since its last. Placement
+factors follow the units, one digit after the other.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -12,6 +15,7 @@ import numpy as np
 
 from sudoku_baselines.belief_propagation.engine import (
     BeliefState,
+    Digits,
     update_belief,
     update_placements,
     update_unit,
@@ -23,6 +27,8 @@ from sudoku_gym.compiler.jit import njit
 
 OUTCOMES = ("solved", "contradiction", "unsolved")
 VALID, CONTRADICTION, UNSOLVED = range(3)  # the same as numbers
+SCHEDULES = ("flooding", "serial-zeros", "residual")
+FLOODING, SERIAL_ZEROS, RESIDUAL = range(3)
 CHECKS = ("solution-check", "cover-check", "arg-max")
 SOLUTION_CHECK, COVER_CHECK, ARG_MAX = range(3)
 SINKHORN_TOLERANCE = 1e-3
@@ -75,7 +81,7 @@ def _propagate(state, tables, config, grid, graph, unit_work, digit_work):
             return CONTRADICTION, 0
     _update_all_beliefs(state, tables, config)
     for iteration in range(1, config.iterations + 1):
-        if config.residual:
+        if config.schedule == RESIDUAL:
             consistent = _residual_pass(state, tables, config, residuals, unit_work)
         else:
             consistent = _flood(state, tables, config, unit_work)
@@ -111,8 +117,11 @@ def _update_all_beliefs(state, tables, config):
 @njit(cache=True)
 def _flood(state, tables, config, work):
     """Renew the messages of all units from the same beliefs; return False at a contradiction."""
+    known = Digits(state.support, state.choices)
+    if config.schedule == FLOODING:
+        known = Digits(state.support.copy(), state.choices.copy())
     for unit in range(len(tables.units)):
-        if not update_unit(unit, state, tables, config, work):
+        if not update_unit(unit, known, state, tables, config, work):
             return False
     return True
 
@@ -120,11 +129,12 @@ def _flood(state, tables, config, work):
 @njit(cache=True)
 def _residual_pass(state, tables, config, residuals, work):
     """Renew U times the unit whose beliefs have moved the most; the last residual is padding."""
+    known = Digits(state.support, state.choices)
     for _ in range(len(tables.units)):
         unit = np.argmax(residuals[:-1])
         if residuals[unit] == 0.0:
             return True
-        if not update_unit(unit, state, tables, config, work):
+        if not update_unit(unit, known, state, tables, config, work):
             return False
         for cell in tables.units[unit]:
             change = update_belief(cell, state, tables, config)

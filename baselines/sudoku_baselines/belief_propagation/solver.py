@@ -1,8 +1,9 @@
 """Belief propagation and Sinkhorn balancing as solvers.
 
 Paper: Khan, Jabbari, Jabbari and Ghanbarinejad, "Solving Sudoku using probabilistic graphical
-models". The rules, Sinkhorn balancing and the solution check are the paper's; damping, the residual
-schedule, decimation, fractional weights and placement factors are additions of ours.
+models". The rules, flooding, Sinkhorn balancing and the solution check are the paper's; damping,
+other schedules, decimation, fractional weights and placement factors are additions of ours. Cells
+start with their candidates, where the paper's start with all digits.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from sudoku_baselines.belief_propagation.engine import (
 from sudoku_baselines.belief_propagation.passing import (
     CHECKS,
     OUTCOMES,
+    SCHEDULES,
     VALID,
     propagate_batch,
     sinkhorn_batch,
@@ -54,9 +56,11 @@ class BeliefPropagationConfig:
     messages and decimation decide cells"""
     damping: float = 0.0
     """the share of its old value that each message keeps, in logarithms, in [0, 1)"""
-    schedule: Literal["flooding", "residual"] = "flooding"
-    """`"flooding"` renews all messages from the same beliefs; `"residual"` those of the unit whose
-    beliefs have changed the most, as many units an iteration"""
+    schedule: Literal["flooding", "serial-zeros", "residual"] = "flooding"
+    """`"flooding"` renews all messages from the same beliefs, as the paper does; `"serial-zeros"`
+    too, but a digit with an exact zero is gone at once for the units that follow in the iteration;
+    `"residual"` renews those of the unit whose beliefs have changed the most, as many units an
+    iteration"""
     decimate_after: int = 0
     """from here on the cell of highest belief gets its digit every `decimate_every` iterations"""
     decimate_every: int = 0
@@ -80,7 +84,7 @@ class BeliefPropagationConfig:
             )
         for name, known in (
             ("check", CHECKS),
-            ("schedule", ("flooding", "residual")),
+            ("schedule", SCHEDULES),
             ("rule", messages.RULES),
         ):
             if getattr(self, name) not in known:
@@ -94,7 +98,7 @@ class BeliefPropagationConfig:
             float(self.weight),
             float(self.placement_weight),
             float(self.damping),
-            self.schedule == "residual",
+            SCHEDULES.index(self.schedule),
             self.sinkhorn_every,
             self.sinkhorn_rounds,
             self.check_every,

@@ -10,20 +10,25 @@ from sudoku_baselines.belief_propagation.solver import BeliefPropagationConfig
 # Three constraints in a row, each sharing one cell with the next: a tree.
 TREE = np.array([[0, 1, 2, 3], [3, 4, 5, 6], [6, 7, 8, 9]], np.int32)
 CELLS, SIZE = 10, 4
-SCHEDULES = [{"schedule": "flooding"}, {"schedule": "residual"}, {"damping": 0.5}]
+SCHEDULES = [
+    {"schedule": "flooding"},
+    {"schedule": "serial-zeros"},
+    {"schedule": "residual"},
+    {"damping": 0.5},
+]
 
 
-def tree_tables():
-    cell_units = np.full((CELLS, 2), len(TREE), np.int32)
-    edges = np.full((CELLS, 2), TREE.size, np.int32)
+def tree_tables(tree=TREE):
+    cell_units = np.full((CELLS, 2), len(tree), np.int32)
+    edges = np.full((CELLS, 2), tree.size, np.int32)
     peers = np.repeat(np.arange(CELLS, dtype=np.int32)[:, None], 6, axis=1)
     for cell in range(CELLS):
-        units, places = np.nonzero(TREE == cell)
+        units, places = np.nonzero(tree == cell)
         cell_units[cell, : len(units)] = units
         edges[cell, : len(units)] = units * SIZE + places
-        others = np.setdiff1d(TREE[units], [cell])
+        others = np.setdiff1d(tree[units], [cell])
         peers[cell, : len(others)] = others
-    return FactorTables(TREE, cell_units, peers, edges, np.empty((0, 3), np.int32))
+    return FactorTables(tree, cell_units, peers, edges, np.empty((0, 3), np.int32))
 
 
 def exact_marginals(support, combine):
@@ -41,13 +46,14 @@ def exact_marginals(support, combine):
     return marginals
 
 
-def run(support, **changes):
+def run(support, tree=TREE, iterations=80, **changes):
     supports = support[None].copy()
     beliefs = np.zeros((1, CELLS, SIZE))
     grids, outcome = np.zeros((1, CELLS), np.int8), np.zeros(1, np.int64)
-    config = BeliefPropagationConfig(iterations=80, check_every=0, **changes).as_numbers(SIZE)
+    config = BeliefPropagationConfig(iterations=iterations, check_every=0, **changes)
     made = np.zeros(1, np.int64)
-    propagate_batch(supports, tree_tables(), config, grids, beliefs, outcome, made)
+    numbers = config.as_numbers(SIZE)
+    propagate_batch(supports, tree_tables(tree), numbers, grids, beliefs, outcome, made)
     return beliefs[0], OUTCOMES[outcome[0]]
 
 
@@ -87,3 +93,17 @@ def test_decimation_keeps_what_it_has_decided():
     assert ((beliefs == 0) | (beliefs == 1)).all()
     for unit in TREE:
         assert (np.sort(beliefs[unit].argmax(1)) == np.arange(SIZE)).all()
+
+
+@pytest.mark.parametrize(("schedule", "is_free_of_order"), [("flooding", 6), ("serial-zeros", 2)])
+def test_only_flooding_takes_all_units_at_once(schedule, is_free_of_order):
+    """Three units pass a decided digit on: from unit 1 to 3 it takes flooding three iterations."""
+    support = np.ones((CELLS, SIZE), np.bool_)
+    support[:3] = np.eye(SIZE, dtype=np.bool_)[:3]  # so cell 3 has the last digit
+    support[4:6] = np.eye(SIZE, dtype=np.bool_)[:2]  # and cell 6 the third
+    support[7:9] = np.eye(SIZE, dtype=np.bool_)[:2]  # and cell 9 the last
+    decided = []
+    for order in permutations(range(len(TREE))):
+        beliefs, _ = run(support, TREE[list(order)], iterations=1, schedule=schedule)
+        decided.append(int((beliefs == 1).any(1).sum()))
+    assert decided.count(min(decided)) == is_free_of_order

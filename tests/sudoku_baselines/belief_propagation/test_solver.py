@@ -60,7 +60,12 @@ def test_sum_product_goes_on_where_arg_max_stops():
 
 
 def test_decimation_decides_puzzles_without_any_check():
-    settings = {"check_every": 0, "schedule": "flooding", "damping": 0.8, "placement_weight": 0.2}
+    settings = {
+        "check_every": 0,
+        "schedule": "serial-zeros",
+        "damping": 0.8,
+        "placement_weight": 0.2,
+    }
     undecided = solved_by(fractional_bp(iterations=60, **settings), TEST)
     decided = solved_by(
         fractional_bp(iterations=400, decimate_after=60, decimate_every=10, **settings), TEST
