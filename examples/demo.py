@@ -37,7 +37,7 @@ from sudoku_learning.recurrent import RecurrentConfig
 from sudoku_learning.training import OptimiserConfig, Training, free_folder
 
 FLOORS = ("masked-random", "naked-singles", "hidden-singles")
-SEED = 3  # with it the network solves nothing before training
+SEED = 3  # chosen because with it the network solves nothing before training
 LUCKIEST = 6  # of ten untrained networks, seeds 0 to 9
 ROUNDS = 256  # of messages each time it is asked, at most; while it trains, held-out games take 32
 
@@ -50,10 +50,11 @@ def main(argv=None):
         default=Path("runs/demo"),
         help="folder to write to; if it is taken, another one beside it",
     )
+    parser.add_argument("--seed", type=int, default=SEED, help="of the training; default: 3")
     parser.add_argument("--smoke", action="store_true", help="two iterations and few puzzles")
     options = parser.parse_args(argv)
     smoke, rounds = options.smoke, 16 if options.smoke else ROUNDS
-    config = configuration(free_folder(options.run), smoke)
+    config = configuration(free_folder(options.run), options.seed, smoke)
     torch.set_num_threads(1)  # more threads on a small network are slower
     console = Console()
     start = time.perf_counter(), time.process_time()
@@ -105,7 +106,7 @@ def main(argv=None):
 
     seconds, processor = time.perf_counter() - start[0], time.process_time() - start[1]
     figures = {
-        "seed": SEED,
+        "seed": options.seed,
         "processor seconds": {"training": round(training.seconds), "all": round(processor)},
         "minimal 9x9": figures_of(minimal),
         **{name: figures_of(results) for name, results in others.items()},
@@ -119,11 +120,11 @@ def main(argv=None):
     return minimal, others
 
 
-def configuration(run, smoke):
+def configuration(run, seed, smoke):
     """Return the configuration of the run: 4x4, then 9x9 too; 40 blanks, and more when it can."""
     config = ExpertIterationConfig(
         run=run,
-        seed=SEED,
+        seed=seed,
         iterations=18,
         extra_iterations=18,  # it goes on when the curriculum is finished
         games=32,
