@@ -72,8 +72,6 @@ METHODS: dict[str, Callable[[int], CountingSolver]] = {
     "eq. 5 + 3 rounds every 2nd": lambda n: bp_sinkhorn(iterations=n, sinkhorn_rounds=3),
     "eq. 5 + Sinkhorn every 2nd": lambda n: bp_sinkhorn(iterations=n),
     "eq. 5 + Sinkhorn every": lambda n: bp_sinkhorn(iterations=n, sinkhorn_every=1, check_every=1),
-    "+ serial zeros, sum-product": lambda n: sum_product(iterations=n, schedule="serial-zeros"),
-    "+ serial zeros, max-product": lambda n: max_product(iterations=n, schedule="serial-zeros"),
     "+ damping 0.5": lambda n: sum_product(iterations=n, damping=0.5),
     "+ residual schedule": lambda n: sum_product(iterations=n, schedule="residual"),
     "+ weights 0.45": lambda n: sum_product(iterations=n, weight=0.45),
@@ -85,6 +83,9 @@ METHODS: dict[str, Callable[[int], CountingSolver]] = {
         iterations=n, check_every=0, decimate_after=60, decimate_every=5, **SLOW
     ),
 }
+FLOODED = [  # they have a row with zeros that act at once, too
+    name for name in METHODS if name.startswith(("sum-", "max-", "eq. 5"))
+] + ["+ damping 0.5", "+ weights 0.45"]
 FIGURE = (
     "sum-product, arg-max",
     "sum-product, check",
@@ -144,6 +145,17 @@ def main(argv: Sequence[str] | None = None) -> None:
         draw(of_part(results.rows, "accuracy"), config, name)
 
 
+def with_serial_zeros(name: str) -> Callable[[int], CountingSolver]:
+    """Return one of `FLOODED` with the other schedule."""
+
+    def make(iterations: int) -> CountingSolver:
+        flooding = METHODS[name](iterations)
+        assert isinstance(flooding, BeliefPropagation)
+        return BeliefPropagation(flooding.config, schedule="serial-zeros")
+
+    return make
+
+
 def choose_puzzles(config: Config) -> PuzzleSet:
     if config.puzzles is not None:
         return read_puzzle_set(config.puzzles)
@@ -153,7 +165,8 @@ def choose_puzzles(config: Config) -> PuzzleSet:
 
 def accuracy(config: Config, chosen: PuzzleSet, puzzle_list: str, results: Results) -> None:
     limit = config.iterations
-    for name, make in METHODS.items():
+    serial = {f"{name}, serial zeros": with_serial_zeros(name) for name in FLOODED}
+    for name, make in (METHODS | serial).items():
         key = {"part": "accuracy", "puzzles": puzzle_list, "iterations": limit, "method": name}
         key["count"] = len(chosen)
         is_wanted = not config.methods or any(part in name for part in config.methods)
@@ -194,10 +207,10 @@ def contradictions(config: Config, chosen: PuzzleSet, puzzle_list: str, results:
     """Add one wrong given, legal by itself, to each puzzle: no solution is left."""
     spoilt = with_a_wrong_given(chosen, np.random.default_rng(config.seed))
     makers: dict[str, BeliefPropagation] = {
-        "sum-product": sum_product(),
-        "max-product": max_product(),
-        "eq. 5": sum_product(rule="polynomial"),
-        "sum-product with placements": sum_product(placement_weight=0.1),
+        "sum-product": sum_product(schedule="serial-zeros"),
+        "max-product": max_product(schedule="serial-zeros"),
+        "eq. 5": sum_product(rule="polynomial", schedule="serial-zeros"),
+        "sum-product with placements": sum_product(placement_weight=0.1, schedule="serial-zeros"),
         "fractional-bp": fractional_bp(),
     }
     for name, maker in makers.items():
