@@ -27,7 +27,7 @@ from sudoku_gym.compiler.jit import njit
 
 OUTCOMES = ("solved", "contradiction", "unsolved")
 VALID, CONTRADICTION, UNSOLVED = range(3)  # the same as numbers
-SCHEDULES = ("flooding", "serial-zeros", "residual")
+MESSAGE_SCHEDULES = ("flooding", "serial-zeros", "residual")
 FLOODING, SERIAL_ZEROS, RESIDUAL = range(3)
 CHECKS = ("solution-check", "cover-check", "arg-max")
 SOLUTION_CHECK, COVER_CHECK, ARG_MAX = range(3)

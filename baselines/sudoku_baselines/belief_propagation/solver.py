@@ -23,8 +23,8 @@ from sudoku_baselines.belief_propagation.engine import (
 )
 from sudoku_baselines.belief_propagation.passing import (
     CHECKS,
+    MESSAGE_SCHEDULES,
     OUTCOMES,
-    SCHEDULES,
     VALID,
     propagate_batch,
     sinkhorn_batch,
@@ -84,7 +84,7 @@ class BeliefPropagationConfig:
             )
         for name, known in (
             ("check", CHECKS),
-            ("schedule", SCHEDULES),
+            ("schedule", MESSAGE_SCHEDULES),
             ("rule", messages.RULES),
         ):
             if getattr(self, name) not in known:
@@ -98,7 +98,7 @@ class BeliefPropagationConfig:
             float(self.weight),
             float(self.placement_weight),
             float(self.damping),
-            SCHEDULES.index(self.schedule),
+            MESSAGE_SCHEDULES.index(self.schedule),
             self.sinkhorn_every,
             self.sinkhorn_rounds,
             self.check_every,
