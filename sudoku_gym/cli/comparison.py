@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from pathlib import Path
+from typing import Annotated, Literal
 
-import numpy as np
-from tyro.conf import Positional
+from tyro.conf import Positional, arg
 
-from sudoku_gym.cli.puzzle_arguments import (
-    BankOrFile,
-    Board,
-    Split,
-    geometry_named,
-    parse_blanks,
-    read_puzzles,
-)
-from sudoku_gym.cli.terminal import console, progress, table
-from sudoku_gym.evaluation import Evaluation, evaluate, tabulate, to_markdown
+from sudoku_gym.cli.puzzle_arguments import BankOrFile, Board, Split, geometry_named
+from sudoku_gym.cli.puzzle_list import PlaceInList, PuzzleList, select_puzzles
+from sudoku_gym.cli.terminal import OnProgress, console, progress, table
+from sudoku_gym.evaluation import Evaluation, tabulate
+from sudoku_gym.evaluation.leaderboard.identity import weights_checksum
+from sudoku_gym.evaluation.lists import ListFile, ListResults, ListRow, json_of_row, play_list
+from sudoku_gym.evaluation.tables import markdown_table, tabulate_cards, tabulate_groups
 from sudoku_gym.plugins import default_policies
-from sudoku_gym.policies import Policy, load_policy
-from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.puzzles.sources import BankSource
+from sudoku_gym.policies import Policy, load_policy, model_card_of
+from sudoku_gym.puzzles import files
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +31,9 @@ class _EvaluationOptions:
     board: Board = ""
     split: Split | None = None
     """Part of a bank; the test split if the bank has one."""
-    count: int | None = None
-    """Number of puzzles; all if not given. Without --blanks they are drawn without repetition."""
+    count: Annotated[int | None, arg(aliases=("--sample",))] = None
+    """Number of puzzles; all if not given. Without --blanks they are drawn without repetition. A
+    file is read part by part, so it may be of any length."""
     blanks: str = ""
     """Reveal cells until this many blanks are left: a number, or a range such as 30-40. Puzzles are
     then drawn with repetition: --count of them, or as many as the bank holds."""
@@ -51,60 +49,118 @@ class _EvaluationOptions:
     """Games played in parallel."""
     format: Literal["table", "markdown", "json"] = "table"
     """Output format."""
+    out: str = ""
+    """A .json file for the results, by source and by rating too, and what must stand beside them. A
+    run that was stopped goes on where it was."""
+    leave_out_training: bool = False
+    """Leave out puzzles that a training split of a bank holds up to symmetry, and count them."""
     trust: bool = False
     """Allow checkpoints to load and run arbitrary code."""
 
-    def select_puzzles(self) -> PuzzleSet:
-        """Return the puzzles to play."""
-        whole = read_puzzles(self.puzzles, self.split, geometry_named(self.board))
-        count = len(whole) if self.count is None else self.count
-        if count < 1:
-            raise ValueError(f"count must be at least 1, not {count}")
-        rng = np.random.default_rng(self.seed)
-        if self.blanks:
-            drawn = BankSource(whole).sample(count, parse_blanks(self.blanks), rng)
-            return PuzzleSet(*drawn, whole.geometry, whole.name, whole.split)
-        if count > len(whole):
-            raise ValueError(f"count {count}: {whole.name} ({whole.split}) has {len(whole)}")
-        return whole[rng.permutation(len(whole))[:count]] if self.count else whole
+    def __post_init__(self) -> None:
+        if self.out and not self.out.endswith(".json"):
+            raise ValueError(f"--out {self.out}: results are written to a file that ends in .json")
+        if self.out and not Path(self.out).parent.is_dir():
+            raise ValueError(f"--out {self.out}: there is no folder {Path(self.out).parent}")
 
-    def play(self, policies: dict[str, Policy], puzzles: PuzzleSet) -> dict[str, Evaluation]:
-        """Evaluate policies under the options."""
+    def run(self) -> int:
+        """Play, print and write."""
+        names = self._policy_names()
+        policies = {name: load_policy(name, trust=self.trust) for name in names}
+        chosen = select_puzzles(
+            self.puzzles,
+            self.split,
+            geometry_named(self.board),
+            self.count,
+            self.blanks,
+            self.seed,
+            leave_out_training=self.leave_out_training,
+        )
+        file = ListFile(Path(self.out) if self.out else None, self._identity())
         results = {}
-        with progress(list(policies)) as start:
+        with progress([*names]) as start:
             for name, policy in policies.items():
-                results[name] = evaluate(
-                    policy,
-                    puzzles,
-                    seed=self.seed,
-                    actions=self.actions,
-                    erase=self.erase,
-                    max_steps=self.max_steps,
-                    batch_size=self.batch_size,
-                    on_progress=start(name),
-                )
-        return results
+                results[name] = self._play(name, policy, chosen, file, start(name))
+        self._show(results, chosen, file.results)
+        return 0
 
-    def show(self, results: dict[str, Evaluation], puzzles: PuzzleSet) -> None:
-        """Print the results."""
-        title = self._title(puzzles)
+    def _policy_names(self) -> Sequence[str]:
+        raise NotImplementedError
+
+    def _play(
+        self, name: str, policy: Policy, chosen: PuzzleList, file: ListFile, on_progress: OnProgress
+    ) -> Evaluation:
+        """Let a policy play what the file lacks."""
+        options = {
+            "seed": self.seed,
+            "actions": self.actions,
+            "erase": self.erase,
+            "max_steps": self.max_steps,
+        }
+        new = ListRow(name, {**options, "batch_size": self.batch_size}, weights_checksum(name))
+        new.card = model_card_of(policy)
+        row, place = file.begin(new), PlaceInList()
+
+        def on_part() -> None:
+            file.results.left_out = chosen.left_out
+            file.write()
+
+        return play_list(
+            policy,
+            chosen.parts(self.batch_size, place),
+            row,
+            on_part=on_part,
+            on_progress=lambda share: on_progress(place.start + place.length * share),
+            **options,
+        )
+
+    def _identity(self) -> dict[str, bool | int | str | None]:
+        """Return which list is played, for a file of results; the folder of a file is left out."""
+        is_file = self.puzzles.endswith(files.SUFFIXES)
+        return {
+            "name": Path(self.puzzles).name if is_file else self.puzzles,
+            "split": self.split,
+            "count": self.count,
+            "blanks": self.blanks,
+            "seed": self.seed,
+            "leave_out_training": self.leave_out_training,
+        }
+
+    def _show(
+        self, results: dict[str, Evaluation], chosen: PuzzleList, played: ListResults
+    ) -> None:
+        """Print the results, and what must stand beside them."""
+        rows = {row.policy: row for row in played.rows if row.policy in results}
         if self.format == "json":
-            print(
-                json.dumps({name: result.to_dict() for name, result in results.items()}, indent=2)
-            )
-        elif self.format == "markdown":
-            print(f"{title}\n\n{to_markdown(results)}")
-        else:
-            console().print(table(*tabulate(results), title))
+            found = {
+                name: result.to_dict() | json_of_row(rows[name]) for name, result in results.items()
+            }
+            print(json.dumps(found, indent=2))
+            return
+        title = self._title(chosen, len(next(iter(results.values())).solved))
+        tables = {title: tabulate(results)}
+        if any(row.by_source or row.by_rating for row in rows.values()) or self.out:
+            tables |= {
+                "By source": tabulate_groups({n: row.by_source for n, row in rows.items()}),
+                "By rating": tabulate_groups({n: row.by_rating for n, row in rows.items()}),
+                "What stands beside it": tabulate_cards(rows),
+            }
+        for heading, (heads, cells) in tables.items():
+            if cells and self.format == "markdown":
+                print(f"{heading}\n\n{markdown_table(heads, cells)}\n")
+            elif cells:
+                console().print(table(heads, cells, heading))
 
-    def _title(self, puzzles: PuzzleSet) -> str:
+    def _title(self, chosen: PuzzleList, count: int) -> str:
         """Return the name and number of the puzzles, and whether they are held out."""
-        parts = [f"{puzzles.name}, {puzzles.split}", f"{len(puzzles):,} puzzles"]
+        parts = [f"{chosen.name}, {chosen.split}", f"{count:,} puzzles"]
         parts += [f"{self.blanks} blanks"] if self.blanks else []
-        if puzzles.split in ("validation", "test"):
+        if chosen.left_out is not None:
+            parts.append(f"{chosen.left_out} left out")
+        if chosen.split in ("validation", "test"):
             # For sizes below 9x9, revealed test puzzles may also be contained in a training puzzle,
             # so only puzzles as stored count as held out.
-            held_out = not self.blanks or puzzles.geometry.size >= 9
+            held_out = not self.blanks or (chosen.geometry is None or chosen.geometry.size >= 9)
             parts.append("held out" if held_out else "in distribution")
         return ", ".join([*parts, f"seed {self.seed}"])
 
@@ -117,12 +173,8 @@ class Evaluate(_EvaluationOptions):
     """A policy's name (see `sudoku-gym info`), module:attribute, or the folder of a checkpoint;
     with options, if any, as in 'dlx?node_limit=1000&item_rule=fewest'."""
 
-    def run(self) -> int:
-        """Evaluate and print."""
-        policy = load_policy(self.policy, trust=self.trust)
-        puzzles = self.select_puzzles()
-        self.show(self.play({self.policy: policy}, puzzles), puzzles)
-        return 0
+    def _policy_names(self) -> Sequence[str]:
+        return [self.policy]
 
 
 @dataclass(frozen=True)
@@ -135,11 +187,7 @@ class Compare(_EvaluationOptions):
     """Names, module:attribute, or folders of checkpoints, each with options, if any, as in
     'calphazero?simulations=64'."""
 
-    def run(self) -> int:
-        """Evaluate all and print."""
+    def _policy_names(self) -> Sequence[str]:
         if not self.policies:
             raise ValueError("no policy to compare: name some (`sudoku-gym info` lists them)")
-        policies = {name: load_policy(name, trust=self.trust) for name in self.policies}
-        puzzles = self.select_puzzles()
-        self.show(self.play(policies, puzzles), puzzles)
-        return 0
+        return self.policies

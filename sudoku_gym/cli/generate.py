@@ -92,18 +92,7 @@ class Generate:
             batch = self._any(geometry, rng, max(self.count, 16))
             matching.append(batch[batch.grades == grade])
             number, tried = number + len(matching[-1]), tried + len(batch)
-        return _joined(matching)[: self.count]
-
-
-def _joined(parts: list[PuzzleSet]) -> PuzzleSet:
-    return PuzzleSet(
-        np.concatenate([part.puzzles for part in parts]),
-        np.concatenate([part.solutions for part in parts]),
-        parts[0].geometry,
-        parts[0].name,
-        grades=np.concatenate([part.grades for part in parts]),
-        minimal=np.concatenate([part.minimal for part in parts]),
-    )
+        return PuzzleSet.join(matching)[: self.count]
 
 
 def _span(puzzles: PuzzleSet) -> str:

@@ -143,6 +143,7 @@ def evaluate(
     erase: bool = False,
     max_steps: int | None = None,
     batch_size: int = 1024,
+    first_batch: int = 0,
     on_progress: Callable[[float], None] | None = None,
 ) -> Evaluation:
     """Let a policy play each puzzle once.
@@ -160,6 +161,8 @@ def evaluate(
         max_steps: moves after which a game ends; None for the limit of the environment.
         batch_size: number of games played in parallel. Random policies may play differently with
             another batch size.
+        first_batch: the number of the first batch, for a list that is played part by part: batch
+            number i has the same generator in whatever part it is.
         on_progress: called after each move with the share of all blanks that are filled or no
             longer matter, 0 to 1.
 
@@ -174,7 +177,8 @@ def evaluate(
     options = EnvOptions(source, actions=actions, erase=erase, max_episode_steps=max_steps)
     starts = range(0, len(boards), batch_size)
     games = []
-    for start, rng in zip(starts, np.random.default_rng(seed).spawn(len(starts)), strict=True):
+    for number, start in enumerate(starts, start=first_batch):
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,)))
         batch = boards[start : start + batch_size]
 
         def report(share: float, start: int = start, count: int = len(batch)) -> None:
@@ -194,6 +198,22 @@ def evaluate(
         convergence=_join([game.convergence for game in games]),
         orbits=orbits,
         seed=seed,
+    )
+
+
+def join_evaluations(parts: Sequence[Evaluation]) -> Evaluation:
+    """Return the results on all puzzles of one policy's parts, at least one part."""
+    counts = [len(part.solved) for part in parts]
+    fractions = [part.constraint_fraction for part in parts]
+    return Evaluation(
+        solved=np.concatenate([part.solved for part in parts]),
+        constraint_fraction=float(np.average(fractions, weights=counts)),
+        illegal=sum(part.illegal for part in parts),
+        seconds=sum(part.seconds for part in parts),
+        processor_seconds=sum(part.processor_seconds for part in parts),
+        convergence=_join([part.convergence for part in parts]),
+        orbits=np.concatenate([part.orbits for part in parts]),
+        seed=parts[0].seed,
     )
 
 

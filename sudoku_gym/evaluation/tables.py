@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from sudoku_gym.evaluation.games import Evaluation, percent
+from sudoku_gym.evaluation.lists import ListRow, Share
+
+Table: TypeAlias = tuple[list[str], list[list[str]]]  # the heads, and the cells of rows
 
 
-def tabulate(results: Mapping[str, Evaluation]) -> tuple[list[str], list[list[str]]]:
+def tabulate(results: Mapping[str, Evaluation]) -> Table:
     """Format a comparison as the heads of columns and the cells of rows.
 
     Columns that would say nothing are left out: those of orbits unless each holds several puzzles,
@@ -32,6 +36,33 @@ def tabulate(results: Mapping[str, Evaluation]) -> tuple[list[str], list[list[st
     return list(columns), [list(row) for row in zip(*columns.values(), strict=True)]
 
 
+def tabulate_groups(groups: Mapping[str, Mapping[str, Share]]) -> Table:
+    """Format the shares of groups of puzzles: a row a group, a column a policy."""
+    counts = {name: share.count for shares in groups.values() for name, share in shares.items()}
+    rows = [
+        [name, f"{count:,}", *(_share(shares.get(name)) for shares in groups.values())]
+        for name, count in counts.items()
+    ]
+    return ["puzzles of", "count", *groups], rows
+
+
+def tabulate_cards(rows: Mapping[str, ListRow]) -> Table:
+    """Format what must stand beside the figures of policies; a row a policy."""
+    heads = ["policy", "class", "weights", "solutions shown", "play", "restarts"]
+    heads += ["rounds", "processor time", "seed"]
+    cells = []
+    for name, row in rows.items():
+        about = ["-"] * 5
+        if card := row.card:
+            sees = "sees the constraints" if card.sees == "constraints" else "sees only the grid"
+            numbers = f"{card.weights:,}", f"{card.solutions:,}" if card.solutions else "none"
+            about = [sees, *numbers, card.play, str(card.restarts)]
+        rounds = "-" if row.rounds is None else f"{row.rounds:,.0f}"
+        seconds = row.processor_seconds / max(row.all.count, 1)
+        cells.append([name, *about, rounds, _time(seconds), str(row.options["seed"])])
+    return heads, cells
+
+
 def to_markdown(results: Mapping[str, Evaluation]) -> str:
     """Format a comparison as a Markdown table that also reads well as plain text."""
     return markdown_table(*tabulate(results))
@@ -49,6 +80,12 @@ def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]], names: i
         )
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _share(share: Share | None) -> str:
+    if share is None:
+        return "-"
+    return f"{percent(share.solved / share.count)} ({share.low:.1f} to {share.high:.1f})"
 
 
 def _range(interval: tuple[float, float]) -> str:

@@ -1,6 +1,7 @@
 """Policies, solvers and predictors: protocols, adapters, and how one is found by name."""
 
 from sudoku_gym.policies.loading import load_policy, load_solver
+from sudoku_gym.policies.model_card import ModelCard, model_card_of
 from sudoku_gym.policies.protocols import (
     CompleteSolver,
     Convergence,
@@ -14,6 +15,7 @@ from sudoku_gym.policies.protocols import (
 __all__ = [
     "CompleteSolver",
     "Convergence",
+    "ModelCard",
     "Policy",
     "Predictor",
     "PredictorPolicy",
@@ -21,4 +23,5 @@ __all__ = [
     "SolverPolicy",
     "load_policy",
     "load_solver",
+    "model_card_of",
 ]

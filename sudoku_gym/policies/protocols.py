@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.policies.model_card import ModelCard, model_card_of
 
 if TYPE_CHECKING:  # the solver's kernels take a while to import
     from sudoku_gym.solver import FoundSolutions
@@ -118,6 +119,11 @@ class SolverPolicy:
         self.unsolved: NDArray[np.bool_] = np.zeros(0, np.bool_)
         self._placements: NDArray[np.int64] = np.zeros((0, 0), np.int64)
 
+    @property
+    def model_card(self) -> ModelCard | None:
+        """That of the solver, if it has one."""
+        return model_card_of(self.solver)
+
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
     ) -> None:
@@ -170,6 +176,14 @@ class PredictorPolicy:
         self.convergence: Convergence | None = None
         self._geometry: Geometry | None = None
         self._predictions: NDArray[np.floating[Any]] = np.zeros((0, 0, 0))
+
+    @property
+    def model_card(self) -> ModelCard | None:
+        """That of the predictor, if it has one, with the mode of play."""
+        card = model_card_of(self.predictor)
+        play: Literal["one shot", "sequential"]
+        play = "one shot" if self.mode == "one-shot" else "sequential"
+        return None if card is None else replace(card, play=play)
 
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator

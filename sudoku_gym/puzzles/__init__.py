@@ -4,7 +4,7 @@ from sudoku_gym.puzzles.banks import NAMES, SPLITS, load
 from sudoku_gym.puzzles.difficulty import GRADES, candidates_after, grade
 from sudoku_gym.puzzles.generator import generate, random_grids
 from sudoku_gym.puzzles.hardening import harden
-from sudoku_gym.puzzles.orbits import find_in_splits, same_orbit
+from sudoku_gym.puzzles.orbits import find_in_splits, find_in_training, same_orbit
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.rating import rate
 
@@ -15,6 +15,7 @@ __all__ = [
     "PuzzleSet",
     "candidates_after",
     "find_in_splits",
+    "find_in_training",
     "generate",
     "grade",
     "harden",

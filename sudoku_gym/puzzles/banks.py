@@ -28,6 +28,8 @@ VARIANTS = {"x9x9": sudoku_x, "windows9x9": windows, "jigsaw9x9": jigsaw, "latin
 NAMES = ("4x4", "6x6", "9x9", "9x9-hard", "16x16", "25x25", *VARIANTS, "named")
 """The banks that `load` knows."""
 
+SPLIT_NAMES = tuple(name for name in NAMES if name != "named")  # those that have splits
+
 
 def load(name: str, split: str = "all") -> PuzzleSet:
     """Load a bank of `NAMES`, or one split of it, in arrays of your own.
@@ -56,8 +58,10 @@ def orbits_of(name: str) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np
     Raises:
         ValueError: if there is no such bank or it has no splits.
     """
-    if name not in NAMES or name == "named":
-        raise ValueError(f"no bank with splits is called {name!r}: use one of {NAMES[:-1]}")
+    if name not in SPLIT_NAMES:
+        raise ValueError(
+            f"no bank with splits is called {name!r}: use one of {', '.join(SPLIT_NAMES)}"
+        )
     whole, splits, keys = _bank(name)
     first = np.unique(whole.orbits, return_index=True)[1]
     by_solution = whole.geometry.size >= SPLIT_BY_SOLUTION

@@ -7,6 +7,7 @@ CSV may have the headers of the public lists (`quizzes,solutions`, `puzzle,solut
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -57,12 +58,51 @@ def read_puzzle_set(
     parts = list(stream_puzzle_sets(path, geometry, on_bad_row=on_bad_row, check=check))
     if not parts:
         raise ValueError(f"{path}: no puzzle found; give one a line, 0 or . for a blank")
-    return PuzzleSet(
-        np.concatenate([part.puzzles for part in parts]),
-        np.concatenate([part.solutions for part in parts]),
-        parts[0].geometry,
-        str(path),
-    )
+    return PuzzleSet.join(parts)
+
+
+def draw_puzzle_set(
+    path: str | Path,
+    count: int,
+    rng: np.random.Generator,
+    geometry: Geometry | None = None,
+    *,
+    on_bad_row: OnBadRow = "raise",
+    on_progress: Callable[[float], None] | None = None,
+) -> PuzzleSet:
+    """Draw puzzles of a file without repetition, in the order of the file.
+
+    The file is read once, and no more of it is kept than is drawn. Only the drawn puzzles are
+    proven to have exactly one solution.
+
+    Args:
+        path: as in `read_puzzle_set`, as `geometry` and `on_bad_row` are.
+        count: number of puzzles.
+        rng: draws one number for each row.
+        geometry: the boards' shape.
+        on_bad_row: what happens at a bad row.
+        on_progress: called with the share of the file that is read, 0 to 1.
+
+    Raises:
+        ValueError: as `read_puzzle_set`, or if the file has fewer puzzles, or one that is drawn
+            has not exactly one solution.
+    """
+    if count < 1:
+        raise ValueError(f"count must be at least 1, not {count}")
+    given, kept, keys, total = geometry, list[PuzzleSet](), np.empty(0), 0
+    for part in stream_puzzle_sets(
+        path, given, on_bad_row=on_bad_row, check=False, on_progress=on_progress
+    ):
+        total += len(part)
+        keys = np.append(keys, rng.random(len(part)))
+        kept.append(part)
+        pool = PuzzleSet.join(kept)
+        chosen = np.sort(np.argsort(keys, kind="stable")[:count])
+        kept, keys = [pool[chosen]], keys[chosen]
+    if total < count:
+        raise ValueError(f"count {count}: {path} has {total} puzzles")
+    kept[0].check()
+    return kept[0]
 
 
 def stream_puzzle_sets(
@@ -72,15 +112,28 @@ def stream_puzzle_sets(
     on_bad_row: OnBadRow = "raise",
     check: bool = True,
     chunk: int = PUZZLES_PER_CHUNK,
+    on_progress: Callable[[float], None] | None = None,
 ) -> Iterator[PuzzleSet]:
-    """Read a file in parts of at most `chunk` puzzles; see `read_puzzle_set` for the rest."""
+    """Read a file in parts of at most `chunk` puzzles; see `read_puzzle_set` for the rest.
+
+    `on_progress` is called before each part with the share of the file that is read with it.
+    """
     path, skipped = _with_known_suffix(path), list[str]()
     complain = _complaint(path, on_bad_row, skipped)
     hint = "" if geometry else "; if it belongs to a variant, give its geometry (--board)"
     for rows in read_rows(path, geometry, chunk, complain):
         proven = _proven(rows, complain, check, hint)
+        if on_progress is not None:
+            on_progress(rows.share)
         if len(proven.lines):
-            yield PuzzleSet(proven.puzzles, proven.solutions, proven.geometry, str(path))
+            yield PuzzleSet(
+                proven.puzzles,
+                proven.solutions,
+                proven.geometry,
+                str(path),
+                ratings=proven.ratings,
+                sources=proven.sources,
+            )
     _warn(skipped)
 
 
@@ -111,8 +164,9 @@ def stream_boards(
 def write_puzzle_set(path: str | Path, puzzle_set: PuzzleSet) -> None:
     """Write a file that `read_puzzle_set` understands, atomically.
 
-    `.txt` holds the puzzles alone, `.csv` puzzle, solution and grade, `.npz` all arrays but the
-    orbits, which mean nothing outside their bank.
+    `.txt` holds the puzzles alone; `.csv` puzzle, solution and grade, or `source,question,answer,
+    rating` where a rating or a source is known; `.npz` puzzles, solutions, grades and what is
+    minimal. Orbits mean nothing outside their bank.
 
     Raises:
         ValueError: as `check_target`.
@@ -167,16 +221,31 @@ def _with_known_suffix(path: str | Path) -> Path:
 
 
 def _lines(puzzle_set: PuzzleSet, with_solutions: bool) -> Iterator[bytes]:
+    is_rated = bool((puzzle_set.ratings >= 0).any() or (puzzle_set.sources != "").any())
     if with_solutions:
-        yield b"puzzle,solution,grade\n"
+        yield b"source,question,answer,rating\n" if is_rated else b"puzzle,solution,grade\n"
     names = np.array([*GRADES, ""], "S")  # NOT_KNOWN, -1, is the last
     for start in range(0, len(puzzle_set), PUZZLES_PER_CHUNK):
         part = slice(start, start + PUZZLES_PER_CHUNK)
         columns = [board.to_lines(puzzle_set.puzzles[part])]
         if with_solutions:
             columns.append(board.to_lines(puzzle_set.solutions[part]))
-            columns.append(names[puzzle_set.grades[part]])
+            if is_rated:
+                columns.insert(0, _source_texts(puzzle_set.sources[part]))
+                columns.append(_rating_texts(puzzle_set.ratings[part]))
+            else:
+                columns.append(names[puzzle_set.grades[part]])
         yield join_columns(columns)
+
+
+def _rating_texts(ratings: NDArray[np.int32]) -> NDArray[np.bytes_]:
+    return np.where(ratings >= 0, ratings.astype("S11"), b"")
+
+
+def _source_texts(sources: NDArray[np.str_]) -> NDArray[np.bytes_]:
+    """Return the sources in ASCII, without what a CSV file would have to quote."""
+    plain = [re.sub(r'[^\x21-\x7e]|[",]', "_", source) for source in sources.tolist()]
+    return np.array(plain, "S")
 
 
 def _complaint(path: Path, on_bad_row: OnBadRow, skipped: list[str]) -> OnProblem:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +14,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.difficulty import GRADES
 
 NOT_KNOWN = -1
+COLUMNS = ("puzzles", "solutions", "grades", "orbits", "minimal", "ratings", "sources")
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +41,10 @@ class PuzzleSet:
     orbits: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
     # [M], True where no given can be taken away; False also means 'not known'
     minimal: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
+    # [M], how hard a list says each puzzle is, say in backtracks of its solver; -1 where unknown
+    ratings: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    # [M], where a list says each puzzle comes from; empty where unknown
+    sources: NDArray[np.str_] = field(default_factory=lambda: np.empty(0, np.str_))
 
     def __post_init__(self) -> None:
         if not isinstance(self.geometry, Geometry):
@@ -60,6 +67,8 @@ class PuzzleSet:
         self._complete("grades", np.int8, NOT_KNOWN, len(GRADES) - 1)
         self._complete("orbits", np.int32, NOT_KNOWN, np.iinfo(np.int32).max)
         self._complete("minimal", np.bool_, 0, 1)
+        self._complete("ratings", np.int32, NOT_KNOWN, np.iinfo(np.int32).max)
+        self._complete_sources()
 
     def _checked_boards(self, name: str) -> NDArray[np.int8]:
         try:
@@ -85,6 +94,17 @@ class PuzzleSet:
             )
         object.__setattr__(self, name, column.astype(dtype, copy=False))
 
+    def _complete_sources(self) -> None:
+        sources = np.asarray(self.sources)
+        if sources.shape == (0,):
+            sources = np.full(len(self.puzzles), "")
+        if sources.shape != (len(self.puzzles),) or sources.dtype.kind != "U":
+            raise ValueError(
+                f"{self.name}: sources must be str [{len(self.puzzles)}], not {sources.dtype} "
+                f"{list(sources.shape)}"
+            )
+        object.__setattr__(self, "sources", sources)
+
     def __len__(self) -> int:
         return len(self.puzzles)
 
@@ -94,8 +114,7 @@ class PuzzleSet:
                 f"a PuzzleSet is cut with a slice or an array: use [{index}:{index + 1}] for a set "
                 f"of one, or .puzzles[{index}] for the board"
             )
-        columns = ("puzzles", "solutions", "grades", "orbits", "minimal")
-        return replace(self, **{name: getattr(self, name)[index] for name in columns})
+        return replace(self, **{name: getattr(self, name)[index] for name in COLUMNS})
 
     @property
     def blanks(self) -> NDArray[np.int64]:
@@ -117,6 +136,13 @@ class PuzzleSet:
         for index in np.flatnonzero(counts != 1)[:1]:
             found = "several solutions" if counts[index] == 2 else "a search too long to finish"
             raise ValueError(f"{self.name}: puzzle {index} has {found}; drop or repair it")
+
+    @staticmethod
+    def join(parts: Sequence[PuzzleSet]) -> PuzzleSet:
+        """Return the puzzles of all parts, at least one; name and split are those of the first."""
+        columns = {name: [getattr(part, name) for part in parts] for name in COLUMNS}
+        joined: dict[str, Any] = {name: np.concatenate(each) for name, each in columns.items()}
+        return replace(parts[0], **joined)
 
     def __repr__(self) -> str:
         return f"PuzzleSet({self.name}, {self.split}, {len(self)} puzzles, {self.geometry.name})"

@@ -17,15 +17,37 @@ from numpy.typing import NDArray
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.puzzles import npz
+from sudoku_gym.puzzles.puzzle_set import NOT_KNOWN
 from sudoku_gym.storage.reading import open_text
 
 OnProblem: TypeAlias = Callable[[int, str], None]  # takes a line's number and what is wrong
-_Row: TypeAlias = tuple[int, str, str]  # line, puzzle, solution
+
+
+class _Row(NamedTuple):
+    line: int
+    puzzle: str
+    solution: str = ""
+    source: str = ""
+    rating: str = ""
+
+
+class _Columns(NamedTuple):
+    """Where a CSV file has what; None where it has no such column."""
+
+    puzzle: int
+    solution: int | None = None
+    source: int | None = None
+    rating: int | None = None
+
 
 _PUZZLE_HEADERS = ("puzzle", "puzzles", "quiz", "quizzes", "question", "sudoku")
 _SOLUTION_HEADERS = ("solution", "solutions", "answer")
+_SOURCE_HEADER = "source"
+_RATING_HEADER = "rating"
 _LONGEST_LINE = 100_000  # characters; a file without line breaks is never read as a whole
 _MOST_EMPTY = 1_000_000  # lines without a puzzle on end
+_LONGEST_RATING = 9  # digits
+_LONGEST_SOURCE = 100  # characters
 _NO_DIGIT = 255
 _codes = np.full(256, _NO_DIGIT, np.uint8)
 for _digit, _symbol in enumerate(board.SYMBOLS):
@@ -41,12 +63,19 @@ class PuzzleRows(NamedTuple):
     lines: NDArray[np.int64]  # [B], their numbers in the file, from 1
     puzzles: NDArray[np.int8]  # [B, N, N]
     solutions: NDArray[np.int8]  # [B, N, N], zeros where none is stored
+    ratings: NDArray[np.int32]  # [B], NOT_KNOWN where none is stored
+    sources: NDArray[np.str_]  # [B], empty where none is stored
     share: float  # of the file that is read with these rows, 0 to 1; 0 for a pipe
 
     def take(self, index: slice | NDArray[np.bool_]) -> PuzzleRows:
         """Return some of the rows."""
-        arrays = (self.lines[index], self.puzzles[index], self.solutions[index])
-        return PuzzleRows(self.geometry, *arrays, self.share)
+        return self._replace(
+            lines=self.lines[index],
+            puzzles=self.puzzles[index],
+            solutions=self.solutions[index],
+            ratings=self.ratings[index],
+            sources=self.sources[index],
+        )
 
 
 def read_rows(
@@ -90,10 +119,10 @@ def _read_text(
         lines = _lines(path, text)
         rows = _csv_rows(lines, on_problem, solution_headers) if is_csv else _text_rows(lines)
         while batch := list(islice(rows, chunk)):
-            geometry = geometry or _first_geometry(puzzle for _, puzzle, _ in batch)
+            geometry = geometry or _first_geometry(row.puzzle for row in batch)
             if geometry is None:
                 for row in batch:
-                    on_problem(row[0], _problem(row, None))
+                    on_problem(row.line, _problem(row, None))
                 continue
             share = min(text.buffer.tell() / size, 1.0) if size else 0.0
             yield _parse(batch, geometry, on_problem, share)
@@ -118,14 +147,14 @@ def _lines(path: Path, text: TextIO) -> Iterator[str]:
 def _text_rows(lines: Iterable[str]) -> Iterator[_Row]:
     for number, line in enumerate(lines, start=1):
         if (puzzle := line.strip()) and not puzzle.startswith("#"):
-            yield number, puzzle, ""
+            yield _Row(number, puzzle)
 
 
 def _csv_rows(
     lines: Iterable[str], on_problem: OnProblem, solution_headers: Sequence[str]
 ) -> Iterator[_Row]:
     reader = csv.reader(lines)
-    columns: tuple[int, int | None] | None = None
+    columns: _Columns | None = None
     while True:
         try:
             fields = next(reader)
@@ -140,22 +169,24 @@ def _csv_rows(
             columns, is_header = _columns(fields, solution_headers)
             if is_header:
                 continue
-        puzzle, solution = (
-            fields[i].strip() if i is not None and i < len(fields) else "" for i in columns
+        yield _Row(
+            reader.line_num,
+            *(fields[i].strip() if i is not None and i < len(fields) else "" for i in columns),
         )
-        yield reader.line_num, puzzle, solution
 
 
-def _columns(
-    fields: Sequence[str], solution_headers: Sequence[str]
-) -> tuple[tuple[int, int | None], bool]:
-    """Return the columns of puzzle and solution, and whether `fields` is a header."""
+def _columns(fields: Sequence[str], solution_headers: Sequence[str]) -> tuple[_Columns, bool]:
+    """Return what stands where, and whether `fields` is a header."""
     names = [field.strip().lower() for field in fields]
-    puzzle = next((names.index(name) for name in _PUZZLE_HEADERS if name in names), None)
+
+    def place(headers: Sequence[str]) -> int | None:
+        return next((names.index(name) for name in headers if name in names), None)
+
+    puzzle = place(_PUZZLE_HEADERS)
     if puzzle is None:
-        return (0, 1 if solution_headers else None), False
-    solution = next((names.index(name) for name in solution_headers if name in names), None)
-    return (puzzle, solution), True
+        return _Columns(0, 1 if solution_headers else None), False
+    others = (place(heads) for heads in (solution_headers, [_SOURCE_HEADER], [_RATING_HEADER]))
+    return _Columns(puzzle, *others), True
 
 
 def _first_geometry(texts: Iterable[str]) -> Geometry | None:
@@ -167,29 +198,46 @@ def _first_geometry(texts: Iterable[str]) -> Geometry | None:
 
 def _problem(row: _Row, geometry: Geometry | None) -> str:
     try:
-        for text in row[1:]:
+        for text in (row.puzzle, row.solution):
             board.parse(text, geometry)
     except ValueError as error:
         return str(error)
     return "no board"
 
 
+def _rating(text: str) -> int:
+    """Return a rating, `NOT_KNOWN` for an empty text; ValueError if it is no such number."""
+    if not text:
+        return NOT_KNOWN
+    if len(text) > _LONGEST_RATING or not (text.isascii() and text.isdigit()):
+        raise ValueError(f"the rating {text[:40]!r} is no whole number below 10^{_LONGEST_RATING}")
+    return int(text)
+
+
 def _parse(
     rows: Sequence[_Row], geometry: Geometry, on_problem: OnProblem, share: float
 ) -> PuzzleRows:
-    puzzles = _digits([puzzle for _, puzzle, _ in rows], geometry)
-    if any(solution for _, _, solution in rows):
+    puzzles = _digits([row.puzzle for row in rows], geometry)
+    if any(row.solution for row in rows):
         blank = "." * geometry.num_cells
-        solutions = _digits([solution or blank for _, _, solution in rows], geometry)
+        solutions = _digits([row.solution or blank for row in rows], geometry)
     else:
         solutions = np.zeros_like(puzzles)
     good = np.ones(len(rows), np.bool_)
     wrong = (puzzles[:, 0, 0] < 0) | (solutions[:, 0, 0] < 0)
     for index in map(int, np.flatnonzero(wrong)):
         good[index] = False
-        on_problem(rows[index][0], _problem(rows[index], geometry))
-    lines = np.array([line for line, _, _ in rows])
-    return PuzzleRows(geometry, lines, puzzles, solutions, share).take(good)
+        on_problem(rows[index].line, _problem(rows[index], geometry))
+    ratings = np.full(len(rows), NOT_KNOWN, np.int32)
+    for index in map(int, np.flatnonzero(good)):
+        try:
+            ratings[index] = _rating(rows[index].rating)
+        except ValueError as error:
+            good[index] = False
+            on_problem(rows[index].line, str(error))
+    lines = np.array([row.line for row in rows])
+    sources = np.array([row.source[:_LONGEST_SOURCE] for row in rows], np.str_)
+    return PuzzleRows(geometry, lines, puzzles, solutions, ratings, sources, share).take(good)
 
 
 def _digits(texts: Sequence[str], geometry: Geometry) -> NDArray[np.int8]:
@@ -227,4 +275,6 @@ def _read_npz(
         in_range = np.logical_and.reduce((puzzles >= 0) & (puzzles <= geometry.size), axis=(1, 2))
         for line in lines[~in_range]:
             on_problem(int(line), f"a value is no digit of a {geometry.name} board")
-        yield PuzzleRows(geometry, lines, puzzles, solutions, share).take(in_range)
+        no_ratings = np.full(len(lines), NOT_KNOWN, np.int32)
+        columns = (lines, puzzles, solutions, no_ratings, np.full(len(lines), ""))
+        yield PuzzleRows(geometry, *columns, share).take(in_range)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from sudoku_agents.alphazero.search import Evaluator, SearchConfig, SearchOutput, tree_search
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.policies import ModelCard
 from sudoku_learning.networks import NO_RESTARTS, Network, NetworkPolicy, Restarts, evaluate_boards
 
 
@@ -39,6 +40,13 @@ class AlphaZeroPolicy(NetworkPolicy):
         self.search_config = search_config
         self.most_visited = most_visited
         self.last_search: SearchOutput | None = None
+
+    @property
+    def model_card(self) -> ModelCard:
+        """What stands beside its figures."""
+        if self.search_config is None:
+            return super().model_card
+        return self.network.model_card("search")
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Choose a placement for each board: the next queued one, else what `choose` returns."""

@@ -12,6 +12,7 @@ from sudoku_agents.retry_search.retry_search import (
     retry_search,
 )
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.policies import ModelCard
 from sudoku_learning.networks import Network, evaluate_boards
 
 
@@ -21,6 +22,11 @@ class RetrySolver:
     def __init__(self, network: Network, config: RetryConfig) -> None:
         self.network = network.eval()
         self.config = config
+
+    @property
+    def model_card(self) -> ModelCard:
+        """What stands beside its figures."""
+        return self.network.model_card("search")
 
     def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
         """Return completed boards, int8 `[B, N, N]`, all zeros where it found none."""

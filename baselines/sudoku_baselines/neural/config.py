@@ -28,6 +28,10 @@ class LabelledConfig(TrainingConfig):
         if self.ray.actors:
             raise ValueError("ray.actors: there is nothing to sample, the solutions are known")
 
+    def count_shown(self) -> int:
+        """Return the number of puzzles whose solution the network is shown."""
+        return self.puzzles.count_training(self.env)
+
     def held_out_source(self) -> PuzzleSource:
         """Return the puzzles kept back for validation, as `puzzles` divides them."""
         return BankSource(self.puzzles.divide(self.env).validation)

@@ -20,7 +20,7 @@ from sudoku_curricula import curves
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies import Convergence
+from sudoku_gym.policies import Convergence, ModelCard
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import (
@@ -98,6 +98,10 @@ class ExactCoverTraining(LabelledConfig):
         for env in self.also:
             check_env(env)
 
+    def count_shown(self) -> int:
+        """Return the number of puzzles whose solution the network is shown."""
+        return sum(self.puzzles.count_training(env) for env in (self.env, *self.also))
+
     def build(self, geometry: Geometry) -> Network:
         """Make the network, with random weights."""
         return Network(self.network, _HEADS, geometry)
@@ -152,6 +156,7 @@ class FactorGraphPredictor:
     Args:
         network: put in evaluation mode.
         restarts: further starts of boards that have not converged.
+        solutions: different puzzles whose solution the network was shown in training.
 
     Attributes:
         convergence: of the boards of the last `predict`, which of them had converged and how many
@@ -161,11 +166,19 @@ class FactorGraphPredictor:
         ValueError: if there are restarts, but the network can't converge.
     """
 
-    def __init__(self, network: Network, restarts: Restarts = NO_RESTARTS) -> None:
+    def __init__(
+        self, network: Network, restarts: Restarts = NO_RESTARTS, solutions: int = 0
+    ) -> None:
         network.check_restarts(restarts)
         self.network = network.eval()
         self.restarts = restarts
+        self.solutions = solutions
         self.convergence: Convergence | None = None
+
+    @property
+    def model_card(self) -> ModelCard:
+        """What stands beside its figures."""
+        return self.network.model_card("one shot", self.solutions, self.restarts)
 
     def predict(self, boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.floating[Any]]:
         """Return the logit of each placement, float32 `[B, N, N, N]`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -13,8 +13,10 @@ from torch import Tensor, nn
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.policies import ModelCard
 from sudoku_learning.networks import chunks
 from sudoku_learning.networks.mlp import check_size
+from sudoku_learning.networks.network import count_weights
 
 
 class ModelOutput(NamedTuple):
@@ -29,10 +31,12 @@ class ModelOutput(NamedTuple):
 class Model(nn.Module, ABC):
     """A network for boards of one geometry.
 
-    A recurrent model runs `rounds` when it is not training; others ignore them.
+    A recurrent model runs `rounds` when it is not training; others ignore them. What it `sees`
+    tells `sudoku_gym.policies.ModelCard`.
     """
 
     is_recurrent: ClassVar[bool] = False
+    sees: ClassVar[Literal["grid", "constraints"]] = "grid"
 
     def __init__(self, geometry: Geometry) -> None:
         super().__init__()
@@ -71,10 +75,21 @@ class ModelConfig:
 
 
 class ModelPredictor:
-    """A model, put in evaluation mode, as a `sudoku_gym.policies.Predictor`."""
+    """A model, put in evaluation mode, as a `sudoku_gym.policies.Predictor`.
 
-    def __init__(self, model: Model) -> None:
+    Args:
+        model: the model.
+        solutions: different puzzles whose solution it was shown in training.
+    """
+
+    def __init__(self, model: Model, solutions: int = 0) -> None:
         self.model = model.eval()
+        self.solutions = solutions
+
+    @property
+    def model_card(self) -> ModelCard:
+        """What stands beside its figures."""
+        return ModelCard(self.model.sees, count_weights(self.model), self.solutions, "one shot")
 
     def predict(self, boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.floating[Any]]:
         """Return the log-probability of each digit, float32 `[B, N, N, N]`.

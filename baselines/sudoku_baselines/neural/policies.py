@@ -61,11 +61,14 @@ def load(
     """
     given = Restarts.of_options(restarts, noise)
     config, network = load_network(folder, partial(config_from_json, kind=LabelledConfig), _make)
+    solutions = config.count_shown()
     if isinstance(config, ExactCoverTraining):
         network.body.rounds = rounds
         if mode == "one-shot":
-            return PredictorPolicy(FactorGraphPredictor(network, given), mode)
-        return NetworkPolicy(network, threshold=config.threshold, restarts=given)
+            return PredictorPolicy(FactorGraphPredictor(network, given, solutions), mode)
+        return NetworkPolicy(
+            network, threshold=config.threshold, restarts=given, solutions=solutions
+        )
     assert isinstance(config, SupervisedConfig) and isinstance(network, Model)
     if restarts:
         raise ValueError(f"restarts={restarts}: boards never converge in the network in {folder}")
@@ -73,7 +76,7 @@ def load(
         if not network.is_recurrent or rounds < 1:
             raise ValueError(f"rounds={rounds}: the network in {folder} has none to choose")
         network.rounds = rounds
-    return PredictorPolicy(ModelPredictor(network), mode or config.mode)
+    return PredictorPolicy(ModelPredictor(network, solutions), mode or config.mode)
 
 
 def load_multiverse_m12(
@@ -101,8 +104,9 @@ def load_guissart(
 ) -> Guissart:
     """Make `Guissart`, by default of the networks that come with the package; raises as `load`."""
     read = partial(config_from_json, kind=GuissartTraining)
-    _, networks = load_network(folder, read, _make_guissart)
-    return Guissart(networks, trial_and_error, backtracking)
+    config, networks = load_network(folder, read, _make_guissart)
+    solutions = config.count_shown()
+    return Guissart(networks, trial_and_error, backtracking, solutions)
 
 
 def _make_guissart(config: GuissartTraining) -> GuissartNetworks:

@@ -64,6 +64,10 @@ class PuzzlesConfig:
         """
         return _divide(self, check_env(env).kwargs["source"])
 
+    def count_training(self, env: str) -> int:
+        """Return the number of training puzzles; ValueError as in `divide`."""
+        return len(self.divide(env).train) if self.distinct is None else self.distinct
+
 
 @cache
 def _divide(config: PuzzlesConfig, bank: str) -> Division:

@@ -31,6 +31,7 @@ class Relational(Model):
     """The network of this module."""
 
     is_recurrent = True
+    sees = "constraints"
     peers: Tensor
     is_peer: Tensor
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.policies import ModelCard
 from sudoku_learning.networks.attention import AttentionConfig
 from sudoku_learning.networks.bodies import BodyConfig, RecurrentBody
 from sudoku_learning.networks.convergence import NO_RESTARTS, Reading, Restarts
 from sudoku_learning.networks.factor_graph import FactorGraphConfig, RecurrentState
 from sudoku_learning.networks.heads import HeadConfig, PolicyConfig, ValueConfig
-from sudoku_learning.networks.mlp import MLPConfig
+from sudoku_learning.networks.mlp import MLPConfig, TokenBody
 from sudoku_learning.networks.pooled import PooledConfig
 
 BODIES: dict[str, type[BodyConfig]] = {
@@ -107,6 +108,17 @@ class Network(nn.Module):
         body = self.body
         has_margin = isinstance(body, RecurrentBody) and body.convergence_margin is not None
         return has_margin and not self.heads.keys().isdisjoint(CONVERGENCE_HEADS)
+
+    def model_card(
+        self,
+        play: Literal["one shot", "sequential", "search"],
+        solutions: int = 0,
+        restarts: Restarts = NO_RESTARTS,
+    ) -> ModelCard:
+        """Describe this network, played so, after training on so many solutions."""
+        sees: Literal["grid", "constraints"]
+        sees = "grid" if isinstance(self.body, TokenBody) else "constraints"
+        return ModelCard(sees, count_weights(self), solutions, play, restarts.count)
 
     def check_restarts(self, restarts: Restarts) -> None:
         """Raise ValueError if there are restarts, but the network can't converge."""
@@ -210,6 +222,11 @@ class Network(nn.Module):
         """
         features = self.body(boards, masks, geometry, all_rounds=True)
         return {name: head(features) for name, head in self.heads.items()}
+
+
+def count_weights(module: nn.Module) -> int:
+    """Return the number of trained numbers of a module."""
+    return sum(parameter.numel() for parameter in module.parameters())
 
 
 def seeded(seed: int, make: Any) -> Any:

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies import Convergence
+from sudoku_gym.policies import Convergence, ModelCard
 from sudoku_learning.networks.bodies import chunks
 from sudoku_learning.networks.convergence import NO_RESTARTS, Reading, Restarts
 from sudoku_learning.networks.move_queue import MoveQueue
@@ -79,6 +79,7 @@ class NetworkPolicy(PlacementPolicy):
         restarts: further starts of boards that have not converged, until a board of the game has
             not converged after all of them: what is played then is a guess, and its later boards
             get one start each. The seed is drawn at each reset.
+        solutions: different puzzles whose solution the network was shown in training.
 
     Attributes:
         convergence: what the games since the last reset have cost, and whether the boards that were
@@ -95,6 +96,7 @@ class NetworkPolicy(PlacementPolicy):
         head: str = "policy",
         threshold: float | None = None,
         restarts: Restarts = NO_RESTARTS,
+        solutions: int = 0,
     ) -> None:
         super().__init__()
         network.check_restarts(restarts)
@@ -102,8 +104,14 @@ class NetworkPolicy(PlacementPolicy):
         self.head = head
         self.threshold = threshold
         self.restarts = restarts
+        self.solutions = solutions
         self.convergence: Convergence | None = None
         self._queue = MoveQueue(np.zeros((0, 0, 0), np.int8))
+
+    @property
+    def model_card(self) -> ModelCard:
+        """What stands beside its figures."""
+        return self.network.model_card("sequential", self.solutions, self.restarts)
 
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator

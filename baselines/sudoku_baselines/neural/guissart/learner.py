@@ -101,6 +101,11 @@ class GuissartTraining(LabelledConfig):
         check_counts(self, *counts)
         check_shares(self, "revealed")
 
+    def count_shown(self) -> int:
+        """Return the number of puzzles whose solution is shown, for the thresholds too."""
+        parts = self.puzzles.divide(self.env)
+        return sum(min(self.grids, len(part)) for part in (parts.train, parts.validation))
+
     def build(self, geometry: Geometry) -> GuissartNetworks:
         """Make the networks, with random weights."""
         return GuissartNetworks(geometry, self.fillers, self.hidden)

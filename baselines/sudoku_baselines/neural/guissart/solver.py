@@ -14,6 +14,8 @@ from sudoku_baselines.neural.guissart.network import SymmetricNetwork
 from sudoku_baselines.neural.guissart.trials import backtrack, solve_by_trials
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.policies import ModelCard
+from sudoku_learning.networks.network import count_weights
 
 
 class GuissartNetworks(nn.Module):
@@ -41,6 +43,7 @@ class Guissart:
         trial_and_error: whether to try placements where filling stops.
         backtracking: assumptions a board at most where trial and error fails, once with the
             networks and once with `RuleFiller`; 0 for none.
+        solutions: different puzzles whose solution the networks were shown in training.
 
     Attributes:
         filled, tried, searched: how many of the last batch were solved by filling alone, by trial
@@ -50,13 +53,23 @@ class Guissart:
     """
 
     def __init__(
-        self, networks: GuissartNetworks, trial_and_error: bool = True, backtracking: int = 1000
+        self,
+        networks: GuissartNetworks,
+        trial_and_error: bool = True,
+        backtracking: int = 1000,
+        solutions: int = 0,
     ) -> None:
         self.networks = networks
+        self.solutions = solutions
         self.trial_and_error = trial_and_error
         self.backtracking = backtracking
         self.filled = self.tried = self.searched = 0
         self.assumptions = np.zeros(0, np.int64)
+
+    @property
+    def model_card(self) -> ModelCard:
+        """What stands beside its figures; the weights are those of all its networks."""
+        return ModelCard("constraints", count_weights(self.networks), self.solutions, "search")
 
     def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
         """Return completed boards, int8 `[B, N, N]`, all zeros where it found none.

@@ -1,0 +1,296 @@
+"""Play a list of puzzles of any length, part by part, with shares by source and by rating.
+
+After each part the results can be written to a JSON file; a run that was stopped goes on there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_gym.evaluation.games import Evaluation, evaluate, join_evaluations
+from sudoku_gym.evaluation.intervals import wilson_interval
+from sudoku_gym.policies import Convergence, ModelCard, Policy
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.storage.atomic import write_json
+from sudoku_gym.storage.configs import decode_json
+from sudoku_gym.storage.reading import naming, read_json
+
+RATING_BUCKETS = (0, 1, 10, 20, 40, 80)
+"""The least rating of each group of puzzles."""
+
+_LONGEST = 100_000_000  # bytes
+_DIGITS = 6  # decimals of the seconds in a file
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many puzzles of a group were solved, with a Wilson 95 % interval in percent."""
+
+    count: int
+    solved: int
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, solved: int, count: int) -> Share:
+        """Return that of so many of so many."""
+        low, high = (round(100 * end, 2) for end in wilson_interval(solved, count))
+        return cls(count, solved, low, high)
+
+
+@dataclass
+class ListRow:
+    """The results of a policy on a list, as far as it has been played."""
+
+    policy: str
+    options: dict[str, bool | int | str | None]
+    """of `evaluate`"""
+    weights: str
+    """checksum of the policy's weights, empty if it has none"""
+    card: ModelCard | None = None
+    is_done: bool = False
+    """whether the whole list was played"""
+    sha256: str = ""
+    """of the boards that were played"""
+    all: Share = field(default_factory=lambda: Share.of(0, 0))
+    by_source: dict[str, Share] = field(default_factory=dict)
+    by_rating: dict[str, Share] = field(default_factory=dict)
+    rounds: float | None = None
+    """mean of a puzzle; None where the policy can't tell"""
+    converged: Share | None = None
+    """of the puzzles whose evaluations had all converged, how many were solved"""
+    milliseconds: float = 0.0
+    """processor time a puzzle"""
+    illegal: int = 0
+    seconds: float = 0.0
+    """wall time of the policy"""
+    processor_seconds: float = 0.0
+    constraint_fraction: float = 0.0
+    outcomes: str = ""
+    """1 for each puzzle solved, 0 for others, in the order of the list"""
+    converged_outcomes: str = ""
+    """1 for each puzzle whose evaluations had all converged; empty where the policy can't tell"""
+    rounds_of_each: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if set(self.outcomes + self.converged_outcomes) - {"0", "1"}:
+            raise ValueError("outcomes must consist of 0 and 1")
+        lengths = {len(self.converged_outcomes), len(self.rounds_of_each)}
+        if not lengths <= {0} and lengths != {len(self.outcomes)}:
+            raise ValueError("there must be as many rounds and converged outcomes as outcomes")
+
+
+@dataclass
+class ListResults:
+    """The rows of a file: policies that have played the same list."""
+
+    format: Literal["sudoku-gym list"]
+    puzzles: dict[str, bool | int | str | None]
+    """which list: its name, split, draw and seed"""
+    left_out: int | None = None
+    """puzzles left out because a training split holds them up to symmetry; None: not looked for"""
+    rows: list[ListRow] = field(default_factory=list)
+
+    def find(self, policy: str) -> ListRow | None:
+        """Return the row of a policy, if there is one."""
+        return next((row for row in self.rows if row.policy == policy), None)
+
+
+class ListFile:
+    """A JSON file of `ListResults`, written after every part.
+
+    Args:
+        path: of the file, which may be there already; None keeps the results in memory.
+        puzzles: which list is played.
+
+    Raises:
+        ValueError: if the file is no such file, or holds the results of another list.
+    """
+
+    def __init__(self, path: Path | None, puzzles: Mapping[str, bool | int | str | None]) -> None:
+        self._path = path
+        self.results = ListResults("sudoku-gym list", dict(puzzles))
+        if path is not None and path.exists():
+            with naming(path, "it holds no results of a list"):
+                self.results = decode_json(ListResults, read_json(path, _LONGEST), "the results")
+            if self.results.puzzles != self.results.puzzles | dict(puzzles):
+                raise ValueError(
+                    f"{path} holds results of other puzzles ({self.results.puzzles}): give another "
+                    "file, or remove it"
+                )
+
+    def begin(self, row: ListRow) -> ListRow:
+        """Return the row of before, if policy, options and weights are the same, else `row`."""
+        before = self.results.find(row.policy)
+        if before is not None:
+            if (before.options, before.weights) == (row.options, row.weights):
+                before.card = row.card
+                return before
+            self.results.rows.remove(before)
+        self.results.rows.append(row)
+        return row
+
+    def write(self) -> None:
+        """Write the file, if there is one."""
+        if self._path is not None:
+            write_json(self._path, asdict(self.results), indent=1)
+
+
+def play_list(
+    policy: Policy,
+    parts: Iterable[PuzzleSet],
+    row: ListRow,
+    *,
+    on_part: Callable[[], None] = lambda: None,
+    on_progress: Callable[[float], None] | None = None,
+    **options: Any,
+) -> Evaluation:
+    """Let a policy play what a row lacks of a list; the row is filled in part by part.
+
+    The games are those that `evaluate` would play of the whole list with the same options, since
+    each part is one of its batches.
+
+    Args:
+        policy: the policy to evaluate.
+        parts: the list, at most `batch_size` puzzles at a time, each time in the same parts.
+        row: its results so far.
+        on_part: called when a part has been played.
+        on_progress: called with the share of the present part that is done, 0 to 1.
+        options: of `evaluate`, but for `batch_size`.
+
+    Raises:
+        ValueError: if there is no puzzle, or the list is not the one that the row was played on.
+    """
+    digest, played, groups = sha256(), list[Evaluation](), _Groups()
+    before, wanted = row.outcomes, row.sha256
+    for number, part in enumerate(parts):
+        digest.update(part.puzzles.tobytes())
+        start = sum(len(each.solved) for each in played)
+        if start < len(before):
+            evaluation = _stored(row, part, slice(start, start + len(part)), start == 0)
+            if start + len(part) == len(before) and digest.hexdigest() != wanted:
+                raise ValueError(f"{row.policy} has played another list: remove its results")
+        else:
+            evaluation = evaluate(
+                policy,
+                part,
+                batch_size=len(part),
+                first_batch=number,
+                on_progress=on_progress,
+                **options,
+            )
+        played.append(evaluation)
+        groups.add(part, evaluation.solved)
+        if start >= len(before):
+            _fill_in(row, join_evaluations(played), groups, digest.hexdigest())
+            on_part()
+    whole = join_evaluations(played)
+    if len(whole.solved) < len(before):
+        raise ValueError(f"{row.policy} has played another list: remove its results")
+    row.is_done = True
+    on_part()
+    return whole
+
+
+def json_of_row(row: ListRow) -> dict[str, Any]:
+    """Return what a row says beyond its `Evaluation`, fit for JSON; nothing that is unknown."""
+    card = asdict(row.card) if row.card else None
+    shares = {name: asdict(row)[name] for name in ("by_source", "by_rating")}
+    return {name: value for name, value in {"model_card": card, **shares}.items() if value}
+
+
+def rating_names() -> Iterator[tuple[str, int, int]]:
+    """Yield the name of each group of ratings, its least rating, and the least above it."""
+    for low, high in pairwise((*RATING_BUCKETS, np.iinfo(np.int32).max)):
+        last = f"{low} and more" if low == RATING_BUCKETS[-1] else f"{low} to {high - 1}"
+        yield (str(low) if high == low + 1 else last), low, high
+
+
+class _Groups:
+    """Puzzles and solved ones, by source and by rating."""
+
+    def __init__(self) -> None:
+        self.by_source: dict[str, NDArray[np.int64]] = {}
+        self.by_rating: dict[str, NDArray[np.int64]] = {}
+
+    def add(self, part: PuzzleSet, solved: NDArray[np.bool_]) -> None:
+        for source in dict.fromkeys(part.sources.tolist()):
+            if source:
+                self._count(self.by_source, source, part.sources == source, solved)
+        for name, low, high in rating_names():
+            chosen = (part.ratings >= low) & (part.ratings < high)
+            self._count(self.by_rating, name, chosen, solved)
+
+    @staticmethod
+    def _count(
+        counts: dict[str, NDArray[np.int64]],
+        name: str,
+        chosen: NDArray[np.bool_],
+        solved: NDArray[np.bool_],
+    ) -> None:
+        if chosen.any():
+            added = np.array([(solved & chosen).sum(), chosen.sum()])
+            counts[name] = counts.get(name, np.zeros(2, np.int64)) + added
+
+
+def _shares(counts: Mapping[str, NDArray[np.int64]]) -> dict[str, Share]:
+    return {name: Share.of(int(solved), int(count)) for name, (solved, count) in counts.items()}
+
+
+def _fill_in(row: ListRow, whole: Evaluation, groups: _Groups, digest: str) -> None:
+    """Write what was played into the row."""
+    count = len(whole.solved)
+    row.sha256, row.all = digest, Share.of(int(whole.solved.sum()), count)
+    row.by_source = _shares(dict(sorted(groups.by_source.items())))
+    order = [name for name, _, _ in rating_names()]
+    row.by_rating = _shares(dict(sorted(groups.by_rating.items(), key=lambda e: order.index(e[0]))))
+    row.rounds = whole.mean_rounds
+    row.converged = Share.of(*whole.converged_solved) if whole.converged_solved else None
+    row.illegal, row.constraint_fraction = whole.illegal, whole.constraint_fraction
+    row.seconds = round(whole.seconds, _DIGITS)
+    row.processor_seconds = round(whole.processor_seconds, _DIGITS)
+    row.milliseconds = float(f"{1000 * whole.processor_seconds / count:.3g}")
+    row.outcomes = _letters(whole.solved)
+    if whole.convergence is not None:
+        row.converged_outcomes = _letters(whole.convergence.converged)
+        row.rounds_of_each = whole.convergence.rounds.tolist()
+
+
+def _stored(row: ListRow, part: PuzzleSet, place: slice, is_first: bool) -> Evaluation:
+    """Return what a row holds of a part; sums over the whole row are given to the first part."""
+    convergence = None
+    if row.converged_outcomes:
+        rounds = np.array(row.rounds_of_each[place], np.int64)
+        convergence = Convergence(rounds, _outcomes(row.converged_outcomes[place]))
+    evaluation = Evaluation(
+        solved=_outcomes(row.outcomes[place]),
+        constraint_fraction=row.constraint_fraction,
+        illegal=0,
+        seconds=0.0,
+        processor_seconds=0.0,
+        convergence=convergence,
+        orbits=part.orbits,
+        seed=int(row.options["seed"] or 0),
+    )
+    if len(evaluation.solved) != len(part):
+        raise ValueError(f"{row.policy} has played another list: remove its results")
+    if not is_first:
+        return evaluation
+    sums = ("illegal", "seconds", "processor_seconds")
+    return replace(evaluation, **{name: getattr(row, name) for name in sums})
+
+
+def _letters(flags: NDArray[np.bool_]) -> str:
+    return np.where(flags, b"1", b"0").tobytes().decode()
+
+
+def _outcomes(letters: str) -> NDArray[np.bool_]:
+    return np.frombuffer(letters.encode(), np.uint8) == ord("1")

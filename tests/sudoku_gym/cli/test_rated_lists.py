@@ -1,0 +1,195 @@
+"""Lists of the form `source,question,answer,rating`, as Sudoku-Extreme has it: read and played."""
+
+import json
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sudoku_baselines.classical.floors import MaskedRandom
+from sudoku_gym import evaluate, load_policy, puzzles
+from sudoku_gym.evaluation import lists
+from sudoku_gym.puzzles import files
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+
+SOURCES = np.array(["puzzles0_kaggle", "puzzles3_magictour", "puzzles6_forum_hardest_1905"])
+
+
+def rated(count=60):
+    """Make a set of puzzles, of three sources, with ratings from 0 to 99."""
+    easy, hard = puzzles.load("9x9", "test")[:count], puzzles.load("9x9-hard", "test")[:count]
+    both = PuzzleSet.join([easy, hard])
+    rng = np.random.default_rng(0)
+    return PuzzleSet(
+        both.puzzles,
+        both.solutions,
+        both.geometry,
+        ratings=rng.integers(0, 100, 2 * count),
+        sources=SOURCES[rng.integers(0, 3, 2 * count)],
+    )
+
+
+def read(path):
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def extreme(tmp_path, monkeypatch):
+    """Work in a folder with such a list, `test.csv`."""
+    monkeypatch.chdir(tmp_path)
+    files.write_puzzle_set("test.csv", rated())
+    return rated()
+
+
+def test_a_rated_list_reads_back(extreme):
+    with open("test.csv", encoding="ascii") as lines:
+        assert next(lines) == "source,question,answer,rating\n"
+    again = files.read_puzzle_set("test.csv")
+    for column in ("puzzles", "solutions", "ratings", "sources"):
+        assert (getattr(again, column) == getattr(extreme, column)).all()
+    parts = list(files.stream_puzzle_sets("test.csv", chunk=50))
+    assert [len(part) for part in parts] == [50, 50, 20]
+    assert (np.concatenate([part.sources for part in parts]) == extreme.sources).all()
+
+
+def test_ratings_that_are_none_are_bad_rows(extreme, tmp_path):
+    lines = (tmp_path / "test.csv").read_text().splitlines()
+    lines[3] = lines[3].rpartition(",")[0] + ",2.5"
+    lines[4] = lines[4].rpartition(",")[0] + ","
+    (tmp_path / "test.csv").write_text("\n".join(lines))
+    with pytest.raises(ValueError, match=r"line 4: the rating '2.5' is no whole number"):
+        files.read_puzzle_set("test.csv")
+    with pytest.warns(UserWarning, match="1 rows skipped"):
+        found = files.read_puzzle_set("test.csv", on_bad_row="skip")
+    assert found.ratings[2] == -1 and len(found) == len(extreme) - 1
+
+
+def test_a_draw_depends_on_the_seed_alone(extreme, monkeypatch):
+    draws = []
+    for chunk, seed in ((10_000, 5), (7, 5), (7, 6)):
+        monkeypatch.setattr(files.stream_puzzle_sets, "__kwdefaults__", KEYWORDS | {"chunk": chunk})
+        draws.append(files.draw_puzzle_set("test.csv", 40, np.random.default_rng(seed)))
+    first, again, other = (draw.puzzles for draw in draws)
+    assert len(first) == 40 and (first == again).all() and not (first == other).all()
+    places = [int((extreme.puzzles == puzzle).all((1, 2)).argmax()) for puzzle in first]
+    assert places == sorted(set(places))  # in the order of the file, none twice
+
+
+KEYWORDS = dict(files.stream_puzzle_sets.__kwdefaults__)
+
+
+def test_all_puzzles_are_drawn_alike(extreme):
+    """Of 12 puzzles 4 are drawn 150 times: each about 50 times, by a standard deviation of 6."""
+    files.write_puzzle_set("few.csv", extreme[:12])
+    drawn = np.zeros(12, int)
+    for seed in range(150):
+        four = files.draw_puzzle_set("few.csv", 4, np.random.default_rng(seed)).puzzles
+        drawn += (extreme.puzzles[:12, None] == four).all((2, 3)).any(1)
+    assert drawn.sum() == 600 and drawn.min() > 25 and drawn.max() < 75
+
+
+def test_too_many_and_wrong_puzzles_are_refused(extreme, tmp_path):
+    with pytest.raises(ValueError, match=r"count 500: test.csv has 120 puzzles"):
+        files.draw_puzzle_set("test.csv", 500, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="count must be at least 1"):
+        files.draw_puzzle_set("test.csv", 0, np.random.default_rng(0))
+    several = "." * 81 + "," + "".join(map(str, extreme.solutions[0].ravel()))
+    (tmp_path / "several.csv").write_text(f"question,answer\n{several}\n")
+    with pytest.raises(ValueError, match="puzzle 0 has several solutions"):
+        files.draw_puzzle_set("several.csv", 1, np.random.default_rng(0))
+
+
+def test_results_by_source_and_by_rating(extreme, run):
+    arguments = ["compare", "hidden-singles", "solver", "--puzzles", "test.csv"]
+    code, out, _ = run(*arguments, "--out", "row.json")
+    assert code == 0
+    for word in (*SOURCES, "80 and more", "solutions shown", "seed", "120 puzzles"):
+        assert word in out
+    row = read("row.json")["rows"][0]
+    played = evaluate(load_policy("hidden-singles"), extreme)
+    assert row["outcomes"] == "".join(map(str, played.solved.astype(int)))
+    assert row["is_done"] and row["all"]["solved"] == played.solved.sum()
+    of_source = extreme.sources == SOURCES[1]
+    assert row["by_source"][SOURCES[1]]["count"] == of_source.sum()
+    assert row["by_source"][SOURCES[1]]["solved"] == played.solved[of_source].sum()
+    highest = extreme.ratings >= 80
+    assert row["by_rating"]["80 and more"]["solved"] == played.solved[highest].sum()
+    assert sum(group["count"] for group in row["by_rating"].values()) == 120
+    as_json = json.loads(run(*arguments, "--format", "json")[1])["hidden-singles"]
+    assert as_json["by_rating"] == row["by_rating"]
+
+
+def test_a_sample_is_played(extreme, run):
+    arguments = ["compare", "solver", "--puzzles", "test.csv", "--sample", "50", "--seed", "3"]
+    code, out, _ = run(*arguments, "--format", "json")
+    assert code == 0 and json.loads(out)["solver"]["puzzles"] == 50
+
+
+def test_a_stopped_run_goes_on(extreme, run, monkeypatch):
+    """What was played before is not played again, and the whole is what one run would say."""
+    arguments = ["compare", "masked-random", "--puzzles", "test.csv", "--batch-size", "25"]
+    assert run(*arguments, "--out", "whole.json")[0] == 0
+    plain, calls = lists.evaluate, count()
+
+    def stops(*given, **options):
+        if next(calls) == 2:
+            raise KeyboardInterrupt
+        return plain(*given, **options)
+
+    monkeypatch.setattr(lists, "evaluate", stops)
+    assert run(*arguments, "--out", "row.json")[0] == 130
+    stopped = read("row.json")["rows"][0]
+    assert len(stopped["outcomes"]) == 50 and not stopped["is_done"]
+    assert run(*arguments, "--out", "row.json")[0] == 0
+    assert next(calls) == 3 + 3  # two parts, the one that was stopped, and the three it left
+    whole, row = (read(name)["rows"][0] for name in ("whole.json", "row.json"))
+    times = ("seconds", "processor_seconds", "milliseconds")
+    assert {key: row[key] for key in row.keys() - set(times)} == {
+        key: whole[key] for key in whole.keys() - set(times)
+    }
+    monkeypatch.setattr(lists, "evaluate", None)
+    assert run(*arguments, "--out", "row.json")[0] == 0  # nothing is left to play
+
+
+def test_other_lists_and_files_are_refused(extreme, run, tmp_path):
+    arguments = ["compare", "hidden-singles", "--puzzles", "test.csv", "--out", "row.json"]
+    assert run(*arguments)[0] == 0
+    code, _, error = run(*arguments, "--sample", "9")
+    assert code == 2 and "holds results of other puzzles" in error
+    files.write_puzzle_set("test.csv", extreme[::-1])
+    code, _, error = run(*arguments)
+    assert code == 2 and "hidden-singles has played another list" in error
+    (tmp_path / "row.json").write_text('{"format": "sudoku-gym list", "puzzles": {}, "rows": 3}')
+    code, _, error = run(*arguments)
+    assert code == 2 and "row.json: it holds no results of a list" in error
+    for out, problem in (("row.csv", "ends in .json"), ("gone/row.json", "no folder gone")):
+        code, _, error = run(*arguments[:-1], out)
+        assert code == 2 and problem in error
+
+
+def test_training_puzzles_are_left_out(run, tmp_path, monkeypatch):
+    pytest.importorskip("igraph")
+    monkeypatch.chdir(tmp_path)
+    known, test = puzzles.load("9x9-hard", "train")[:3], puzzles.load("9x9", "test")[:5]
+    files.write_puzzle_set("test.csv", PuzzleSet.join([known, test]))
+    for sample in ([], ["--sample", "8"]):
+        arguments = ["evaluate", "solver", "--puzzles", "test.csv", "--leave-out-training", *sample]
+        code, out, _ = run(*arguments, "--out", f"{len(sample)}.json")
+        assert code == 0 and "5 puzzles, 3 left out" in out
+        assert read(f"{len(sample)}.json")["left_out"] == 3
+    files.write_puzzle_set("known.csv", known)
+    assert run(*arguments[:3], "known.csv", "--leave-out-training")[0] == 2
+
+
+def test_parts_are_the_batches_of_the_whole():
+    some = rated(20)
+    whole = evaluate(MaskedRandom(), some.puzzles[:, :, :], seed=4, batch_size=8)
+    row = lists.ListRow("masked-random", {"seed": 4}, "")
+    parts = [some[start : start + 8] for start in range(0, 40, 8)]
+    assert (lists.play_list(MaskedRandom(), parts, row, seed=4).solved == whole.solved).all()
+    assert lists.play_list(MaskedRandom(), parts, row, seed=4).constraint_fraction == pytest.approx(
+        whole.constraint_fraction
+    )
+    with pytest.raises(ValueError, match="has played another list"):
+        lists.play_list(MaskedRandom(), parts[:2], row, seed=4)
