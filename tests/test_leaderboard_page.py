@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import leaderboard_page
-from sudoku_gym.evaluation.leaderboard import read_leaderboard
+from sudoku_gym.evaluation.leaderboard import LeaderboardConfig, read_leaderboard
 from sudoku_gym.evaluation.leaderboard.cells import BATCH_CELLS, TIMED_PUZZLES
 from sudoku_gym.evaluation.leaderboard.fixed_sets import SEED, fixed_sets
 from sudoku_gym.evaluation.leaderboard.identity import weights_checksum
@@ -36,18 +36,21 @@ def test_the_page_gets_every_part(results):
     page = leaderboard_page.fill_in(PAGE, results)
     assert "<!--" not in page and "make docs" not in page
     for policy in results.rows:
-        assert page.count(f"| `{policy}`") == len(leaderboard_page.TABLES) + 3
+        # In the table of all policies, and in those of lists, times and rows.
+        assert page.count(f"| `{policy}`") == len(leaderboard_page.TABLES) + 4
     assert all(f"| `{name}`" in page for name in results.sets)
 
 
 def test_the_page_says_how_it_is_played():
     text = " ".join(PAGE.split())
+    assert f"no more than {LeaderboardConfig().budget:g} s of processor time" in text
     assert f"Seed {SEED}; boards of {BATCH_CELLS:,} cells" in text
     assert f"the first {TIMED_PUZZLES} puzzles of a set" in text
 
 
 def test_tables_show_every_set():
     shown = {name for sets in leaderboard_page.TABLES.values() for name in sets}
+    shown.add(leaderboard_page.SORTED_BY)
     assert shown == {each.name for each in fixed_sets()}
 
 
@@ -65,5 +68,28 @@ def test_the_results_are_of_these_puzzles_and_weights(results):
     }
     for policy, kind in listed_rows().items():
         row = results.rows[policy]
-        assert row.kind == kind
+        assert row.kind == kind and kind in leaderboard_page.KINDS
         assert row.weights == weights_checksum(policy), f"{policy}: run sudoku-gym leaderboard"
+
+
+def test_rows_stand_in_one_stated_order_within_their_kind(results):
+    kinds = leaderboard_page.by_kind(results)
+    assert list(kinds) == list(leaderboard_page.KINDS)
+    for policies in kinds.values():
+        cells = [results.rows[policy].cells.get(leaderboard_page.SORTED_BY) for policy in policies]
+        shares = [cell.share if cell else 0.0 for cell in cells]
+        assert shares == sorted(shares, reverse=True)
+    first = leaderboard_page.fill_in("<!-- leaderboard: best -->", results).splitlines()
+    assert len(first) == 2 + len(kinds)
+    assert all(
+        f"`{policies[0]}`" in line for policies, line in zip(kinds.values(), first[2:], strict=True)
+    )
+
+
+def test_the_rule_holds_where_a_board_was_played_by_it(results):
+    """Cells of another size were played by an earlier rule, and are played anew by a run."""
+    for row in results.rows.values():
+        for name, cell in row.cells.items():
+            info = results.sets[name]
+            if not cell.error and cell.budget == LeaderboardConfig().budget:
+                assert cell.played in (info.subset, info.count)

@@ -1,12 +1,12 @@
 """The agents that have a row in the leaderboard, and their kinds."""
 
 AGENT_KINDS = {
-    "q-table": "learned",
-    "dqn": "learned",
-    "gflownet": "learned",
-    "gflownet?sample=true": "learned",
-    "calphazero": "learned",
-    "calphazero-general": "learned",
-    "calphazero?simulations=16&rounds=32": "learned, with search",
-    "calphazero?search=retry": "learned, with search",
+    "q-table": "learned without solutions",
+    "dqn": "learned without solutions",
+    "gflownet": "learned without solutions",
+    "gflownet?sample=true": "learned without solutions",
+    "calphazero": "learned without solutions",
+    "calphazero-general": "learned without solutions",
+    "calphazero?simulations=16&rounds=32": "search on top",
+    "calphazero?search=retry": "search on top",
 }

@@ -17,7 +17,7 @@ BASELINE_KINDS = {
     "surest-marginal": "message passing",
     "drawn-marginal": "message passing",
     "multiverse-m12": "supervised",
-    "guissart": "supervised, with search",
+    "guissart": "search on top",
     "exact-cover-supervised?mode=one-shot": "supervised",
     "exact-cover-supervised": "supervised",
 }

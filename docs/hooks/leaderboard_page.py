@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from sudoku_gym.evaluation import percent
 from sudoku_gym.evaluation.leaderboard import LeaderboardResults, read_leaderboard
-from sudoku_gym.evaluation.leaderboard.cells import TIMED_PUZZLES
 from sudoku_gym.evaluation.leaderboard.fixed_sets import fixed_sets
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell, LeaderboardRow
 from sudoku_gym.evaluation.tables import markdown_table
@@ -20,11 +19,23 @@ if TYPE_CHECKING:
 
 _GRADES = ("naked-singles", "hidden-singles", "locked-candidates", "pairs", "search", "few-givens")
 TABLES = {
-    "grades": ("9x9-hard", "9x9", *(f"9x9-{grade}" for grade in _GRADES)),
+    "grades": ("9x9", *(f"9x9-{grade}" for grade in _GRADES)),
     "sizes": ("4x4", "6x6", "9x9", "16x16-140-blanks", "16x16", "25x25-300-blanks", "25x25"),
     "variants": ("x9x9", "windows9x9", "jigsaw9x9", "latin9x9"),
     "blanks": tuple(f"9x9-{blanks}-blanks" for blanks in (40, 45, 50, 55)),
 }
+KINDS = {
+    "search on top": "Search on top of a network: moves are tried, or taken back",
+    "learned without solutions": "Learned, never shown a solution",
+    "supervised": "Supervised: shown solutions",
+    "message passing": "Message passing, nothing learned",
+    "solver": "Solvers",
+    "floor": "Floors: what needs no learning",
+}
+"""The kinds in the order of the page, each with its heading."""
+SORTED_BY = "9x9-hard"
+"""The set whose share decides the order of the rows of a kind."""
+_THEN_BY = "9x9"
 _PLACE = re.compile(r"^.*<!-- leaderboard: (\w+) -->$", re.MULTILINE)
 _SHORT = 12  # letters of a checksum; the file has them all
 _NOTHING = "-"
@@ -39,8 +50,12 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) 
 
 def fill_in(markdown: str, results: LeaderboardResults) -> str:
     """Replace each line that ends in `<!-- leaderboard: NAME -->` by the part of that name."""
+    main_sets = [name for name in (SORTED_BY, _THEN_BY) if name in results.sets]
+    lists = [name for name, each in results.sets.items() if each.is_file]
     parts = {name: _shares(results, sets) for name, sets in TABLES.items()} | {
-        "lists": _shares(results, [name for name, each in results.sets.items() if each.is_file]),
+        "best": _best(results),
+        "all": _shares(results, main_sets, with_costs=True),
+        "lists": _shares(results, lists) if lists else "None was played.",
         "times": _times(results),
         "sets": _sets(results),
         "rows": _rows(results),
@@ -50,64 +65,109 @@ def fill_in(markdown: str, results: LeaderboardResults) -> str:
     return _PLACE.sub(lambda place: parts[place[1]], markdown)
 
 
-def _shares(results: LeaderboardResults, sets: Sequence[str]) -> str:
-    if not sets:
-        return "None was played."
-    counts = {name: results.sets[name].count for name in sets}
+def by_kind(results: LeaderboardResults) -> dict[str, list[str]]:
+    """Return the policies of each kind, the best first: by `SORTED_BY`, then 9x9, then time."""
 
-    def mean(row: LeaderboardRow) -> float:
-        played = [name for name in sets if name in row.cells]
-        return sum(row.cells[name].solved / counts[name] for name in played) / len(sets)
+    def key(policy: str) -> tuple[float, float, float]:
+        cells = results.rows[policy].cells
+        shares = [cells[name].share if name in cells else 0.0 for name in (SORTED_BY, _THEN_BY)]
+        seconds = cells[SORTED_BY].puzzle_seconds if SORTED_BY in cells else None
+        return -shares[0], -shares[1], float("inf") if seconds is None else seconds
 
-    titles = [f"{_words(results.sets[name].title)} ({counts[name]})" for name in sets]
+    kinds = dict.fromkeys([*KINDS, *(row.kind for row in results.rows.values())])
+    found = {
+        kind: sorted((name for name, row in results.rows.items() if row.kind == kind), key=key)
+        for kind in kinds
+    }
+    return {kind: policies for kind, policies in found.items() if policies}
+
+
+def _best(results: LeaderboardResults) -> str:
+    """Show the first of each kind: few columns, for narrow screens too."""
     rows = []
-    for policy, row in sorted(results.rows.items(), key=lambda each: -mean(each[1])):
-        shares = [_share(row.cells.get(name), counts[name]) for name in sets]
-        rows.append([_code(policy), _words(row.kind), *shares])
-    return markdown_table(["policy", "kind", *titles], rows, names=2)
+    for kind, (policy, *_) in by_kind(results).items():
+        row = results.rows[policy]
+        cell = row.cells.get(SORTED_BY)
+        name = f"{_words(kind)}<br>{_code(policy)}"
+        share = _share(cell, results.sets[SORTED_BY].count if cell else 0)
+        rows.append([name, share, _milliseconds(cell), _number(row)])
+    heads = ["the best of each kind", _title(results, SORTED_BY), "ms a puzzle", "weights"]
+    return markdown_table(heads, rows)
+
+
+def _shares(results: LeaderboardResults, sets: Sequence[str], *, with_costs: bool = False) -> str:
+    """Show all policies, each kind under its heading; costs are those of `SORTED_BY`."""
+    rows = []
+    for kind, policies in by_kind(results).items():
+        width = len(sets) + 2 * with_costs
+        rows.append([f"**{_words(KINDS.get(kind, kind))}**", *[""] * width])
+        for policy in policies:
+            row = results.rows[policy]
+            cells = [_share(row.cells.get(name), results.sets[name].count) for name in sets]
+            costs = [_milliseconds(row.cells.get(SORTED_BY)), _number(row)] if with_costs else []
+            rows.append([_code(policy), *cells, *costs])
+    costs = ["ms a puzzle", "weights"] if with_costs else []
+    return markdown_table(["policy", *(_title(results, name) for name in sets), *costs], rows)
+
+
+def _title(results: LeaderboardResults, name: str) -> str:
+    """Return the heading of a set's column, with the number of its puzzles."""
+    if name not in results.sets:
+        return _words(name)
+    return f"{_words(results.sets[name].title)} ({results.sets[name].count})"
+
+
+def _number(row: LeaderboardRow) -> str:
+    return f"{row.num_weights:,}" if row.num_weights else _NOTHING
+
+
+def _milliseconds(cell: LeaderboardCell | None) -> str:
+    """Return the processor time a puzzle of a cell, in ms, to two digits."""
+    seconds = cell.puzzle_seconds if cell else None
+    if seconds is None:
+        return _NOTHING
+    return f"{float(f'{1000 * seconds:.2g}'):,g}"
 
 
 def _share(cell: LeaderboardCell | None, count: int) -> str:
-    if cell is None or cell.error:
-        return "not yet" if cell is None else _NOTHING
-    if not cell.played:
-        return f"none in {cell.budget:g} s"
+    if cell is None or not cell.played:
+        return "not yet" if cell is None or not cell.error else _NOTHING
     low, high = (percent(end).removesuffix(" %") for end in cell.interval)
     text = f"{percent(cell.share)} ({low} to {high})"
     if cell.orbits is not None:
         text += ", {} of {} orbits".format(*cell.orbits)
-    return text if cell.played == count else f"{text}, {cell.played} of {count}"
+    return text if cell.played == count else f"{text}, first {cell.played}"
 
 
 def _times(results: LeaderboardResults) -> str:
-    sets = [each.name for each in fixed_sets() if each.timed]
-    heads = ["policy", *(_words(results.sets[name].title) for name in sets)]
-    rows = [
-        [_code(policy), *(_time(row.cells.get(name)) for name in sets)]
-        for policy, row in results.rows.items()
-    ]
-    return markdown_table(heads, rows)
+    sets = [each.name for each in fixed_sets() if each.timed and each.name in results.sets]
+    rows = []
+    for policies in by_kind(results).values():
+        for policy in policies:
+            cells = [results.rows[policy].cells.get(name) for name in sets]
+            rows.append([_code(policy), *map(_time, cells)])
+    return markdown_table(["policy", *(_words(results.sets[name].title) for name in sets)], rows)
 
 
 def _time(cell: LeaderboardCell | None) -> str:
-    if cell is None or cell.timing is None:
-        return _NOTHING if cell and cell.error else "not yet"
-    seconds, count = cell.timing.mean, len(cell.timing.seconds)
-    if seconds is None:
-        return f"over {cell.timing.budget:g} s"
-    digits = ".0f" if seconds >= 0.1 else ".2g"
-    text = f"{seconds:.3g} s" if seconds >= 1 else f"{1000 * seconds:{digits}} ms"
-    return text if count == TIMED_PUZZLES else f"{text} ({count})"
+    """Return the processor time a puzzle; in brackets where it is that of games side by side."""
+    is_timed = bool(cell and cell.timing and cell.timing.mean is not None)
+    return (
+        _milliseconds(cell)
+        if is_timed or not cell or not cell.played
+        else f"({_milliseconds(cell)})"
+    )
 
 
 def _sets(results: LeaderboardResults) -> str:
-    heads = ["set", "column", "from", "board", "puzzles", "givens", "checksum"]
+    heads = ["set", "column", "from", "board", "puzzles", "first", "givens", "checksum"]
     rows = []
     for name, each in results.sets.items():
         source = f"file {each.bank}" if each.is_file else f"bank {each.bank}, test split"
         words = map(_words, (each.title, source, each.board))
         givens = " to ".join(map(str, dict.fromkeys(each.givens)))
-        rows.append([_code(name), *words, str(each.count), givens, _code(each.sha256[:_SHORT])])
+        counts = str(each.count), str(each.subset)
+        rows.append([_code(name), *words, *counts, givens, _code(each.sha256[:_SHORT])])
     return markdown_table(heads, rows, names=4)
 
 

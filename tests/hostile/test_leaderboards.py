@@ -17,7 +17,7 @@ CELL = {
     "orbits": None,
     "seconds": 0.5,
     "error": "",
-    "timing": {"seconds": [0.1, 0.2], "budget": 5.0, "run": "first"},
+    "timing": {"seconds": [0.1, 0.2], "run": "first"},
 }
 SET = {
     "title": "9x9",
@@ -75,7 +75,7 @@ DAMAGES = [
     ("rows/a/cells/9x9/timing", [], "timing must be an object, not []"),
     ("rows/a/cells/9x9/timing/seconds", ["x"], "seconds: 'x' is no float"),
     ("rows/a/cells/9x9/timing/seconds", [-1], "must not be negative"),
-    ("rows/a/cells/9x9/timing/budget", -1, "must not be negative"),
+    ("rows/a/cells/9x9/timing/seconds", [-1.0], "must not be negative"),
     ("rows/a/cells/9x9/timing/run", "none", "there is no run 'none'"),
     ("rows/a/cells/9x9/run", 1, "run: 1 is no str"),
     ("rows/a/cells/9x9/run", "x" * 1000, "there is no run 'xxx"),

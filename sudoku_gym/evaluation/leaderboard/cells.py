@@ -1,10 +1,11 @@
-"""One cell of the leaderboard: a policy plays a set within its budget, or is timed on it."""
+"""One cell of the leaderboard: a policy plays a set, whole or its subset, or is timed on it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from time import process_time
 from typing import Any
 
@@ -31,19 +32,21 @@ class CellTask:
     policy: str
     fixed: FixedSet
     cell: LeaderboardCell
-    """The cell as it is if time runs out at once; if it has a timing, it is to be timed."""
+    """The cell as it is before; if it has a timing, it is to be timed."""
+    limit: float
+    """Processor seconds of the policy, after which it is said not to play the set."""
 
 
-class OutOfTimeError(Exception):
-    """The budget is used up."""
+class _OutOfTimeError(Exception):
+    """The limit is reached."""
 
 
 class _TimedPolicy:
     """A policy whose processor time is counted and limited."""
 
-    def __init__(self, policy: Policy, budget: float) -> None:
+    def __init__(self, policy: Policy, limit: float) -> None:
         self._policy = policy
-        self._budget = budget
+        self._limit = limit
         self.seconds = 0.0
 
     def reset(self, *arguments: Any) -> None:
@@ -58,8 +61,8 @@ class _TimedPolicy:
             return call(*arguments)
         finally:
             self.seconds += process_time() - start
-            if self.seconds > self._budget:
-                raise OutOfTimeError
+            if self.seconds > self._limit:
+                raise _OutOfTimeError
 
 
 def perform_task(task: CellTask) -> Iterator[LeaderboardCell]:
@@ -69,7 +72,7 @@ def perform_task(task: CellTask) -> Iterator[LeaderboardCell]:
     if timing is None:
         yield from _play(task)
     else:
-        yield replace(task.cell, timing=replace(timing, seconds=_time(task, timing.budget)))
+        yield replace(task.cell, timing=replace(timing, seconds=_time(task)))
 
 
 def _warm_up(policy: str) -> None:
@@ -79,19 +82,28 @@ def _warm_up(policy: str) -> None:
         evaluate(load_policy(policy), puzzle)
 
 
+def out_of_time(cell: LeaderboardCell, limit: float) -> LeaderboardCell:
+    """Return the cell of a policy that was stopped at its limit, in processor seconds."""
+    return replace(cell, error=f"it takes more than {limit:g} s of processor time")
+
+
 def _play(task: CellTask) -> Iterator[LeaderboardCell]:
     """Let a policy play a set, boards of `BATCH_CELLS` cells in parallel; yield after each batch.
 
-    The batch in which the budget ends does not count. An error of the policy is kept in the cell.
+    It plays the subset first, and then the rest if the whole set will take no longer than the
+    budget at the pace so far. An error of the policy is kept in the cell.
     """
     puzzles = task.fixed.load()
-    cell = task.cell
-    solved = np.empty(0, np.bool_)
+    count, cell, solved = len(puzzles), task.cell, np.empty(0, np.bool_)
+    subset = min(task.fixed.subset, count)
     batch = BATCH_CELLS // puzzles.geometry.num_cells
     try:
-        policy = _TimedPolicy(load_policy(task.policy), cell.budget)
-        for start in range(0, len(puzzles), batch):
-            result = evaluate(policy, puzzles[start : start + batch], seed=SEED + start)
+        policy = _TimedPolicy(load_policy(task.policy), task.limit)
+        starts = [*range(0, subset, batch), *range(subset, count, batch)]
+        for start, end in pairwise([*starts, count]):
+            if start == subset and policy.seconds * count > cell.budget * subset:
+                return
+            result = evaluate(policy, puzzles[start:end], seed=SEED + start)
             solved = np.append(solved, result.solved)
             so_far = replace(result, solved=solved, orbits=puzzles.orbits[: len(solved)])
             orbits = so_far.orbits_solved
@@ -103,29 +115,28 @@ def _play(task: CellTask) -> Iterator[LeaderboardCell]:
                 seconds=round(policy.seconds, _DIGITS),
             )
             yield cell
-    except OutOfTimeError:
-        yield replace(cell, seconds=round(policy.seconds, _DIGITS))
+    except _OutOfTimeError:
+        yield out_of_time(replace(cell, seconds=round(policy.seconds, _DIGITS)), task.limit)
     except Exception as error:  # a third-party policy may raise any
         yield replace(cell, error=describe_error(error))
 
 
-def _time(task: CellTask, budget: float) -> tuple[float, ...]:
+def _time(task: CellTask) -> tuple[float, ...]:
     """Return the processor seconds of each of the first `TIMED_PUZZLES` puzzles, played one by one.
 
-    Those that the budget cuts off are left out. The first puzzle is played once before it counts.
-    The clock of a process may tick every few milliseconds only, so short puzzles are played
-    repeatedly, and their mean is taken.
+    The first puzzle is played once before it counts. The clock of a process may tick every few
+    milliseconds only, so short puzzles are played repeatedly, and their mean is taken.
     """
     puzzles = task.fixed.load()[:TIMED_PUZZLES]
     laps: list[list[float]] = []
     with suppress(Exception):  # out of time, or an error that did not occur in the games
         policy = load_policy(task.policy)
-        evaluate(_TimedPolicy(policy, budget), puzzles[:1], seed=SEED)
-        while len(laps) < _MAX_LAPS and sum(map(sum, laps)) < min(_MIN_SECONDS, budget):
+        evaluate(_TimedPolicy(policy, task.limit), puzzles[:1], seed=SEED)
+        while len(laps) < _MAX_LAPS and sum(map(sum, laps)) < _MIN_SECONDS:
             laps.append([])
             for i in range(len(puzzles)):
-                timed = _TimedPolicy(policy, budget - sum(laps[-1]))
+                timed = _TimedPolicy(policy, task.limit)
                 evaluate(timed, puzzles[i : i + 1], seed=SEED + i)
                 laps[-1].append(timed.seconds)
-    whole = [lap for lap in laps if len(lap) == len(puzzles)] or laps[:1]
+    whole = [lap for lap in laps if len(lap) == len(puzzles)]
     return tuple(round(sum(same) / len(whole), _DIGITS) for same in zip(*whole, strict=True))

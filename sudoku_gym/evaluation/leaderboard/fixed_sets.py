@@ -34,6 +34,7 @@ class FixedSet:
     title: str  # column heading
     bank: str  # a bank, whose test split is used, or a file of puzzles
     count: int = 200  # number of puzzles; of a file, at most
+    subset: int = 50  # how many of them, the first ones, are played by policies that are slow
     grade: str = ""  # only puzzles of this grade, one of `difficulty.GRADES`
     max_givens: int = 0  # only puzzles with at most so many givens; 0 for any
     blanks: int = 0  # only puzzles with at least this many blanks, revealed down to it
@@ -67,6 +68,7 @@ class FixedSet:
             is_file=self.is_file,
             board=puzzles.geometry.name,
             count=len(puzzles),
+            subset=min(self.subset, len(puzzles)),
             givens=(int(givens.min()), int(givens.max())),
             sha256=checksum(puzzles),
         )

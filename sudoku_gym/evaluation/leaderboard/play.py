@@ -1,8 +1,9 @@
 """Play the leaderboard: only what is missing or out of date.
 
-Every finished cell is written at once, so a stopped run continues where it was. A cell is played
-again if its puzzles or the weights of its policy have changed, or if it ran out of time and has a
-larger budget now.
+Every policy plays every set whole; one that would take longer than a budget for it, at the pace of
+its first games, plays the first puzzles of the set, as many as any other such policy. Every
+finished cell is written at once, so a stopped run continues where it was. A cell is played again if
+its puzzles or the weights of its policy have changed, or if a larger budget now has room for it.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from sudoku_gym.evaluation.leaderboard.results import (
     LeaderboardCell,
     LeaderboardResults,
     LeaderboardRow,
+    SetInfo,
     Timing,
     read_leaderboard,
     write_leaderboard,
 )
 from sudoku_gym.evaluation.leaderboard.workers import perform
-from sudoku_gym.policies import load_policy
+from sudoku_gym.policies import load_policy, model_card_of
 from sudoku_gym.storage.checks import check_counts, check_positive
 from sudoku_gym.storage.lock import locked
 
@@ -53,15 +55,16 @@ class LeaderboardConfig:
     """Additional files of puzzles; at most 200 puzzles of each are played."""
     jobs: int = 1
     """Number of parallel processes; times are measured in a single one."""
-    budget: float = 40.0
-    """Processor seconds per policy and set."""
-    timing_budget: float = 5.0
-    """Processor seconds for the ten puzzles whose times are measured."""
+    budget: float = 120.0
+    """Processor seconds that a policy may take for a whole set, at the pace of its first puzzles;
+    slower ones play only these, as many as the set says."""
+    limit: float = 3600.0
+    """Processor seconds after which a policy is stopped that is not even through with these."""
     out: Path = Path("docs/results/leaderboard.json")
     """Output file; existing results are kept."""
 
     def __post_init__(self) -> None:
-        check_positive(self, "budget", "timing_budget")
+        check_positive(self, "budget", "limit")
         check_counts(self, "jobs")
 
 
@@ -167,37 +170,43 @@ def _resume_row(policy: str, kind: str, before: LeaderboardRow | None) -> Leader
     """Return a row with the cells of before, unless the weights of the policy have changed."""
     try:
         weights = weights_checksum(policy)
+        card = model_card_of(load_policy(policy))
+        num_weights = card.weights if card else 0
     except ModuleNotFoundError:  # without its extra it can't be played, but its row can stay
         if before is None:
             raise
-        weights = before.weights
+        weights, num_weights = before.weights, before.num_weights
     cells = before.cells if before and before.weights == weights else {}
-    return LeaderboardRow(kind, package_of(policy), weights, cells)
+    return LeaderboardRow(kind, package_of(policy), weights, cells, num_weights)
 
 
 def _games(
     config: LeaderboardConfig, results: LeaderboardResults, places: Iterable[_Place], run: str
 ) -> Iterator[CellTask]:
-    """Yield the cells to play: those not played, and those that have a larger budget now."""
+    """Yield the cells to play: those not played, and those that have room for the whole set now."""
     for policy, fixed in places:
-        row, count = results.rows[policy], results.sets[fixed.name].count
+        row, info = results.rows[policy], results.sets[fixed.name]
         if policy in config.again:
             row.cells.pop(fixed.name, None)
         cell = row.cells.get(fixed.name)
-        is_done = cell and (cell.error or cell.played == count or cell.budget >= config.budget)
-        if not is_done:
-            yield CellTask(policy, fixed, LeaderboardCell(config.budget, run))
+        if cell is None or not _is_done(cell, info, config.budget):
+            yield CellTask(policy, fixed, LeaderboardCell(config.budget, run), config.limit)
+
+
+def _is_done(cell: LeaderboardCell, info: SetInfo, budget: float) -> bool:
+    """Say whether a cell is what the rule wants: the whole set, or the subset of a slow policy."""
+    is_slow = cell.seconds * info.count > budget * info.subset
+    return bool(cell.error) or cell.played == info.count or (cell.played == info.subset and is_slow)
 
 
 def _timings(
     config: LeaderboardConfig, results: LeaderboardResults, places: Iterable[_Place], run: str
 ) -> Iterator[CellTask]:
-    """Yield the cells to time: those not timed, and those that have a larger budget now."""
+    """Yield the cells to time: those of whole sets that are not timed yet."""
     for policy, fixed in places:
         cell = results.rows[policy].cells.get(fixed.name)
-        if fixed.timed and cell and not cell.error:
-            count = min(TIMED_PUZZLES, results.sets[fixed.name].count)
-            had = cell.timing
-            if had is None or (len(had.seconds) < count and had.budget < config.timing_budget):
-                empty = Timing((), config.timing_budget, run)
-                yield CellTask(policy, fixed, replace(cell, timing=empty))
+        count = results.sets[fixed.name].count
+        if fixed.timed and cell and not cell.error and cell.played == count:
+            if cell.timing is None or len(cell.timing.seconds) < min(TIMED_PUZZLES, count):
+                task_cell = replace(cell, timing=Timing((), run))
+                yield CellTask(policy, fixed, task_cell, config.limit)

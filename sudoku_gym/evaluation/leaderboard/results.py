@@ -23,17 +23,16 @@ _LONGEST = 50_000_000  # bytes
 class Timing:
     """Processor times of the first puzzles of a set, played one by one."""
 
-    seconds: tuple[float, ...]  # a puzzle each; those that the budget cut off are left out
-    budget: float  # processor seconds for all of them
+    seconds: tuple[float, ...]  # a puzzle each
     run: str  # key in `LeaderboardResults.runs`
 
     def __post_init__(self) -> None:
-        if min((self.budget, *self.seconds)) < 0:
-            raise ValueError("seconds and budget must not be negative")
+        if min(self.seconds, default=0) < 0:
+            raise ValueError("seconds must not be negative")
 
     @property
     def mean(self) -> float | None:
-        """Mean processor seconds of a puzzle; None if the budget cut all of them off."""
+        """Mean processor seconds of a puzzle; None if none was timed."""
         return fmean(self.seconds) if self.seconds else None
 
 
@@ -41,7 +40,7 @@ class Timing:
 class LeaderboardCell:
     """The games of a policy on a set of puzzles."""
 
-    budget: float  # processor seconds of the policy, after which its games end
+    budget: float  # processor seconds for the whole set; a slower policy played its subset
     run: str  # key in `LeaderboardResults.runs`
     outcomes: str = (
         ""  # 1 for each puzzle solved, 0 for others; always the first puzzles of the set
@@ -90,6 +89,13 @@ class LeaderboardCell:
         return wilson_interval(self.solved, self.played)
 
     @property
+    def puzzle_seconds(self) -> float | None:
+        """Processor seconds a puzzle: as timed one by one, else of the games; None without any."""
+        if self.timing and self.timing.mean is not None:
+            return self.timing.mean
+        return self.seconds / self.played if self.played else None
+
+    @property
     def runs(self) -> set[str]:
         """Keys of the runs in which it was played and timed."""
         return {self.run, self.timing.run} if self.timing else {self.run}
@@ -103,6 +109,7 @@ class LeaderboardRow:
     package: str  # name and version, empty if unknown
     weights: str  # checksum, empty if it has none
     cells: dict[str, LeaderboardCell]
+    num_weights: int = 0  # trained numbers of its networks; 0 if it has none, or can't tell
 
 
 @dataclass(frozen=True)
@@ -116,6 +123,11 @@ class SetInfo:
     count: int
     givens: tuple[int, int]  # the fewest and the most
     sha256: str
+    subset: int = 0  # how many puzzles, the first ones, are played by policies that are slow
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.subset <= self.count:
+            raise ValueError(f"subset={self.subset} of {self.count} puzzles")
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from sudoku_gym.evaluation.leaderboard.cells import CellTask
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
 
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
-_EXTRA_SECONDS = 120.0  # processor time beyond a budget: to import, to compile, to apply the rules
+_EXTRA_SECONDS = 120.0  # processor time beyond a limit: to import, to compile, to apply the rules
 _JOIN_SECONDS = 5.0
 
 
@@ -51,18 +51,20 @@ def perform(
                     latest[pipe] = pipe.recv()
                 except (EOFError, OSError):
                     task, process = running.pop(pipe)
-                    yield task, latest[pipe] if _has_ended_well(process) else None
+                    yield task, _last_state(process, task, latest[pipe])
     finally:
         for _, process in running.values():
             process.kill()
 
 
-def _has_ended_well(process: Any) -> bool:
-    """End a process; return whether it did its task, or used up its time."""
+def _last_state(process: Any, task: CellTask, cell: LeaderboardCell) -> LeaderboardCell | None:
+    """End a process; return its cell, or None if it died."""
     process.join(_JOIN_SECONDS)
     status = process.exitcode  # None: threads that the policy has left keep it alive
     process.kill()
-    return status in (None, 0, -getattr(signal, "SIGPROF", 0))
+    if status == -getattr(signal, "SIGPROF", 0):
+        return cells.out_of_time(cell, task.limit)
+    return cell if status in (None, 0) else None
 
 
 def _work(task: CellTask, pipe: Connection) -> None:
@@ -72,8 +74,7 @@ def _work(task: CellTask, pipe: Connection) -> None:
     if task.cell.timing and hasattr(os, "sched_setaffinity"):  # on one core
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     if hasattr(signal, "setitimer"):  # the system ends this process then
-        budget = (task.cell.timing or task.cell).budget
-        signal.setitimer(signal.ITIMER_PROF, budget + _EXTRA_SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, task.limit + _EXTRA_SECONDS)
     with pipe, suppress(BrokenPipeError):  # the parent is gone
         for cell in cells.perform_task(task):
             pipe.send(cell)

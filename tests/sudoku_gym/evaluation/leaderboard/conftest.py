@@ -17,8 +17,15 @@ from sudoku_gym.evaluation.leaderboard import (
 from sudoku_gym.evaluation.leaderboard import play as play_module
 
 SETS = [
-    {"name": "4x4", "title": "4x4", "bank": "4x4", "count": 140, "timed": True},
-    {"name": "9x9", "title": "9x9", "bank": "9x9", "count": 4, "grade": "hidden singles"},
+    {"name": "4x4", "title": "4x4", "bank": "4x4", "count": 140, "subset": 128, "timed": True},
+    {
+        "name": "9x9",
+        "title": "9x9",
+        "bank": "9x9",
+        "count": 4,
+        "subset": 2,
+        "grade": "hidden singles",
+    },
 ]
 ROWS = {"masked-random": "floor", "naked-singles": "floor"}
 

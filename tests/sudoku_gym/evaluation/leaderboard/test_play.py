@@ -133,6 +133,7 @@ def test_what_is_asked_for_in_vain_is_refused(small, play):
         ({"sets": ("25x25",)}, "no set is called '25x25': use 4x4, 9x9"),
         ({"jobs": 0}, "jobs must be at least 1"),
         ({"budget": float("nan")}, "budget must be positive"),
+        ({"limit": 0.0}, "limit must be positive"),
     ]:
         with pytest.raises(ValueError, match=said):
             play(**changes)
@@ -200,17 +201,36 @@ def test_boards_that_a_policy_refuses_are_told(small, play, own_policies):
     assert play(add=names, only=names)[1] == []
 
 
-def test_a_policy_that_is_slow_is_stopped_and_goes_on_with_more_time(small, play, own_policies):
+def test_a_slow_policy_plays_the_subset_and_with_a_larger_budget_the_whole(
+    small, play, own_policies
+):
+    """Slow takes 0.01 s a move, whether of one game or of many: 0.13 s for 128 puzzles of 4x4."""
     name = "third_party:Slow"
-    asked = {"add": (name,), "only": (name,), "sets": ("4x4",), "timing_budget": 0.05}
-    cell = play(budget=0.2, **asked)[0].rows[name].cells["4x4"]
-    assert (cell.error, cell.played, cell.budget) == ("", 128, 0.2)
-    assert cell.timing.seconds == () and cell.timing.mean is None
-    assert play(budget=0.2, **asked)[1] == []
-    cell = play(budget=30.0, **asked)[0].rows[name].cells["4x4"]
-    assert cell.played == 140
-    again = play(budget=30.0, **{**asked, "timing_budget": 30.0})[0].rows[name].cells["4x4"]
-    assert len(again.timing.seconds) == cells.TIMED_PUZZLES and again.outcomes == cell.outcomes
+    asked = {"add": (name,), "only": (name,), "sets": ("4x4",)}
+    cell = play(budget=0.02, **asked)[0].rows[name].cells["4x4"]
+    assert (cell.error, cell.played, cell.budget) == ("", 128, 0.02)
+    assert cell.timing is None and cell.puzzle_seconds == cell.seconds / 128
+    assert play(budget=0.02, **asked)[1] == []
+    whole = play(budget=30.0, **asked)[0].rows[name].cells["4x4"]
+    assert whole.played == 140 and whole.outcomes.startswith(cell.outcomes)
+    assert len(whole.timing.seconds) == cells.TIMED_PUZZLES
+    assert play(budget=0.02, **asked)[1] == []  # nobody takes away what was played
+
+
+def test_a_policy_that_is_not_through_with_the_subset_is_stopped(small, play, own_policies):
+    name = "third_party:Slow"
+    asked = {"add": (name,), "only": (name,), "sets": ("9x9",), "limit": 0.05}
+    cell = play(**asked)[0].rows[name].cells["9x9"]
+    assert (cell.error, cell.played) == ("it takes more than 0.05 s of processor time", 0)
+    assert play(**asked)[1] == []
+
+
+def test_all_slow_policies_play_the_same_puzzles(small, play, own_policies):
+    names = ("third_party:Slow", "third_party:First")
+    results, _ = play(add=names, sets=("9x9",), budget=1e-9)
+    cells = [row.cells["9x9"] for row in results.rows.values() if "9x9" in row.cells]
+    assert {cell.played for cell in cells} == {2} and len(cells) == 4
+    assert results.sets["9x9"].subset == 2
 
 
 def test_two_at_once_are_refused(small, play, tmp_path):
@@ -241,7 +261,7 @@ sys.exit(main(sys.argv[2:]))
 
 def started(file, out, *arguments):
     command = [sys.executable, "-c", SHELL, str(file), "leaderboard"]
-    command += ["--out", str(out), "--timing-budget", "0.02", *arguments]
+    command += ["--out", str(out), *arguments]
     paths = os.pathsep.join(path for path in sys.path if path)
     return subprocess.Popen(
         command,
@@ -287,14 +307,14 @@ def test_a_process_that_dies_loses_its_cell_alone(small, own_policies, tmp_path)
     results = read_leaderboard(out)
     assert results.rows["third_party:Dies"].cells == {}
     hung = results.rows["third_party:Hangs"].cells["9x9"]
-    assert (hung.error, hung.played) == ("", 0)
+    assert (hung.error, hung.played) == ("it takes more than 3600 s of processor time", 0)
     assert results.rows["naked-singles"].cells["9x9"].played == 4
 
 
 def test_times_are_means_of_laps():
     fixed = replace(fixed_sets()[0], count=3, sha256="")
-    for budget, count in ((100.0, 3), (0.0, 0)):
-        empty = LeaderboardCell(100.0, "a run", timing=Timing((), budget, "a run"))
-        (cell,) = cells.perform_task(cells.CellTask("naked-singles", fixed, empty))
+    for limit, count in ((100.0, 3), (0.0, 0)):
+        empty = LeaderboardCell(100.0, "a run", timing=Timing((), "a run"))
+        (cell,) = cells.perform_task(cells.CellTask("naked-singles", fixed, empty, limit))
         assert len(cell.timing.seconds) == count and cell.outcomes == ""
         assert count == 0 or min(cell.timing.seconds) >= 0
