@@ -77,6 +77,7 @@ class Config:
 def main(argv: Sequence[str] | None = None) -> None:
     config = tyro.cli(Config, description=__doc__, args=argv)
     command = command_of(__file__, argv)
+    command += "" if "--seed" in command else f" --seed {config.seed}"
     results = Results(config.out, command)
     for environment in config.ids:
         for row, chosen in [*by_grade(environment, config), *by_blanks(environment, config)]:
@@ -85,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                 if results.lacks(key):
                     played = evaluate(make(), chosen, seed=config.seed)
                     results.add({**key, **share_of(played.solved)})
-    text = page(results.rows, f"{command}  # seed {config.seed}")
+    text = page(results.rows, command)
     if config.page is None:
         print(text)
     else:

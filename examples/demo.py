@@ -106,6 +106,7 @@ def main(argv=None):
 
     seconds, processor = time.perf_counter() - start[0], time.process_time() - start[1]
     figures = {
+        "command": f"python examples/demo.py --seed {options.seed}",
         "seed": options.seed,
         "processor seconds": {"training": round(training.seconds), "all": round(processor)},
         "minimal 9x9": figures_of(minimal),
