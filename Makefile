@@ -49,12 +49,13 @@ build: $(VENV)/.installed-dev  ## Build the sdist and the wheel into dist/
 	$(BIN)/python -m build
 
 clean:  ## Remove what the other targets made, except .venv
-	rm -rf build dist site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf build dist site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .numba_cache
 	find $(PACKAGES) -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp for each set of extras: a second call is instant, and sets add up in one environment.
+# Python compiles a module when it is first imported; of most of these packages few ever are.
 $(VENV)/.installed-%: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$*]'
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[$*]'
 	@touch $@
 
 $(BIN)/python:

@@ -1,8 +1,9 @@
 """A cache of machine code that follows all sources of a kernel, not just its own file.
 
 Numba's cache misses edits in the functions that a kernel calls. Here the code lies where numba
-would put it, in a folder named by a hash of the file and of all files it imports from our packages;
-where no usual folder can be written to, in a private one below the directory for temporary files.
+would put it, in a folder named by the module and a hash of the file and of all files it imports
+from our packages; where no usual folder can be written to, in a private one below the directory for
+temporary files. Below `NUMBA_CACHE_DIR` our packages find the code wherever they are installed.
 """
 
 from __future__ import annotations
@@ -19,10 +20,17 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import llvmlite
 import numba
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+import numpy as np
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    UserProvidedCacheLocator,
+)
 
-# mypy: disable-error-code="no-untyped-call,attr-defined"
+# mypy: disable-error-code="no-untyped-call,attr-defined,import-untyped"
 
 _OURS = "sudoku_"  # how the names of our packages begin
 # Imports inside functions, or for type checkers alone, bring nothing that is compiled.
@@ -55,14 +63,36 @@ def compiled() -> tuple[int, int, str]:
     return sum(cache.holds_code for cache in _caches), len(_caches), below
 
 
+class _AnyInstall(UserProvidedCacheLocator):
+    """Numba's folders below `NUMBA_CACHE_DIR` are named by paths; those of our packages are not."""
+
+    def __init__(self, function: Any, source: str) -> None:
+        super().__init__(function, source)
+        self._cache_path = numba.config.CACHE_DIR
+
+    @classmethod
+    def from_function(cls, function: Any, source: str) -> Any:
+        # Of other packages the hash may miss a file: they import whom they like.
+        is_ours = function.__module__.startswith(_OURS)
+        return super().from_function(function, source) if is_ours else None
+
+
+class _Place(CompileResultCacheImpl):
+    """Where machine code lies."""
+
+    _locator_classes = [_AnyInstall, *CompileResultCacheImpl._locator_classes]  # noqa: RUF012
+
+
 class KernelCache(FunctionCache):
     """Numba's cache of a function, in a folder of the sources that it is compiled from."""
+
+    _impl_class = _Place
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
         source = Path(function.__code__.co_filename)
         key = _hash_of_sources(source, function.__module__.partition(".")[0])
-        folder = os.path.join(self._cache_path, f"{source.stem}-{key}")
+        folder = os.path.join(self._cache_path, f"{function.__module__}-{key}")
         os.makedirs(folder, exist_ok=True)
         self._cache_path = folder
         self._cache_file = _Entries(folder, self._impl.filename_base, key)
@@ -138,16 +168,27 @@ def _is_private(folder: str) -> bool:
 
 @functools.cache
 def _hash_of_sources(source: Path, package: str) -> str:
-    """Hash a file and all that it imports from its own package and from ours."""
+    """Hash a file and all that it imports from its own package and from ours; paths do not count.
+
+    Numba itself asks for the same processor, Python and numba.
+    """
     found, waiting = {source}, [source]
     while waiting:
         new = _imported_files(waiting.pop(), package) - found
         found |= new
         waiting += new
-    digest = sha256()
-    for path in sorted(found):
-        digest.update(sha256(path.read_bytes()).digest())
+    digest = sha256(f"{llvmlite.__version__} {np.__version__}".encode())
+    for name, path in sorted((_name_in_package(path), path) for path in found):
+        digest.update(name.encode() + sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
+
+
+def _name_in_package(path: Path) -> str:
+    """Return the path of a source from the folder that its outermost package lies in."""
+    folder = path.parent
+    while (folder / "__init__.py").is_file():
+        folder = folder.parent
+    return path.relative_to(folder).as_posix()
 
 
 @functools.cache

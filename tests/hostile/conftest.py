@@ -65,10 +65,14 @@ class Run:
 def run(tmp_path_factory):
     torch = pytest.importorskip("torch")
     from sudoku_gym import plugins
+    from sudoku_gym.puzzles import sources
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    with pytest.MonkeyPatch.context() as patch:  # reading what is installed takes most of a load
-        patch.setattr(plugins.entry_points, "available", cache(plugins.available))
+    with pytest.MonkeyPatch.context() as patch:  # what takes most of a load, and is never damaged
+        available = cache(plugins.available)
+        for module in (plugins, plugins.entry_points):
+            patch.setattr(module, "available", available)
+        patch.setattr(sources, "_named_source", cache(sources._named_source))
         yield Run(tmp_path_factory.mktemp("whole") / "run")
     torch.set_num_threads(threads)

@@ -1,3 +1,4 @@
+from functools import cache
 from itertools import permutations, product
 
 import numpy as np
@@ -31,16 +32,26 @@ def tree_tables(tree=TREE):
     return FactorTables(tree, cell_units, peers, edges, np.empty((0, 3), np.int32))
 
 
-def exact_marginals(support, combine):
-    """Sum (or maximise) over all assignments of the tree, one permutation a constraint."""
-    marginals = np.zeros((CELLS, SIZE))
+@cache
+def assignments():
+    """List all ways to fill the tree, digits `[M, 10]`: one permutation a constraint."""
+    found = []
     for parts in product(permutations(range(SIZE)), repeat=len(TREE)):
         digits = np.full(CELLS, -1)
         agrees = True
         for unit, part in zip(TREE, parts, strict=True):
             agrees = agrees and all(digits[c] in (-1, d) for c, d in zip(unit, part, strict=True))
             digits[unit] = part
-        if agrees and support[np.arange(CELLS), digits].all():
+        if agrees:
+            found.append(digits)
+    return np.array(found)
+
+
+def exact_marginals(support, combine):
+    """Sum (or maximise) over all assignments of the tree."""
+    marginals = np.zeros((CELLS, SIZE))
+    for digits in assignments():
+        if support[np.arange(CELLS), digits].all():
             for cell, digit in enumerate(digits):
                 marginals[cell, digit] = combine(marginals[cell, digit], 1.0)
     return marginals

@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -168,3 +170,49 @@ def test_processes_that_compile_at_once_leave_code_for_all(tmp_path):
         assert entry.load(("int64",)) == "for whole numbers"
         assert entry.load(("float64",)) == "for fractions"
         assert entry.load(("int8",)) is None
+
+
+def test_below_numba_cache_dir_code_is_found_wherever_the_package_is_installed(tiny, tmp_path):
+    shared = {"NUMBA_CACHE_DIR": str(tmp_path / "shared")}
+    assert tiny(**shared) == (0, "")
+    shutil.move(tmp_path / "sudoku_tiny", tmp_path / "elsewhere" / "sudoku_tiny")
+    shared["PYTHONPATH"] = f"{tmp_path / 'elsewhere'}{os.pathsep}{HOME}"
+    assert tiny(**shared) == (2, "")
+    with (tmp_path / "elsewhere" / "sudoku_tiny" / "kernel.py").open("a") as source:
+        source.write("# another release\n")
+    assert tiny(**shared) == (0, "")
+
+
+@pytest.fixture
+def hash_of(tmp_path, monkeypatch):
+    """Hash a kernel that imports another package; each lies in a folder of its own."""
+
+    def hash_of(folders, sources):
+        names = ("sudoku_kernel", "sudoku_callee")
+        paths = [tmp_path / folder / name for folder, name in zip(folders, names, strict=True)]
+        for path, source in zip(paths, sources, strict=True):
+            path.mkdir(parents=True)
+            (path / "__init__.py").touch()
+            (path / "code.py").write_text(source)
+            installed = SimpleNamespace(__file__=str(path / "__init__.py"))
+            monkeypatch.setitem(sys.modules, path.name, installed)
+        return machine_code._hash_of_sources(paths[0] / "code.py", "sudoku_kernel")
+
+    return hash_of
+
+
+def test_the_hash_is_of_what_the_sources_say_and_not_of_where_they_lie(hash_of):
+    caller = "from sudoku_callee import code\nSTEP = 1\n"
+    callee = "from sudoku_kernel import code\nSTEP = 2\n"
+    first = hash_of("ab", (caller, callee))
+    assert hash_of("dc", (caller, callee)) == first  # in the other order
+    assert hash_of("ee", (caller, callee)) == first
+    assert hash_of("fg", (callee.replace("kernel", "callee"), caller)) != first
+    assert hash_of("hi", (caller, callee.replace("2", "3"))) != first
+
+
+@pytest.mark.parametrize("library", [machine_code.llvmlite, machine_code.np])
+def test_another_release_of_a_library_compiles_anew(hash_of, monkeypatch, library):
+    first = hash_of("ab", ("", ""))
+    monkeypatch.setattr(library, "__version__", "999")
+    assert hash_of("cd", ("", "")) != first

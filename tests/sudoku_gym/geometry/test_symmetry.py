@@ -1,3 +1,5 @@
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,7 +21,11 @@ GEOMETRIES = [
     jigsaw(9),
     latin_square(5),
 ]
-GRIDS = [random_grids(6, geometry, np.random.default_rng(1)) for geometry in GEOMETRIES]
+
+
+@cache
+def grids_of(which):
+    return random_grids(6, GEOMETRIES[which], np.random.default_rng(1))
 
 
 @st.composite
@@ -27,7 +33,8 @@ def cases(draw):
     """A geometry, partly filled boards and a generator."""
     which = draw(st.integers(0, len(GEOMETRIES) - 1))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    boards = GRIDS[which] * (rng.random(GRIDS[which].shape) < draw(st.floats(0, 1)))
+    grids = grids_of(which)
+    boards = grids * (rng.random(grids.shape) < draw(st.floats(0, 1)))
     return GEOMETRIES[which], boards.astype(np.int8), rng
 
 
@@ -43,7 +50,7 @@ def same(a, b):
 def test_solved_stays_solved_and_counts_stay(case):
     geometry, boards, rng = case
     moves = symmetry.sample(geometry, len(boards), rng)
-    solutions = GRIDS[GEOMETRIES.index(geometry)]
+    solutions = grids_of(GEOMETRIES.index(geometry))
     assert board.is_solved(moves.apply(solutions), geometry).all()
     counts = solver.count_solutions(boards, 3, geometry, node_limit=10_000)
     assert (counts >= 1).all()
@@ -129,7 +136,7 @@ def test_group_orders(geometry, order):
 @pytest.mark.parametrize("geometry", [Geometry.standard(4), Geometry.standard(6), sudoku_x(9)])
 def test_canonical_form_names_the_orbit(geometry):
     rng = np.random.default_rng(5)
-    grids = GRIDS[GEOMETRIES.index(geometry)]
+    grids = grids_of(GEOMETRIES.index(geometry))
     boards = grids * (rng.random(grids.shape) < 0.4).astype(np.int8)
     forms = symmetry.canonical_form(boards, geometry)
     moved = symmetry.sample(geometry, len(boards), rng).apply(boards)

@@ -8,7 +8,11 @@ from sudoku_gym.puzzles.difficulty import GRADES, candidates_after, grade
 from sudoku_gym.puzzles.generator import generate
 
 NINE = Geometry.standard(9)
-MADE = generate(150, NINE, np.random.default_rng(4))
+
+
+@pytest.fixture(scope="module")
+def made():
+    return generate(150, NINE, np.random.default_rng(4))
 
 
 def naked_singles_by_hand(cells):
@@ -21,8 +25,8 @@ def naked_singles_by_hand(cells):
         cells[single] = allowed.argmax(2)[single] + 1
 
 
-def test_every_grade_occurs_and_is_ordered():
-    assert set(MADE.grades) == set(range(len(GRADES)))
+def test_every_grade_occurs_and_is_ordered(made):
+    assert set(made.grades) == set(range(len(GRADES)))
 
 
 def test_naked_singles_are_those_of_the_rules():
@@ -33,33 +37,33 @@ def test_naked_singles_are_those_of_the_rules():
 
 
 @pytest.mark.parametrize("technique", range(4))
-def test_no_technique_takes_the_solution_away(technique):
+def test_no_technique_takes_the_solution_away(made, technique):
     for geometry in (NINE, sudoku_x(9), Geometry.standard(6)):
-        made = MADE if geometry is NINE else generate(40, geometry, np.random.default_rng(6))
-        left = candidates_after(made.puzzles, technique, geometry)
-        assert ((left >> (made.solutions - 1)) & 1 == 1).all()
+        few = made if geometry is NINE else generate(40, geometry, np.random.default_rng(6))
+        left = candidates_after(few.puzzles, technique, geometry)
+        assert ((left >> (few.solutions - 1)) & 1 == 1).all()
 
 
-def test_later_techniques_leave_no_more():
-    left = [candidates_after(MADE.puzzles, technique) for technique in range(4)]
+def test_later_techniques_leave_no_more(made):
+    left = [candidates_after(made.puzzles, technique) for technique in range(4)]
     for fewer, more in zip(left[1:], left[:-1], strict=True):
         assert (fewer & ~more == 0).all()
         assert (fewer != more).any()
     for technique in range(4):
         settled = np.bitwise_count(left[technique]).max((1, 2)) == 1
-        assert (settled == (MADE.grades <= technique)).all()
+        assert (settled == (made.grades <= technique)).all()
 
 
-def test_the_grade_belongs_to_the_orbit():
-    moves = symmetry.sample(NINE, len(MADE), np.random.default_rng(7))
-    assert (grade(moves.apply(MADE.puzzles)) == MADE.grades).all()
+def test_the_grade_belongs_to_the_orbit(made):
+    moves = symmetry.sample(NINE, len(made), np.random.default_rng(7))
+    assert (grade(moves.apply(made.puzzles)) == made.grades).all()
 
 
-def test_revealing_makes_no_puzzle_harder():
+def test_revealing_makes_no_puzzle_harder(made):
     rng = np.random.default_rng(8)
-    revealed = np.where(rng.random(MADE.puzzles.shape) < 0.1, MADE.solutions, MADE.puzzles)
-    assert (grade(revealed) <= MADE.grades).all()
-    assert (grade(MADE.solutions) == 0).all()
+    revealed = np.where(rng.random(made.puzzles.shape) < 0.1, made.solutions, made.puzzles)
+    assert (grade(revealed) <= made.grades).all()
+    assert (grade(made.solutions) == 0).all()
 
 
 def test_named_boards():
@@ -78,6 +82,6 @@ def test_boards_without_one_solution_need_search():
     assert solver.count_solutions(contradiction)[0] == 0
 
 
-def test_wrong_technique():
+def test_wrong_technique(made):
     with pytest.raises(ValueError, match="technique=4: use 0 to 3"):
-        candidates_after(MADE.puzzles, 4)
+        candidates_after(made.puzzles, 4)

@@ -11,7 +11,11 @@ from sudoku_gym.solver import depth_first
 from sudoku_gym.solver.cover_bits import cover_tables
 
 NINE = Geometry.standard(9)
-ESCARGOT = named.boards().puzzles[named.TITLES.index("AI Escargot")][None]
+
+
+@pytest.fixture(scope="module")
+def escargot():
+    return named.boards().puzzles[named.TITLES.index("AI Escargot")][None]
 
 
 def nodes_of(boards, geometry):
@@ -51,10 +55,10 @@ def test_the_generator_decides_everything_and_no_neighbour_anything():
     assert (rate(made, rng(4)) != ratings).any()
 
 
-def test_a_rating_belongs_to_the_orbit():
+def test_a_rating_belongs_to_the_orbit(escargot):
     """Single searches of a board, and of the boards it is turned into, have one distribution."""
-    of_one = [rate(ESCARGOT, rng(seed), symmetries=1)[0] for seed in range(400)]
-    moved = symmetry.sample(NINE, 400, rng(5)).apply(np.repeat(ESCARGOT, 400, axis=0))
+    of_one = [rate(escargot, rng(seed), symmetries=1)[0] for seed in range(400)]
+    moved = symmetry.sample(NINE, 400, rng(5)).apply(np.repeat(escargot, 400, axis=0))
     of_moved = rate(moved, rng(6), symmetries=1)
     error = np.sqrt((np.var(of_one) + np.var(of_moved)) / 400)
     assert abs(np.mean(of_one) - np.mean(of_moved)) < 4 * error
@@ -73,9 +77,9 @@ def test_named_boards():
     assert 40 < ratings["AI Escargot"] < 75
 
 
-def test_a_search_ends_at_the_node_limit():
-    assert rate(ESCARGOT, rng(), node_limit=10).tolist() == [10]
-    assert solver.find_solutions(ESCARGOT, node_limit=10).decided.tolist() == [False]
+def test_a_search_ends_at_the_node_limit(escargot):
+    assert rate(escargot, rng(), node_limit=10).tolist() == [10]
+    assert solver.find_solutions(escargot, node_limit=10).decided.tolist() == [False]
 
 
 def test_no_boards():
@@ -83,6 +87,6 @@ def test_no_boards():
 
 
 @pytest.mark.parametrize("wrong", [{"symmetries": 0}, {"symmetries": 4}, {"node_limit": 0}])
-def test_wrong_numbers(wrong):
+def test_wrong_numbers(escargot, wrong):
     with pytest.raises(ValueError, match="symmetries must be odd"):
-        rate(ESCARGOT, rng(), **wrong)
+        rate(escargot, rng(), **wrong)
