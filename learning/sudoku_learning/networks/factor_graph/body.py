@@ -33,7 +33,7 @@ class FactorGraphConfig:
     """One layer of log-sum-exp messages with shared weights, applied for many rounds."""
 
     channels: int = 16
-    """width H of all states; multiples of 8 waste no work"""
+    """width H of all states; multiples of 16 waste no work"""
     rounds: int = 16
     """rounds of messages while training"""
     test_rounds: int | None = None
