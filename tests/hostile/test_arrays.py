@@ -1,6 +1,7 @@
 """Arrays of wrong values, shapes and types: each public constructor refuses them, or is sound."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -46,6 +47,12 @@ def nearly(draw, array):
     if kind == "cut":
         return changed[: len(changed) - 1]
     return {"": changed, "T": changed.T, "more": changed[None]}[kind]
+
+
+@cache
+def bank_source():
+    """All 4x4 puzzles: to read them takes longer than to make an environment."""
+    return BankSource(puzzles.load("4x4"))
 
 
 def attempt(make):
@@ -104,7 +111,7 @@ def test_geometries(data):
 @ALL
 def test_puzzles_to_reset_to_and_states(data):
     count = data.draw(st.sampled_from([1, 3]))
-    envs = SudokuVectorEnv(count, "4x4")
+    envs = SudokuVectorEnv(count, bank_source())
     boards, _ = envs.reset(seed=0)
     puzzle = data.draw(nearly(boards))
     if puzzle is not None:
@@ -134,7 +141,7 @@ def test_options_of_environments_and_wrappers(data):
 @given(ANYTHING)
 @ALL
 def test_seeds_options_and_actions(value):
-    for env in (SudokuEnv("4x4"), SudokuVectorEnv(2, "4x4")):
+    for env in (SudokuEnv(bank_source()), SudokuVectorEnv(2, bank_source())):
         env.reset(seed=0)
         attempt(lambda env=env: env.reset(options=value))
         attempt(lambda env=env: env.reset(options={"blanks": value}))

@@ -1,3 +1,4 @@
+from functools import cache
 from itertools import permutations, product
 
 import numpy as np
@@ -22,7 +23,11 @@ GEOMETRIES = [
     jigsaw(9),
     latin_square(7),
 ]
-GRIDS = [random_grids(4, geometry, np.random.default_rng(2)) for geometry in GEOMETRIES]
+
+
+@cache
+def grids_of(which):
+    return random_grids(4, GEOMETRIES[which], np.random.default_rng(2))
 
 
 def sat_count(cells, geometry, limit):
@@ -40,7 +45,7 @@ def sat_count(cells, geometry, limit):
 
 @pytest.mark.parametrize("which", range(len(GEOMETRIES)))
 def test_counts_agree_with_sat(which):
-    geometry, grids = GEOMETRIES[which], GRIDS[which]
+    geometry, grids = GEOMETRIES[which], grids_of(which)
     rng = np.random.default_rng(which)
     seen = set()
     for share in (0.3, 0.42, 0.55, 0.7):
@@ -74,7 +79,7 @@ def test_counts_agree_with_every_4x4_grid():
 @given(st.integers(0, len(GEOMETRIES) - 1), st.floats(0, 1), st.integers(0, 2**32))
 @settings(deadline=None, max_examples=50)
 def test_solutions_keep_the_givens(which, share, seed):
-    geometry, grids = GEOMETRIES[which], GRIDS[which]
+    geometry, grids = GEOMETRIES[which], grids_of(which)
     boards = grids * (np.random.default_rng(seed).random(grids.shape) < share).astype(np.int8)
     solved, status = solver.solve(boards, geometry, node_limit=20_000, return_status=True)
     found = status == "solved"
@@ -140,7 +145,7 @@ def test_node_limit_leaves_it_undecided():
 
 
 def test_threads_change_nothing():
-    grids = GRIDS[3].repeat(20, 0)
+    grids = grids_of(3).repeat(20, 0)
     boards = grids * (np.random.default_rng(3).random(grids.shape) < 0.35).astype(np.int8)
     one, three = solver.find_solutions(boards, 4), solver.find_solutions(boards, 4, threads=3)
     assert (one.solutions == three.solutions).all()
