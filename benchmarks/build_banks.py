@@ -128,12 +128,12 @@ def main(argv: Sequence[str] | None = None) -> None:
             raise SystemExit(f"{name}: the SAT solver disagrees about puzzles {wrong[:10]}")
         path = DATA / f"{name}.npz"
         banks.write_bank(path, bank, splits, keys)
-        _write_checksums()
+        write_checksums()
         print(f"{name}: {summary(bank, splits)}, {path.stat().st_size:,} bytes, ", end="")
         print(f"{perf_counter() - start:.0f} s", flush=True)
 
 
-def _write_checksums() -> None:
+def write_checksums() -> None:
     """Write the SHA-256 of every bank's file beside them, as `sha256sum` does."""
     lines = [
         f"{sha256(path.read_bytes()).hexdigest()}  {path.name}\n"

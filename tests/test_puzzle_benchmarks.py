@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import build_extreme_like
 import ratings
 import reset
 import solver_agreement
@@ -95,3 +96,15 @@ def test_ratings_are_tabulated(capsys, tmp_path):
     assert [len(row) for row in rows[2:]] == [len(rows[0])] * 3
     assert rows[2][1:-1] == rows[4][1:-1]
     assert rows[4][0] == "mine.txt" and rows[3][1] == "10"
+
+
+@pytest.mark.slow
+def test_extreme_like_is_built_of_held_out_grids(capsys):
+    config = build_extreme_like.Config(smoke=True, hardest_steps=50, hard_steps=50)
+    bank = build_extreme_like.build(config)
+    assert not puzzles.find_in_training(bank).any()
+    assert set(bank.sources) == set(build_extreme_like.COUNTS) and (bank.ratings >= 0).all()
+    again = build_extreme_like.build(config)
+    assert (bank.puzzles == again.puzzles).all()
+    build_extreme_like.main(["--smoke", "--hardest-steps", "1", "--hard-steps", "1"])
+    assert "| hardest " in capsys.readouterr().out

@@ -88,7 +88,7 @@ def _best(results: LeaderboardResults) -> str:
     for kind, (policy, *_) in by_kind(results).items():
         row = results.rows[policy]
         cell = row.cells.get(SORTED_BY)
-        name = f"{_words(kind)}<br>{_code(policy)}"
+        name = f"{words(kind)}<br>{code(policy)}"
         share = _share(cell, results.sets[SORTED_BY].count if cell else 0)
         rows.append([name, share, _milliseconds(cell), _number(row)])
     heads = ["the best of each kind", _title(results, SORTED_BY), "ms a puzzle", "weights"]
@@ -100,12 +100,12 @@ def _shares(results: LeaderboardResults, sets: Sequence[str], *, with_costs: boo
     rows = []
     for kind, policies in by_kind(results).items():
         width = len(sets) + 2 * with_costs
-        rows.append([f"**{_words(KINDS.get(kind, kind))}**", *[""] * width])
+        rows.append([f"**{words(KINDS.get(kind, kind))}**", *[""] * width])
         for policy in policies:
             row = results.rows[policy]
             cells = [_share(row.cells.get(name), results.sets[name].count) for name in sets]
             costs = [_milliseconds(row.cells.get(SORTED_BY)), _number(row)] if with_costs else []
-            rows.append([_code(policy), *cells, *costs])
+            rows.append([code(policy), *cells, *costs])
     costs = ["ms a puzzle", "weights"] if with_costs else []
     return markdown_table(["policy", *(_title(results, name) for name in sets), *costs], rows)
 
@@ -113,8 +113,8 @@ def _shares(results: LeaderboardResults, sets: Sequence[str], *, with_costs: boo
 def _title(results: LeaderboardResults, name: str) -> str:
     """Return the heading of a set's column, with the number of its puzzles."""
     if name not in results.sets:
-        return _words(name)
-    return f"{_words(results.sets[name].title)} ({results.sets[name].count})"
+        return words(name)
+    return f"{words(results.sets[name].title)} ({results.sets[name].count})"
 
 
 def _number(row: LeaderboardRow) -> str:
@@ -145,8 +145,8 @@ def _times(results: LeaderboardResults) -> str:
     for policies in by_kind(results).values():
         for policy in policies:
             cells = [results.rows[policy].cells.get(name) for name in sets]
-            rows.append([_code(policy), *map(_time, cells)])
-    return markdown_table(["policy", *(_words(results.sets[name].title) for name in sets)], rows)
+            rows.append([code(policy), *map(_time, cells)])
+    return markdown_table(["policy", *(words(results.sets[name].title) for name in sets)], rows)
 
 
 def _time(cell: LeaderboardCell | None) -> str:
@@ -164,10 +164,10 @@ def _sets(results: LeaderboardResults) -> str:
     rows = []
     for name, each in results.sets.items():
         source = f"file {each.bank}" if each.is_file else f"bank {each.bank}, test split"
-        words = map(_words, (each.title, source, each.board))
+        cells = map(words, (each.title, source, each.board))
         givens = " to ".join(map(str, dict.fromkeys(each.givens)))
         counts = str(each.count), str(each.subset)
-        rows.append([_code(name), *words, *counts, givens, _code(each.sha256[:_SHORT])])
+        rows.append([code(name), *cells, *counts, givens, code(each.sha256[:_SHORT])])
     return markdown_table(heads, rows, names=4)
 
 
@@ -177,9 +177,9 @@ def _rows(results: LeaderboardResults) -> str:
     for policy, row in results.rows.items():
         used = {run for cell in row.cells.values() for run in cell.runs}
         runs = [str(number) for number, run in enumerate(results.runs, start=1) if run in used]
-        weights = _code(row.weights[:_SHORT]) if row.weights else _NOTHING
-        words = _words(row.kind), _words(row.package or _NOTHING)
-        rows.append([_code(policy), *words, weights, ", ".join(runs) or _NOTHING])
+        weights = code(row.weights[:_SHORT]) if row.weights else _NOTHING
+        cells = words(row.kind), words(row.package or _NOTHING)
+        rows.append([code(policy), *cells, weights, ", ".join(runs) or _NOTHING])
     return markdown_table(heads, rows, names=5)
 
 
@@ -190,7 +190,7 @@ def _not_played(results: LeaderboardResults) -> Iterator[str]:
             if cell.error:
                 reasons.setdefault((policy, cell.error), []).append(name)
     for (policy, error), names in reasons.items():
-        yield f"- {_code(policy)} on {', '.join(map(_code, names))}: {_code(error)}"
+        yield f"- {code(policy)} on {', '.join(map(code, names))}: {code(error)}"
 
 
 def _runs(results: LeaderboardResults) -> str:
@@ -198,18 +198,18 @@ def _runs(results: LeaderboardResults) -> str:
     rows = []
     for number, run in enumerate(results.runs.values(), start=1):
         commit, _, changes = run.commit.partition("+")
-        shown = _code(commit[:_SHORT]) + " (changed)" * bool(changes) if commit else "unknown"
-        versions = _words(", ".join(" ".join(each) for each in run.versions.items()))
-        words = [_words(run.date), shown, _words(run.machine)]
-        rows.append([str(number), *words, str(run.cores), str(run.jobs), versions])
+        shown = code(commit[:_SHORT]) + " (changed)" * bool(changes) if commit else "unknown"
+        versions = words(", ".join(" ".join(each) for each in run.versions.items()))
+        cells = [words(run.date), shown, words(run.machine)]
+        rows.append([str(number), *cells, str(run.cores), str(run.jobs), versions])
     return markdown_table(heads, rows, names=7)
 
 
-def _words(text: str) -> str:
+def words(text: str) -> str:
     """Return words of a file as Markdown that shows them and obeys none of them."""
     return re.sub(r"[\\`*_\[\]<>#!&]", r"\\\g<0>", text)
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
     """Return a name, or an error, as code in Markdown."""
     return f"`{' '.join(text.split()).replace('`', chr(39))}`"

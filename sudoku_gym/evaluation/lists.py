@@ -119,8 +119,7 @@ class ListFile:
         self._path = path
         self.results = ListResults("sudoku-gym list", dict(puzzles))
         if path is not None and path.exists():
-            with naming(path, "it holds no results of a list"):
-                self.results = decode_json(ListResults, read_json(path, _LONGEST), "the results")
+            self.results = read_list_results(path)
             if self.results.puzzles != self.results.puzzles | dict(puzzles):
                 raise ValueError(
                     f"{path} holds results of other puzzles ({self.results.puzzles}): give another "
@@ -142,6 +141,12 @@ class ListFile:
         """Write the file, if there is one."""
         if self._path is not None:
             write_json(self._path, asdict(self.results), indent=1)
+
+
+def read_list_results(path: Path) -> ListResults:
+    """Read the results of a list; ValueError if the file holds none, in a message that names it."""
+    with naming(path, "it holds no results of a list"):
+        return decode_json(ListResults, read_json(path, _LONGEST), "the results")
 
 
 def play_list(

@@ -10,14 +10,14 @@ from dataclasses import replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
 from sudoku_gym.puzzles import complete4x4, named
-from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.puzzles.puzzle_set import NOT_KNOWN, PuzzleSet
 from sudoku_gym.storage.atomic import atomic_write
 
 SPLITS = ("train", "validation", "test")
@@ -25,17 +25,19 @@ SPLITS = ("train", "validation", "test")
 
 SPLIT_BY_SOLUTION = 9  # from this many digits on, orbits are those of the solution grids
 VARIANTS = {"x9x9": sudoku_x, "windows9x9": windows, "jigsaw9x9": jigsaw, "latin9x9": latin_square}
-NAMES = ("4x4", "6x6", "9x9", "9x9-hard", "16x16", "25x25", *VARIANTS, "named")
+TESTS_ONLY = "extreme-like"  # all of it is a test split
+NAMES = ("4x4", "6x6", "9x9", "9x9-hard", "16x16", "25x25", *VARIANTS, TESTS_ONLY, "named")
 """The banks that `load` knows."""
 
-SPLIT_NAMES = tuple(name for name in NAMES if name != "named")  # those that have splits
+SPLIT_NAMES = NAMES[:-2]  # those that have splits
 
 
 def load(name: str, split: str = "all") -> PuzzleSet:
     """Load a bank of `NAMES`, or one split of it, in arrays of your own.
 
     Raises:
-        ValueError: if there is no such bank or split. The named boards have no splits.
+        ValueError: if there is no such bank or split. The named boards have no splits, and
+            `extreme-like` has a test split only.
     """
     if name not in NAMES:
         raise ValueError(f"no bank is called {name!r}: use one of {', '.join(NAMES)}")
@@ -43,6 +45,8 @@ def load(name: str, split: str = "all") -> PuzzleSet:
         raise ValueError(f"no split is called {split!r}: use {', '.join(SPLITS)} or all")
     if name == "named" and split != "all":
         raise ValueError(f"the named boards are not split: use split='all', not {split!r}")
+    if name == TESTS_ONLY and split not in ("test", "all"):
+        raise ValueError(f"nothing is trained on {name}: use split='test', not {split!r}")
     whole, splits, _ = _bank(name)
     chosen = np.ones(len(whole), np.bool_) if split == "all" else splits == SPLITS.index(split)
     return replace(whole[chosen], split=split)
@@ -76,7 +80,7 @@ def named_geometry(name: str) -> Geometry:
     """
     if name in VARIANTS:
         return VARIANTS[name](9)
-    if name in ("9x9-hard", "named"):
+    if name in ("9x9-hard", TESTS_ONLY, "named"):
         return Geometry.standard(9)
     size = name.partition("x")[0]
     if not size.isdecimal() or name not in (size, f"{size}x{size}"):
@@ -111,14 +115,21 @@ def _bank(name: str) -> _Bank:
         givens = np.unpackbits(stored["givens"], axis=1, count=geometry.num_cells)
         puzzles = solutions * givens.reshape(solutions.shape).astype(np.int8)
         columns = [stored[column] for column in ("grades", "orbits", "minimal")]
-        whole = PuzzleSet(puzzles, solutions, geometry, name, "all", *columns)
+        known = {column: stored[column] for column in ("ratings", "sources") if column in stored}
+        whole = PuzzleSet(puzzles, solutions, geometry, name, "all", *columns, **known)
         return _Bank(whole, stored["splits"], stored["keys"])
 
 
 def write_bank(
     path: Path, puzzle_set: PuzzleSet, splits: NDArray[np.int8], keys: NDArray[np.uint64]
 ) -> None:
-    """Write a bank's npz file atomically: splits int8 `[M]`, and the key of each orbit."""
+    """Write a bank's npz file atomically: splits int8 `[M]`, and the key of each orbit.
+
+    Ratings and sources are written if any is known.
+    """
+    known: dict[str, Any] = {}
+    if (puzzle_set.ratings != NOT_KNOWN).any() or (puzzle_set.sources != "").any():
+        known = {"ratings": puzzle_set.ratings, "sources": puzzle_set.sources}
     cells = puzzle_set.geometry.num_cells
     with atomic_write(path) as temporary:
         np.savez_compressed(
@@ -130,4 +141,5 @@ def write_bank(
             minimal=puzzle_set.minimal,
             splits=splits,
             keys=keys,
+            **known,
         )

@@ -65,6 +65,7 @@ def find_in_splits(puzzle: ArrayLike, name: str) -> str | None:
         ValueError: if there is no such bank, it has no splits, or the puzzle has no solution.
         ModuleNotFoundError: if the geometry has many symmetries and igraph is not installed.
     """
+    banks.orbits_of(name)  # raises if it has none
     geometry = banks.named_geometry(name)
     boards = board.as_boards(np.asarray(puzzle)[None], geometry)
     if geometry.size >= banks.SPLIT_BY_SOLUTION:

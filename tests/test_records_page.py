@@ -1,0 +1,52 @@
+"""The page of records is up to date: rows, puzzles, and the weights they were played with."""
+
+from pathlib import Path
+
+import pytest
+
+import records_page
+from sudoku_gym import puzzles
+from sudoku_gym.evaluation.leaderboard.identity import weights_checksum
+from sudoku_gym.evaluation.lists import Share
+
+DOCS = Path(__file__).parent.parent / "docs"
+RESULTS, PUBLISHED = records_page.read(DOCS / "results")
+PAGE = DOCS / "results" / "records.md"
+BANK = puzzles.load("extreme-like")
+
+
+def test_the_page_gets_every_part():
+    page = records_page.fill_in(PAGE.read_text(encoding="utf-8"), RESULTS, PUBLISHED)
+    assert "<!--" not in page and "make docs" not in page
+    for row in RESULTS.rows:
+        assert f"| `{row.policy}` " in page
+    for title in records_page.TRACKS.values():
+        assert page.count(f"**{title}**") == 2
+    for row in PUBLISHED:
+        assert f" {row['percent']:g} |" in page and row["source"] in page
+
+
+@pytest.mark.parametrize("row", RESULTS.rows, ids=lambda row: row.policy)
+def test_a_row_is_whole_and_of_the_shipped_weights(row):
+    assert row.is_done and len(row.outcomes) == (RESULTS.puzzles["count"] or len(BANK))
+    assert row.all == Share.of(row.outcomes.count("1"), len(row.outcomes))
+    assert row.weights == weights_checksum(row.policy), "run the command on the page again"
+    for groups in (row.by_source, row.by_rating):
+        assert sum(share.count for share in groups.values()) == row.all.count
+        assert sum(share.solved for share in groups.values()) == row.all.solved
+
+
+def test_every_row_was_played_on_the_bank_and_stands_in_the_command():
+    assert RESULTS.puzzles["name"] == "extreme-like"
+    assert len({row.sha256 for row in RESULTS.rows}) == 1
+    command = PAGE.read_text(encoding="utf-8").partition("```sh")[2].partition("```")[0]
+    assert [row.policy for row in RESULTS.rows if row.policy not in command] == []
+    assert set(RESULTS.rows[0].by_source) == set(BANK.sources)
+
+
+def test_the_plot_names_every_network():
+    pytest.importorskip("matplotlib")
+    here, there = records_page.plot(RESULTS, PUBLISHED).axes
+    named = [[text.get_text() for text in axes.texts] for axes in (here, there)]
+    assert sorted(named[0]) == sorted(row.policy for row in RESULTS.rows if row.card)
+    assert named[1] == [row["system"] for row in PUBLISHED if row["weights"]]
