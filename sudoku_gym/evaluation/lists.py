@@ -197,6 +197,8 @@ def play_list(
         if start >= len(before):
             _fill_in(row, join_evaluations(played), groups, digest.hexdigest())
             on_part()
+    if not played:
+        raise ValueError("no puzzle to play: the list is empty, or training splits hold all of it")
     whole = join_evaluations(played)
     if len(whole.solved) < len(before):
         raise ValueError(f"{row.policy} has played another list: remove its results")

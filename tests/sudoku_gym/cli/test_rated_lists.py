@@ -179,7 +179,16 @@ def test_training_puzzles_are_left_out(run, tmp_path, monkeypatch):
         assert code == 0 and "5 puzzles, 3 left out" in out
         assert read(f"{len(sample)}.json")["left_out"] == 3
     files.write_puzzle_set("known.csv", known)
-    assert run(*arguments[:3], "known.csv", "--leave-out-training")[0] == 2
+    for sample in ([], ["--sample", "3"]):
+        code, _, error = run(*arguments[:3], "known.csv", "--leave-out-training", *sample)
+        assert code == 2 and "training splits hold all" in error
+
+
+def test_an_empty_list_is_refused(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "none.csv").write_text("source,question,answer,rating\n")
+    code, _, error = run("evaluate", "solver", "--puzzles", "none.csv")
+    assert code == 2 and "no puzzle to play" in error
 
 
 def test_parts_are_the_batches_of_the_whole():
