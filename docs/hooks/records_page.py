@@ -168,28 +168,34 @@ def plot(results: ListResults, published: Published) -> Figure:
     figure = Figure(figsize=(12, 5), layout="constrained")
     here, there = figure.subplots(1, 2, sharey=True)
     here.set_title("played here: extreme-like", loc="left", fontsize="medium")
-    below: dict[int, int] = {}  # how many names stand beside each number of weights
     for row in _best_first(row for row in results.rows if row.card):
         assert row.card is not None
         share, weights = 100 * row.all.solved / row.all.count, row.card.weights
         reach = [[max(share - row.all.low, 0)], [max(row.all.high - share, 0)]]
-        marker, colour = _MARKERS[row.card.play], _COLOURS[row.card.sees]
-        here.errorbar(weights, share, reach, marker=marker, color=colour, capsize=2)
-        is_smallest = weights == min(each.card.weights for each in results.rows if each.card)
-        _name(here, row.policy, weights, 100, -12 * below.get(weights, 0), is_smallest)
-        below[weights] = below.get(weights, 0) + 1
+        here.errorbar(
+            weights,
+            share,
+            reach,
+            marker=_MARKERS[row.card.play],
+            linestyle="",
+            color=_COLOURS[row.card.sees],
+            capsize=2,
+            label=f"{row.policy}: {share:.1f} %",
+        )
+    for text in here.legend(frameon=False, fontsize="small", loc="lower left").get_texts():
+        text.set_parse_math(False)
     there.set_title("as published: Sudoku-Extreme, which is harder", loc="left", fontsize="medium")
     for published_row in published:
         weights, share = published_row["weights"], published_row["percent"]
         if weights:
             there.plot(weights, share, "o", color=_COLOURS[published_row["sees"]])
-            _name(there, published_row["system"], weights, share, is_left=weights < 1e6)
+            _name(there, published_row["system"], weights, share, weights < 1e6)
     for axes in (here, there):
         axes.set_xscale("log")
         axes.set_xlabel("trained weights")
         axes.grid(alpha=0.3)
         axes.spines[["top", "right"]].set_visible(False)
-    here.set_xlim(2e1, 1e6)
+    here.set_xlim(1e3, 1e6)
     there.set_xlim(2e4, 2e9)
     here.set_ylim(0, 104)
     here.set_ylabel("% of boards solved")
@@ -202,14 +208,12 @@ def plot(results: ListResults, published: Published) -> Figure:
     return figure
 
 
-def _name(
-    axes: Any, text: str, weights: float, share: float, offset: int = 0, is_left: bool = False
-) -> None:
-    """Write a name beside a point, `offset` points higher."""
+def _name(axes: Any, text: str, weights: float, share: float, is_left: bool) -> None:
+    """Write a name beside a point."""
     axes.annotate(
         text,
         (weights, share),
-        xytext=(-8 if is_left else 8, offset - 3),
+        xytext=(-8 if is_left else 8, -3),
         textcoords="offset points",
         ha="right" if is_left else "left",
         fontsize="x-small",
