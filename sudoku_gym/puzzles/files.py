@@ -55,10 +55,8 @@ def read_puzzle_set(
             (with `"raise"`) at the first bad row, with its line number.
         FileNotFoundError: if there is no such file.
     """
-    parts = list(stream_puzzle_sets(path, geometry, on_bad_row=on_bad_row, check=check))
-    if not parts:
-        raise ValueError(f"{path}: no puzzle found; give one a line, 0 or . for a blank")
-    return PuzzleSet.join(parts)
+    parts = stream_puzzle_sets(path, geometry, on_bad_row=on_bad_row, check=check)
+    return PuzzleSet.join(list(parts))
 
 
 def draw_puzzle_set(
@@ -121,11 +119,13 @@ def stream_puzzle_sets(
     path, skipped = _with_known_suffix(path), list[str]()
     complain = _complaint(path, on_bad_row, skipped)
     hint = "" if geometry else "; if it belongs to a variant, give its geometry (--board)"
+    is_empty = True
     for rows in read_rows(path, geometry, chunk, complain):
         proven = _proven(rows, complain, check, hint)
         if on_progress is not None:
             on_progress(rows.share)
         if len(proven.lines):
+            is_empty = False
             yield PuzzleSet(
                 proven.puzzles,
                 proven.solutions,
@@ -135,6 +135,8 @@ def stream_puzzle_sets(
                 sources=proven.sources,
             )
     _warn(skipped)
+    if is_empty:
+        raise ValueError(f"{path}: no puzzle found; give one a line, 0 or . for a blank")
 
 
 def stream_boards(

@@ -53,7 +53,7 @@ def fails(): raise AttributeError('no such thing')
 COMMANDS = [
     ("nonsense", "Unrecognized options: nonsense (see sudoku-gym --help)"),
     ("compare --puzles x", "Unrecognized options: --puzles, x (see sudoku-gym compare --help)"),
-    ("compare --count abc", "Error parsing --count: "),
+    ("compare --count abc", "Error parsing --sample/--count: "),
     ("compare --actions all", "invalid choice 'all' for argument '--actions'. Expected one of"),
     ("evaluate", "Missing from sudoku-gym evaluate: POLICY (see sudoku-gym evaluate --help)"),
     ("generate --count", "Missing value for argument '--count'"),

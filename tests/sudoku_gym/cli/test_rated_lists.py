@@ -188,7 +188,7 @@ def test_an_empty_list_is_refused(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "none.csv").write_text("source,question,answer,rating\n")
     code, _, error = run("evaluate", "solver", "--puzzles", "none.csv")
-    assert code == 2 and "no puzzle to play" in error
+    assert code == 2 and "none.csv: no puzzle found" in error
 
 
 def test_parts_are_the_batches_of_the_whole():
