@@ -51,6 +51,11 @@
   /**
    * What the network makes of one board, round by round: call `advance` until `isDone`.
    *
+   * With `restarts`, a board that has not converged after all rounds starts again, so many times at
+   * most, each time from the state after the first segment with Gaussian noise of its own standard
+   * deviation, as in Python (with other random numbers). If no start converges, the logits are those
+   * of the start that left the fewest within the margin.
+   *
    * The rows of `x` belong to the P legal placements, the variables, and hold three parts of H
    * channels: the state, the sum of the messages from factors (constraints), and the sum of the states
    * of the placement's intersections. Those of `intersectionX` belong to the Q intersections of two
@@ -58,9 +63,14 @@
    * placement and a constraint.
    */
   class Thought {
-    constructor(network, board, geometry, mask) {
+    constructor(network, board, geometry, mask, restarts = 0) {
       this.network = network;
-      this.rounds = 0;
+      this.restarts = restarts;
+      this.rounds = 0; // of all starts
+      this.start = 0; // 0 is the first
+      this.roundsOfStart = 0;
+      this.early = null; // the state after the first segment
+      this.closest = null; // the logits of the start that left the fewest undecided, and how many
       this.graph = new Graph(board, geometry, mask);
       const { placements, edgeFactor, numFactors, numIntersections } = this.graph;
       const width = network.channels;
@@ -91,18 +101,32 @@
 
     /** Whether the network would stop here: it has converged, or run out of rounds. */
     get isDone() {
-      const { rounds, segment } = this.network.settings;
-      return this.rounds >= rounds || (this.rounds % segment === 0 && this.hasConverged);
+      const { segment } = this.network.settings;
+      if (this.roundsOfStart % segment === 0 && this.hasConverged) return true;
+      return this.#isStartOver && this.start >= this.restarts;
     }
 
     /** Whether no logit is within the margin. */
     get hasConverged() {
-      const { convergenceMargin } = this.network.settings;
-      return this.rounds > 0 && this.logits.every((logit) => Math.abs(logit) >= convergenceMargin);
+      return this.rounds > 0 && this.#countUndecided() === 0;
     }
 
-    /** Run one round. */
+    /** A blank cell for which no digit is likelier than not, once it has converged; else null. */
+    get hopelessCell() {
+      if (!this.hasConverged) return null;
+      const { placements, geometry: { size } } = this.graph;
+      const best = new Map();
+      placements.forEach((action, p) => {
+        const cell = Math.floor(action / size);
+        best.set(cell, Math.max(best.get(cell) ?? -Infinity, this.logits[p]));
+      });
+      for (const [cell, logit] of best) if (logit < 0) return cell;
+      return null;
+    }
+
+    /** Run one round; the first of a further start if the last start is over. */
     advance() {
+      if (this.#isStartOver) this.#startAgain();
       this.#sumMessages();
       this.#sendToVariables();
       this.#sendToIntersections();
@@ -112,6 +136,55 @@
       this.#sendToFactors();
       this.#computeLogits();
       this.rounds++;
+      this.roundsOfStart++;
+      if (this.restarts && this.rounds === this.network.settings.segment) this.#keepState();
+      if (this.#isStartOver) this.#keepClosest();
+    }
+
+    get #isStartOver() {
+      return this.roundsOfStart >= this.network.settings.rounds;
+    }
+
+    #countUndecided() {
+      const { convergenceMargin } = this.network.settings;
+      return this.logits.reduce((sum, logit) => sum + (Math.abs(logit) < convergenceMargin), 0);
+    }
+
+    /** Keep the state, from which all further starts begin. */
+    #keepState() {
+      const { channels } = this.network;
+      const states = (rows) => rows.filter((_, at) => at % (3 * channels) < channels);
+      this.early = [states(this.x), this.toVariable.slice(), states(this.intersectionX)];
+    }
+
+    /** Put the state after the first segment back, with noise. */
+    #startAgain() {
+      this.start++;
+      this.roundsOfStart = 0;
+      const random = normals(this.start);
+      const { channels } = this.network;
+      const [variables, messages, intersections] = this.early.map((numbers) => {
+        const spread = deviation(numbers);
+        return numbers.map((number) => number + spread * random());
+      });
+      const place = (states, rows) => {
+        for (let from = 0; from < states.length; from += channels) {
+          rows.set(states.subarray(from, from + channels), 3 * from);
+        }
+      };
+      place(variables, this.x);
+      place(intersections, this.intersectionX);
+      this.toVariable.set(messages);
+      this.#sendToFactors();
+    }
+
+    /** At the end of a start: keep its logits if they are the closest to convergence so far. */
+    #keepClosest() {
+      const undecided = this.#countUndecided();
+      if (!this.closest || undecided < this.closest.undecided) {
+        this.closest = { undecided, logits: this.logits.slice() };
+      }
+      if (this.start >= this.restarts) this.logits.set(this.closest.logits);
     }
 
     /** Compute the messages to factors, exp(clamp(u_v + gamma r_vf)), from the states. */
@@ -253,6 +326,7 @@
           memberships.push(p, q);
         }
       }
+      this.geometry = geometry;
       this.placements = Int32Array.from(placements);
       this.edgeFactor = Int32Array.from(edgeFactor);
       this.edgeVariable = Int32Array.from(edgeVariable);
@@ -262,6 +336,25 @@
       this.numFactors = constraints.size;
       this.numIntersections = intersections.size;
     }
+  }
+
+  /** Return the standard deviation of numbers. */
+  function deviation(numbers) {
+    const mean = numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+    const squares = numbers.reduce((sum, number) => sum + (number - mean) ** 2, 0);
+    return Math.sqrt(squares / numbers.length);
+  }
+
+  /** Return a source of normally distributed numbers (xorshift, then Box and Muller's transform). */
+  function normals(seed) {
+    let state = (seed * 0x9e3779b9) | 0 || 1;
+    const uniform = () => {
+      state ^= state << 13;
+      state ^= state >>> 17;
+      state ^= state << 5;
+      return ((state >>> 0) + 0.5) / 2 ** 32;
+    };
+    return () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
   }
 
   /** Write new states, h <- h + z (n - h), where rows hold the state and two parts more. */
@@ -315,9 +408,11 @@
    * and only then thinks again.
    */
   class Policy {
-    constructor(network, geometry) {
+    constructor(network, geometry, restarts = 0) {
       this.network = network;
       this.geometry = geometry;
+      this.restarts = restarts;
+      this.hasGuessed = false; // a board of this game has not converged; later ones get one start
       this.#forget();
     }
 
@@ -335,7 +430,8 @@
     }
 
     think(board, mask) {
-      return new Thought(this.network, board, this.geometry, mask);
+      const restarts = this.hasGuessed ? 0 : this.restarts;
+      return new Thought(this.network, board, this.geometry, mask, restarts);
     }
 
     /**
@@ -347,6 +443,7 @@
       const { size } = this.geometry;
       const bestOfCell = new Map();
       let best = null;
+      this.hasGuessed ||= !thought.hasConverged;
       placements.forEach((action, p) => {
         const move = { action, logit: logits[p] };
         const cell = Math.floor(action / size);

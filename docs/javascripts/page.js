@@ -49,9 +49,10 @@
 
   /** A game: the board with its givens, what was played, and what the network makes of it. */
   class Game {
-    constructor(network, board, geometry) {
+    constructor(network, board, geometry, restarts) {
       this.network = network;
       this.geometry = geometry;
+      this.restarts = restarts;
       this.start = Int8Array.from(board);
       this.restart();
     }
@@ -59,7 +60,7 @@
     restart() {
       this.board = Int8Array.from(this.start);
       this.givens = Uint8Array.from(this.start, (digit) => (digit ? 1 : 0));
-      this.policy = new Policy(this.network, this.geometry);
+      this.policy = new Policy(this.network, this.geometry, this.restarts);
       this.past = [];
       this.bars = [];
       this.time = { ms: 0, rounds: 0 };
@@ -100,13 +101,13 @@
         }
         move = this.policy.decide(this.board, this.thought);
       }
-      const rounds = isPlanned ? 0 : this.thought.rounds;
+      const thought = isPlanned ? null : this.thought;
       this.#remember();
       const cell = Math.floor(move.action / this.geometry.size);
       const digit = (move.action % this.geometry.size) + 1;
       this.board[cell] = digit;
       this.#changed(cell);
-      return { cell, digit, chance: chanceOf(move.logit), rounds };
+      return { cell, digit, chance: chanceOf(move.logit), thought };
     }
 
     get isOver() {
@@ -325,6 +326,9 @@
       select.lastChild.hidden = true;
       select.addEventListener("change", () => this.load(EXAMPLES[select.value][1]));
       select.value = FIRST;
+      this.find("[data-restarts]").addEventListener("change", () => {
+        this.load(toLine(this.game.start)); // a game keeps the number that it began with
+      });
       this.find("form").addEventListener("submit", (event) => {
         event.preventDefault();
         if (this.load(this.find("#play-line").value)) select.value = -1;
@@ -344,7 +348,9 @@
         return false;
       }
       this.run = null;
-      this.game = new Game(this.network, puzzle.board, puzzle.geometry);
+      this.game = new Game(
+        this.network, puzzle.board, puzzle.geometry, Number(this.find("[data-restarts]").value),
+      );
       this.find("#play-line").value = toLine(puzzle.board);
       this.view.lay(puzzle.geometry);
       this.#layPad(puzzle.geometry);
@@ -420,10 +426,17 @@
       this.#paintBars();
     }
 
-    #describe({ cell, digit, chance, rounds }) {
-      const move = `${SYMBOLS[digit]} at ${this.game.geometry.place(cell)}`;
-      const why = rounds ? `after ${plural(rounds, "round")} of thought` : "as planned";
-      return `${move}, ${why}: ${percent(chance)} sure.`;
+    #describe({ cell, digit, chance, thought }) {
+      const { geometry } = this.game;
+      const move = `${SYMBOLS[digit]} at ${geometry.place(cell)}`;
+      const sure = `${percent(chance)} sure.`;
+      if (!thought) return `${move}, as planned: ${sure}`;
+      const starts = thought.start ? ` in ${plural(thought.start + 1, "start")}` : "";
+      const why = `after ${plural(thought.rounds, "round")} of thought${starts}`;
+      if (!thought.hasConverged) return `${move}, ${why} that did not converge, a guess: ${sure}`;
+      const lost = thought.hopelessCell === null ? "" :
+        ` It finds no digit for ${geometry.place(thought.hopelessCell)}: it holds the board for lost.`;
+      return `${move}, ${why}, converged: ${sure}${lost}`;
     }
 
     #paintStatus() {
@@ -448,8 +461,9 @@
           : "These givens have no solution.");
         kind = "is-bad";
       } else if (game.thought) {
-        const { rounds } = game.thought;
-        text = `Thinking: round ${rounds} of at most ${limit}, sure of ${game.sure} of ` +
+        const { roundsOfStart, start, restarts } = game.thought;
+        const which = start ? ` of start ${start + 1} of ${restarts + 1}` : "";
+        text = `Thinking: round ${roundsOfStart}${which} of at most ${limit}, sure of ${game.sure} of ` +
           `${plural(game.blanks, "blank")}.`;
       } else if (!text) {
         text = `${plural(game.blanks, "blank")} to fill. Press Play, or Step for one move.`;
@@ -468,7 +482,7 @@
       }
       bars.forEach((rounds, index) => {
         const bar = element.children[index];
-        bar.style.height = `${Math.max(2, (100 * rounds) / limit)}%`;
+        bar.style.height = `${Math.min(100, Math.max(2, (100 * rounds) / limit))}%`;
         bar.title = plural(rounds, "round");
         bar.classList.toggle("is-open", index === bars.length - 1 && this.game.thought !== null);
       });

@@ -18,7 +18,7 @@ from sudoku_gym.board import SYMBOLS, cell_name, to_line
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.evaluation.episode import Episode, Moment
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies import Policy
+from sudoku_gym.policies import Convergence, Policy
 from sudoku_gym.puzzles.sources import GivenPuzzles
 
 TOP_K = 5
@@ -39,7 +39,8 @@ class Game:
 
     The policy may have a method `probabilities(boards, action_masks) -> [B, A]`, and an attribute
     `last_search` about the search before its last move, with `visit_counts [B, N**3]` and
-    `values [B]`, or None if there was none. The puzzle is int8 `[N, N]`.
+    `values [B]`, or None if there was none; and `last_convergence`, a `Convergence` of its last
+    move, or None. The puzzle is int8 `[N, N]`.
 
     Attributes:
         moment: the current board and the last move.
@@ -88,6 +89,17 @@ class Game:
         return f"{self.moment.caption}, in {1000 * self.seconds:.0f} ms"
 
     @property
+    def reading(self) -> str:
+        """Whether the network had converged before the last move; empty if it was not asked."""
+        latest = getattr(self._policy, "last_convergence", None)
+        if not self.moment.caption or not isinstance(latest, Convergence) or not latest.rounds[0]:
+            return ""
+        rounds = f"{latest.rounds[0]:,} rounds"
+        if latest.converged[0]:
+            return f"Converged after {rounds}."
+        return f"Not converged after {rounds}: this move is a guess."
+
+    @property
     def top_probabilities(self) -> list[PlacementShare]:
         """The most probable next placements; none if the policy has no probabilities."""
         probabilities = self.moment.heat
@@ -125,6 +137,8 @@ def render_html(game: Game) -> str:
         f'<img src="{source}" alt="{escape(to_line(moment.board))}">',
         f'<p class="words">{escape(game.status)}</p>',
     ]
+    if not game.is_over and game.reading:
+        parts.append(f'<p class="reading">{escape(game.reading)}</p>')
     if not game.is_over and game.top_probabilities:
         parts.append(_bars("Likely to place next", game.top_probabilities))
     if game.search_summary is not None:

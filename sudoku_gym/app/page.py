@@ -115,7 +115,7 @@ def layout(offers: OfferedPolicies) -> gr.Blocks:
             )
         with gr.Row():
             left = gr.Dropdown(names, value=first, label="Plays on the left")
-            left_options = gr.Textbox(label="with options", placeholder="simulations=16")
+            left_options = gr.Textbox(label="with options", placeholder="restarts=8")
             right = gr.Dropdown([NO_PLAYER, *names], value=second, label="Plays on the right")
             right_options = gr.Textbox(label="with options", placeholder="key=value&key=value")
         with gr.Row():

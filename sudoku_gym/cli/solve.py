@@ -22,9 +22,9 @@ from sudoku_gym.cli.solve_output import (
     BadRows,
     Totals,
     WriteSolutions,
+    explained,
     solution_lines,
     solutions_file,
-    verdict,
 )
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.policies import CompleteSolver, load_solver
@@ -117,10 +117,10 @@ class Solve:
         if self.format == "line" or (self.format == "auto" and len(boards) > 1):
             print(solution_lines(boards, result, self.count), end="")
             return totals
-        for puzzle, solution, found, decided in zip(
-            boards, result.solutions, result.found, result.decided, strict=True
+        answers = explained(result.verdicts(self.count))
+        for puzzle, solution, found, answer in zip(
+            boards, result.solutions, result.found, answers, strict=True
         ):
-            answer = verdict(int(found), bool(decided), self.count)
             print(answer + self._remark(puzzle, int(found), geometry))
             print(board.to_text(solution if found else puzzle, geometry))
         return totals

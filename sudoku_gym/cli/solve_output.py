@@ -19,25 +19,16 @@ from sudoku_gym.storage.atomic import atomic_write
 WriteSolutions: TypeAlias = Callable[[NDArray[np.int8], FoundSolutions], object]
 
 
-def verdict(found: int, decided: bool, limit: int) -> str:
-    """Say in words how many solutions a search for up to `limit` found."""
-    if found >= 2:
-        if limit == 2:
-            return "several solutions"
-        return f"{found} solutions" + ("" if decided and found < limit else " or more")
-    if not decided:
-        return "undecided: raise --node-limit, or the limit of the policy"
-    if found:
-        return "one solution" if limit > 1 else "solved"
-    return "no solution"
+def explained(verdicts: NDArray[np.str_]) -> NDArray[np.str_]:
+    """Add to each verdict 'undecided' what to do about it."""
+    advice = "undecided: raise --node-limit, or the limit of the policy"
+    return np.where(verdicts == "undecided", advice, verdicts)
 
 
 def solution_lines(boards: NDArray[np.int8], result: FoundSolutions, limit: int) -> str:
     """Format a line a board: its solution, or the board where there is none, and the verdict."""
     shown = np.where(result.found[:, None, None] > 0, result.solutions, boards)
-    kinds, kind = np.unique(2 * result.found + result.decided, return_inverse=True)
-    verdicts = [verdict(int(code) // 2, bool(code % 2), limit) for code in kinds]
-    columns = [board.to_lines(shown), np.array(verdicts, "S")[kind]]
+    columns = [board.to_lines(shown), explained(result.verdicts(limit)).astype("S")]
     return join_columns(columns, separator="  ").decode("ascii")
 
 

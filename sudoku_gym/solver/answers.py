@@ -36,6 +36,29 @@ class FoundSolutions:
     nodes: NDArray[np.int64]
     """`[B]`, candidates tried"""
 
+    def verdicts(self, limit: int = 2) -> NDArray[np.str_]:
+        """Say in words what a search for up to `limit` solutions has proven of each board, `[B]`.
+
+        "no solution" and, from a limit of 2 on, "one solution" are proven; "several solutions" is
+        said at a limit of 2, "7 solutions" or "7 solutions or more" above, and "solved" at a limit
+        of 1, where nobody looked for a second one. "undecided": the search gave up.
+        """
+        kinds, kind = np.unique(2 * self.found + self.decided, return_inverse=True)
+        words = [_verdict(int(code) // 2, bool(code % 2), limit) for code in kinds]
+        return np.array(words, np.str_)[kind]
+
+
+def _verdict(found: int, decided: bool, limit: int) -> str:
+    if found >= 2:
+        if limit == 2:
+            return "several solutions"
+        return f"{found} solutions" + ("" if decided and found < limit else " or more")
+    if not decided:
+        return "undecided"
+    if found:
+        return "one solution" if limit > 1 else "solved"
+    return "no solution"
+
 
 def find_solutions(
     boards: ArrayLike,

@@ -1,6 +1,6 @@
 // Plays puzzles, one a line on standard input, with the network of the docs; prints one game a line
 // as JSON: for each move its action, its logit, and the logits of the thought it took (null where it
-// was planned).
+// was planned), its start, and whether the thought had converged. An argument is the number of restarts.
 "use strict";
 
 const { readFileSync } = require("node:fs");
@@ -13,7 +13,7 @@ const network = new Network(globalThis.SudokuGymWeights);
 
 for (const line of readFileSync(0, "utf-8").trim().split("\n")) {
   const { board, geometry } = parse(line);
-  const policy = new Policy(network, geometry);
+  const policy = new Policy(network, geometry, Number(process.argv[2] ?? 0));
   const game = [];
   for (;;) {
     const mask = candidates(board, geometry);
@@ -28,6 +28,8 @@ for (const line of readFileSync(0, "utf-8").trim().split("\n")) {
     game.push({
       ...move,
       rounds: thought?.rounds ?? 0,
+      start: thought?.start ?? 0,
+      hasConverged: thought?.hasConverged ?? true,
       logits: thought && Array.from(thought.logits),
     });
     board[Math.floor(move.action / geometry.size)] = (move.action % geometry.size) + 1;

@@ -39,11 +39,11 @@ def script():
     return module
 
 
-def games(lines):
+def games(lines, restarts=0):
     """Let Node play puzzles; return the moves of each game."""
     if shutil.which("node") is None:
         pytest.skip("no node on this machine")
-    command = ["node", HERE / "play_puzzles.js"]
+    command = ["node", HERE / "play_puzzles.js", str(restarts)]
     text = "\n".join(lines)
     played = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     return [json.loads(line) for line in played.stdout.splitlines()]
@@ -113,3 +113,13 @@ def test_thoughts_are_those_of_the_reference(line):
             np.testing.assert_allclose(move["logits"], expected, rtol=0, atol=1e-7)
         place(state, move["action"])
     assert board.is_solved(state[None])[0]
+
+
+def test_a_board_that_does_not_converge_starts_again():
+    line = BOARDS["AI Escargot"]
+    (guessed,) = games([line])
+    assert not guessed[0]["hasConverged"] and guessed[0]["rounds"] == 1024
+    (started,) = games([line], 8)
+    assert started[0]["start"] > 0 and started[0]["rounds"] > 1024
+    assert started[0]["hasConverged"] or started[0]["start"] == 8
+    assert started == games([line], 8)[0]  # the noise is the same each time

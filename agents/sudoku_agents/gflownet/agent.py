@@ -70,19 +70,12 @@ class GFlowNetPolicy(NetworkPolicy):
         log_pf = self._flows.log_policy(boards, found, self.geometry)
         return sample_from_logits(log_pf, found.allowed, self._rng)
 
-    def probabilities(
-        self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]
+    def placement_probabilities(
+        self, boards: NDArray[np.int8], masks: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
-        """Return P_F of each action, float32 `[B, A]`; 0 for erasures.
-
-        Each board must have a legal placement.
-        """
-        probabilities = np.zeros(action_masks.shape, np.float32)
-        masks = action_masks[:, : self.geometry.num_placements]
+        """Return P_F of each placement, float32 `[B, N**3]`."""
         found = self._in_order(boards, masks)
-        log_pf = self._flows.log_policy(boards, found, self.geometry)
-        probabilities[:, : masks.shape[1]] = np.exp(log_pf)
-        return probabilities
+        return np.exp(self._flows.log_policy(boards, found, self.geometry))
 
     def _read_games(
         self, boards: NDArray[np.int8], masks: NDArray[np.bool_], games: NDArray[np.int64]

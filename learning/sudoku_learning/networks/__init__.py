@@ -17,6 +17,7 @@ from sudoku_learning.networks.mlp import MLPConfig
 from sudoku_learning.networks.network import BODIES, POLICY_AND_VALUE, Network, seeded
 from sudoku_learning.networks.policy import NetworkPolicy, PlacementPolicy, evaluate_boards
 from sudoku_learning.networks.pooled import PooledConfig
+from sudoku_learning.networks.prediction import Prediction, predict_grids
 
 __all__ = [
     "BODIES",
@@ -38,6 +39,7 @@ __all__ = [
     "PlacementPolicy",
     "PolicyConfig",
     "PooledConfig",
+    "Prediction",
     "QConfig",
     "Reading",
     "RecurrentBody",
@@ -46,5 +48,6 @@ __all__ = [
     "ValueConfig",
     "chunks",
     "evaluate_boards",
+    "predict_grids",
     "seeded",
 ]

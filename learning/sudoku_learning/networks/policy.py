@@ -85,6 +85,8 @@ class NetworkPolicy(PlacementPolicy):
         convergence: what the games since the last reset have cost, and whether the boards that were
             evaluated had converged; None before the first move, of a network that can't converge,
             and where moves do not come from it alone.
+        last_convergence: the same of the last move alone, with 0 rounds where the move had been
+            queued; None as above, and where all moves had been.
 
     Raises:
         ValueError: if there are restarts, but the network can't converge.
@@ -106,6 +108,7 @@ class NetworkPolicy(PlacementPolicy):
         self.restarts = restarts
         self.solutions = solutions
         self.convergence: Convergence | None = None
+        self.last_convergence: Convergence | None = None
         self._queue = MoveQueue(np.zeros((0, 0, 0), np.int8))
 
     @property
@@ -120,7 +123,7 @@ class NetworkPolicy(PlacementPolicy):
         super().reset(puzzles, geometry, rng)
         if self.restarts.count:
             self.restarts = replace(self.restarts, seed=int(rng.integers(2**63)))
-        self.convergence = None
+        self.convergence = self.last_convergence = None
         self._queue = MoveQueue(puzzles)
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -130,6 +133,7 @@ class NetworkPolicy(PlacementPolicy):
         """
         masks = action_masks[:, : self.geometry.num_placements].copy()
         self._queue.check(boards)
+        self.last_convergence = None
         queued = self._queue.next_moves(boards, masks)
         masks[queued >= 0] = False
         choices = np.where(queued >= 0, queued, super().act(boards, masks))
@@ -156,15 +160,21 @@ class NetworkPolicy(PlacementPolicy):
     def probabilities(
         self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
-        """Return the softmax of the scores, float32 `[B, A]`; 0 for erasures.
+        """Return how likely each action is, float32 `[B, A]`; 0 for erasures.
 
         Each board must have a legal placement.
         """
         probabilities = np.zeros(action_masks.shape, np.float32)
         masks = action_masks[:, : self.geometry.num_placements]
-        scores = torch.from_numpy(self._read(boards, masks, self.restarts).outputs[self.head])
-        probabilities[:, : masks.shape[1]] = torch.softmax(scores, 1).numpy()
+        probabilities[:, : masks.shape[1]] = self.placement_probabilities(boards, masks)
         return probabilities
+
+    def placement_probabilities(
+        self, boards: NDArray[np.int8], masks: NDArray[np.bool_]
+    ) -> NDArray[np.float32]:
+        """Return the softmax of the scores, float32 `[B, N**3]`, of masks bool `[B, N**3]`."""
+        scores = torch.from_numpy(self._read(boards, masks, self.restarts).outputs[self.head])
+        return torch.softmax(scores, 1).numpy()
 
     def _read_games(
         self, boards: NDArray[np.int8], masks: NDArray[np.bool_], games: NDArray[np.int64]
@@ -174,13 +184,17 @@ class NetworkPolicy(PlacementPolicy):
             return self._read(boards, masks).outputs[self.head], np.ones(len(boards), np.bool_)
         if self.convergence is None:
             self.convergence = Convergence.of_none(self._queue.num_games)
+        if self.last_convergence is None:
+            self.last_convergence = Convergence.of_none(self._queue.num_games)
         scores, has_converged = np.empty(masks.shape, np.float32), np.empty(len(boards), np.bool_)
         may_restart = self.convergence.converged[games] | (self.restarts.count == 0)
         for part, restarts in ((may_restart, self.restarts), (~may_restart, NO_RESTARTS)):
             if part.any():
                 reading = self._read(boards[part], masks[part], restarts)
                 scores[part], has_converged[part] = reading.outputs[self.head], reading.converged
-                self.convergence.add(Convergence(reading.rounds, reading.converged), games[part])
+                latest = Convergence(reading.rounds, reading.converged)
+                self.convergence.add(latest, games[part])
+                self.last_convergence.add(latest, games[part])
         return scores, has_converged
 
     def _read(

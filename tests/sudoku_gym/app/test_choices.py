@@ -10,7 +10,7 @@ from sudoku_gym.app import choices
 from sudoku_gym.app.choices import BANKS, TYPED_IN, OfferedPolicies, puzzle
 from sudoku_gym.app.game import Game, render_html
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies import SolverPolicy
+from sudoku_gym.policies import Convergence, SolverPolicy
 from sudoku_gym.puzzles import banks, named
 
 
@@ -207,6 +207,29 @@ def test_what_a_policy_thinks_and_looked_at_is_shown(offers):
     assert value == 0.5
     drawn = render_html(game)
     assert "value 0.50" in drawn and "width:33.3%" in drawn and "Likely to place next" in drawn
+
+
+class Reading(Hinted):
+    """Tells that it took 48 rounds, and whether it had converged."""
+
+    last_convergence = None
+
+    def act(self, boards, action_masks):
+        converged = self.last_convergence is None
+        self.last_convergence = Convergence(np.array([1_048]), np.array([converged]))
+        return super().act(boards, action_masks)
+
+
+def test_whether_the_network_had_converged_is_shown():
+    given, geometry = puzzle("4x4", 1, "")
+    game = Game("mine", Reading(), given, geometry)
+    assert game.reading == "" and "onverged" not in render_html(game)
+    game.step()
+    assert game.reading == "Converged after 1,048 rounds."
+    assert game.reading in render_html(game)
+    game.step()
+    assert game.reading == "Not converged after 1,048 rounds: this move is a guess."
+    assert game.reading in render_html(game)
 
 
 def test_the_extra_is_named_where_it_is_missing(monkeypatch, capsys):

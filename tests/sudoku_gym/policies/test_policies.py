@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from sudoku_gym import board
+from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import (
     Convergence,
@@ -166,6 +166,19 @@ def test_a_solver_that_proves_is_loaded_by_name():
     for name in ("calphazero", "hidden-singles", "dlx"):
         with pytest.raises(ValueError, match=f"'{name}' proves nothing"):
             load_solver(name)
+
+
+def test_a_policy_tells_what_is_proven_from_what_was_given_up(caplog):
+    boards = np.stack([PUZZLE, GRID * 0, board.parse("123....4........")])
+    policy = load_policy("calphazero?search=retry")
+    policy.reset(boards, GEOMETRY, np.random.default_rng(0))
+    assert policy.unsolved.tolist() == policy.impossible.tolist() == [False, False, True]
+    assert "1 of 3 puzzles (1 of them are proven to have none)" in caplog.text
+    nine = puzzles.load("9x9-hard", "test")[:1]
+    policy = load_policy("calphazero?search=retry&evaluations=1&rounds=1")
+    policy.reset(nine.puzzles, nine.geometry, np.random.default_rng(0))
+    assert policy.unsolved.all() and not policy.impossible.any()
+    assert "1 of 1 puzzles (0 of them are proven to have none)" in caplog.text
 
 
 def test_a_policy_is_loaded_by_name():

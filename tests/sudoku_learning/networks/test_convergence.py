@@ -181,3 +181,21 @@ def test_games_with_restarts_are_the_same_at_the_same_seed_in_any_batch():
     assert found.mean_rounds > ROUNDS
     first = evaluate(policy, bank[:1], seed=5)
     assert first.convergence.rounds[0] == found.convergence.rounds[0]
+
+
+def test_the_last_move_tells_whether_its_board_had_converged(boards_and_masks):
+    boards, masks = boards_and_masks
+    policy = NetworkPolicy(converging(), threshold=-1e6)
+    policy.reset(boards.copy(), SIX, np.random.default_rng(0))
+    assert policy.last_convergence is None
+    placements = policy.act(boards, masks)
+    expected = read(policy.network, boards, masks)
+    np.testing.assert_array_equal(policy.last_convergence.converged, expected.converged)
+    np.testing.assert_array_equal(policy.last_convergence.rounds, expected.rounds)
+    later = boards.copy()
+    np.put_along_axis(
+        later.reshape(len(later), -1), placements[:, None] // 6, placements[:, None] % 6 + 1, 1
+    )
+    policy.act(later, board.candidates(later, SIX).reshape(len(later), -1))
+    asked = policy.last_convergence.rounds > 0  # the others play what was queued
+    assert not asked[expected.converged].any() and asked[~expected.converged].all()

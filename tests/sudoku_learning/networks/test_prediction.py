@@ -1,0 +1,44 @@
+"""Grids that a network predicts at once, and its verdict on them."""
+
+import pytest
+
+from sudoku_gym import board, load_policy, puzzles
+from sudoku_learning.networks import (
+    POLICY_AND_VALUE,
+    Network,
+    PooledConfig,
+    Restarts,
+    predict_grids,
+    seeded,
+)
+
+
+def test_converged_grids_are_those_to_trust():
+    network = load_policy("calphazero").network
+    test = puzzles.load("9x9-hard", "test")[:24]
+    prediction = predict_grids(network, test.puzzles, test.geometry, rounds=64)
+    right = (prediction.grids == test.solutions).all((1, 2))
+    assert 0 < prediction.converged.sum() < len(test)
+    assert right[prediction.converged].all() and not right[~prediction.converged].all()
+    assert (prediction.rounds[~prediction.converged] == 64).all()
+    again = predict_grids(network, test.puzzles, test.geometry, 64, Restarts(2))
+    assert (again.rounds[~prediction.converged] > 64).all()
+    assert (again.converged >= prediction.converged).all()
+    is_given = test.puzzles > 0
+    assert (prediction.grids[is_given] == test.puzzles[is_given]).all()
+
+
+def test_a_blank_without_a_legal_digit_stays_blank():
+    dead = board.parse("123....4........")
+    network = load_policy("calphazero").network
+    (grid,) = predict_grids(network, dead[None], puzzles.load("4x4").geometry).grids
+    assert grid[0].tolist() == [1, 2, 3, 0] and (grid[1:] > 0).all()
+
+
+def test_a_network_without_rounds_never_converges():
+    geometry = puzzles.load("4x4").geometry
+    network = seeded(0, lambda: Network(PooledConfig(8, 2), POLICY_AND_VALUE, geometry)).eval()
+    boards = puzzles.load("4x4").puzzles[:3]
+    assert not predict_grids(network, boards, geometry).converged.any()
+    with pytest.raises(ValueError, match="never converge"):
+        predict_grids(network, boards, geometry, restarts=Restarts(1))
