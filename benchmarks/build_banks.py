@@ -17,6 +17,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from hardest_bank import Stage, search_hardest
 from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.generator import generate
 from sudoku_gym.puzzles.hardening import harden
@@ -34,22 +35,40 @@ class Recipe:
     """How a bank is made.
 
     Attributes:
-        count: how many puzzles.
+        count: how many puzzles; with stages those that each batch begins with.
         seed: decides everything.
         node_limit: the generator's.
         steps: changes that `harden` tries on each puzzle.
+        stages: rounds of local search with a choice before each, see `hardest_bank`.
+        batches: how often the stages are gone through, each time with the next seed.
+        kept: at most so many puzzles of each batch.
     """
 
     count: int
     seed: int
     node_limit: int | None = None
     steps: int = 0
+    stages: tuple[Stage, ...] = ()
+    batches: int = 1
+    kept: int = 0
 
 
 RECIPES = {
     "6x6": Recipe(2_000, seed=6),
     "9x9": Recipe(24_000, seed=9),
     "9x9-hard": Recipe(6_000, seed=909, steps=2_000),
+    "9x9-hardest": Recipe(
+        6_000,
+        seed=9_009,
+        stages=(
+            Stage(6_000, steps=500),
+            Stage(3_000, steps=1_500),
+            Stage(1_500, steps=5_000),
+            Stage(800, steps=10_000),
+        ),
+        batches=1,
+        kept=440,
+    ),
     "16x16": Recipe(1_500, seed=16, node_limit=5_000),
     "25x25": Recipe(120, seed=25, node_limit=1_000),
     "x9x9": Recipe(2_000, seed=109),
@@ -66,9 +85,7 @@ def build(name: str, recipe: Recipe) -> tuple[PuzzleSet, NDArray[np.int8], NDArr
         The puzzles, one an orbit; the split of each, int8 `[M]`; the key of each orbit, uint64.
     """
     rng = np.random.default_rng(recipe.seed)
-    made = generate(recipe.count, banks.named_geometry(name), rng, node_limit=recipe.node_limit)
-    if recipe.steps:
-        made = harden(made, rng, steps=recipe.steps)
+    made = found_in_batches(recipe) if recipe.stages else make(name, recipe, rng)
     by_solution = made.geometry.size >= banks.SPLIT_BY_SOLUTION
     boards = made.solutions if by_solution else made.puzzles
     keys, first, orbits = np.unique(
@@ -76,17 +93,43 @@ def build(name: str, recipe: Recipe) -> tuple[PuzzleSet, NDArray[np.int8], NDArr
     )
     first.sort()
     bank = replace(made, name=name, orbits=orbits.astype(np.int32))[first]
-    return bank, split_orbits(keys, rng)[bank.orbits], keys
+    # Standard 9x9 grids go by the key even if they are few, as those of `9x9` and `9x9-hard` do.
+    splits = split_orbits(keys, rng, always_by_key=bool(recipe.stages))
+    return bank, splits[bank.orbits], keys
 
 
-def split_orbits(keys: NDArray[np.uint64], rng: np.random.Generator) -> NDArray[np.int8]:
+def make(name: str, recipe: Recipe, rng: np.random.Generator) -> PuzzleSet:
+    """Generate puzzles, and make them harder if the recipe says so."""
+    made = generate(recipe.count, banks.named_geometry(name), rng, node_limit=recipe.node_limit)
+    return harden(made, rng, steps=recipe.steps) if recipe.steps else made
+
+
+def found_in_batches(recipe: Recipe) -> PuzzleSet:
+    """Return what the stages of a recipe find in all batches."""
+    geometry = banks.named_geometry("9x9")
+    batches = []
+    for batch in range(recipe.batches):
+        rng = np.random.default_rng(recipe.seed + batch)
+        parents = generate(recipe.count, geometry, rng)
+        batches.append(search_hardest(parents, recipe.stages, recipe.kept, rng))
+    return PuzzleSet.join(batches)
+
+
+def split_orbits(
+    keys: NDArray[np.uint64], rng: np.random.Generator, *, always_by_key: bool = False
+) -> NDArray[np.int8]:
     """Give each orbit a split: by its key where there are over 1,000, else by a shuffled table.
+
+    Args:
+        keys: uint64 `[number of orbits]`.
+        rng: random generator of the table.
+        always_by_key: split a smaller number by key too.
 
     Returns:
         int8 `[number of orbits]`, indices into `banks.SPLITS`.
     """
     ends = np.cumsum([SHARES[split] for split in banks.SPLITS])[:-1]
-    if len(keys) > 1_000:
+    if always_by_key or len(keys) > 1_000:
         place = (keys >> np.uint64(11)) * 2.0**-53
     else:
         place = (rng.permutation(len(keys)) + 0.5) / len(keys)

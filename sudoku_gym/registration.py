@@ -9,6 +9,7 @@ ENVIRONMENTS = {
     "Sudoku6x6-v0": "6x6",
     "Sudoku9x9-v0": "9x9",
     "SudokuHard9x9-v0": "9x9-hard",
+    "SudokuHardest9x9-v0": "9x9-hardest",
     "Sudoku16x16-v0": "16x16",
     "Sudoku25x25-v0": "25x25",
     "SudokuX9x9-v0": "x9x9",

@@ -26,7 +26,8 @@ SPLITS = ("train", "validation", "test")
 SPLIT_BY_SOLUTION = 9  # from this many digits on, orbits are those of the solution grids
 VARIANTS = {"x9x9": sudoku_x, "windows9x9": windows, "jigsaw9x9": jigsaw, "latin9x9": latin_square}
 TESTS_ONLY = "extreme-like"  # all of it is a test split
-NAMES = ("4x4", "6x6", "9x9", "9x9-hard", "16x16", "25x25", *VARIANTS, TESTS_ONLY, "named")
+_STANDARD = ("4x4", "6x6", "9x9", "9x9-hard", "9x9-hardest", "16x16", "25x25")
+NAMES = (*_STANDARD, *VARIANTS, TESTS_ONLY, "named")
 """The banks that `load` knows."""
 
 SPLIT_NAMES = NAMES[:-2]  # those that have splits
@@ -80,7 +81,7 @@ def named_geometry(name: str) -> Geometry:
     """
     if name in VARIANTS:
         return VARIANTS[name](9)
-    if name in ("9x9-hard", TESTS_ONLY, "named"):
+    if name in ("9x9-hard", "9x9-hardest", TESTS_ONLY, "named"):
         return Geometry.standard(9)
     size = name.partition("x")[0]
     if not size.isdecimal() or name not in (size, f"{size}x{size}"):

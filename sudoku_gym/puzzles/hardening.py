@@ -24,15 +24,16 @@ from sudoku_gym.puzzles.digging import (
     is_minimal,
     new_dig,
     remove_givens,
+    shuffle_givens,
     start_dig,
+    wrong_cell,
 )
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.puzzles.rating import count_guesses, new_symmetry
+from sudoku_gym.puzzles.rating import count_guesses, median_guesses, new_symmetry
 from sudoku_gym.solver.cover_bits import NO_RUNTIME_JIT, cover_tables, reset_weights
 from sudoku_gym.solver.depth_first import new_searcher
 
 _SEARCHES = 15  # a score is the median guesses of this number of searches
-_BEHIND = 3  # a new puzzle is dropped when its searches below the bound exceed the others by this
 _SLACK = 0.85  # a new puzzle is accepted with at least this share of the current score
 _FIRST_SHARE = 0.3  # and made minimal if its first search takes at least this share
 _PAIRS = 5  # one step in `_PAIRS` removes two givens
@@ -107,9 +108,9 @@ def _harden(stream, group, steps, node_limit, tables, puzzle, solution):
     order = dig.order[0]
     guesses = np.empty(_SEARCHES, np.int64)
     current, new = puzzle.copy(), puzzle.copy()
-    givens = _shuffle_givens(stream, current, order)
+    givens = shuffle_givens(stream, current, order)
     proven = _make_minimal(searcher, dig, givens, current, solution)
-    score = _score(stream, searcher, group, symmetry, 0.0, current, guesses)
+    score = median_guesses(stream, searcher, group, symmetry, 0.0, current, guesses)
     best, is_minimal = score, proven
     puzzle[:] = current
     for _ in range(steps):
@@ -123,7 +124,7 @@ def _harden(stream, group, steps, node_limit, tables, puzzle, solution):
         order[: total - removed] = order[removed:total].copy()
         proven = _make_minimal(searcher, dig, total - removed, new, solution)
         bound = _SLACK * score
-        new_score = _score(stream, searcher, group, symmetry, bound, new, guesses)
+        new_score = median_guesses(stream, searcher, group, symmetry, bound, new, guesses)
         if new_score < bound:
             continue
         score = new_score
@@ -143,26 +144,13 @@ def _make_minimal(searcher, dig, count, puzzle, solution):
 
 
 @njit(**NO_RUNTIME_JIT)
-def _shuffle_givens(stream, puzzle, order):
-    """Write the given cells to `order [N**2, 2]` in random order; return their number."""
-    count = 0
-    for cell in range(len(puzzle)):
-        if puzzle[cell] > 0:
-            i = next_below(stream, count + 1)
-            order[count, 0] = order[count, 1] = order[i, 0]
-            order[i, 0] = order[i, 1] = cell
-            count += 1
-    return count
-
-
-@njit(**NO_RUNTIME_JIT)
 def _exchange(stream, searcher, removed, order, puzzle, solution):
     """Remove a number of givens, and add others until the puzzle is unique again.
 
     Returns the number of cells in `order` (removed cells, old givens, new givens); 0 if no cell can
     be added or the node limit came first.
     """
-    total = _shuffle_givens(stream, puzzle, order)
+    total = shuffle_givens(stream, puzzle, order)
     if removed > total:
         return 0
     for i in range(removed):
@@ -175,42 +163,10 @@ def _exchange(stream, searcher, removed, order, puzzle, solution):
                 break
             if others < 0:
                 return 0
-            cell = _wrong_cell(stream, order[:removed], searcher.scratch[1], solution)
+            cell = wrong_cell(stream, order[:removed], searcher.scratch[1], solution)
             if cell < 0:
                 return 0
             puzzle[cell] = solution[cell]
             order[total, 0] = order[total, 1] = cell
             total += 1
     return total
-
-
-@njit(**NO_RUNTIME_JIT)
-def _wrong_cell(stream, removed, other, solution):
-    """Return a random cell, not in `removed`, where two solutions differ; -1 if there is none."""
-    chosen, count = -1, 0
-    for cell in range(len(solution)):
-        is_removed = False
-        for i in range(len(removed)):
-            is_removed |= removed[i, 0] == cell
-        if other[cell] != solution[cell] and not is_removed:
-            count += 1
-            if next_below(stream, count) == 0:
-                chosen = cell
-    return chosen
-
-
-@njit(**NO_RUNTIME_JIT)
-def _score(stream, searcher, group, symmetry, bound, puzzle, guesses):
-    """Return the median guesses of some searches; -1 once it is clear that `bound` is missed."""
-    behind = 0
-    for i in range(len(guesses)):
-        count = count_guesses(stream, searcher, group, symmetry, puzzle)
-        behind += 1 if count < bound else -1
-        if behind == _BEHIND:
-            return -1.0
-        rank = i
-        while rank > 0 and guesses[rank - 1] > count:
-            guesses[rank] = guesses[rank - 1]
-            rank -= 1
-        guesses[rank] = count
-    return float(guesses[len(guesses) // 2])

@@ -124,6 +124,20 @@ def _backtrack(search, lane):
         search.rows[i, lane] = search.stack[lane, state.depth, i]
 
 
+@inlined
+def continue_search(search, lane):
+    """Look for another solution after the one that ended the search of a lane, which is forgotten.
+
+    Returns False, and changes nothing, if the board was searched to the end.
+    """
+    state = search.lanes[lane]
+    if state.depth == state.taken:
+        return False
+    state.found = 0
+    _backtrack(search, lane)
+    return True
+
+
 @njit(cache=True, nogil=True, _nrt=False)
 def search_round(search, active, node_limit, first_limit):
     """Do a round of propagation, and let the lanes that it did not help branch or backtrack.

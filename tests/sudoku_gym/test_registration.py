@@ -19,6 +19,7 @@ GEOMETRIES = {
     "Sudoku6x6-v0": Geometry.boxes(2, 3),
     "Sudoku9x9-v0": Geometry.boxes(3, 3),
     "SudokuHard9x9-v0": Geometry.boxes(3, 3),
+    "SudokuHardest9x9-v0": Geometry.boxes(3, 3),
     "Sudoku16x16-v0": Geometry.boxes(4, 4),
     "Sudoku25x25-v0": Geometry.boxes(5, 5),
     "SudokuX9x9-v0": sudoku_x(9),

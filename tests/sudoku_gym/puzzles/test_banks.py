@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import build_banks
+import hardest_bank
 from sudoku_gym import puzzles
 from sudoku_gym.geometry import sudoku_x, symmetry
 from sudoku_gym.puzzles import banks
@@ -100,14 +101,16 @@ def test_same_orbit_wants_one_size():
 
 
 def test_no_solved_grid_is_in_different_splits_of_two_banks():
-    """Both banks split by the key of the solved grid alone, and their keys can be compared."""
-    easy, hard = banks.orbits_of("9x9"), banks.orbits_of("9x9-hard")
-    for _, splits, keys in (easy, hard):
-        rule = build_banks.split_orbits(keys, np.random.default_rng(0))
-        assert len(keys) > 1_000 and (rule == splits).all()
-    # Another igraph may label otherwise than the one that built the banks, but then both of them.
-    labelled = [(canonical_keys(boards[::500]) == keys[::500]) for boards, _, keys in (easy, hard)]
+    """These banks split by the key of the solved grid alone, and their keys can be compared."""
+    stored = [banks.orbits_of(name) for name in ("9x9", "9x9-hard", "9x9-hardest")]
+    for _, splits, keys in stored:
+        rule = build_banks.split_orbits(keys, np.random.default_rng(0), always_by_key=True)
+        assert (rule == splits).all()
+    # Another igraph may label otherwise than the one that built the banks, but then all of them.
+    labelled = [(canonical_keys(boards[::500]) == keys[::500]) for boards, _, keys in stored]
     assert all(map(np.all, labelled)) or not any(map(np.any, labelled))
+    keys = [set(keys.tolist()) for _, _, keys in stored]
+    assert not keys[2] & (keys[0] | keys[1])
 
 
 def test_the_hard_bank_is_hard_and_varied():
@@ -121,8 +124,42 @@ def test_the_hard_bank_is_hard_and_varied():
     assert (ratings["9x9-hard"] > ratings["9x9"].max()).mean() > 0.3
 
 
-def test_another_solver_agrees_about_the_hard_bank():
-    assert not len(build_banks.disagreements(puzzles.load("9x9-hard")[::10]))
+def test_the_hardest_bank_is_harder_still_and_varied():
+    hardest = puzzles.load("9x9-hardest")
+    assert len(hardest) >= 400 and len(np.unique(hardest.orbits)) == len(hardest)
+    ratings = rate(hardest.puzzles, np.random.default_rng(1))
+    assert ratings.mean() >= 40 and ratings.min() >= 20
+    assert (hardest.grades == puzzles.GRADES.index("search")).mean() > 0.9
+    givens = (hardest.puzzles[..., None] == np.arange(1, 10)).reshape(len(hardest), -1)
+    shared = givens.astype(np.float32) @ givens.T.astype(np.float32)
+    np.fill_diagonal(shared, 0)
+    assert shared.max() <= 12
+
+
+@pytest.mark.parametrize("name", ["9x9-hard", "9x9-hardest"])
+def test_another_solver_agrees_about_hard_puzzles(name):
+    assert not len(build_banks.disagreements(puzzles.load(name)[::10]))
+
+
+def test_the_hardest_bank_is_chosen_by_rating_and_for_variety(monkeypatch):
+    hardest, easy = puzzles.load("9x9-hardest")[:6], puzzles.load("9x9")[:3]
+    alike = hardest.puzzles[0].copy()
+    alike[tuple(np.argwhere(alike)[0])] = 0
+    is_chosen = hardest_bank.different(np.stack([*hardest.puzzles, alike]))
+    assert is_chosen.tolist() == [True] * 6 + [False]
+    parts = [easy, hardest, hardest[:2]]
+    boards, solutions = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("puzzles", "solutions")
+    )
+    made = puzzles.PuzzleSet(boards, solutions, hardest.geometry)
+
+    def chosen(kept):
+        return hardest_bank.choose(made, kept, np.random.default_rng(0)).puzzles
+
+    assert (chosen(9) == hardest.puzzles).all()  # the easy ones are known
+    monkeypatch.setattr(hardest_bank, "OTHER_BANKS", ("9x9-hard",))
+    assert (chosen(9) == boards[:9]).all()
+    assert (chosen(6) == hardest.puzzles).all()
 
 
 def test_loading_gives_arrays_of_your_own():
@@ -174,17 +211,29 @@ def test_columns_must_fit():
         puzzles.PuzzleSet(part.puzzles, part.solutions, sudoku_x(9))
 
 
-def test_a_bank_is_built_the_same_again(tmp_path, monkeypatch):
+STAGES = (
+    hardest_bank.Stage(8, steps=20),
+    hardest_bank.Stage(3, steps=40),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "recipe"),
+    [
+        ("6x6", build_banks.Recipe(60, seed=3, steps=5)),
+        ("9x9-hardest", build_banks.Recipe(8, seed=3, stages=STAGES, batches=2, kept=2)),
+    ],
+)
+def test_a_bank_is_built_the_same_again(tmp_path, monkeypatch, name, recipe):
     monkeypatch.setattr(build_banks, "DATA", tmp_path)
-    recipe = build_banks.Recipe(60, seed=3, steps=5)
-    monkeypatch.setattr(build_banks, "RECIPES", {"6x6": recipe})
+    monkeypatch.setattr(build_banks, "RECIPES", {name: recipe})
     digests = set()
     for _ in range(2):
-        build_banks.main(["6x6"])
-        digests.add(hashlib.sha256((tmp_path / "6x6.npz").read_bytes()).hexdigest())
+        build_banks.main([name])
+        digests.add(hashlib.sha256((tmp_path / f"{name}.npz").read_bytes()).hexdigest())
     assert len(digests) == 1
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["6x6.npz", "SHA256SUMS"]
-    assert (tmp_path / "SHA256SUMS").read_text() == f"{digests.pop()}  6x6.npz\n"
+    assert {path.name for path in tmp_path.iterdir()} == {f"{name}.npz", "SHA256SUMS"}
+    assert (tmp_path / "SHA256SUMS").read_text() == f"{digests.pop()}  {name}.npz\n"
 
 
 def test_the_files_are_those_that_were_built():
