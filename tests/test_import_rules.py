@@ -70,6 +70,7 @@ SUBPACKAGES = {
         "envs",
         "wrappers",
         "evaluation",
+        "text",
         "testing",
         "app",
         "cli",

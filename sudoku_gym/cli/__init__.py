@@ -25,6 +25,7 @@ from sudoku_gym.cli.leaderboard import Leaderboard
 from sudoku_gym.cli.play import Play
 from sudoku_gym.cli.solve import Solve
 from sudoku_gym.cli.terminal import replace_unprintable, strip_control
+from sudoku_gym.cli.text import Text
 from sudoku_gym.cli.watch import Watch
 from sudoku_gym.plugins import add_import_folder
 from sudoku_gym.plugins.usage_errors import short_usage_errors
@@ -42,6 +43,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "generate": Generate,
     "play": Play,
     "watch": Watch,
+    "text": Text,
     "app": App,
     "info": Info,
 }

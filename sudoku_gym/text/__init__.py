@@ -1,0 +1,24 @@
+"""Sudoku as text, for language models: prompts, moves and answers, rewards; without a framework."""
+
+from sudoku_gym.text.answers import read_answer
+from sudoku_gym.text.boards import STYLES, describe_rules, write_board
+from sudoku_gym.text.commands import Command, read_command
+from sudoku_gym.text.episode import TextOptions, TextSudoku, Turn
+from sudoku_gym.text.rewards import filled_constraint_fraction, score_text, verify
+from sudoku_gym.text.scripted import ScriptedModel
+
+__all__ = [
+    "STYLES",
+    "Command",
+    "ScriptedModel",
+    "TextOptions",
+    "TextSudoku",
+    "Turn",
+    "describe_rules",
+    "filled_constraint_fraction",
+    "read_answer",
+    "read_command",
+    "score_text",
+    "verify",
+    "write_board",
+]

@@ -1,0 +1,322 @@
+"""The text environment: a prompt, then a sentence and the board after each of a model's turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sudoku_gym import board
+from sudoku_gym.board import SYMBOLS, cell_name
+from sudoku_gym.envs.sudoku import SudokuEnv
+from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
+from sudoku_gym.text.answers import read_answer
+from sudoku_gym.text.boards import STYLES, BoardStyle, describe_rules, write_board
+from sudoku_gym.text.commands import Command, read_command
+from sudoku_gym.text.rewards import filled_constraint_fraction
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """The options of `TextSudoku`.
+
+    Raises:
+        ValueError: if an option has no such value.
+    """
+
+    env_id: str = "Sudoku9x9-v0"
+    """Which environment's boards and puzzles: any id of the suite."""
+    mode: Literal["turns", "answer"] = "turns"
+    """One move a turn, or the whole board in a single turn."""
+    style: BoardStyle = "grid"
+    """How boards are written: `"grid"`, `"compact"` or `"json"`."""
+    blanks: Blanks = None
+    """A number, a (low, high) pair, weights by number, or None for puzzles as stored."""
+    split: str = "train"
+    """Part of a bank: `"train"`, `"validation"`, `"test"` or `"all"`."""
+    source: str | PuzzleSource | None = None
+    """Where puzzles come from; None takes the bank of the id."""
+    max_turns: int | None = None
+    """Turns of an episode, at least 1; None allows three for each blank."""
+    allow_candidates: bool = False
+    """Whether a turn may ask which digits the rules leave for a cell."""
+    announce_dead_ends: bool = False
+    """Whether a blank cell that no digit is left for is announced, which tells of an error."""
+
+    def __post_init__(self) -> None:
+        if self.mode not in ("turns", "answer"):
+            raise ValueError(f"mode={self.mode!r}: use 'turns' or 'answer'")
+        if self.style not in STYLES:
+            raise ValueError(f"style={self.style!r}: use {', '.join(map(repr, STYLES))}")
+        limit = self.max_turns
+        if limit is not None and (not isinstance(limit, int) or limit is True or limit < 1):
+            raise ValueError(f"max_turns={limit!r}: use a whole number from 1 up, or None")
+
+
+class Turn(NamedTuple):
+    """What a turn has led to."""
+
+    message: str  # one sentence, then the board while the episode goes on
+    done: bool
+    understood: bool  # whether a move or an answer was read, be it allowed or not
+
+
+class TextSudoku:
+    """A Sudoku that is read and answered in text.
+
+    `reset` returns a prompt: the rules, what may be written, and the board. `step` takes what the
+    model wrote. Puzzles are those of the Gymnasium environment: an equal seed gives an equal
+    puzzle there, here, and in each member of a group.
+
+    Nothing tells of the solution. A digit that the rules allow is accepted, right or wrong; one
+    that clashes with a digit on the board is refused with the place of that digit. An episode ends
+    when the board is full (then it is solved), when the model gives up, or when the turns are used
+    up.
+
+    Args:
+        options: a `TextOptions`, or its fields as keywords.
+
+    Attributes:
+        options: the options.
+        geometry: the board.
+        turns_left: how many turns the episode has.
+        done: whether the episode is over.
+
+    Raises:
+        ValueError: if an option has no such value.
+    """
+
+    def __init__(self, options: TextOptions | None = None, **fields: Any) -> None:
+        self.options = options or TextOptions(**fields)
+        chosen: dict[str, Any] = {"split": self.options.split, "blanks": self.options.blanks}
+        if self.options.source is not None:
+            chosen["source"] = self.options.source
+        spec = gym.spec(self.options.env_id)
+        if spec.entry_point != "sudoku_gym.envs.sudoku:SudokuEnv":
+            raise ValueError(f"env_id={self.options.env_id!r} is no Sudoku of this suite")
+        self._env = SudokuEnv(**{**spec.kwargs, **chosen}, with_mask=False, with_info=False)
+        self.geometry = self._env.geometry
+        self._peers: list[list[int]] = self.geometry.peers.tolist()
+        self._introduction = self._describe_task()
+        self._givens = self._cells = bytearray(self.geometry.num_cells)
+        self._history: list[tuple[int, int]] = []  # a cell and the digit it held before a move
+        self._blanks_left = self._turns_taken = self._turns_understood = 0
+        self.turns_left = 0
+        self.done = True
+
+    def reset(
+        self, seed: int | None = None, puzzle: ArrayLike | str | None = None, blanks: Blanks = None
+    ) -> str:
+        """Start an episode and return the prompt.
+
+        Args:
+            seed: decides the puzzle; None goes on from the last seed.
+            puzzle: starts from this board instead, int `[N, N]` or a text.
+            blanks: the number of blanks for this episode only.
+
+        Raises:
+            ValueError: if the puzzle is no board, breaks a rule, or there are no such blanks.
+        """
+        given: dict[str, Any] | None = None if puzzle is None else {"puzzle": puzzle}
+        if blanks is not None:
+            given = {**(given or {}), "blanks": blanks}
+        start, _ = self._env.reset(seed=seed, options=given)
+        self._givens = bytearray(start.tobytes())
+        self._cells = bytearray(self._givens)
+        self._blanks_left = blank = self._cells.count(0)
+        self._history = []
+        self._turns_taken = self._turns_understood = 0
+        allowed = self.options.max_turns or 3 * max(blank, 1)
+        self.turns_left = 1 if self.options.mode == "answer" else allowed
+        self.done = False
+        return (
+            f"{self._introduction}\n\nBlank cells: {blank}. Turns: {self.turns_left}.\n"
+            f"{self.board_text()}"
+        )
+
+    def set_blanks(self, blanks: Blanks) -> None:
+        """Set the number of blanks from the next reset on, as a curriculum does.
+
+        Raises:
+            ValueError: if the source has no such puzzles.
+        """
+        self._env.set_blanks(blanks)
+
+    def step(self, text: str) -> Turn:
+        """Take a model's turn.
+
+        Args:
+            text: whatever the model wrote; see `read_command` and `read_answer`.
+
+        Raises:
+            RuntimeError: if the episode is over, or there was no reset yet.
+        """
+        if self.done:
+            raise RuntimeError("the episode is over: call reset() before step()")
+        self.turns_left -= 1
+        self._turns_taken += 1
+        if self.options.mode == "answer":
+            return self._answer(text)
+        command = read_command(text, self.geometry.size)
+        if isinstance(command, str):
+            return self._end_turn(command)
+        self._turns_understood += 1
+        return self._end_turn(self._carry_out(command), True)
+
+    def board_text(self) -> str:
+        """Write the board as it stands."""
+        return write_board(self._cells, self.geometry, self.options.style)
+
+    @property
+    def board(self) -> NDArray[np.int8]:
+        """The board as it stands, int8 `[N, N]`."""
+        return self._array(self._cells)
+
+    @property
+    def puzzle(self) -> NDArray[np.int8]:
+        """The board at the start, int8 `[N, N]`."""
+        return self._array(self._givens)
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether the board is a valid completion of the puzzle."""
+        return self._blanks_left == 0 and bool(
+            board.is_solved(self.board[None], self.geometry)[0]
+            and (self.options.mode == "turns" or self._keeps_givens(self._cells))
+        )
+
+    def rewards(self) -> dict[str, float]:
+        """Return the rewards so far, each in [0, 1].
+
+        `solved` is 1 or 0; `constraints` is `filled_constraint_fraction`; `format` is the share of
+        turns that were understood, 0 before the first.
+        """
+        fraction = filled_constraint_fraction(self.puzzle, self.board, self.geometry)
+        return {
+            "solved": float(self.is_solved),
+            "constraints": fraction,
+            "format": self._turns_understood / max(self._turns_taken, 1),
+        }
+
+    def _array(self, cells: bytearray) -> NDArray[np.int8]:
+        return np.frombuffer(bytes(cells), np.int8).reshape(2 * (self.geometry.size,))
+
+    def _describe_task(self) -> str:
+        rules, size = describe_rules(self.geometry), self.geometry.size
+        if self.options.mode == "answer":
+            return (
+                f"{rules}\nAnswer with the whole board, {size} rows of {size} symbols, between "
+                "<answer> and </answer>. Only the last board counts."
+            )
+        asking = ", candidates r1c2 (which digits the rules leave)"
+        return (
+            f"{rules}\nWrite one move a turn; of several the last one counts. Moves: r1c2=3 (the "
+            "digit 3 in row 1, column 2), erase r1c2, undo"
+            f"{asking if self.options.allow_candidates else ''}, give up. A digit that clashes "
+            "with one on the board is refused. Each turn counts, also one that is not understood."
+        )
+
+    def _end_turn(self, sentence: str, understood: bool = False) -> Turn:
+        if self._blanks_left == 0:
+            self.done = True
+            return Turn(f"{sentence} The board is solved.", True, understood)
+        if self.done:
+            return Turn(sentence, True, understood)
+        if self.turns_left == 0:
+            self.done = True
+            return Turn(f"{sentence} No turn is left.", True, understood)
+        if self.options.announce_dead_ends and (cell := self._dead_cell()) >= 0:
+            sentence += f" No digit is left for {cell_name(cell, self.geometry.size)}."
+        counts = f"Blank cells: {self._blanks_left}. Turns left: {self.turns_left}."
+        return Turn(f"{sentence} {counts}\n{self.board_text()}", False, understood)
+
+    def _carry_out(self, command: Command) -> str:
+        """Carry out a command and return one sentence about it."""
+        kind, cell, digit = command
+        where = cell_name(cell, self.geometry.size)
+        if kind == "give up":
+            self.done = True
+            return "You have given up."
+        if kind == "undo":
+            if not self._history:
+                return "There is no move to undo."
+            cell, digit = self._history.pop()
+            self._write(cell, digit)
+            return f"The move at {cell_name(cell, self.geometry.size)} was undone."
+        if kind == "candidates" and not self.options.allow_candidates:
+            return "Candidates are not given here: place or erase a digit."
+        if self._givens[cell]:
+            return f"The {SYMBOLS[self._givens[cell]]} at {where} is given and stays."
+        if kind == "candidates":
+            return self._list_candidates(cell, where)
+        if kind == "erase":
+            if not self._cells[cell]:
+                return f"There is no digit at {where} to erase."
+            self._change(cell, 0)
+            return f"The digit at {where} was erased."
+        return self._place(cell, digit, where)
+
+    def _place(self, cell: int, digit: int, where: str) -> str:
+        if self._cells[cell]:
+            held = SYMBOLS[self._cells[cell]]
+            return f"There is a {held} at {where} already: erase it first."
+        for peer in self._peers[cell]:
+            if self._cells[peer] == digit:
+                there = cell_name(peer, self.geometry.size)
+                return f"{SYMBOLS[digit]} at {where} clashes with the {SYMBOLS[digit]} at {there}."
+        self._change(cell, digit)
+        return f"{SYMBOLS[digit]} was placed at {where}."
+
+    def _change(self, cell: int, digit: int) -> None:
+        self._history.append((cell, self._cells[cell]))
+        self._write(cell, digit)
+
+    def _write(self, cell: int, digit: int) -> None:
+        self._blanks_left += (self._cells[cell] > 0) - (digit > 0)
+        self._cells[cell] = digit
+
+    def _candidates(self, cell: int) -> list[int]:
+        used = {self._cells[peer] for peer in self._peers[cell]}
+        return [digit for digit in range(1, self.geometry.size + 1) if digit not in used]
+
+    def _list_candidates(self, cell: int, where: str) -> str:
+        if self._cells[cell]:
+            return f"There is a {SYMBOLS[self._cells[cell]]} at {where} already."
+        left = " ".join(SYMBOLS[digit] for digit in self._candidates(cell))
+        return f"The rules leave {left or 'no digit'} for {where}."
+
+    def _dead_cell(self) -> int:
+        """Return the first blank cell without a candidate, or -1."""
+        blank = (cell for cell, digit in enumerate(self._cells) if not digit)
+        return next((cell for cell in blank if not self._candidates(cell)), -1)
+
+    def _keeps_givens(self, cells: bytes | bytearray) -> bool:
+        return all(given in (0, digit) for given, digit in zip(self._givens, cells, strict=True))
+
+    def _answer(self, text: str) -> Turn:
+        self.done = True
+        found = read_answer(text, self.geometry.size)
+        if isinstance(found, str):
+            return Turn(found, True, False)
+        self._turns_understood += 1
+        self._cells = bytearray(found)
+        self._blanks_left = found.count(0)
+        size = self.geometry.size
+        if not self._keeps_givens(found):
+            pairs = enumerate(zip(self._givens, found, strict=True))
+            cell = next(cell for cell, (given, digit) in pairs if given not in (0, digit))
+            message = f"The {SYMBOLS[self._givens[cell]]} at {cell_name(cell, size)} was changed."
+        elif board.conflicts(self.board[None], self.geometry).any():
+            wrong = board.conflicts(self.board[None], self.geometry).ravel()
+            cell = int(wrong.argmax())
+            message = (
+                f"The {SYMBOLS[found[cell]]} at {cell_name(cell, size)} stands twice in a unit."
+            )
+        elif self._blanks_left:
+            message = f"Blank cells are left, the first at {cell_name(found.index(0), size)}."
+        else:
+            message = "The board is solved."
+        return Turn(message, True, True)

@@ -1,0 +1,31 @@
+"""The part of a model's text that holds its answer."""
+
+from __future__ import annotations
+
+import re
+
+LONGEST_TEXT = 100_000
+"""Characters of a model's text that are read, from its end."""
+
+_TAGGED = re.compile(r"<(answer|move|action)>", re.IGNORECASE)
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*$", re.MULTILINE)
+
+
+def answer_regions(text: str) -> list[str]:
+    """Return where to look for an answer, the surest place first.
+
+    What stands in `<think>` is left out, also where the tag is not closed. Then the last
+    `<answer>`, `<move>` or `<action>` is looked at, then the last fenced block, then everything.
+    """
+    text = text[-LONGEST_TEXT:]
+    text = text.rpartition("</think>")[2].partition("<think>")[0]
+    regions = []
+    tags = list(_TAGGED.finditer(text))
+    if tags:
+        regions.append(text[tags[-1].end() :].partition("</")[0])
+    fences = [match.span() for match in _FENCE.finditer(text)]
+    if len(fences) % 2:  # the last block is not closed
+        fences.append((len(text), len(text)))
+    if fences:
+        regions.append(text[fences[-2][1] : fences[-1][0]])
+    return [*regions, text]

@@ -1,0 +1,174 @@
+"""Moves and boards as people and models write them, and texts that are neither."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sudoku_gym.text import Command, TextSudoku, read_answer, read_command
+
+SEVEN = Command("place", 38, 7)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "5 3 7",
+        "537",
+        "5,3,7",
+        "r5c3=7",
+        "R5C3: 7",
+        "r5c3 -> 7",
+        "(5, 3) = 7",
+        "[5, 3, 7]",
+        "place 5 3 7",
+        "put 7 in row 5, column 3",
+        "Place 7 at (5, 3).",
+        "7 in r5c3",
+        "set (5,3) to 7",
+        "row 5 column 3: 7",
+        "digit 7 at row 5, col 3",
+        "In row 5, column 3 we put 7.",
+        '{"row": 5, "column": 3, "digit": 7}',
+        '{"action": "place", "r": "5", "c": "3", "value": "7"}',
+        "I think r5c3=7 is best here.",
+        "r1c1=2\nNo: r5c3=7",
+        "r1c1=2, but then r5c3=7",
+        "<think>r1c1=2 or r1c1=3?</think>r5c3=7",
+        "```\nr5c3=7\n```\nwhich is better than r1c1=2",
+        "Not r1c1=2. <answer>r5c3=7</answer>",
+        "<move>5 3 7",
+    ],
+)
+def test_forms_of_a_move(text):
+    assert read_command(text, 9) == SEVEN
+
+
+@pytest.mark.parametrize(
+    "text, command",
+    [
+        ("erase r5c3", Command("erase", 38)),
+        ("clear row 5 column 3", Command("erase", 38)),
+        ("r5c3=0", Command("erase", 38)),
+        ("candidates r5c3", Command("candidates", 38)),
+        ("undo", Command("undo")),
+        ("Give up.", Command("give up")),
+        ('{"action": "undo"}', Command("undo")),
+    ],
+)
+def test_forms_of_other_commands(text, command):
+    assert read_command(text, 9) == command
+
+
+@pytest.mark.parametrize("text", ["r10c12=11", "place 10 12 B", "B at row 10, column 12"])
+def test_digits_above_nine(text):
+    assert read_command(text, 16) == Command("place", 9 * 16 + 11, 11)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "r5c3",
+        "the 3 4 5 of it",
+        "I could undo that",
+        "{}",
+        '{"row": 5}',
+        "<think>r5c3=7",
+        "5 3",
+    ],
+)
+def test_prose_is_no_move(text):
+    assert read_command(text, 9).startswith("No move was understood")
+
+
+BOARD = bytes([1, 2, 3, 4, 3, 4, 1, 2, 2, 1, 4, 3, 4, 3, 2, 1])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1234341221434321",
+        "1234\n3412\n2143\n4321",
+        " 1 2 | 3 4\n 3 4 | 1 2\n-----+-----\n 2 1 | 4 3\n 4 3 | 2 1",
+        "| 1 | 2 | 3 | 4 |\n|---|---|---|---|\n|3|4|1|2|\n|2|1|4|3|\n|4|3|2|1|",
+        "[[1,2,3,4],[3,4,1,2],[2,1,4,3],[4,3,2,1]]",
+        '{"board": [[1, 2, 3, 4],\n [3, 4, 1, 2], [2, 1, 4, 3], [4, 3, 2, 1]]}',
+        "Row 1: 1 2 3 4\nRow 2: 3 4 1 2\nRow 3: 2 1 4 3\nRow 4: 4 3 2 1",
+        "4321\n1234\n2143\n3412\nNo:\n1 2 3 4\n\n3 4 1 2\n\n2 1 4 3\n\n4 3 2 1\nThat is it.",
+        "```text\n1234\n3412\n2143\n4321\n```\nas 4321 says",
+        "<think>1111 1111 1111 1111</think><answer>1234341221434321</answer> 4444444444444444",
+    ],
+)
+def test_forms_of_a_board(text):
+    assert read_answer(text, 4) == BOARD
+
+
+def test_boards_of_letters_and_of_large_numbers():
+    digits = bytes((row + column) % 16 + 1 for row in range(16) for column in range(16))
+    numbers = "\n".join(" ".join(map(str, digits[i : i + 16])) for i in range(0, 256, 16))
+    symbols = "".join("123456789ABCDEFG"[digit - 1] for digit in digits)
+    assert read_answer(numbers, 16) == digits == read_answer(symbols.lower(), 16)
+
+
+def scrambled(rng):
+    """Draw a text from pieces of moves, boards, tags, JSON and noise."""
+    pieces = [
+        *"r5c3=7 place row column in undo erase candidates give up 123456789".split(),
+        *". 0 _ [ ] { } : \" '".split(),
+        *(
+            "<think>",
+            "</think>",
+            "<answer>",
+            "</answer>",
+            "```",
+            "\n",
+            "[[",
+            "]]",
+            '{"row":',
+            "٣",
+            "²",
+        ),
+        *(
+            "99999999999999",
+            "-1",
+            "\x00",
+            "\ud800",
+            "ab" * 40,
+            "1 2 3 4\n",
+            "12345678 9\n" * 9,
+            "[" * 60,
+        ),
+    ]
+    return rng.choice(["", " "]).join(rng.choice(pieces) for _ in range(rng.randrange(40)))
+
+
+@pytest.mark.parametrize("mode", ["turns", "answer"])
+@pytest.mark.parametrize("env_id", ["Sudoku4x4-v0", "Sudoku9x9-v0", "Sudoku16x16-v0"])
+def test_no_text_raises(env_id, mode):
+    rng = random.Random(0)
+    game = TextSudoku(env_id=env_id, mode=mode)
+    game.reset(seed=0)
+    for _ in range(1_000):
+        if game.done:
+            game.reset()
+        turn = game.step(scrambled(rng))
+        assert turn.message and all(0 <= value <= 1 for value in game.rewards().values())
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=st.text(max_size=300), size=st.sampled_from([4, 9, 16, 25]))
+def test_any_text_is_read(text, size):
+    found = read_answer(text, size)
+    assert isinstance(found, str) or (len(found) == size**2 and max(found) <= size)
+    command = read_command(text, size)
+    assert isinstance(command, str) or -1 <= command.cell < size**2
+
+
+@pytest.mark.parametrize("piece", ["[", "{", "(", "1 ", "<answer>", "```\n", "row ", "r5c", "[1],"])
+def test_long_texts_are_read_in_time(piece):
+    """Nothing here is quadratic: 200,000 characters would take minutes if it were."""
+    text = piece * (200_000 // len(piece))
+    read_answer(text, 9)
+    read_command(text, 9)
