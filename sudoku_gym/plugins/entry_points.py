@@ -36,6 +36,7 @@ EXTRA_OF_MODULE = {
     "igraph": "splits",
     "pysat": "sat",
     "gradio": "app",
+    "reasoning_gym": "reasoning-gym",
 }
 
 """The extra of this package that installs each optional module."""

@@ -1,7 +1,10 @@
-"""Sudoku as text, for language models: prompts, moves and answers, rewards; without a framework."""
+"""Sudoku as text, for language models: prompts, moves and answers, rewards.
+
+It needs no framework; the adapter `reasoning_gym` is a module to be imported by its name.
+"""
 
 from sudoku_gym.text.answers import read_answer
-from sudoku_gym.text.boards import STYLES, describe_rules, write_board
+from sudoku_gym.text.boards import STYLES, describe_rules, format_board
 from sudoku_gym.text.commands import Command, read_command
 from sudoku_gym.text.episode import TextOptions, TextSudoku, Turn
 from sudoku_gym.text.rewards import filled_constraint_fraction, score_text, verify
@@ -16,9 +19,9 @@ __all__ = [
     "Turn",
     "describe_rules",
     "filled_constraint_fraction",
+    "format_board",
     "read_answer",
     "read_command",
     "score_text",
     "verify",
-    "write_board",
 ]

@@ -20,7 +20,7 @@ _TO_SYMBOLS = bytes(SYMBOLS, "ascii").ljust(256, b"?")
 _REGION_NAMES = "abcdefghijklmnopqrstuvwxy"
 
 
-def write_board(cells: bytes | bytearray, geometry: Geometry, style: BoardStyle = "grid") -> str:
+def format_board(cells: bytes | bytearray, geometry: Geometry, style: BoardStyle = "grid") -> str:
     """Write a board in one of `STYLES`.
 
     Args:

@@ -14,7 +14,7 @@ from sudoku_gym.board import SYMBOLS, cell_name
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
 from sudoku_gym.text.answers import read_answer
-from sudoku_gym.text.boards import STYLES, BoardStyle, describe_rules, write_board
+from sudoku_gym.text.boards import STYLES, BoardStyle, describe_rules, format_board
 from sudoku_gym.text.commands import Command, read_command
 from sudoku_gym.text.rewards import filled_constraint_fraction
 
@@ -168,7 +168,7 @@ class TextSudoku:
 
     def board_text(self) -> str:
         """Write the board as it stands."""
-        return write_board(self._cells, self.geometry, self.options.style)
+        return format_board(self._cells, self.geometry, self.options.style)
 
     @property
     def board(self) -> NDArray[np.int8]:
