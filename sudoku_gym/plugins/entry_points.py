@@ -37,6 +37,7 @@ EXTRA_OF_MODULE = {
     "pysat": "sat",
     "gradio": "app",
     "reasoning_gym": "reasoning-gym",
+    "openenv": "openenv",
 }
 
 """The extra of this package that installs each optional module."""
