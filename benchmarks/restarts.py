@@ -27,8 +27,11 @@ class Config:
     """What to make and to play."""
 
     policies: tuple[str, ...] = (
+        "naked-singles",
+        "hidden-singles",
         "calphazero",
         "calphazero?rounds=2048",
+        "calphazero?rounds=2048&restarts=8&noise=1",
         "calphazero?rounds=2048&restarts=8",
     )
     """names of policies, with options"""

@@ -9,6 +9,7 @@
   const MAX_LOG_MESSAGE = 7;
   const EPSILON = 1e-3;
   const MESSAGE_SCALE = 0.15;
+  const RESTART_NOISE = 0.3; // times the standard deviation of the state, as in Python
 
   /** The weights, and how the network is to be used. */
   class Network {
@@ -52,8 +53,8 @@
    * What the network makes of one board, round by round: call `advance` until `isDone`.
    *
    * With `restarts`, a board that has not converged after all rounds starts again, so many times at
-   * most, each time from the state after the first segment with Gaussian noise of its own standard
-   * deviation, as in Python (with other random numbers). If no start converges, the logits are those
+   * most, each time from the state after the first segment with Gaussian noise of 0.3 times its
+   * standard deviation, as in Python (with other random numbers). If no start converges, the logits are those
    * of the start that left the fewest within the margin.
    *
    * The rows of `x` belong to the P legal placements, the variables, and hold three parts of H
@@ -164,7 +165,7 @@
       const random = normals(this.start);
       const { channels } = this.network;
       const [variables, messages, intersections] = this.early.map((numbers) => {
-        const spread = deviation(numbers);
+        const spread = RESTART_NOISE * deviation(numbers);
         return numbers.map((number) => number + spread * random());
       });
       const place = (states, rows) => {

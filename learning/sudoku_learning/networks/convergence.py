@@ -43,7 +43,7 @@ class Restarts:
 
     count: int = 0
     """further starts, at most; each has as many rounds as the first"""
-    noise: float = 1.0
+    noise: float = 0.3
     """standard deviation of the noise, relative to that of the numbers of the state (of the
     variables, the messages and the intersections of a board apart)"""
     seed: int = 0
