@@ -169,6 +169,7 @@ def test_a_solver_that_proves_is_loaded_by_name():
 
 
 def test_a_policy_tells_what_is_proven_from_what_was_given_up(caplog):
+    caplog.set_level(logging.WARNING)
     boards = np.stack([PUZZLE, GRID * 0, board.parse("123....4........")])
     policy = load_policy("calphazero?search=retry")
     policy.reset(boards, GEOMETRY, np.random.default_rng(0))
