@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sudoku_learning.networks.factor_graph import RecurrentState
+from sudoku_learning.networks.factor_graph import RecurrentState, add_noise
 
 _Array = TypeVar("_Array", Tensor, NDArray[Any])
 
@@ -77,17 +77,8 @@ class Restarts:
         given = board.cpu().numpy().tobytes() + mask.cpu().numpy().tobytes()
         digest = hashlib.blake2b(given, digest_size=16).digest()
         rng = np.random.default_rng([self.seed, start, *np.frombuffer(digest, np.uint32)])
-        return RecurrentState(*(_with_noise(array, self.noise, rng) for array in state))
+        return add_noise(state, self.noise, rng)
 
 
 NO_RESTARTS = Restarts()
 """No further starts."""
-
-
-def _with_noise(
-    array: NDArray[np.float32], noise: float, rng: np.random.Generator
-) -> NDArray[np.float32]:
-    if not array.size:
-        return array
-    drawn = rng.standard_normal(array.shape, np.float32)
-    return array + np.float32(noise) * array.std() * drawn

@@ -11,6 +11,8 @@ from sudoku_learning.recurrent import LabelledBatch, RecurrentConfig, draw_batch
 from sudoku_learning.recurrent.labelled import placement_losses
 from sudoku_learning.training import Optimiser, OptimiserConfig
 
+BODY = FactorGraphConfig(8, 2, intersections=True)
+
 
 def pool_of(bank="4x4", count=50):
     return puzzles.load(bank, "train")[:count]
@@ -79,6 +81,28 @@ def test_an_unsolved_board_is_replaced_after_its_segments():
     assert (changed.sum((1, 2)) == 1).all()  # the best right placement, and no other
     assert (changed.reshape(20, -1).argmax(1) == surest // 4).all()
     assert boards.states == [None] * 20
+
+
+def test_states_are_perturbed_by_chance():
+    pool = pool_of(count=100)
+    network = seeded(0, lambda: Network(BODY, {"policy": PolicyConfig()}, pool.geometry))
+
+    def run(**options):
+        config = RecurrentConfig(segments=3, revealed=0.0, **options)
+        rng = np.random.default_rng(0)
+        return LabelledBatch(network, pool, config, 100, rng).run_segment().states
+
+    def changed(states):
+        pairs = zip(states, plain, strict=True)
+        return [any((a != b).any() for a, b in zip(*pair, strict=True)) for pair in pairs]
+
+    plain = run()
+    assert not any(changed(run(perturbed=1.0, noise=0.0)))
+    assert all(changed(run(perturbed=1.0)))
+    assert 20 < sum(changed(run(perturbed=0.4))) < 60
+    assert run(perturbed=1.0)[0].variables.dtype == np.float32
+    with pytest.raises(ValueError, match="noise must not be negative"):
+        RecurrentConfig(noise=-1.0)
 
 
 def test_corrupted_boards_have_no_solution():

@@ -12,7 +12,7 @@ from sudoku_learning.networks.factor_graph.features import (
     FactorGraphFeatures,
     PlacementReadout,
 )
-from sudoku_learning.networks.factor_graph.recurrent_state import RecurrentState
+from sudoku_learning.networks.factor_graph.recurrent_state import RecurrentState, add_noise
 
 __all__ = [
     "BoardReadout",
@@ -22,4 +22,5 @@ __all__ = [
     "FactorGraphFeatures",
     "PlacementReadout",
     "RecurrentState",
+    "add_noise",
 ]

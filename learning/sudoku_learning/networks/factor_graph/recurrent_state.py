@@ -26,6 +26,23 @@ class RecurrentState(NamedTuple):
     intersections: NDArray[np.float32]  # [Q, H], their states
 
 
+def add_noise(state: RecurrentState, noise: float, rng: np.random.Generator) -> RecurrentState:
+    """Return a board's state plus Gaussian noise.
+
+    Its standard deviation is `noise` times that of the numbers of each array of the state.
+    """
+    return RecurrentState(*(_with_noise(array, noise, rng) for array in state))
+
+
+def _with_noise(
+    array: NDArray[np.float32], noise: float, rng: np.random.Generator
+) -> NDArray[np.float32]:
+    if not array.size:
+        return array
+    drawn = rng.standard_normal(array.shape, np.float32)
+    return array + np.float32(noise) * array.std() * drawn
+
+
 class InitialStates(NamedTuple):
     """The states that rounds begin with."""
 
