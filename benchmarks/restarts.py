@@ -1,15 +1,17 @@
 """How far restarts carry a network on boards as hard as a local search makes them.
 
 The test puzzles of `9x9-hard` are hardened further (`puzzles.harden`); the hardest of them, by
-their rating, are played by each policy, one digit at a time, with nothing taken back.
+their rating, are played by each policy, one digit at a time, with nothing taken back; and by
+networks like that of `calphazero`, but with random weights.
 
     python benchmarks/restarts.py --out docs/results/restarts.json
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +21,10 @@ import tyro
 from results import Row, command_of, played, table, write_rows
 from sudoku_gym import evaluate, load_policy, puzzles
 from sudoku_gym.evaluation import Evaluation
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_learning.networks import POLICY_AND_VALUE, Network, NetworkPolicy, seeded
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,8 @@ class Config:
         "calphazero?rounds=2048&restarts=8",
     )
     """names of policies, with options"""
+    untrained: int = 1
+    """how many untrained networks to play beside them, seeds from 0 on"""
     count: int = 120
     """puzzles to play"""
     parents: int = 260
@@ -54,14 +61,23 @@ def main(argv: Sequence[str] | None = None) -> list[Row]:
     low, median, high = np.percentile(ratings, [0, 50, 100])
     print(f"ratings {low:.0f} to {high:.0f}, mean {ratings.mean():.1f}, median {median:.0f}")
     rows = []
-    for name in config.policies:
-        rows.append(
-            {"policy": name} | figures(evaluate(load_policy(name), chosen, seed=config.seed))
-        )
+    for name, policy in players(config, chosen.geometry):
+        rows.append({"policy": name} | figures(evaluate(policy, chosen, seed=config.seed)))
         print(table(rows[-1:]), flush=True)
     print("", table(rows), sep="\n")
     write_rows(config.out, command_of(__file__, argv), rows, ratings=np.sort(ratings).tolist())
     return rows
+
+
+def players(config: Config, geometry: Geometry) -> Iterator[tuple[str, Policy]]:
+    """Yield the policies to play, each with its name."""
+    shipped = load_policy("calphazero")
+    make = partial(Network, shipped.network.body.config, POLICY_AND_VALUE, geometry)
+    for seed in range(config.untrained):
+        network = seeded(seed, make)
+        yield f"untrained, seed {seed}", NetworkPolicy(network, threshold=shipped.threshold)
+    for name in config.policies:
+        yield name, load_policy(name)
 
 
 def hardest(config: Config) -> tuple[PuzzleSet, np.ndarray]:
