@@ -25,6 +25,7 @@ RULES = {
             "app/page": {"gradio", "fastapi", "uvicorn"},
             "app/game": {"PIL"},
             "puzzles": {"igraph"},
+            "text/trl": {"datasets"},
             "text/openenv": {"openenv", "fastapi"},
             "text/reasoning_gym": {"reasoning_gym"},
             "storage/lock": {"filelock"},

@@ -38,6 +38,7 @@ EXTRA_OF_MODULE = {
     "gradio": "app",
     "reasoning_gym": "reasoning-gym",
     "openenv": "openenv",
+    "datasets": "trl",
 }
 
 """The extra of this package that installs each optional module."""

@@ -1,0 +1,151 @@
+"""TRL: environments and rewards for `GRPOTrainer`.
+
+Source: https://huggingface.co/docs/trl, `environment_factory` and `reward_funcs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sudoku_gym import board
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.text.episode import TextOptions, TextSudoku
+from sudoku_gym.text.rewards import score_text
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+
+def environment_factory(options: TextOptions | None = None, **fields: Any) -> type[SudokuTools]:
+    """Return a class of environments with these options, for `GRPOTrainer`.
+
+    Its `reset` takes the column `seed` of the data set, so a group plays one puzzle; see
+    `seed_dataset`. The reward is that of `SudokuTools.get_reward`.
+
+    Args:
+        options: a `TextOptions`.
+        **fields: of `TextOptions`, where `options` is None.
+
+    Raises:
+        ValueError: if an option has no such value, or `mode` is not `"turns"`.
+    """
+    chosen = options or TextOptions(**fields)
+    if chosen.mode != "turns":
+        raise ValueError("tools take one move a turn: use mode='turns', or answer_dataset")
+    return type("SudokuTools", (SudokuTools,), {"_options": chosen})
+
+
+class SudokuTools:
+    """One game, whose moves are the tools of a model."""
+
+    _options = TextOptions()
+
+    def __init__(self) -> None:
+        self._game = TextSudoku(self._options)
+
+    def reset(self, seed: int | None = None, **row: Any) -> str:
+        """Start the puzzle of a seed and return the prompt."""
+        return self._game.reset(None if seed is None else int(seed))
+
+    def get_reward(self) -> float:
+        """Return 1 if the puzzle was solved, else 0."""
+        return self._game.rewards()["solved"] if self._game.puzzle.any() else 0.0
+
+    def place(self, row: int, column: int, digit: int) -> str:
+        """Place a digit in a blank cell.
+
+        Args:
+            row: The row, counted from 1.
+            column: The column, counted from 1.
+            digit: The digit.
+
+        Returns:
+            What happened, and the board.
+        """
+        return self._say(f"place {row} {column} {digit}")
+
+    def erase(self, row: int, column: int) -> str:
+        """Erase a digit that you have placed.
+
+        Args:
+            row: The row, counted from 1.
+            column: The column, counted from 1.
+
+        Returns:
+            What happened, and the board.
+        """
+        return self._say(f"erase {row} {column}")
+
+    def undo(self) -> str:
+        """Take the last move back.
+
+        Returns:
+            What happened, and the board.
+        """
+        return self._say("undo")
+
+    def _say(self, text: str) -> str:
+        return "The episode is over." if self._game.done else self._game.step(text).message
+
+
+def seed_dataset(count: int, first_seed: int = 0) -> Dataset:
+    """Return a data set of seeds for `environment_factory`, a puzzle each.
+
+    Args:
+        count: rows.
+        first_seed: the seed of the first row.
+    """
+    from datasets import Dataset
+
+    user = [{"role": "user", "content": "Solve this Sudoku with the tools.\n"}]
+    rows = [{"prompt": user, "seed": first_seed + i} for i in range(count)]
+    return Dataset.from_list(rows)
+
+
+def answer_dataset(count: int, first_seed: int = 0, **fields: Any) -> Dataset:
+    """Return a data set of prompts that ask for a whole board, with the column `puzzle`.
+
+    Args:
+        count: rows.
+        first_seed: the seed of the first row.
+        **fields: of `TextOptions`, but `mode`.
+    """
+    from datasets import Dataset
+
+    game = TextSudoku(mode="answer", **fields)
+    rows = []
+    for seed in range(first_seed, first_seed + count):
+        prompt = game.reset(seed)
+        line = board.to_line(game.puzzle)
+        rows.append({"prompt": [{"role": "user", "content": prompt}], "puzzle": line})
+    return Dataset.from_list(rows)
+
+
+def reward_functions(geometry: Geometry | None = None) -> list[Callable[..., list[float]]]:
+    """Return `solved_reward`, `constraints_reward` and `format_reward`, for `answer_dataset`.
+
+    Each takes completions and the column `puzzle` and returns numbers in [0, 1]; see `score_text`.
+
+    Args:
+        geometry: the board; None means the standard one of the puzzles' size.
+    """
+
+    def named(reward: str) -> Callable[..., list[float]]:
+        def function(completions: list[Any], puzzle: list[str], **columns: Any) -> list[float]:
+            return [
+                score_text(board.parse(line, geometry), _text_of(completion), geometry)[reward]
+                for completion, line in zip(completions, puzzle, strict=True)
+            ]
+
+        function.__name__ = f"{reward}_reward"
+        return function
+
+    return [named(reward) for reward in ("solved", "constraints", "format")]
+
+
+def _text_of(completion: Any) -> str:
+    """Return a completion's text: a text itself, or the last message of a conversation."""
+    if isinstance(completion, str):
+        return completion
+    return str(completion[-1].get("content") or "") if completion else ""

@@ -1,0 +1,135 @@
+"""TRL's trainer plays our environments; the model is a random one, made on the spot."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from sudoku_gym.policies import load_policy
+from sudoku_gym.text import ScriptedModel, TextOptions
+from sudoku_gym.text import trl as adapter
+
+trl = pytest.importorskip("trl", reason="the extra trl is not installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),  # from trl and what it loads
+]
+
+
+def tiny_model():
+    """Make a random Qwen3 of two layers and a tokenizer of bytes; nothing is downloaded."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    special = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+    words = {word: i for i, word in enumerate([*special, *letters])}
+    raw = Tokenizer(models.BPE(words, []))
+    raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    raw.decoder = decoders.ByteLevel()
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=raw, eos_token="<|im_end|>", pad_token="<|endoftext|>"
+    )
+    tokenizer.add_special_tokens({"additional_special_tokens": special[1:2]})
+    templates = Path(trl.__file__).parent / "chat_templates"
+    tokenizer.chat_template = (templates / "qwen3.jinja").read_text("utf-8")
+    config = Qwen3Config(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        head_dim=16,
+        max_position_embeddings=8192,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    return Qwen3ForCausalLM(config), tokenizer
+
+
+def two_steps(tmp_path, **arguments):
+    from trl import GRPOConfig, GRPOTrainer
+
+    model, tokenizer = tiny_model()
+    config = GRPOConfig(
+        output_dir=str(tmp_path),
+        max_steps=2,
+        per_device_train_batch_size=2,
+        num_generations=2,
+        max_completion_length=16,
+        use_cpu=True,
+        report_to=[],
+        save_strategy="no",
+        logging_steps=1,
+    )
+    trainer = GRPOTrainer(model, args=config, processing_class=tokenizer, **arguments)
+    trainer.train()
+    assert trainer.state.global_step == 2
+    return trainer
+
+
+def test_two_steps_on_whole_boards(tmp_path):
+    rewards = adapter.reward_functions()
+    dataset = adapter.answer_dataset(4, env_id="Sudoku4x4-v0", blanks=3)
+    trainer = two_steps(tmp_path, reward_funcs=rewards, train_dataset=dataset)
+    logged = trainer.state.log_history[0]
+    for name in ("solved", "constraints", "format"):
+        assert 0 <= logged[f"rewards/{name}_reward/mean"] <= 1
+
+
+def test_two_steps_with_tools(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
+    starts = []
+    factory = adapter.environment_factory(env_id="Sudoku4x4-v0", blanks=3)
+
+    class Watched(factory):
+        def reset(self, seed=None, **row):
+            starts.append((seed, super().reset(seed, **row)))
+            return starts[-1][1]
+
+    trainer = two_steps(
+        tmp_path, environment_factory=Watched, train_dataset=adapter.seed_dataset(4)
+    )
+    assert {tool.__name__ for tool in trainer.tools} == {"place", "erase", "undo"}
+    assert len(starts) == 4 and len({prompt for _, prompt in starts}) == 2  # two groups of two
+    assert trainer.state.log_history[0]["rewards/Watched/mean"] == 0
+
+
+def test_a_scripted_model_solves_with_the_tools_that_the_trainer_calls():
+    factory = adapter.environment_factory(blanks=40, split="test")
+    environment = factory()
+    model = ScriptedModel(load_policy("calphazero"), environment._game.geometry)
+    solved = 0
+    for row in adapter.seed_dataset(100):
+        message, first = environment.reset(**row), True
+        while not environment._game.done:
+            numbers = map(int, re.findall(r"\d+", model.next_move(message, first=first)))
+            message, first = environment.place(*numbers), False
+        solved += environment.get_reward()
+        assert environment.undo() == "The episode is over."
+    assert solved == 100
+
+
+def test_a_scripted_model_answers_the_data_set():
+    dataset = adapter.answer_dataset(100, blanks=40, split="test")
+    from sudoku_gym.geometry import Geometry
+
+    model = ScriptedModel(load_policy("calphazero"), Geometry.standard(9))
+    texts = [model.whole_board(row["prompt"][0]["content"]) for row in dataset]
+    completions = [[{"role": "assistant", "content": text}] for text in texts]
+    for function in adapter.reward_functions():
+        assert function(completions=completions, puzzle=dataset["puzzle"]) == [1] * 100
+
+
+def test_tools_are_documented_for_the_trainer():
+    from transformers.utils import get_json_schema
+
+    for name in ("place", "erase", "undo"):
+        schema = get_json_schema(getattr(adapter.SudokuTools(), name))["function"]
+        assert schema["description"] and schema["return"]["description"]
+
+
+def test_whole_boards_are_no_tools():
+    with pytest.raises(ValueError, match="answer_dataset"):
+        adapter.environment_factory(TextOptions(mode="answer"))
