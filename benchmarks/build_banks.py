@@ -66,7 +66,7 @@ RECIPES = {
             Stage(1_500, steps=5_000),
             Stage(800, steps=10_000),
         ),
-        batches=2,
+        batches=5,
         kept=440,
     ),
     "16x16": Recipe(1_500, seed=16, node_limit=5_000),
