@@ -127,7 +127,7 @@ def test_the_hard_bank_is_hard_and_varied():
 def test_the_hardest_bank_is_harder_still_and_varied():
     hardest = puzzles.load("9x9-hardest")
     assert len(hardest) >= 2_000 and len(np.unique(hardest.orbits)) == len(hardest)
-    ratings = rate(hardest.puzzles, np.random.default_rng(1))
+    ratings = rate(hardest.puzzles, np.random.default_rng(0))
     assert ratings.mean() >= 40 and ratings.min() >= 20
     assert (hardest.grades == puzzles.GRADES.index("search")).mean() > 0.9
     givens = (hardest.puzzles[..., None] == np.arange(1, 10)).reshape(len(hardest), -1)
