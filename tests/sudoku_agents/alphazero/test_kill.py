@@ -7,9 +7,9 @@ import kill_training
 
 @pytest.mark.slow
 @pytest.mark.parametrize("trainer", ["calphazero", "expert-iteration"])
-def test_a_run_killed_three_times_ends_as_one_left_alone(trainer):
-    kinds = kill_training.main(["--trainer", trainer, "--kills", "3", "--iterations", "8"])
-    assert kinds.total() == 3
+def test_a_run_killed_twice_ends_as_one_left_alone(trainer):
+    kinds = kill_training.main(["--trainer", trainer, "--kills", "2", "--iterations", "6"])
+    assert kinds.total() == 2
 
 
 def test_a_difference_is_found(tmp_path):
