@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol, Self
 
+from sudoku_gym.plugins import install_command
+
 BLANKS_LEVEL = "curriculum/blanks"  # the current level
 SUCCESS_RATE = "curriculum/success_rate"  # share of games at the level that were solved
 POLICY_ACCURACY = "curriculum/policy_accuracy"  # alpha of Algorithm 1
@@ -64,7 +66,7 @@ class CurveWriter:
             from tensorboard.summary.writer.event_file_writer import EventFileWriter
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError(
-                "writing curves needs tensorboard: pip install 'sudoku-gym[agents]'"
+                f"writing curves needs tensorboard: {install_command('agents')}"
             ) from error
         self._events, self._summaries = event_pb2, summary_pb2
         self._writer = EventFileWriter(str(folder))

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from sudoku_gym.plugins import install_command
+
 try:
     from ray.rllib.algorithms import Algorithm
     from ray.rllib.callbacks.callbacks import RLlibCallback
@@ -27,7 +29,7 @@ try:
     from ray.tune.trainable import trainable
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        "sudoku_curricula.rllib needs ray: pip install 'sudoku-gym[rllib]'"
+        f"sudoku_curricula.rllib needs ray: {install_command('rllib')}"
     ) from error
 
 from sudoku_curricula import curves

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from sudoku_gym.plugins import install_command
+
 try:
     from stable_baselines3.common.callbacks import BaseCallback
     from stable_baselines3.common.logger import Logger
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        "sudoku_curricula.sb3 needs stable-baselines3: pip install 'sudoku-gym[sb3]'"
+        f"sudoku_curricula.sb3 needs stable-baselines3: {install_command('sb3')}"
     ) from error
 
 from sudoku_curricula import curves

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
-import gymnasium
 import numpy as np
 from rich.text import Text
 from tyro.conf import Positional
@@ -17,6 +16,7 @@ from sudoku_gym.cli.terminal import console, strip_control, table
 from sudoku_gym.compiler.cache import compiled
 from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.difficulty import GRADES
+from sudoku_gym.registration import ENVIRONMENTS
 
 _PACKAGES = ("sudoku-gym", "gymnasium", "numpy", "numba")
 
@@ -54,10 +54,9 @@ class Info:
 
 
 def _describe_installation() -> None:
-    ids = [name for name in gymnasium.registry if name.startswith("Sudoku")]
     rows = [
         ["versions", f"Python {platform.python_version()}, {', '.join(map(_version, _PACKAGES))}"],
-        ["environments", ", ".join(ids)],
+        ["environments", ", ".join(ENVIRONMENTS)],
         ["banks", ", ".join(banks.NAMES)],
         ["policies", ", ".join(plugins.available(plugins.POLICIES)) or "none"],
         ["trainers", ", ".join(plugins.available(plugins.TRAINERS)) or "none"],

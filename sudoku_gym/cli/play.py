@@ -17,8 +17,8 @@ from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.geometry import Geometry
 
 HELP = """\
-  5 3 7    put digit 7 into row 5, column 3 (letters above 9)
-  5 3 .    clear row 5, column 3
+  {row} {column} {digit}    put digit {digit} into row {row}, column {column} (letters above 9)
+  {row} {column} .    clear row {row}, column {column}
   undo     take the last move back
   hint     show the digit of one cell
   check    say whether the board can still be solved
@@ -57,10 +57,11 @@ class _Game:
         self.givens = start > 0
         self.last: tuple[int, int] | None = None
         self.history: list[tuple[EnvState, NDArray[np.int8]]] = []
+        self.help = _help(start, self.geometry)
 
     def play(self) -> bool:
         """Ask for moves until the board is solved or the player leaves; return if solved."""
-        print(f"{self.geometry.name}, {np.count_nonzero(self.board == 0)} blanks.\n{HELP}")
+        print(f"{self.geometry.name}, {np.count_nonzero(self.board == 0)} blanks.\n{self.help}")
         while not board.is_solved(self.board[None], self.geometry)[0]:
             print(f"\n{labelled(self.board, self.givens, self.geometry, self.last)}")
             try:
@@ -83,7 +84,7 @@ class _Game:
         if len(words) == 1 and len(words[0]) == 3:
             words = list(words[0])
         if len(words) != 3:
-            return HELP
+            return self.help
         row, column = (_number(word, self.geometry.size) for word in words[:2])
         digit = 0 if words[2] in (".", "0") else _number(words[2], self.geometry.size)
         if row is None or column is None or digit is None:
@@ -152,6 +153,13 @@ def labelled(
             drawn.append(f"  {next(lines)}")
         drawn.append(f"{SYMBOLS[row + 1]} {next(lines)}")
     return "\n".join(drawn)
+
+
+def _help(start: NDArray[np.int8], geometry: Geometry) -> str:
+    """Explain the commands with a placement that the rules allow on the board `start`."""
+    cell, digit = divmod(int(board.candidates(start[None], geometry).argmax()), geometry.size)
+    row, column = divmod(cell, geometry.size)
+    return HELP.format(row=SYMBOLS[row + 1], column=SYMBOLS[column + 1], digit=SYMBOLS[digit + 1])
 
 
 def _number(word: str, size: int) -> int | None:

@@ -9,6 +9,8 @@ import numpy as np
 from gymnasium.error import DependencyNotInstalled
 from numpy.typing import NDArray
 
+from sudoku_gym.plugins import install_command
+
 PYGAME_INSTALLED = find_spec("pygame") is not None
 
 
@@ -20,7 +22,7 @@ class Window:
             import pygame
         except ModuleNotFoundError:
             raise DependencyNotInstalled(
-                "a window needs pygame: pip install 'sudoku-gym[render]'"
+                f"a window needs pygame: {install_command('render')}"
             ) from None
         self._pygame: Any = pygame
         pygame.display.init()

@@ -40,7 +40,6 @@ EXTRA_OF_MODULE = {
     "openenv": "openenv",
     "datasets": "trl",
 }
-
 """The extra of this package that installs each optional module."""
 
 _fallback_folders: set[str] = set()
@@ -135,8 +134,13 @@ def suggest_extra(what: str) -> Iterator[None]:
             raise
         extra = EXTRA_OF_MODULE[package]
         raise ModuleNotFoundError(
-            f"{what} needs {package}: pip install 'sudoku-gym[{extra}]'", name=error.name
+            f"{what} needs {package}: {install_command(extra)}", name=error.name
         ) from None
+
+
+def install_command(extra: str) -> str:
+    """Return how to install an extra of this package: it is on no package index yet."""
+    return f"pip install -c constraints.txt '.[{extra}]' in a checkout of sudoku-gym"
 
 
 def join_names(names: dict[str, EntryPoint]) -> str:

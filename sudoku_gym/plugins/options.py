@@ -9,8 +9,6 @@ from typing import Any
 
 from sudoku_gym.storage.type_hints import fits, hints_of, name_of
 
-"""The extra of this package that installs each optional module."""
-
 
 def split_options(text: str) -> tuple[str, dict[str, Any]]:
     """Split `name?key=value&key=value` into the name and its options.

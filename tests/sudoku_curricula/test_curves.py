@@ -81,5 +81,5 @@ def test_a_missing_tensorboard_is_named(tmp_path, monkeypatch):
     for name in [name for name in sys.modules if name.startswith("tensorboard")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(builtins, "__import__", without_tensorboard)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'sudoku-gym\[agents\]'"):
+    with pytest.raises(ModuleNotFoundError, match=r"constraints.txt '\.\[agents\]' in a checkout"):
         CurveWriter(tmp_path)

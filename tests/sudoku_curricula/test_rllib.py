@@ -261,7 +261,7 @@ def test_tune_writes_the_curves_of_every_trainer(tmp_path):
 def test_a_missing_extra_is_named():
     code = "import sys; sys.modules['ray'] = None; import sudoku_curricula.rllib"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "pip install 'sudoku-gym[rllib]'" in result.stderr.splitlines()[-1]
+    assert "pip install -c constraints.txt '.[rllib]'" in result.stderr.splitlines()[-1]
 
 
 @pytest.mark.slow

@@ -1,10 +1,12 @@
 """RLlib's new API stack: masked modules, ready configurations, and modules as policies."""
 
+from sudoku_gym.plugins import install_command
+
 try:
     import ray.rllib  # noqa: F401 - asked for before the modules below fail on half of it
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        "sudoku_agents.rllib needs ray: pip install 'sudoku-gym[rllib]'"
+        f"sudoku_agents.rllib needs ray: {install_command('rllib')}"
     ) from error
 
 from sudoku_agents.rllib.configs import appo_config, dqn_config, ppo_config, sudoku_config

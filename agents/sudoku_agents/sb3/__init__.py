@@ -1,10 +1,12 @@
 """Stable-Baselines3: our vector environment as its `VecEnv`, and policies that know the rules."""
 
+from sudoku_gym.plugins import install_command
+
 try:
     import sb3_contrib  # noqa: F401 - asked for before the modules below fail on half of it
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        "sudoku_agents.sb3 needs stable-baselines3: pip install 'sudoku-gym[sb3]'"
+        f"sudoku_agents.sb3 needs stable-baselines3: {install_command('sb3')}"
     ) from error
 
 from sudoku_agents.sb3.dqn import ExactCoverDQNPolicy, MaskedDQN, MaskedDQNPolicy

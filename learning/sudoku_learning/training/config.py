@@ -84,7 +84,7 @@ class TrainingConfig:
     evaluate_every: int = 1
     """iterations between two rounds of held-out games"""
     checkpoint_every: int = 5
-    """iterations between checkpoints"""
+    """iterations between checkpoints; the first iteration has one too"""
     curriculum: CurriculumConfig = field(default_factory=SuccessRateConfig)
     """how the number of blanks moves"""
     ray: RayConfig = field(default_factory=RayConfig)

@@ -156,7 +156,8 @@ class Training(Generic[_Config]):
                     heads = tuple(columns)
                     _print_line(console, heads, heads, style="bold")
                 _print_line(console, columns.values(), heads)
-            if self.finished or self.iteration % self.config.checkpoint_every == 0:
+            first = self.iteration == 1  # so that a run which is soon interrupted can be played
+            if first or self.finished or self.iteration % self.config.checkpoint_every == 0:
                 writer.flush()
                 self._folder.save(self.iteration, self._checkpoint())
 

@@ -120,6 +120,8 @@ def checkpoint_in(folder: str | os.PathLike[str]) -> Path:
     if os.path.lexists(path / WEIGHTS):
         return path
     found = _checkpoints(path)
+    if not found and (path / CONFIG_FILE).is_file():
+        raise ValueError(f"{path} holds no checkpoint yet: its first iteration is not done")
     if not found:
         raise ValueError(
             f"{path} holds no checkpoint, for it has no {WEIGHTS}: give the folder of a run"

@@ -188,4 +188,4 @@ def test_the_environment_is_the_native_one():
 def test_a_missing_extra_is_named():
     code = "import sys; sys.modules['ray'] = None; import sudoku_agents.rllib"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "pip install 'sudoku-gym[rllib]'" in result.stderr.splitlines()[-1]
+    assert "pip install -c constraints.txt '.[rllib]'" in result.stderr.splitlines()[-1]

@@ -177,4 +177,4 @@ def test_plain_algorithms_run_and_lose_games_by_illegal_answers(algorithm, form)
 def test_a_missing_extra_is_named(module, missing):
     code = f"import sys; sys.modules[{missing!r}] = None; import {module}"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "pip install 'sudoku-gym[sb3]'" in result.stderr.splitlines()[-1]
+    assert "pip install -c constraints.txt '.[sb3]'" in result.stderr.splitlines()[-1]

@@ -237,7 +237,8 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch, capsys):
     monkeypatch.delitem(__import__("sys").modules, "sudoku_gym.app.page", raising=False)
     assert cli.main(["app"]) == cli.BAD_INPUT
     assert capsys.readouterr().err == (
-        "sudoku-gym: sudoku-gym app needs gradio: pip install 'sudoku-gym[app]'\n"
+        "sudoku-gym: sudoku-gym app needs gradio: pip install -c constraints.txt '.[app]' "
+        "in a checkout of sudoku-gym\n"
     )
 
 

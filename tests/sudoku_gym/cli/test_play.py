@@ -44,13 +44,21 @@ def test_play_to_the_end(run, monkeypatch):
         (["223", "224", "check"], "Good so far."),
         (["223", "221", "check"], "No solution any more"),  # the refused digit changes nothing
         (["hint"], "Try 3 at row 2, column 1."),
-        (["what?"], "put digit 7 into row 5"),
-        ([""], "put digit 7 into row 5"),
+        (["what?"], "put digit 3 into row 2, column 1"),
+        ([""], "put digit 3 into row 2, column 1"),
     ],
 )
 def test_play_answers(run, monkeypatch, moves, said):
     code, out, _ = play(run, monkeypatch, [*moves, "quit"], PUZZLE)
     assert code == 1 and said in out.split("> ")[len(moves)]
+
+
+@pytest.mark.parametrize("bank", ["4x4", "6x6", "16x16"])
+def test_the_entry_that_play_suggests_is_legal(run, monkeypatch, bank):
+    shown = play(run, monkeypatch, ["quit"], bank, "--seed", "3")[1]
+    move = shown.splitlines()[1].split("put digit")[0]
+    out = play(run, monkeypatch, [move, "quit"], bank, "--seed", "3")[1]
+    assert out.count("quit     leave") == 1 and "stands at" not in out and "a given" not in out
 
 
 def test_play_draws_from_banks(run, monkeypatch):

@@ -158,7 +158,10 @@ def test_no_pickle_is_loaded(tmp_path):
 
 
 def test_an_empty_folder_holds_no_checkpoint(tmp_path):
-    with pytest.raises(ValueError, match="holds no checkpoint"):
+    with pytest.raises(ValueError, match="holds no checkpoint, for it has no weights"):
+        checkpoint_in(tmp_path)
+    RunFolder(tmp_path, resume=False).write_config({})
+    with pytest.raises(ValueError, match="no checkpoint yet: its first iteration is not done"):
         checkpoint_in(tmp_path)
 
 

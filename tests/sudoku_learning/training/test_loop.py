@@ -119,6 +119,18 @@ def test_points_after_the_checkpoint_are_dropped(tmp_path):
     assert read_curves(tmp_path / "run")[ITERATION][1] == [1, 2, 3, 4, 5, 6]
 
 
+def test_a_run_can_be_played_after_its_first_iteration(tmp_path):
+    class Interrupted(Counting):
+        def learn(self, blanks, random, progress):
+            if self.levels:
+                raise KeyboardInterrupt
+            return super().learn(blanks, random, progress)
+
+    with pytest.raises(KeyboardInterrupt):
+        Training(small(tmp_path, checkpoint_every=5), Interrupted).run()
+    assert checkpoint_in(tmp_path).name == "000001"
+
+
 def test_the_level_rises_with_greedy_play_and_the_learner_is_told(tmp_path):
     trained = train(small(tmp_path))
     trained.run()
