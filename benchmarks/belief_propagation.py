@@ -37,7 +37,6 @@ from sudoku_baselines.belief_propagation.solver import (
 from sudoku_gym import board, puzzles
 from sudoku_gym.evaluation.games import percent
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.puzzles.files import read_puzzle_set
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.storage.atomic import atomic_write
 
@@ -158,7 +157,7 @@ def with_serial_zeros(name: str) -> Callable[[int], CountingSolver]:
 
 def choose_puzzles(config: Config) -> PuzzleSet:
     if config.puzzles is not None:
-        return read_puzzle_set(config.puzzles)
+        return puzzles.read(config.puzzles)
     held_out = puzzles.load(f"{config.size}x{config.size}", "test")
     return held_out[held_out.minimal]
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from build_banks import DATA, disagreements, write_checksums
 from results import Row, command_of, keep
 from sudoku_gym import puzzles, solver
-from sudoku_gym.puzzles import banks, files
+from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
 
@@ -136,7 +136,7 @@ def guesses_of(tdoku: Path, bank: PuzzleSet) -> NDArray[np.int64]:
     """Return tdoku's guesses until each solution is proven unique, int64 `[M]`."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "puzzles.txt"
-        files.write_puzzle_set(path, bank)
+        puzzles.write(path, bank)
         command = [str(tdoku), "list", str(path), "2"]
         lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return np.array([int(line.split()[2]) for line in lines.splitlines()])

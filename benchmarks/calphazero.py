@@ -33,7 +33,6 @@ from sudoku_baselines.classical.floors import MaskedRandom, hidden_singles, nake
 from sudoku_gym import board, evaluate, puzzles
 from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.difficulty import GRADES
-from sudoku_gym.puzzles.files import read_puzzle_set
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_learning.networks import POLICY_AND_VALUE, Network, seeded
 from sudoku_learning.training.run_folder import checkpoint_in
@@ -104,7 +103,7 @@ def sets(config: Config) -> Iterator[tuple[str, PuzzleSet]]:
     """Yield the puzzles to play, each set with its name."""
     rng = np.random.default_rng(config.seed)
     stored = [(name, puzzles.load(name, "test")) for name in config.sets]
-    for name, found in [*stored, *((path.stem, read_puzzle_set(path)) for path in config.lists)]:
+    for name, found in [*stored, *((path.stem, puzzles.read(path)) for path in config.lists)]:
         if len(found) > config.count:
             found = found[np.sort(rng.choice(len(found), config.count, replace=False))]
         yield name, found

@@ -38,7 +38,6 @@ from sudoku_baselines.classical.dlx import DancingLinks
 from sudoku_baselines.classical.propagation import Propagation
 from sudoku_baselines.classical.references import Sat, SuiteSolver
 from sudoku_gym import puzzles
-from sudoku_gym.puzzles.files import read_puzzle_set
 from sudoku_gym.puzzles.named import TITLES
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
@@ -201,7 +200,7 @@ def named(config: Config, results: Results) -> None:
 def sizes(config: Config, results: Results) -> None:
     """Minimal puzzles of every size, or a list of one's own."""
     sets = (
-        {config.puzzles.stem: read_puzzle_set(config.puzzles)}
+        {config.puzzles.stem: puzzles.read(config.puzzles)}
         if config.puzzles
         else {name: puzzles.load(name) for name in ("6x6", "9x9", "16x16", "25x25")}
     )

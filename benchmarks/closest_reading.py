@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from results import Row, command_of, share_of, some, table, write_rows
 from sudoku_gym import board, load_policy, puzzles
-from sudoku_gym.puzzles.files import read_puzzle_set
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_learning.networks import Network, Restarts
 
@@ -77,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> list[Row]:
     torch.set_num_threads(1)
     network = load_policy(config.policy).network
     sets = {} if config.lists else {name: puzzles.load(name, "test") for name in config.banks}
-    sets |= {path.stem: read_puzzle_set(path) for path in config.lists}
+    sets |= {path.stem: puzzles.read(path) for path in config.lists}
     rows = [
         row
         for name, chosen in sets.items()

@@ -27,7 +27,6 @@ from results import Results, Row, command_of, in_ms, share_of, table
 from sudoku_baselines.classical.dlx import ITEM_RULES, DancingLinks
 from sudoku_gym import puzzles
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.puzzles.files import read_puzzle_set
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
 EXTRA = {"item rules": ("median nodes",)}  # columns of one part
@@ -65,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     logging.disable(logging.WARNING)  # the tables say what stayed undecided
     results = Results(config.out, command_of(__file__, argv))
     small, large = (
-        (path.stem, read_puzzle_set(path))
+        (path.stem, puzzles.read(path))
         if path
         else (f"{name} test split", puzzles.load(name, "test"))
         for path, name in ((config.puzzles, "9x9"), (config.large, "16x16"))

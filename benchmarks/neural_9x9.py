@@ -39,7 +39,6 @@ from sudoku_gym import board, evaluate, puzzles
 from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles import difficulty
 from sudoku_gym.puzzles.difficulty import GRADES
-from sudoku_gym.puzzles.files import read_puzzle_set
 from sudoku_learning.training import OptimiserConfig, Training
 from supervised_runs import Options, main_of, play, spread, timed_share, train
 
@@ -197,7 +196,7 @@ class GuissartFigures(Options):
         training = train(config, GuissartLearner)
         networks = training.learner.networks
         stored = [(name, puzzles.load(name, "test")) for name in self.sets]
-        for name, found in [*stored, *((path.stem, read_puzzle_set(path)) for path in self.lists)]:
+        for name, found in [*stored, *((path.stem, puzzles.read(path)) for path in self.lists)]:
             chosen = spread(found, self.count)
             key = {"model": "singles, no guess", "set": name}
             if results.lacks(key):

@@ -19,7 +19,6 @@ import tyro
 
 from results import Row, command_of, keep
 from sudoku_gym import puzzles
-from sudoku_gym.puzzles import files
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
 QUANTILES = {"5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95, "most": 1.0}
@@ -60,7 +59,7 @@ def chosen(config: Config) -> Iterator[tuple[str, PuzzleSet]]:
     for name in config.banks:
         yield f"`{name}`", puzzles.load(name)
     for path in config.lists:
-        yield path.name, files.read_puzzle_set(path)
+        yield path.name, puzzles.read(path)
 
 
 def row(title: str, puzzle_set: PuzzleSet, config: Config) -> Row:

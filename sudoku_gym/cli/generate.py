@@ -66,7 +66,7 @@ class Generate:
             with progress(["harden"]) as start:
                 puzzles = harden(puzzles, rng, steps=self.steps, on_progress=start("harden"))
         if self.out:
-            files.write_puzzle_set(self.out, puzzles)
+            files.write(self.out, puzzles)
             print(f"{self.out}: {len(puzzles)} puzzles with {_span(puzzles)} givens")
         else:
             for puzzle in puzzles.puzzles:

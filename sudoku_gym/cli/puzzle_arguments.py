@@ -81,7 +81,7 @@ def read_puzzles(name: str, split: Split | None, geometry: Geometry | None) -> P
     elif split not in (None, "all"):
         raise ValueError(f"a file has no splits: leave --split {split} out")
     elif name.endswith(files.SUFFIXES):
-        return files.read_puzzle_set(name, geometry)
+        return files.read(name, geometry)
     elif ":" in name:
         attribute = plugins.load_attribute(name)
         found = attribute() if callable(attribute) else attribute

@@ -51,7 +51,7 @@ class PuzzleList:
         if count < 1:
             raise ValueError(f"batch_size must be at least 1, not {count}")
         if self.whole is None:
-            stream = files.stream_puzzle_sets(
+            stream = files.read_in_parts(
                 self.name, self.geometry, chunk=count, on_progress=place.move_to
             )
             yield from self._without_training(stream)
@@ -103,7 +103,7 @@ def select_puzzles(
     rng = np.random.default_rng(seed)
     if is_file and split in (None, "all") and count is not None and not blanks:
         with progress([name]) as start:
-            whole = files.draw_puzzle_set(name, count, rng, geometry, on_progress=start(name))
+            whole = files.sample(name, count, rng, geometry, on_progress=start(name))
     else:
         whole = _draw(read_puzzles(name, split, geometry), count, blanks, rng)
     chosen = PuzzleList(whole.name, whole.split, whole.geometry, whole, left_out)

@@ -2,6 +2,7 @@
 
 from sudoku_gym.puzzles.banks import NAMES, SPLITS, load
 from sudoku_gym.puzzles.difficulty import GRADES, candidates_after, grade
+from sudoku_gym.puzzles.files import read, write
 from sudoku_gym.puzzles.generator import generate, random_grids
 from sudoku_gym.puzzles.hardening import harden
 from sudoku_gym.puzzles.orbits import find_in_splits, find_in_training, same_orbit
@@ -22,5 +23,7 @@ __all__ = [
     "load",
     "random_grids",
     "rate",
+    "read",
     "same_orbit",
+    "write",
 ]

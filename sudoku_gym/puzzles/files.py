@@ -30,7 +30,7 @@ PUZZLES_PER_CHUNK = 10_000
 OnBadRow: TypeAlias = Literal["raise", "skip"] | Callable[[int, str], None]
 
 
-def read_puzzle_set(
+def read(
     path: str | Path,
     geometry: Geometry | None = None,
     *,
@@ -55,11 +55,11 @@ def read_puzzle_set(
             (with `"raise"`) at the first bad row, with its line number.
         FileNotFoundError: if there is no such file.
     """
-    parts = stream_puzzle_sets(path, geometry, on_bad_row=on_bad_row, check=check)
+    parts = read_in_parts(path, geometry, on_bad_row=on_bad_row, check=check)
     return PuzzleSet.join(list(parts))
 
 
-def draw_puzzle_set(
+def sample(
     path: str | Path,
     count: int,
     rng: np.random.Generator,
@@ -74,7 +74,7 @@ def draw_puzzle_set(
     proven to have exactly one solution.
 
     Args:
-        path: as in `read_puzzle_set`, as `geometry` and `on_bad_row` are.
+        path: as in `read`, as `geometry` and `on_bad_row` are.
         count: number of puzzles.
         rng: draws one number for each row.
         geometry: the boards' shape.
@@ -82,13 +82,13 @@ def draw_puzzle_set(
         on_progress: called with the share of the file that is read, 0 to 1.
 
     Raises:
-        ValueError: as `read_puzzle_set`, or if the file has fewer puzzles, or one that is drawn
+        ValueError: as `read`, or if the file has fewer puzzles, or one that is drawn
             has not exactly one solution.
     """
     if count < 1:
         raise ValueError(f"count must be at least 1, not {count}")
     given, kept, keys, total = geometry, list[PuzzleSet](), np.empty(0), 0
-    for part in stream_puzzle_sets(
+    for part in read_in_parts(
         path, given, on_bad_row=on_bad_row, check=False, on_progress=on_progress
     ):
         total += len(part)
@@ -103,7 +103,7 @@ def draw_puzzle_set(
     return kept[0]
 
 
-def stream_puzzle_sets(
+def read_in_parts(
     path: str | Path,
     geometry: Geometry | None = None,
     *,
@@ -112,7 +112,7 @@ def stream_puzzle_sets(
     chunk: int = PUZZLES_PER_CHUNK,
     on_progress: Callable[[float], None] | None = None,
 ) -> Iterator[PuzzleSet]:
-    """Read a file in parts of at most `chunk` puzzles; see `read_puzzle_set` for the rest.
+    """Read a file in parts of at most `chunk` puzzles; see `read` for the rest.
 
     `on_progress` is called before each part with the share of the file that is read with it.
     """
@@ -149,7 +149,7 @@ def stream_boards(
     """Read a file's boards as they are, with any number of solutions, at most `chunk` at a time.
 
     Stored solutions are passed over, and a row is bad only if it does not parse. The arguments and
-    errors are those of `read_puzzle_set`, but a file without a puzzle is no error.
+    errors are those of `read`, but a file without a puzzle is no error.
 
     Yields:
         The geometry; boards, int8 `[B, N, N]`; and the share of the file that is read, 0 to 1 (of
@@ -163,8 +163,8 @@ def stream_boards(
     _warn(skipped)
 
 
-def write_puzzle_set(path: str | Path, puzzle_set: PuzzleSet) -> None:
-    """Write a file that `read_puzzle_set` understands, atomically.
+def write(path: str | Path, puzzle_set: PuzzleSet) -> None:
+    """Write a file that `read` understands, atomically.
 
     `.txt` holds the puzzles alone; `.csv` puzzle, solution and grade, or `source,question,answer,
     rating` where a rating or a source is known; `.npz` puzzles, solutions, grades and what is
@@ -201,7 +201,7 @@ def join_columns(columns: Sequence[NDArray[np.bytes_]], separator: str = ",") ->
 
 
 def check_target(path: str | Path) -> Path:
-    """Check that `write_puzzle_set` could write a file, before there is anything to write.
+    """Check that `write` could write a file, before there is anything to write.
 
     Raises:
         ValueError: if the path ends in none of `SUFFIXES`, is a folder, or lies in none.

@@ -305,7 +305,7 @@ def _named_source(name: str, split: str, geometry: Geometry | None) -> PuzzleSou
     if name in banks.NAMES:
         return BankSource(banks.load(name, split))
     if Path(name).suffix in files.SUFFIXES:
-        return BankSource(files.read_puzzle_set(name, geometry))
+        return BankSource(files.read(name, geometry))
     if ":" not in name:
         raise ValueError(
             f"no source of puzzles is called {name!r}: use one of {', '.join(banks.NAMES)}, a file "

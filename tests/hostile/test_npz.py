@@ -115,7 +115,7 @@ FILES = {
 def check(path):
     """Read a file, which must say why not by name, or hold puzzles."""
     try:
-        found = files.read_puzzle_set(path)
+        found = files.read(path)
     except ValueError as error:
         assert str(path) in str(error)
         return str(error)
@@ -131,7 +131,7 @@ def test_a_hostile_file_is_refused_by_name(tmp_path, name):
     tracemalloc.start()
     try:
         with pytest.raises(ValueError, match=said) as refusal:
-            files.read_puzzle_set(path)
+            files.read(path)
         assert tracemalloc.get_traced_memory()[1] < 10 * 2**20
     finally:
         tracemalloc.stop()
@@ -153,7 +153,7 @@ def test_a_bomb_is_refused_in_little_memory(tmp_path, order):
     tracemalloc.start()
     try:
         with pytest.raises(ValueError, match=r"several solutions|column by column"):
-            files.read_puzzle_set(path)
+            files.read(path)
         assert tracemalloc.get_traced_memory()[1] < 50 * 2**20
     finally:
         tracemalloc.stop()
@@ -163,7 +163,7 @@ def test_a_bomb_is_refused_in_little_memory(tmp_path, order):
 def test_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe.npz")
     with pytest.raises(ValueError, match=r"pipe\.npz: .*no regular file"):
-        files.read_puzzle_set(tmp_path / "pipe.npz")
+        files.read(tmp_path / "pipe.npz")
 
 
 def good_file(method):

@@ -90,7 +90,7 @@ def damage_arrays(path, draw):
 @pytest.mark.slow
 @given(data=st.data(), name=st.sampled_from(FILES), summed=st.booleans())
 @settings(
-    max_examples=800,
+    max_examples=500,
     derandomize=True,  # with random examples Hypothesis rarely took its own draws for flaky
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

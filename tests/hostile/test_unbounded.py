@@ -41,7 +41,7 @@ def test_empty_lines(tmp_path, monkeypatch, suffix, line):
     path = tmp_path / f"empty.{suffix}"
     path.write_text(line * 2_000)
     with pytest.raises(ValueError, match="line 1001: more than 1,000 lines on end without a pu"):
-        files.read_puzzle_set(path, on_bad_row=lambda *_: None)
+        files.read(path, on_bad_row=lambda *_: None)
 
 
 def test_long_headers_of_tensors(tmp_path):

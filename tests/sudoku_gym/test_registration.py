@@ -88,7 +88,7 @@ def test_one_id_plays_on_the_boards_of_its_source(tmp_path):
         assert env.unwrapped.geometry == jigsaw(9)
         env.reset(seed=0)
     assert gym.make(ANY_BOARD).unwrapped.geometry == Geometry.standard(9)
-    files.write_puzzle_set(tmp_path / "x.csv", puzzles.load("x9x9", "test")[:3])
+    files.write(tmp_path / "x.csv", puzzles.load("x9x9", "test")[:3])
     for made in (("SudokuX9x9-v0", {}), (ANY_BOARD, {"board": "x9x9"})):
         env = gym.make(made[0], source=str(tmp_path / "x.csv"), **made[1])
         assert env.unwrapped.geometry == sudoku_x(9)

@@ -87,7 +87,7 @@ def checksum(puzzles: PuzzleSet) -> str:
 
 @cache
 def _choose(fixed: FixedSet, seed: int) -> PuzzleSet:
-    pool = files.read_puzzle_set(fixed.bank) if fixed.is_file else banks.load(fixed.bank, "test")
+    pool = files.read(fixed.bank) if fixed.is_file else banks.load(fixed.bank, "test")
     if fixed.grade:
         pool = pool[pool.grades == GRADES.index(fixed.grade)]
     if fixed.max_givens:

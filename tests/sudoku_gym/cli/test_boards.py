@@ -24,9 +24,9 @@ def make(): return few
 def boards_of_ones_own(tmp_path, monkeypatch):
     """Puzzles of boards that a file does not tell, and a module that names some."""
     (tmp_path / "my_boards.py").write_text(MY_BOARDS)
-    files.write_puzzle_set(tmp_path / "x.csv", load("x9x9", "test")[:3])
+    files.write(tmp_path / "x.csv", load("x9x9", "test")[:3])
     rng = np.random.default_rng(0)
-    files.write_puzzle_set(tmp_path / "flat.csv", generate(3, Geometry.boxes(3, 2), rng))
+    files.write(tmp_path / "flat.csv", generate(3, Geometry.boxes(3, 2), rng))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", sys.path.copy())
     yield

@@ -38,17 +38,17 @@ def read(path):
 def extreme(tmp_path, monkeypatch):
     """Work in a folder with such a list, `test.csv`."""
     monkeypatch.chdir(tmp_path)
-    files.write_puzzle_set("test.csv", rated())
+    files.write("test.csv", rated())
     return rated()
 
 
 def test_a_rated_list_reads_back(extreme):
     with open("test.csv", encoding="ascii") as lines:
         assert next(lines) == "source,question,answer,rating\n"
-    again = files.read_puzzle_set("test.csv")
+    again = files.read("test.csv")
     for column in ("puzzles", "solutions", "ratings", "sources"):
         assert (getattr(again, column) == getattr(extreme, column)).all()
-    parts = list(files.stream_puzzle_sets("test.csv", chunk=50))
+    parts = list(files.read_in_parts("test.csv", chunk=50))
     assert [len(part) for part in parts] == [50, 50, 20]
     assert (np.concatenate([part.sources for part in parts]) == extreme.sources).all()
 
@@ -59,45 +59,45 @@ def test_ratings_that_are_none_are_bad_rows(extreme, tmp_path):
     lines[4] = lines[4].rpartition(",")[0] + ","
     (tmp_path / "test.csv").write_text("\n".join(lines))
     with pytest.raises(ValueError, match=r"line 4: the rating '2.5' is no whole number"):
-        files.read_puzzle_set("test.csv")
+        files.read("test.csv")
     with pytest.warns(UserWarning, match="1 rows skipped"):
-        found = files.read_puzzle_set("test.csv", on_bad_row="skip")
+        found = files.read("test.csv", on_bad_row="skip")
     assert found.ratings[2] == -1 and len(found) == len(extreme) - 1
 
 
 def test_a_draw_depends_on_the_seed_alone(extreme, monkeypatch):
     draws = []
     for chunk, seed in ((10_000, 5), (7, 5), (7, 6)):
-        monkeypatch.setattr(files.stream_puzzle_sets, "__kwdefaults__", KEYWORDS | {"chunk": chunk})
-        draws.append(files.draw_puzzle_set("test.csv", 40, np.random.default_rng(seed)))
+        monkeypatch.setattr(files.read_in_parts, "__kwdefaults__", KEYWORDS | {"chunk": chunk})
+        draws.append(files.sample("test.csv", 40, np.random.default_rng(seed)))
     first, again, other = (draw.puzzles for draw in draws)
     assert len(first) == 40 and (first == again).all() and not (first == other).all()
     places = [int((extreme.puzzles == puzzle).all((1, 2)).argmax()) for puzzle in first]
     assert places == sorted(set(places))  # in the order of the file, none twice
 
 
-KEYWORDS = dict(files.stream_puzzle_sets.__kwdefaults__)
+KEYWORDS = dict(files.read_in_parts.__kwdefaults__)
 
 
 def test_all_puzzles_are_drawn_alike(extreme):
     """Of 12 puzzles 4 are drawn 150 times: each about 50 times, by a standard deviation of 6."""
-    files.write_puzzle_set("few.csv", extreme[:12])
+    files.write("few.csv", extreme[:12])
     drawn = np.zeros(12, int)
     for seed in range(150):
-        four = files.draw_puzzle_set("few.csv", 4, np.random.default_rng(seed)).puzzles
+        four = files.sample("few.csv", 4, np.random.default_rng(seed)).puzzles
         drawn += (extreme.puzzles[:12, None] == four).all((2, 3)).any(1)
     assert drawn.sum() == 600 and drawn.min() > 25 and drawn.max() < 75
 
 
 def test_too_many_and_wrong_puzzles_are_refused(extreme, tmp_path):
     with pytest.raises(ValueError, match=r"count 500: test.csv has 120 puzzles"):
-        files.draw_puzzle_set("test.csv", 500, np.random.default_rng(0))
+        files.sample("test.csv", 500, np.random.default_rng(0))
     with pytest.raises(ValueError, match="count must be at least 1"):
-        files.draw_puzzle_set("test.csv", 0, np.random.default_rng(0))
+        files.sample("test.csv", 0, np.random.default_rng(0))
     several = "." * 81 + "," + "".join(map(str, extreme.solutions[0].ravel()))
     (tmp_path / "several.csv").write_text(f"question,answer\n{several}\n")
     with pytest.raises(ValueError, match="puzzle 0 has several solutions"):
-        files.draw_puzzle_set("several.csv", 1, np.random.default_rng(0))
+        files.sample("several.csv", 1, np.random.default_rng(0))
 
 
 def test_results_by_source_and_by_rating(extreme, run):
@@ -157,7 +157,7 @@ def test_other_lists_and_files_are_refused(extreme, run, tmp_path):
     assert run(*arguments)[0] == 0
     code, _, error = run(*arguments, "--sample", "9")
     assert code == 2 and "holds results of other puzzles" in error
-    files.write_puzzle_set("test.csv", extreme[::-1])
+    files.write("test.csv", extreme[::-1])
     code, _, error = run(*arguments)
     assert code == 2 and "hidden-singles has played another list" in error
     (tmp_path / "row.json").write_text('{"format": "sudoku-gym list", "puzzles": {}, "rows": 3}')
@@ -172,13 +172,13 @@ def test_training_puzzles_are_left_out(run, tmp_path, monkeypatch):
     pytest.importorskip("igraph")
     monkeypatch.chdir(tmp_path)
     known, test = puzzles.load("9x9-hard", "train")[:3], puzzles.load("9x9", "test")[:5]
-    files.write_puzzle_set("test.csv", PuzzleSet.join([known, test]))
+    files.write("test.csv", PuzzleSet.join([known, test]))
     for sample in ([], ["--sample", "8"]):
         arguments = ["evaluate", "solver", "--puzzles", "test.csv", "--leave-out-training", *sample]
         code, out, _ = run(*arguments, "--out", f"{len(sample)}.json")
         assert code == 0 and "5 puzzles, 3 left out" in out
         assert read(f"{len(sample)}.json")["left_out"] == 3
-    files.write_puzzle_set("known.csv", known)
+    files.write("known.csv", known)
     for sample in ([], ["--sample", "3"]):
         code, _, error = run(*arguments[:3], "known.csv", "--leave-out-training", *sample)
         assert code == 2 and "training splits hold all" in error

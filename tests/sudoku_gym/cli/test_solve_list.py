@@ -57,10 +57,10 @@ def test_without_out_lines_are_printed_as_for_an_argument(run, work):
 @pytest.mark.parametrize("bank, chosen", [("16x16", ()), ("x9x9", ("--board", "x9x9"))])
 def test_every_form_and_board_is_solved_and_reads_back(run, work, suffix, bank, chosen):
     some = load(bank, "test")[:9]
-    files.write_puzzle_set(f"list{suffix}", some)
+    files.write(f"list{suffix}", some)
     code, _, err = run("solve", "--file", f"list{suffix}", "--out", "out.csv", *chosen)
     assert code == 0, err
-    again = files.read_puzzle_set("out.csv", some.geometry, check=False)
+    again = files.read("out.csv", some.geometry, check=False)
     assert (again.puzzles == some.puzzles).all() and (again.solutions == some.solutions).all()
 
 
@@ -74,7 +74,7 @@ def test_stored_solutions_are_no_matter(run, work):
 def test_parts_and_threads_change_nothing(run, work, monkeypatch, threads):
     """Parts that end in the middle of slices; a slice of one puzzle where each one is slow."""
     some = load("9x9", "test")[:200]
-    files.write_puzzle_set("list.txt", some)
+    files.write("list.txt", some)
     lines = [f"{board.to_line(solution)}  one solution" for solution in some.solutions]
     for seconds in (solve._SLICE_SECONDS, 0):
         monkeypatch.setattr(solve, "_SLICE_SECONDS", seconds)
@@ -83,7 +83,7 @@ def test_parts_and_threads_change_nothing(run, work, monkeypatch, threads):
 
 
 def test_the_share_of_the_file_grows_to_one(work):
-    files.write_puzzle_set("list.txt", load("9x9", "test")[:1000])
+    files.write("list.txt", load("9x9", "test")[:1000])
     whole = solve.Solve(file="list.txt")
     shares = [share for _, _, share in whole._in_slices(files.stream_boards("list.txt", chunk=300))]
     assert shares == sorted(shares) and shares[-1] == 1 and 0 < shares[0] < 0.01
@@ -114,7 +114,7 @@ def test_what_the_node_limit_leaves_open_is_no_answer(run, work):
     bank = load("9x9")
     hard = bank[bank.grades == 4][:3]
     assert (solver.find_solutions(hard.puzzles, node_limit=0).decided == 0).all()
-    files.write_puzzle_set("hard.txt", hard)
+    files.write("hard.txt", hard)
     code, _, err = run("solve", "--file", "hard.txt", "--node-limit", "0", "--out", "out.csv")
     assert code == 1 and "0 with one, 0 with several, 3 undecided" in err
     assert [row[1:] for row in rows_of(work / "out.csv")[1:]] == [["", "0", "0"]] * 3

@@ -26,8 +26,8 @@ def written(tmp_path, name, text):
 def test_what_is_written_reads_back(tmp_path, suffix, name):
     some = puzzles.load(name)[:30]
     path = tmp_path / f"list{suffix}"
-    files.write_puzzle_set(path, some)
-    again = files.read_puzzle_set(path)
+    files.write(path, some)
+    again = files.read(path)
     assert (again.puzzles == some.puzzles).all()
     assert (again.solutions == some.solutions).all()
     assert again.geometry == some.geometry
@@ -39,13 +39,13 @@ def test_what_is_written_reads_back(tmp_path, suffix, name):
 def test_variants_need_their_geometry(tmp_path, suffix):
     some = puzzles.load("x9x9")[:4]
     path = tmp_path / f"x{suffix}"
-    files.write_puzzle_set(path, some)
-    assert (files.read_puzzle_set(path, sudoku_x(9)).solutions == some.solutions).all()
+    files.write(path, some)
+    assert (files.read(path, sudoku_x(9)).solutions == some.solutions).all()
     why = r"(row 1|line [12]): the puzzle has several solutions; .* give its geometry"
     with pytest.raises(ValueError, match=why):
-        files.read_puzzle_set(path)
+        files.read(path)
     with pytest.raises(ValueError, match=r"line [12]|row 1") as plain:
-        files.read_puzzle_set(path, Geometry.standard(9))
+        files.read(path, Geometry.standard(9))
     assert "geometry" not in str(plain.value)
 
 
@@ -62,7 +62,7 @@ def test_variants_need_their_geometry(tmp_path, suffix):
     ],
 )
 def test_public_csv_forms(tmp_path, text):
-    found = files.read_puzzle_set(written(tmp_path, "a.csv", text))
+    found = files.read(written(tmp_path, "a.csv", text))
     assert board.to_line(found.puzzles[0]) == PUZZLE
     assert board.to_line(found.solutions[0]) == SOLUTION
 
@@ -70,7 +70,7 @@ def test_public_csv_forms(tmp_path, text):
 def test_text_with_comments_and_separators(tmp_path):
     drawn = "|".join(PUZZLE[i : i + 4] for i in range(0, 16, 4))
     path = written(tmp_path, "a.txt", f"# mine\n\n{PUZZLE}\n  {drawn}  \n")
-    assert (files.read_puzzle_set(path).puzzles == BANK.puzzles[[0, 0]]).all()
+    assert (files.read(path).puzzles == BANK.puzzles[[0, 0]]).all()
 
 
 @pytest.mark.parametrize(
@@ -92,14 +92,14 @@ def test_bad_rows_are_named_and_skipped(tmp_path, row, problem):
     good = f"{PUZZLE},{SOLUTION}"
     path = written(tmp_path, "a.csv", f"puzzle,solution\n{good}\n{row}\n{good}\n")
     if row == ",":  # an empty row is no row
-        assert len(files.read_puzzle_set(path)) == 2
+        assert len(files.read(path)) == 2
         return
     with pytest.raises(ValueError, match=f"a.csv, line 3: .*{problem}"):
-        files.read_puzzle_set(path)
+        files.read(path)
     with pytest.warns(UserWarning, match=f"1 rows skipped, for example .*line 3: .*{problem}"):
-        assert len(files.read_puzzle_set(path, on_bad_row="skip")) == 2
+        assert len(files.read(path, on_bad_row="skip")) == 2
     told = []
-    assert len(files.read_puzzle_set(path, on_bad_row=lambda *row: told.append(row))) == 2
+    assert len(files.read(path, on_bad_row=lambda *row: told.append(row))) == 2
     assert [line for line, _ in told] == [3]
     assert problem in told[0][1]
 
@@ -107,13 +107,13 @@ def test_bad_rows_are_named_and_skipped(tmp_path, row, problem):
 def test_a_bad_first_row_does_not_hide_the_size(tmp_path):
     path = written(tmp_path, "a.txt", f"123\n{PUZZLE}\n")
     told = []
-    assert len(files.read_puzzle_set(path, on_bad_row=lambda *row: told.append(row))) == 1
+    assert len(files.read(path, on_bad_row=lambda *row: told.append(row))) == 1
     assert [line for line, _ in told] == [1]
 
 
 def test_unchecked_reading_trusts_the_stored_solution(tmp_path):
     path = written(tmp_path, "a.csv", f"puzzle,solution\n{'.' * 16},{SOLUTION}\n{PUZZLE},\n")
-    trusted = files.read_puzzle_set(path, check=False)
+    trusted = files.read(path, check=False)
     assert board.to_line(trusted.solutions[0]) == SOLUTION
     assert board.to_line(trusted.solutions[1]) == SOLUTION
 
@@ -121,15 +121,15 @@ def test_unchecked_reading_trusts_the_stored_solution(tmp_path):
 @pytest.mark.parametrize("suffix", files.SUFFIXES)
 def test_streams_come_in_parts(tmp_path, suffix):
     path = tmp_path / f"list{suffix}"
-    files.write_puzzle_set(path, BANK)
-    parts = list(files.stream_puzzle_sets(path, chunk=7))
+    files.write(path, BANK)
+    parts = list(files.read_in_parts(path, chunk=7))
     assert [len(part) for part in parts[:-1]] == [7] * (len(parts) - 1)
     assert (np.concatenate([part.puzzles for part in parts]) == BANK.puzzles).all()
 
 
 def test_streams_read_no_further_than_asked(tmp_path):
     path = written(tmp_path, "a.txt", f"{PUZZLE}\n" * 6 + "bad\n")
-    stream = files.stream_puzzle_sets(path, chunk=3)
+    stream = files.read_in_parts(path, chunk=3)
     assert len(next(stream)) == len(next(stream)) == 3
     with pytest.raises(ValueError, match="line 7"):
         next(stream)
@@ -142,7 +142,7 @@ def test_boards_stream_whatever_their_number_of_solutions(tmp_path, suffix):
     boards[3], boards[4, 0] = 0, 1  # several solutions, and none
     some = BANK[np.arange(20)]
     some.puzzles[:] = boards
-    files.write_puzzle_set(path, some)
+    files.write(path, some)
     geometries, parts, shares = zip(*files.stream_boards(path, chunk=8), strict=True)
     assert (np.concatenate(parts) == boards).all() and [len(part) for part in parts] == [8, 8, 4]
     assert set(geometries) == {BANK.geometry}
@@ -165,7 +165,7 @@ def test_rows_that_are_no_boards_are_bad_in_a_stream_too(tmp_path):
 def test_a_line_without_an_end_is_not_read_whole(tmp_path, suffix):
     path = written(tmp_path, f"a{suffix}", f"{PUZZLE}\n{'1' * 300_000}")
     with pytest.raises(ValueError, match=rf"a{suffix}, line 2: 100,000 characters or more"):
-        files.read_puzzle_set(path)
+        files.read(path)
 
 
 def test_columns_become_lines():
@@ -182,7 +182,7 @@ def test_npz_of_any_integers_in_any_order(tmp_path, dtype, order):
     flat = BANK.puzzles.reshape(-1, 16)
     arrays = {"solution": np.asarray(BANK.solutions.reshape(-1, 16), dtype, order=order)}
     np.savez_compressed(path, quiz=np.asarray(flat, dtype, order=order), **arrays)
-    parts = list(files.stream_puzzle_sets(path, chunk=7))
+    parts = list(files.read_in_parts(path, chunk=7))
     assert (np.concatenate([part.puzzles for part in parts]) == BANK.puzzles).all()
     assert (np.concatenate([part.solutions for part in parts]) == BANK.solutions).all()
 
@@ -190,7 +190,7 @@ def test_npz_of_any_integers_in_any_order(tmp_path, dtype, order):
 def test_npz_of_flat_boards_without_solutions(tmp_path):
     path = tmp_path / "a.npz"
     np.savez(path, quizzes=BANK.puzzles.reshape(-1, 16).astype(np.int64))
-    assert (files.read_puzzle_set(path).solutions == BANK.solutions).all()
+    assert (files.read(path).solutions == BANK.solutions).all()
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_bad_npz(tmp_path, arrays, problem):
     path = tmp_path / "a.npz"
     np.savez(path, **arrays)
     with pytest.raises(ValueError, match=f"a.npz.*{problem}"):
-        files.read_puzzle_set(path)
+        files.read(path)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_bad_npz(tmp_path, arrays, problem):
 )
 def test_where_nothing_can_be_written(tmp_path, name, said):
     (tmp_path / "folder.txt").mkdir()
-    for call in (files.check_target, lambda path: files.write_puzzle_set(path, BANK)):
+    for call in (files.check_target, lambda path: files.write(path, BANK)):
         with pytest.raises(ValueError, match=re.escape(said)):
             call(tmp_path / name)
     files.check_target(tmp_path / "new.csv")
@@ -233,19 +233,19 @@ def test_where_nothing_can_be_written(tmp_path, name, said):
 
 def test_wrong_paths_and_options(tmp_path):
     with pytest.raises(FileNotFoundError):
-        files.read_puzzle_set(tmp_path / "none.txt")
+        files.read(tmp_path / "none.txt")
     with pytest.raises(FileNotFoundError):
-        files.read_puzzle_set(tmp_path / "none.npz")
-    for call in (files.read_puzzle_set, lambda path: files.write_puzzle_set(path, BANK)):
+        files.read(tmp_path / "none.npz")
+    for call in (files.read, lambda path: files.write(path, BANK)):
         with pytest.raises(ValueError, match=r"a\.json: a list of puzzles ends in \.txt, \.csv"):
             call(tmp_path / "a.json")
     path = written(tmp_path, "a.txt", PUZZLE)
     with pytest.raises(ValueError, match="on_bad_row='ignore': use 'raise', 'skip' or a function"):
-        files.read_puzzle_set(path, on_bad_row="ignore")
+        files.read(path, on_bad_row="ignore")
     with pytest.raises(ValueError, match="chunk=0"):
-        list(files.stream_puzzle_sets(path, chunk=0))
+        list(files.read_in_parts(path, chunk=0))
     with pytest.raises(ValueError, match="no puzzle found"):
-        files.read_puzzle_set(written(tmp_path, "b.txt", "# nothing\n"))
+        files.read(written(tmp_path, "b.txt", "# nothing\n"))
 
 
 @given(data=st.binary(max_size=300) | st.text(alphabet='1234.,"\n\r#x', max_size=200))
@@ -255,7 +255,7 @@ def test_any_file_reads_or_says_why_not(tmp_path, suffix, data):
     path = tmp_path / f"fuzz{suffix}"
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
     try:
-        found = files.read_puzzle_set(path)
+        found = files.read(path)
     except ValueError as error:
         assert str(path) in str(error)
     else:

@@ -181,7 +181,7 @@ def test_given_puzzles_are_not_drawn():
 
 def test_files_and_attributes(tmp_path, monkeypatch):
     path = tmp_path / "mine.csv"
-    files.write_puzzle_set(path, puzzles.load("6x6")[:9])
+    files.write(path, puzzles.load("6x6")[:9])
     assert len(resolve_source(str(path)).bank[0]) == len(resolve_source(path).bank[0]) == 9
     (tmp_path / "my_boards.py").write_text(
         "from sudoku_gym import puzzles\n"

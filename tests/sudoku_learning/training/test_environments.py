@@ -41,7 +41,7 @@ def register(monkeypatch):
 def test_a_source_of_ones_own_does_not_train_on_its_held_out_puzzles(
     kind, mine, register, tmp_path
 ):
-    files.write_puzzle_set(tmp_path / "mine.csv", mine)
+    files.write(tmp_path / "mine.csv", mine)
     register(mine if kind == "set" else str(tmp_path / "mine.csv"))
     training, held_out = (
         {solution.tobytes() for solution in source("Mine-v0").puzzle_set.solutions}
