@@ -103,7 +103,7 @@ def select_puzzles(
     rng = np.random.default_rng(seed)
     if is_file and split in (None, "all") and count is not None and not blanks:
         with progress([name]) as start:
-            whole = files.sample(name, count, rng, geometry, on_progress=start(name))
+            whole = files.read_sample(name, count, rng, geometry, on_progress=start(name))
     else:
         whole = _draw(read_puzzles(name, split, geometry), count, blanks, rng)
     chosen = PuzzleList(whole.name, whole.split, whole.geometry, whole, left_out)

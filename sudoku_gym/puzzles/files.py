@@ -59,7 +59,7 @@ def read(
     return PuzzleSet.join(list(parts))
 
 
-def sample(
+def read_sample(
     path: str | Path,
     count: int,
     rng: np.random.Generator,

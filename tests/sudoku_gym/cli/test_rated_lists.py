@@ -69,7 +69,7 @@ def test_a_draw_depends_on_the_seed_alone(extreme, monkeypatch):
     draws = []
     for chunk, seed in ((10_000, 5), (7, 5), (7, 6)):
         monkeypatch.setattr(files.read_in_parts, "__kwdefaults__", KEYWORDS | {"chunk": chunk})
-        draws.append(files.sample("test.csv", 40, np.random.default_rng(seed)))
+        draws.append(files.read_sample("test.csv", 40, np.random.default_rng(seed)))
     first, again, other = (draw.puzzles for draw in draws)
     assert len(first) == 40 and (first == again).all() and not (first == other).all()
     places = [int((extreme.puzzles == puzzle).all((1, 2)).argmax()) for puzzle in first]
@@ -84,20 +84,20 @@ def test_all_puzzles_are_drawn_alike(extreme):
     files.write("few.csv", extreme[:12])
     drawn = np.zeros(12, int)
     for seed in range(150):
-        four = files.sample("few.csv", 4, np.random.default_rng(seed)).puzzles
+        four = files.read_sample("few.csv", 4, np.random.default_rng(seed)).puzzles
         drawn += (extreme.puzzles[:12, None] == four).all((2, 3)).any(1)
     assert drawn.sum() == 600 and drawn.min() > 25 and drawn.max() < 75
 
 
 def test_too_many_and_wrong_puzzles_are_refused(extreme, tmp_path):
     with pytest.raises(ValueError, match=r"count 500: test.csv has 120 puzzles"):
-        files.sample("test.csv", 500, np.random.default_rng(0))
+        files.read_sample("test.csv", 500, np.random.default_rng(0))
     with pytest.raises(ValueError, match="count must be at least 1"):
-        files.sample("test.csv", 0, np.random.default_rng(0))
+        files.read_sample("test.csv", 0, np.random.default_rng(0))
     several = "." * 81 + "," + "".join(map(str, extreme.solutions[0].ravel()))
     (tmp_path / "several.csv").write_text(f"question,answer\n{several}\n")
     with pytest.raises(ValueError, match="puzzle 0 has several solutions"):
-        files.sample("several.csv", 1, np.random.default_rng(0))
+        files.read_sample("several.csv", 1, np.random.default_rng(0))
 
 
 def test_results_by_source_and_by_rating(extreme, run):
