@@ -10,7 +10,7 @@ import importlib
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from sudoku_gym.registration import register_all
+from sudoku_gym.registration import register, register_all
 
 if TYPE_CHECKING:
     from sudoku_gym import board, puzzles, solver
@@ -34,6 +34,7 @@ __all__ = [
     "load_policy",
     "load_solver",
     "puzzles",
+    "register",
     "sample_actions",
     "solver",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import gymnasium as gym
 
 ENVIRONMENTS = {
@@ -23,18 +25,29 @@ ANY_BOARD = "Sudoku-v0"
 """The id that plays on whatever boards its source holds."""
 
 
-def register_all() -> None:
-    """Register every environment that is not registered yet.
+def register(env_id: str, source: object, **options: Any) -> None:
+    """Register an environment, for `gym.make`, `gym.make_vec` and all trainers.
 
     The environments count their steps themselves, since the reward may be paid at the last one;
-    hence no `max_episode_steps` here.
+    hence Gymnasium's `max_episode_steps` is not set.
+
+    Args:
+        env_id: as Gymnasium writes it, `My9x9-v0` or `namespace/My9x9-v0`.
+        source: where its puzzles come from, anything that `SudokuEnv` takes. As text
+            (`"my_package.puzzles:source"`) it is made when it is first used.
+        **options: further arguments of `SudokuEnv`, such as `board` and `reward`.
     """
+    gym.register(
+        id=env_id,
+        entry_point="sudoku_gym.envs.sudoku:SudokuEnv",
+        vector_entry_point="sudoku_gym.envs.vector:SudokuVectorEnv",
+        kwargs={"source": source, **options},
+    )
+
+
+def register_all() -> None:
+    """Register every environment of the suite that is not registered yet."""
     boards: dict[str, str | None] = {**ENVIRONMENTS, ANY_BOARD: None}
     for name, bank in boards.items():
         if name not in gym.registry:
-            gym.register(
-                id=name,
-                entry_point="sudoku_gym.envs.sudoku:SudokuEnv",
-                vector_entry_point="sudoku_gym.envs.vector:SudokuVectorEnv",
-                kwargs={"source": bank or "9x9", "board": bank},
-            )
+            register(name, bank or "9x9", board=bank)

@@ -9,8 +9,10 @@ from sudoku_curricula.schedules import (
     PaperAlgorithm1Config,
     ScheduleConfig,
     SuccessRateConfig,
+    all_schedules,
     configure_schedule,
     make_schedule,
+    register_schedule,
 )
 from sudoku_curricula.wrappers import BlanksCurriculum, VectorBlanksCurriculum
 
@@ -26,6 +28,8 @@ __all__ = [
     "ScheduleConfig",
     "SuccessRateConfig",
     "VectorBlanksCurriculum",
+    "all_schedules",
     "configure_schedule",
     "make_schedule",
+    "register_schedule",
 ]

@@ -7,18 +7,72 @@ connects it with environments and trainers.
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, is_dataclass
 from math import ceil
 from statistics import NormalDist
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from sudoku_curricula.base import Reason, Schedule
 from sudoku_gym import plugins
 from sudoku_gym.evaluation.intervals import wilson_interval
+from sudoku_gym.storage.configs import registered, registered_group
+
+_Config = TypeVar("_Config", bound="ScheduleConfig")
 
 
+class ScheduleConfig(Protocol):
+    """The configuration of a schedule: a frozen dataclass of numbers and strings."""
+
+    def build(self) -> Schedule:
+        """Start the schedule."""
+
+
+SCHEDULES: dict[str, type[ScheduleConfig]] = {}
+"""The schedules by name; `register_schedule` adds to them."""
+
+
+def register_schedule(name: str) -> Callable[[type[_Config]], type[_Config]]:
+    """Give a schedule's configuration a name: a decorator for frozen dataclasses.
+
+    Then `make_schedule(name)` makes it, trainers have it as an option, `curriculum:name`, and runs
+    can be saved with it.
+
+    Raises:
+        ValueError: if another schedule has the name.
+        TypeError: if it is no dataclass with a method `build`.
+    """
+
+    def register(config: type[_Config]) -> type[_Config]:
+        if not is_dataclass(config) or not callable(getattr(config, "build", None)):
+            raise TypeError(f"{name!r}: {config!r} is no dataclass with a method build()")
+        SCHEDULES[name] = registered(f"schedule/{name}")(config)
+        return config
+
+    return register
+
+
+def all_schedules() -> dict[str, type[ScheduleConfig]]:
+    """Return `SCHEDULES`, once those of other packages have been entered.
+
+    These are entry points of the group `sudoku_gym.schedules`. One that can't be loaded is left
+    out, with a warning.
+    """
+    for name in plugins.available(plugins.SCHEDULE_CONFIGS):
+        if name not in SCHEDULES:
+            try:
+                register_schedule(name)(plugins.load(plugins.SCHEDULE_CONFIGS, name))
+            except Exception as error:  # of another package
+                warnings.warn(f"the schedule {name!r} is left out: {error!r}", stacklevel=2)
+    return SCHEDULES
+
+
+registered_group(ScheduleConfig, lambda: all_schedules().values())
+
+
+@register_schedule("constant")
 @dataclass(frozen=True)
 class ConstantConfig:
     """A constant number of blanks: no curriculum."""
@@ -45,6 +99,7 @@ class Constant(Schedule):
         """Stay."""
 
 
+@register_schedule("linear")
 @dataclass(frozen=True)
 class LinearConfig:
     """Blanks grow evenly with the number of updates, whatever the success."""
@@ -82,6 +137,7 @@ class Linear(Schedule):
         return "limit" if total >= due else None
 
 
+@register_schedule("success-rate")
 @dataclass(frozen=True)
 class SuccessRateConfig:
     """Promote when the Wilson 95 % lower bound of success at the level passes a threshold.
@@ -173,6 +229,7 @@ class SuccessRate(Schedule):
         self._results.clear()
 
 
+@register_schedule("algorithm-1")
 @dataclass(frozen=True)
 class PaperAlgorithm1Config:
     """The curriculum of cAlphaZero: one blank more after enough accuracy, or enough iterations.
@@ -222,27 +279,11 @@ class PaperAlgorithm1(Schedule):
         return "limit" if self.updates >= self.config.max_iterations else None
 
 
-class ScheduleConfig(Protocol):
-    """The configuration of a schedule: a frozen dataclass of numbers and strings."""
-
-    def build(self) -> Schedule:
-        """Start the schedule."""
-
-
-SCHEDULES: dict[str, type[ScheduleConfig]] = {
-    "constant": ConstantConfig,
-    "linear": LinearConfig,
-    "success-rate": SuccessRateConfig,
-    "algorithm-1": PaperAlgorithm1Config,
-}
-"""All schedules by name."""
-
-
 def configure_schedule(name: str, **options: Any) -> ScheduleConfig:
     """Return a schedule's configuration by its name.
 
     Args:
-        name: a key of `SCHEDULES`; options may stand in it too, as in `"success-rate?start=2"`.
+        name: a key of `all_schedules`; options may stand in it too, as in `"success-rate?start=2"`.
         **options: the fields of the configuration, e.g. `start=2, stop=12`.
 
     Raises:
@@ -250,9 +291,10 @@ def configure_schedule(name: str, **options: Any) -> ScheduleConfig:
             it has), or a value is out of range.
     """
     known, written = plugins.split_options(name)
-    if known not in SCHEDULES:
-        raise ValueError(f"no schedule is called {known!r}: use {', '.join(SCHEDULES)}")
-    config = SCHEDULES[known]
+    schedules = SCHEDULES if known in SCHEDULES else all_schedules()
+    if known not in schedules:
+        raise ValueError(f"no schedule is called {known!r}: use {', '.join(schedules)}")
+    config = schedules[known]
     return config(**plugins.checked_options(config, known, written, options))
 
 

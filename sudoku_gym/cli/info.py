@@ -16,7 +16,6 @@ from sudoku_gym.cli.terminal import console, strip_control, table
 from sudoku_gym.compiler.cache import compiled
 from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.difficulty import GRADES
-from sudoku_gym.registration import ENVIRONMENTS
 
 _PACKAGES = ("sudoku-gym", "gymnasium", "numpy", "numba")
 
@@ -54,9 +53,10 @@ class Info:
 
 
 def _describe_installation() -> None:
+    ids = {**plugins.sudoku_specs(), **plugins.available(plugins.ENVIRONMENT_IDS)}
     rows = [
         ["versions", f"Python {platform.python_version()}, {', '.join(map(_version, _PACKAGES))}"],
-        ["environments", ", ".join(ENVIRONMENTS)],
+        ["environments", ", ".join(ids)],
         ["banks", ", ".join(banks.NAMES)],
         ["policies", ", ".join(plugins.available(plugins.POLICIES)) or "none"],
         ["trainers", ", ".join(plugins.available(plugins.TRAINERS)) or "none"],

@@ -135,13 +135,8 @@ def parse_blanks(text: str) -> Blanks:
 
 
 def geometry_named(name: str) -> Geometry | None:
-    """Return the geometry named `9x9`, `x9x9`, or `module:attribute`; None for an empty name."""
-    if ":" not in name:
-        return banks.named_geometry(name) if name else None
-    found = plugins.load_attribute(name)
-    if not isinstance(found, Geometry):
-        raise ValueError(f"{name!r} is a {type(found).__name__}, no Geometry")
-    return found
+    """Return `banks.named_geometry`; None for an empty name."""
+    return banks.named_geometry(name) if name else None
 
 
 def _parse_text(text: str, where: str, geometry: Geometry | None) -> NDArray[np.int8]:

@@ -9,6 +9,7 @@ from tyro.conf import Positional, arg
 
 from sudoku_gym.board import parse
 from sudoku_gym.cli.puzzle_arguments import Split, parse_blanks
+from sudoku_gym.plugins import import_environment
 from sudoku_gym.policies import load_policy
 from sudoku_gym.registration import ENVIRONMENTS
 from sudoku_gym.text import ScriptedModel, TextOptions, TextSudoku
@@ -19,7 +20,11 @@ class Text:
     """Read what a language model reads of a puzzle, and answer in its place."""
 
     env: Annotated[
-        Positional[str], arg(help=f"The id of an environment: {', '.join(ENVIRONMENTS)}.")
+        Positional[str],
+        arg(
+            help=f"The id of an environment: {', '.join(ENVIRONMENTS)}; one of another package is "
+            "given with its module, my_package.envs:My9x9-v0."
+        ),
     ] = "Sudoku9x9-v0"
     puzzle: str = ""
     """Start from this puzzle, row by row, instead of one that is drawn."""
@@ -45,7 +50,7 @@ class Text:
     def run(self) -> int:
         """Play one episode; the exit code is 0 if the puzzle was solved, else 1."""
         options = TextOptions(
-            self.env,
+            import_environment(self.env),
             mode=self.mode,
             style=self.style,
             blanks=parse_blanks(self.blanks),

@@ -93,9 +93,10 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
     ```
     - `source`: a bank's name, a file of puzzles, `"module:attribute"`, or a `PuzzleSource`.
     - `split`: the part of a bank to draw from: `"train"`, `"validation"`, `"test"` or `"all"`.
-    - `board`: the board that the source must have: a name such as `"x9x9"` or `"12x12"`, or a
-      `Geometry`; None takes the source's. The environment ids set it, all but `Sudoku-v0`. A file
-      of puzzles does not say its board, so there it also says how to read them.
+    - `board`: the board that the source must have: a name such as `"x9x9"` or `"12x12"`, the
+      `"module:attribute"` of a `Geometry`, or one itself; None takes the source's. The environment
+      ids set it, all but `Sudoku-v0`. A file of puzzles does not say its board, so there it also
+      says how to read them.
     - `blanks`: None for puzzles as stored (minimal), a number, a (low, high) pair with both ends
       included, or a mapping from numbers to weights.
     - `augment`: whether to move each drawn puzzle by a random symmetry of the board.

@@ -76,6 +76,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
     Attributes:
         geometry: the shape of the boards and their units.
         source: the puzzle source.
+        autoreset_mode: above, as an `AutoresetMode`.
 
     Raises:
         ValueError: if an option has no such value, or the source does not hold such boards.
@@ -101,8 +102,8 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         if not isinstance(num_threads, (int, np.integer)) or num_threads < 1:
             raise ValueError(f"num_threads={num_threads!r}: use at least one")
         chosen = EnvOptions(source, **options)
-        self._autoreset_mode = resets.read_autoreset_mode(autoreset_mode)
-        self.metadata = self.metadata | {"autoreset_mode": self._autoreset_mode}
+        self.autoreset_mode = resets.read_autoreset_mode(autoreset_mode)
+        self.metadata = self.metadata | {"autoreset_mode": self.autoreset_mode}
         self.render_mode = rendering.check_mode(chosen.render_mode, self.metadata["render_modes"])
         self._batch = batch = BoardBatch(num_envs, chosen)
         self._reward = chosen.reward if callable(chosen.reward) else None
@@ -169,7 +170,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
             raise self._closed_error()
         chosen = self._as_actions(actions)
         batch = self._batch
-        may_renew = self._autoreset_mode is AutoresetMode.NEXT_STEP
+        may_renew = self.autoreset_mode is AutoresetMode.NEXT_STEP
         refused = steps.first_refused(batch.counts, chosen, may_renew, batch.num_actions)
         if refused >= 0:
             raise batch.refusal(refused, int(chosen[refused]))
@@ -197,7 +198,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         final: dict[str, Any] = {}
         shown = arrays if self._with_info else None
         over = terminations | truncations
-        if self._autoreset_mode is AutoresetMode.SAME_STEP and over.any():
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and over.any():
             final = infos.final_infos(observations, masks, shown, over)
             batch.start_episodes(resets.ResetOptions(over))
             batch.write_info(over, observations, masks, arrays)

@@ -10,6 +10,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from operator import attrgetter
+from types import ModuleType
 from typing import Any
 
 POLICIES = "sudoku_gym.policies"
@@ -20,6 +21,8 @@ PLOTTERS = "sudoku_gym.plotters"
 """The entry-point group of the functions of `sudoku-gym plot`; it has one entry, `curves`."""
 LEADERBOARD = "sudoku_gym.leaderboard"
 """The entry-point group of the leaderboard's rows: `{policy: kind}`."""
+SCHEDULE_CONFIGS = "sudoku_gym.schedules"
+"""The entry-point group of the configurations of schedules."""
 DEFAULT_POLICIES = "sudoku_gym.default_policies"
 """The entry-point group of the policies that commands take by default, by command."""
 
@@ -100,27 +103,35 @@ def load_attribute(path: str) -> Any:
     module_name, _, attribute = path.partition(":")
     if not all(name.isidentifier() for name in [*module_name.split("."), *attribute.split(".")]):
         raise ValueError(f"{path!r} names no object: write module:attribute")
-    if module_name.partition(".")[0] in sys.stdlib_module_names:
+    module = load_module(module_name, path)
+    try:
+        return attrgetter(attribute)(module)
+    except AttributeError:
+        raise ValueError(f"{path!r}: the module {module_name} has no {attribute!r}") from None
+
+
+def load_module(name: str, path: str) -> ModuleType:
+    """Import the module `name`, which stands in `path`; raises as `load_attribute`."""
+    top = name.partition(".")[0]
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise ValueError(f"{path!r}: {name!r} is no name of a module")
+    if top in sys.stdlib_module_names:
         raise ValueError(
-            f"{path!r}: {module_name} is in Python's standard library; "
+            f"{path!r}: {name} is in Python's standard library; "
             "if you mean a file of yours, rename it"
         )
     try:
-        if find_spec(module_name.partition(".")[0]) is None:
+        if find_spec(top) is None:
             sys.path += [folder for folder in sorted(_fallback_folders) if folder not in sys.path]
         with suggest_extra(path):
-            module = import_module(module_name)
+            return import_module(name)
     except ModuleNotFoundError as error:
-        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise
         raise ValueError(
             f"{path!r}: there is no module {error.name!r}; install its package, or start Python "
             "where it can be imported"
         ) from None
-    try:
-        return attrgetter(attribute)(module)
-    except AttributeError:
-        raise ValueError(f"{path!r}: the module {module_name} has no {attribute!r}") from None
 
 
 @contextmanager

@@ -35,8 +35,9 @@ def load_policy(
             or a folder whose `config.json` names its agent, an entry point, as `"agent"`. Each
             may be followed by options, as in `"calphazero?simulations=64"`: `key=value` with `&`
             between them, where a value is a number, `true`, `false`, `null` or a word.
-        trust: let a folder name any `"module:attribute"` as its agent. What a checkpoint names is
-            imported and run, so say this only of a folder whose author you trust.
+        trust: let a folder name any `"module:attribute"` as its agent, and the module that
+            registers its environment. What a checkpoint names is imported and run, so say this
+            only of a folder whose author you trust.
         **kwargs: passed to the class or function, together with the options in the name.
 
     Returns:
@@ -122,6 +123,8 @@ def _load_checkpoint(
     folder: Path, trust: bool, options: dict[str, Any], kwargs: dict[str, Any]
 ) -> Any:
     agent, path = agent_of(folder), folder / CONFIG_FILE
+    if trust:
+        plugins.import_environments(_read_config(folder))
     found = _find_agent(agent, path, trust)
     load = getattr(found, "load", found)
     if not callable(load) or not plugins.takes_first(load, folder):
@@ -162,9 +165,14 @@ def agent_of(folder: Path) -> str:
     Raises:
         ValueError: if there is no configuration, it is no JSON, or it names no agent.
     """
+    agent: str = _read_config(folder)["agent"]
+    return agent
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
     path = folder / CONFIG_FILE
     try:
-        config = read_json(path)
+        config: Any = read_json(path)
     except (FileNotFoundError, NotADirectoryError):
         raise ValueError(f"{folder} is no checkpoint: it has no {CONFIG_FILE}") from None
     except OSError as error:
@@ -174,4 +182,4 @@ def agent_of(folder: Path) -> str:
     agent = config.get("agent") if isinstance(config, dict) else None
     if not isinstance(agent, str) or not 0 < len(agent) <= _LONGEST_NAME:
         raise ValueError(f'{path} must name its agent: "agent": the name of an installed policy')
-    return agent
+    return dict(config)

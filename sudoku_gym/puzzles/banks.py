@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sudoku_gym import plugins
 from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
 from sudoku_gym.puzzles import complete4x4, named
 from sudoku_gym.puzzles.puzzle_set import NOT_KNOWN, PuzzleSet
@@ -74,11 +75,16 @@ def orbits_of(name: str) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np
 
 
 def named_geometry(name: str) -> Geometry:
-    """Return the geometry called `9x9`, `9`, `12x12`, or as a bank, such as `x9x9`.
+    """Return the geometry called `9x9`, `9`, `12x12`, as a bank, `x9x9`, or `module:attribute`.
 
     Raises:
         ValueError: if there is none of that name.
     """
+    if ":" in name:
+        found = plugins.load_attribute(name)
+        if not isinstance(found, Geometry):
+            raise ValueError(f"{name!r} is a {type(found).__name__}, no Geometry")
+        return found
     if name in VARIANTS:
         return VARIANTS[name](9)
     if name in ("9x9-hard", "9x9-hardest", TESTS_ONLY, "named"):
@@ -86,8 +92,8 @@ def named_geometry(name: str) -> Geometry:
     size = name.partition("x")[0]
     if not size.isdecimal() or name not in (size, f"{size}x{size}"):
         raise ValueError(
-            f"no board is called {name!r}: use 4x4, 6x6, 9x9 ... 25x25, or one of "
-            f"{', '.join(VARIANTS)}"
+            f"no board is called {name!r}: use 4x4, 6x6, 9x9 ... 25x25, one of "
+            f"{', '.join(VARIANTS)}, or the module:attribute of a Geometry"
         )
     return Geometry.standard(int(size))
 

@@ -15,16 +15,28 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path to write; at the end it is synced and replaces `path`.
 
     Where the block raises, the temporary file is removed and `path` stays as it was. The
-    temporary path lies in the same folder and ends in the same suffix.
+    temporary path lies in the same folder and ends in the same suffix. An OSError names `path`.
     """
     target = Path(path)
     temporary = temporary_path(target)
     try:
-        yield temporary
-        sync(temporary)
-        os.replace(temporary, target)
+        with naming_file(target, temporary):
+            yield temporary
+            sync(temporary)
+            os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def naming_file(path: Path, temporary: Path | None = None) -> Iterator[None]:
+    """Let an OSError that names no file, as of a full disk, or the temporary one, name `path`."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or error.filename == os.fspath(temporary or path):
+            error.filename = os.fspath(path)
+        raise
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

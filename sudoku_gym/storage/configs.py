@@ -8,7 +8,7 @@ default:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from types import NoneType
@@ -21,6 +21,7 @@ _MAX_ABS_FLOAT = 1e12  # of a number in a file
 
 _CLASSES: dict[str, type[Any]] = {}
 _TAGS: dict[type[Any], str] = {}
+_GROUPS: dict[Any, Callable[[], Iterable[type[Any]]]] = {}
 
 
 def registered(tag: str) -> Callable[[type[T]], type[T]]:
@@ -40,6 +41,11 @@ def registered(tag: str) -> Callable[[type[T]], type[T]]:
         return of
 
     return register
+
+
+def registered_group(hint: Any, members: Callable[[], Iterable[type[Any]]]) -> None:
+    """Let a field with this hint hold any configuration among `members()`, which may grow."""
+    _GROUPS[hint] = members
 
 
 def to_json(config: Any) -> Any:
@@ -103,6 +109,8 @@ def decode_json(hint: Any, data: Any, where: str) -> Any:
         return data
     if is_union(hint):
         return _decode_union(parts, data, where)
+    if hint in _GROUPS:
+        return _decode_tagged(tuple(_GROUPS[hint]()), data, where)
     if hint in _TAGS:
         return _decode_tagged((hint,), data, where)
     if is_dataclass(hint) and isinstance(hint, type):

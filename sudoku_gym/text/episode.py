@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-import gymnasium as gym
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import board
 from sudoku_gym.board import SYMBOLS, cell_name
 from sudoku_gym.envs.sudoku import SudokuEnv
+from sudoku_gym.plugins import find_env
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
 from sudoku_gym.text.answers import read_answer
 from sudoku_gym.text.boards import STYLES, BoardStyle, describe_rules, format_board
@@ -94,7 +94,7 @@ class TextSudoku:
         chosen: dict[str, Any] = {"split": self.options.split, "blanks": self.options.blanks}
         if self.options.source is not None:
             chosen["source"] = self.options.source
-        spec = gym.spec(self.options.env_id)
+        spec = find_env(self.options.env_id)
         if spec.entry_point != "sudoku_gym.envs.sudoku:SudokuEnv":
             raise ValueError(f"env_id={self.options.env_id!r} is no Sudoku of this suite")
         self._env = SudokuEnv(**{**spec.kwargs, **chosen}, with_mask=False, with_info=False)

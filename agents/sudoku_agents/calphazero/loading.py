@@ -13,9 +13,10 @@ from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.retry_search import RetryConfig
 from sudoku_agents.retry_search.solver import RetrySolver
+from sudoku_gym.plugins import find_env
 from sudoku_gym.storage.configs import from_json
 from sudoku_learning.networks import POLICY_AND_VALUE, Network, Restarts
-from sudoku_learning.training.environments import check_env, geometry_of_env
+from sudoku_learning.training.environments import geometry_of_env
 from sudoku_learning.training.weights import load_network
 
 SEARCH_ROUNDS = 256  # of a tree search's evaluations, at most
@@ -127,5 +128,5 @@ def read_config(data: dict[str, Any]) -> AlphaZeroConfig | ExpertIterationConfig
     fields = {name: data[name] for name in data if name != "agent"}
     config: AlphaZeroConfig | ExpertIterationConfig
     config = from_json(fields, (AlphaZeroConfig, ExpertIterationConfig))
-    check_env(config.env)
+    find_env(config.env)
     return config

@@ -8,12 +8,12 @@ from typing import ClassVar
 
 from sudoku_agents.retry_search import RetryConfig
 from sudoku_curricula.schedules import ConstantConfig
+from sudoku_gym.plugins import find_env
 from sudoku_gym.storage.checks import check_counts, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.recurrent import RecurrentConfig
-from sudoku_learning.training import CurriculumConfig, OptimiserConfig, TrainingConfig
-from sudoku_learning.training.environments import check_env
+from sudoku_learning.training import CurriculumConfig, EnvId, OptimiserConfig, TrainingConfig
 
 
 @registered("expert-iteration")
@@ -31,9 +31,9 @@ class ExpertIterationConfig(TrainingConfig):
         "weights",
     )
 
-    env: str = "Sudoku9x9-v0"
+    env: EnvId = "Sudoku9x9-v0"
     """id of the environment that held-out games are played in"""
-    envs: tuple[str, ...] = ("Sudoku4x4-v0", "Sudoku9x9-v0")
+    envs: tuple[EnvId, ...] = ("Sudoku4x4-v0", "Sudoku9x9-v0")
     """environments to train in, in the order in which they join; all stay to the end. Only their
     training puzzles are used, not the solutions"""
     shares: tuple[float, ...] = (0.1, 0.9)
@@ -94,4 +94,4 @@ class ExpertIterationConfig(TrainingConfig):
                 f"not {self.shares}"
             )
         for env in self.envs:
-            check_env(env)
+            find_env(env)

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias
 
 from sudoku_agents.gflownet.orders import Order
+from sudoku_gym.plugins import find_env
 from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.recurrent import RecurrentConfig
 from sudoku_learning.training import OptimiserConfig, TrainingConfig
 from sudoku_learning.training.config import NetworkConfig
-from sudoku_learning.training.environments import check_env
 
 Balance: TypeAlias = Literal[
     "trajectory-balance",
@@ -113,7 +113,7 @@ class GFlowNetConfig(TrainingConfig):
     def __post_init__(self) -> None:
         """Check the values."""
         super().__post_init__()
-        check_env(self.env)
+        find_env(self.env)
         check_counts(self, "updates", "puzzles", "repeats", "replay")
         if self.loss.kind == "log-partition-variance" and self.repeats < 2:
             raise ValueError(

@@ -21,7 +21,7 @@ from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks.mlp import one_hot
-from sudoku_learning.training import OptimiserConfig, train_cli
+from sudoku_learning.training import EnvId, OptimiserConfig, train_cli
 
 
 class Convolutions(Model):
@@ -63,7 +63,7 @@ class ConvolutionsConfig(ModelConfig):
 class ConvolutionsTraining(SupervisedConfig):
     """Train a convolutional network to fill the surest cell first."""
 
-    env: str = "Sudoku9x9-v0"
+    env: EnvId = "Sudoku9x9-v0"
     run: Path = Path("runs/cnn")
     updates: int | None = 500
     revealed: float = 0.8

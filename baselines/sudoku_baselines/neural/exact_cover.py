@@ -20,6 +20,7 @@ from sudoku_curricula import curves
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.plugins import find_env
 from sudoku_gym.policies import Convergence, ModelCard
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_gym.storage.configs import registered
@@ -43,6 +44,7 @@ from sudoku_learning.recurrent import (
 )
 from sudoku_learning.training import (
     CurriculumConfig,
+    EnvId,
     Learner,
     LearnerState,
     Optimiser,
@@ -52,7 +54,6 @@ from sudoku_learning.training import (
     RunGenerators,
     train_cli,
 )
-from sudoku_learning.training.environments import check_env
 
 _HEADS = {"policy": PolicyConfig()}
 
@@ -67,8 +68,8 @@ class ExactCoverTraining(LabelledConfig):
         *("also", "network", "optimiser", "recurrent"),
     )
 
-    env: str = "Sudoku9x9-v0"
-    also: tuple[str, ...] = ()
+    env: EnvId = "Sudoku9x9-v0"
+    also: tuple[EnvId, ...] = ()
     """ids of further environments to train in: from each as many distinct puzzles, and as many
     updates"""
     run: Path = Path("runs/exact-cover")
@@ -96,7 +97,7 @@ class ExactCoverTraining(LabelledConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         for env in self.also:
-            check_env(env)
+            find_env(env)
 
     def count_shown(self) -> int:
         """Return the number of puzzles whose solution the network is shown."""

@@ -8,16 +8,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from sudoku_gym import puzzles
+from sudoku_gym.envs.options import EnvOptions
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.plugins import find_env
+from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.puzzles.sources import BankSource, PuzzleSource
+from sudoku_gym.puzzles.splitting import training_and_held_out
 from sudoku_gym.storage.configs import registered
-from sudoku_learning.training.environments import check_env
 
 _RANDOM_PARTS = 10  # the last is the test set
+_DRAWN = 10_000  # puzzles of a generator, at least
 DIVISIONS = ("orbits", "random")
 
 
@@ -59,33 +65,76 @@ class PuzzlesConfig:
     def divide(self, env: str) -> Division:
         """Divide the puzzles of an environment, e.g. `"Sudoku4x4-v0"`.
 
+        A source that is no bank is divided as `training_and_held_out` says, and its held-out
+        puzzles serve validation and test; of a generator they are 10,000 draws, or twice
+        `distinct`.
+
         Raises:
             ValueError: if it is unknown, or its bank has fewer training puzzles than `distinct`.
         """
-        return _divide(self, check_env(env).kwargs["source"])
+        kwargs = find_env(env).kwargs
+        return _divide(self, _Puzzles(kwargs["source"], kwargs.get("board")))
 
     def count_training(self, env: str) -> int:
         """Return the number of training puzzles; ValueError as in `divide`."""
         return len(self.divide(env).train) if self.distinct is None else self.distinct
 
 
+@dataclass(frozen=True, eq=False)
+class _Puzzles:
+    """What an environment draws from; hashable, as a source need not be."""
+
+    source: Any
+    board: str | Geometry | None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Puzzles):
+            return NotImplemented
+        return self.source is other.source and self.board == other.board
+
+    def __hash__(self) -> int:
+        return hash((id(self.source), self.board))
+
+    def whole(self) -> PuzzleSource:
+        """Return all of it."""
+        return EnvOptions(self.source, "all", self.board).resolve_source()
+
+
 @cache
-def _divide(config: PuzzlesConfig, bank: str) -> Division:
-    if config.division == "orbits":
-        parts = Division(*(puzzles.load(bank, split) for split in puzzles.SPLITS))
+def _divide(config: PuzzlesConfig, chosen: _Puzzles) -> Division:
+    source = chosen.source
+    is_bank = isinstance(source, str) and source in banks.SPLIT_NAMES
+    if config.division == "orbits" and is_bank:
+        parts = Division(*(puzzles.load(source, split) for split in puzzles.SPLITS))
+    elif config.division == "orbits":
+        parts_of = training_and_held_out(chosen.whole())
+        train, held_out = (_as_list(part, config) for part in parts_of)
+        parts = Division(train, held_out, held_out)
+    elif is_bank:
+        parts = _at_random(config, puzzles.load(source))
     else:
-        parts = _at_random(config, bank)
+        parts = _at_random(config, _as_list(chosen.whole(), config))
     if config.distinct is None:
         return parts
     count = len(parts.train)
     if config.distinct > count:
-        raise ValueError(f"distinct={config.distinct}: {bank} has {count:,} training puzzles")
+        name = parts.train.name
+        raise ValueError(f"distinct={config.distinct}: {name} has {count:,} training puzzles")
     drawn = np.random.default_rng(config.seed).permutation(count)[: config.distinct]
     return parts._replace(train=parts.train[drawn])
 
 
-def _at_random(config: PuzzlesConfig, bank: str) -> Division:
-    whole = puzzles.load(bank)
+def _as_list(source: PuzzleSource, config: PuzzlesConfig) -> PuzzleSet:
+    """Return the puzzles of a list, or different draws of a generator."""
+    if isinstance(source, BankSource):
+        return source.puzzle_set
+    rng = np.random.default_rng(config.seed)
+    drawn, solutions = source.sample(max(_DRAWN, 2 * (config.distinct or 0)), None, rng)
+    first = np.sort(np.unique(drawn, return_index=True, axis=0)[1])
+    return PuzzleSet(drawn[first], solutions[first], source.geometry, repr(source))
+
+
+def _at_random(config: PuzzlesConfig, whole: PuzzleSet) -> Division:
     order = np.random.default_rng(config.seed).permutation(len(whole))
     *folds, test = np.array_split(order, _RANDOM_PARTS)
     if config.fold is None:

@@ -22,7 +22,7 @@ from sudoku_baselines.neural.learner import SupervisedLearner
 from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
-from sudoku_learning.training import OptimiserConfig, train_cli
+from sudoku_learning.training import EnvId, OptimiserConfig, train_cli
 
 _EMBEDDING = 16  # width of a digit, a row and a column each
 
@@ -100,7 +100,7 @@ class RelationalConfig(ModelConfig):
 class RelationalTraining(SupervisedConfig):
     """Train a recurrent relational network."""
 
-    env: str = "Sudoku9x9-v0"
+    env: EnvId = "Sudoku9x9-v0"
     run: Path = Path("runs/rrn")
     updates: int | None = 100
     cells: Literal["blanks", "all"] = "all"

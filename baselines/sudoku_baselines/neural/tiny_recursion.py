@@ -26,7 +26,7 @@ from sudoku_baselines.neural.learner import SupervisedLearner
 from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
-from sudoku_learning.training import OptimiserConfig, train_cli
+from sudoku_learning.training import EnvId, OptimiserConfig, train_cli
 
 
 class TinyRecursion(Model):
@@ -96,7 +96,7 @@ class TinyRecursionConfig(ModelConfig):
 class TinyRecursionTraining(SupervisedConfig):
     """Train a tiny recursive model."""
 
-    env: str = "Sudoku9x9-v0"
+    env: EnvId = "Sudoku9x9-v0"
     run: Path = Path("runs/tiny-recursion")
     updates: int | None = 200
     cells: Literal["blanks", "all"] = "all"

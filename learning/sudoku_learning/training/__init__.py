@@ -1,15 +1,22 @@
 """The training loop of all learners: what a family supplies, and what it is given for it."""
 
 from sudoku_learning.training.command import train_cli
-from sudoku_learning.training.config import CurriculumConfig, RayConfig, TrainingConfig
-from sudoku_learning.training.environments import HeldOut, training_envs
+from sudoku_learning.training.config import (
+    CurriculumConfig,
+    RayConfig,
+    TrainingConfig,
+    config_from_json,
+)
+from sudoku_learning.training.environments import EnvId, HeldOut, training_envs
 from sudoku_learning.training.learner import Learner, LearnerState, Progress, Report, RunGenerators
 from sudoku_learning.training.loop import Iteration, Training
 from sudoku_learning.training.optimiser import Optimiser, OptimiserConfig
 from sudoku_learning.training.run_folder import free_folder
+from sudoku_learning.training.weights import load_network
 
 __all__ = [
     "CurriculumConfig",
+    "EnvId",
     "HeldOut",
     "Iteration",
     "Learner",
@@ -22,7 +29,9 @@ __all__ = [
     "RunGenerators",
     "Training",
     "TrainingConfig",
+    "config_from_json",
     "free_folder",
+    "load_network",
     "train_cli",
     "training_envs",
 ]

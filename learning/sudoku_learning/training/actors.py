@@ -11,12 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import gymnasium as gym
 import ray
 import torch
+from gymnasium.envs.registration import EnvSpec
 from ray.actor import ActorHandle
 from ray.exceptions import ObjectLostError, OutOfMemoryError, RayActorError
 from torch import Tensor
 
+from sudoku_gym.plugins import sudoku_specs
 from sudoku_learning.training.config import RayConfig
 from sudoku_learning.training.sampling import SamplingTask, Worker
 
@@ -142,7 +145,10 @@ class RaySampler(Generic[_Sample]):
         if self.pool is None:
             connect(self._config)
             actor: Any = ray.remote(num_cpus=1)(_Actor)
-            self.pool = ActorPool(lambda: actor.remote(self._make_worker), self._config.actors)
+            specs = sudoku_specs()  # other packages may have registered environments here
+            self.pool = ActorPool(
+                lambda: actor.remote(self._make_worker, specs), self._config.actors
+            )
         return self.pool
 
     def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[SamplingTask]) -> list[_Sample]:
@@ -170,7 +176,11 @@ class RaySampler(Generic[_Sample]):
 class _Actor:
     """A worker in a process of its own, on one thread."""
 
-    def __init__(self, make_worker: Callable[[], Worker[Any]]) -> None:
+    def __init__(
+        self, make_worker: Callable[[], Worker[Any]], specs: Mapping[str, EnvSpec]
+    ) -> None:
+        for name, spec in specs.items():
+            gym.registry.setdefault(name, spec)
         torch.set_num_threads(1)
         self._worker = make_worker()
 

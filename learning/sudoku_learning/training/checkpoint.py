@@ -14,6 +14,7 @@ compared. Nothing is pickled, and whatever is wrong with a file is a ValueError 
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from collections.abc import Iterable
@@ -24,12 +25,13 @@ from stat import S_ISREG
 from typing import Any
 
 import numpy as np
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from sudoku_gym.policies.loading import CONFIG_FILE as CONFIG_FILE
 from sudoku_gym.puzzles.npz import read_arrays
-from sudoku_gym.storage.atomic import sync, temporary_path, write_json
+from sudoku_gym.storage.atomic import naming_file, sync, temporary_path, write_json
 from sudoku_gym.storage.reading import LONGEST_CONFIG, read_json, read_short
 from sudoku_gym.storage.reading import naming as naming
 from sudoku_learning.training.learner import LearnerState
@@ -54,16 +56,22 @@ class Checkpoint:
 
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint into an existing folder, and wait until it is on disk."""
+    """Write a checkpoint into an existing folder, and wait until it is on disk.
+
+    Raises:
+        OSError: that names the file, if the disk is full for example.
+    """
     learner = checkpoint.learner
     write_json(folder / CONFIG_FILE, checkpoint.config)
     write_json(folder / STATE, {**checkpoint.progress, "learner": learner.numbers})
     write_json(folder / TIMING, {"seconds": checkpoint.seconds})
     for name, tensors in ((WEIGHTS, learner.weights), (OPTIMISER, learner.tensors)):
-        save_file({key: each.contiguous() for key, each in tensors.items()}, folder / name)
-    np.savez(folder / REPLAY, allow_pickle=False, **learner.arrays)
+        _save_tensors(tensors, folder / name)
+    with naming_file(folder / REPLAY):
+        np.savez(folder / REPLAY, allow_pickle=False, **learner.arrays)
     sums = "".join(f"{_sum_of(folder / name)}  {name}\n" for name in FILES)
-    (folder / SUMS).write_bytes(sums.encode())
+    with naming_file(folder / SUMS):
+        (folder / SUMS).write_bytes(sums.encode())
     for path in (*(folder / name for name in (*FILES, SUMS)), folder):
         sync(path)
 
@@ -115,6 +123,13 @@ def _config_and_weights(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]
     config = read_config_file(folder)
     with naming(folder / WEIGHTS):
         return config, _load_tensors(folder / WEIGHTS)
+
+
+def _save_tensors(tensors: dict[str, Tensor], path: Path) -> None:
+    try:
+        save_file({key: each.contiguous() for key, each in tensors.items()}, path)
+    except SafetensorError as error:  # what its writer makes of an OSError
+        raise OSError(errno.EIO, str(error), str(path)) from error
 
 
 def _load_tensors(path: Path) -> dict[str, Tensor]:

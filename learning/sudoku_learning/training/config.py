@@ -6,33 +6,35 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, Union
 
-from tyro.conf import subcommand
+from tyro.conf import arg, subcommand
 
-from sudoku_curricula.schedules import SCHEDULES, ScheduleConfig, SuccessRateConfig
+from sudoku_curricula.schedules import ScheduleConfig, SuccessRateConfig, all_schedules
 from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_gym.storage.checks import check_counts, check_positive
 from sudoku_gym.storage.configs import from_json, registered, to_json
 from sudoku_learning.networks import BODIES, BodyConfig
 from sudoku_learning.training import checkpoint
-from sudoku_learning.training.environments import held_out_source
+from sudoku_learning.training.environments import EnvId, held_out_source
 
 _Config = TypeVar("_Config", bound="TrainingConfig")
 
-for _name, _schedule in SCHEDULES.items():
-    registered(f"schedule/{_name}")(_schedule)
-
 if TYPE_CHECKING:
     CurriculumConfig = ScheduleConfig
-    """The configuration of a schedule: any of `SCHEDULES`, a sub-command each."""
+    """The configuration of a schedule: any of `all_schedules`, a sub-command each."""
     NetworkConfig = BodyConfig
 else:
-    # A sub-command each on the command line, in the order of the one list.
-    CurriculumConfig = Union[  # noqa: UP007 - built from a list
-        tuple(Annotated[kind, subcommand(name)] for name, kind in SCHEDULES.items())
+
+    def _one_of(kinds):
+        # A sub-command each on the command line, in the order of the list.
+        return Union[  # noqa: UP007 - built from a list
+            tuple(Annotated[kind, subcommand(name)] for name, kind in kinds.items())
+        ]
+
+    # Built when a command line is parsed, so that the schedules of other packages are among them.
+    CurriculumConfig = Annotated[
+        ScheduleConfig, arg(constructor_factory=lambda: _one_of(all_schedules()))
     ]
-    NetworkConfig = Union[  # noqa: UP007
-        tuple(Annotated[kind, subcommand(name)] for name, kind in BODIES.items())
-    ]
+    NetworkConfig = _one_of(BODIES)
 
 
 @registered("ray")
@@ -65,7 +67,7 @@ class TrainingConfig:
     fixed: ClassVar[tuple[str, ...]] = ("env", "seed", "curriculum")
     """the fields that a resumed run must not change; a family adds its own"""
 
-    env: str = "Sudoku4x4-v0"
+    env: EnvId = "Sudoku4x4-v0"
     """id of the environment; training draws from its training puzzles only"""
     run: Path = Path("runs/run")
     """folder for checkpoints and curves"""

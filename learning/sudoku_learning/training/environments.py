@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import gymnasium as gym
 import numpy as np
+from tyro.constructors import PrimitiveConstructorSpec
 
 from sudoku_gym.envs.options import EnvOptions
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_gym.evaluation import Evaluation, evaluate
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.plugins import find_env, import_environment
 from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_gym.puzzles.splitting import Parts, training_and_held_out
+
+EnvId: TypeAlias = Annotated[
+    str,
+    PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="STR",
+        instance_from_str=lambda texts: import_environment(texts[0]),
+        is_instance=lambda value: isinstance(value, str),
+        str_from_instance=lambda value: [value],
+    ),
+]
+"""The id of an environment, whose module is imported where it is given in the shell."""
 
 
 class HeldOut:
@@ -42,12 +56,16 @@ class HeldOut:
 
 def training_envs(env: str, num_envs: int, **options: Any) -> SudokuVectorEnv:
     """Make boards of an environment that draw from `training_source`; raises as that."""
-    if _is_bank(check_env(env).kwargs["source"]):
+    if _is_bank(find_env(env).kwargs["source"]):
         options["split"] = "train"
     else:
         options |= {"source": training_source(env), "split": "all"}
-    envs = gym.make_vec(env, num_envs=num_envs, **options)
-    assert isinstance(envs, SudokuVectorEnv)
+    envs = gym.make_vec(find_env(env).id, num_envs=num_envs, **options)
+    if not isinstance(envs, SudokuVectorEnv):
+        raise ValueError(
+            f"env={env!r} has no vector environment of this suite: register it with "
+            "sudoku_gym.register"
+        )
     return envs
 
 
@@ -62,13 +80,13 @@ def held_out_source(env: str) -> PuzzleSource:
 
 
 def geometry_of_env(env: str) -> Geometry:
-    """Return the shape of an environment's boards; raises as `check_env`."""
-    kwargs = check_env(env).kwargs
+    """Return the shape of an environment's boards; raises as `sudoku_gym.plugins.find_env`."""
+    kwargs = find_env(env).kwargs
     return EnvOptions(kwargs["source"], "all", kwargs.get("board")).resolve_source().geometry
 
 
 def _parts(env: str) -> Parts:
-    kwargs = check_env(env).kwargs
+    kwargs = find_env(env).kwargs
     if _is_bank(kwargs["source"]):
         return training_and_held_out(kwargs["source"])
     whole = EnvOptions(kwargs["source"], "all", kwargs.get("board")).resolve_source()
@@ -77,14 +95,3 @@ def _parts(env: str) -> Parts:
 
 def _is_bank(source: object) -> bool:
     return isinstance(source, str) and source in banks.NAMES
-
-
-def check_env(env: str) -> gym.envs.registration.EnvSpec:
-    """Return an environment's specification; ValueError if there is none, or it is no Sudoku."""
-    try:
-        spec = gym.spec(env)
-    except gym.error.Error as error:
-        raise ValueError(f"env={env!r}: {error}") from None
-    if "source" not in spec.kwargs:
-        raise ValueError(f"env={env!r} is no Sudoku environment: use e.g. Sudoku9x9-v0")
-    return spec

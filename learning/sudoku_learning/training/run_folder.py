@@ -69,14 +69,19 @@ class RunFolder:
     def save(self, iteration: int, content: Checkpoint) -> None:
         """Write the checkpoint of an iteration, then remove all but it and the one before.
 
-        Raises ValueError if something that is no checkpoint lies where it belongs.
+        Raises ValueError if something that is no checkpoint lies where it belongs, OSError if it
+        can't be written; no half of it stays then.
         """
         folder = self.path / _CHECKPOINTS / f"{iteration:06d}"
         for left_by_a_kill in (*self._with_ending(_DRAFT), *self._with_ending(_DOOMED)):
             checkpoint.remove_checkpoint(left_by_a_kill)
         draft = folder.with_name(f"{folder.name}{_DRAFT}")
         draft.mkdir(parents=True, exist_ok=True)
-        checkpoint.write_checkpoint(draft, content)
+        try:
+            checkpoint.write_checkpoint(draft, content)
+        except OSError:
+            checkpoint.remove_checkpoint(draft)
+            raise
         others = [path for path in complete_checkpoints(self.path) if not path.is_symlink()]
         if folder in others:
             others.remove(folder)

@@ -1,12 +1,15 @@
 """Which puzzles are trained on, and how boards of them are drawn."""
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
+import sudoku_gym
 from sudoku_baselines.neural.board_sampler import BoardSampler
 from sudoku_baselines.neural.mlp import PerceptronTraining
 from sudoku_baselines.neural.puzzles import PuzzlesConfig
 from sudoku_gym import board, puzzles, solver
+from sudoku_gym.puzzles.sources import resolve_source
 
 FOUR = "Sudoku4x4-v0"
 
@@ -98,3 +101,35 @@ def test_boards_are_moved_with_their_solutions():
     assert board.is_solved(solutions, chosen.geometry).all()
     assert ((boards == 0) | (boards == solutions)).all()
     assert len({each.tobytes() for each in boards} & lines(chosen)) < 5
+
+
+class Draws:
+    """A generator of somebody else's, with two parts; `==` is its own, so it can't be hashed."""
+
+    def __init__(self, split="all"):
+        self.inner = resolve_source("4x4", split)
+        self.geometry, self.max_blanks = self.inner.geometry, self.inner.max_blanks
+
+    def __eq__(self, other):
+        return False
+
+    def sample(self, count, blanks, rng):
+        return self.inner.sample(count, blanks, rng)
+
+    def split(self, name):
+        return Draws(name)
+
+
+@pytest.mark.parametrize("division", ["orbits", "random"])
+@pytest.mark.parametrize("source", [Draws(), puzzles.load("4x4")[::500]], ids=["draws", "list"])
+@pytest.mark.filterwarnings("ignore:.*says no split")
+def test_sources_of_ones_own_are_divided(source, division):
+    sudoku_gym.register("Own4x4-v0", source, board="4x4")
+    try:
+        config = PuzzlesConfig(division, distinct=40)
+        parts = config.divide("Own4x4-v0")
+        assert config.divide("Own4x4-v0") is parts
+    finally:
+        gym.registry.pop("Own4x4-v0")
+    assert len(parts.train) == len(lines(parts.train)) == 40 and len(parts.validation) > 3
+    assert not lines(parts.train) & lines(parts.validation)

@@ -1,5 +1,8 @@
 """Files are whole or as they were; of two processes that lock a file one is refused."""
 
+import errno
+import os
+
 import pytest
 
 from sudoku_gym.storage.atomic import atomic_write, write_json, write_text
@@ -29,3 +32,16 @@ def test_a_lock_is_held_once(tmp_path):
             pytest.fail("two hold the lock")
     with locked(lock, "third"):
         assert lock.exists()
+
+
+def test_an_error_names_the_file_and_not_the_temporary_one(tmp_path):
+    path = tmp_path / "figures.json"
+    with pytest.raises(OSError) as full, atomic_write(path):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # as a write says it
+    with pytest.raises(OSError) as missing, atomic_write(tmp_path / "nowhere" / "a.json") as file:
+        file.write_text("half")
+    with pytest.raises(OSError) as other, atomic_write(path):
+        (tmp_path / "other").read_text()
+    names = [each.value.filename for each in (full, missing, other)]
+    assert names == [str(path), str(tmp_path / "nowhere" / "a.json"), str(tmp_path / "other")]
+    assert not any(tmp_path.iterdir())

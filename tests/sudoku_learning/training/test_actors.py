@@ -5,8 +5,11 @@ import socket
 import subprocess
 import sys
 
+import gymnasium as gym
 import pytest
 
+import sudoku_gym
+from sudoku_gym import plugins
 from sudoku_learning.training import RayConfig
 
 pytestmark = pytest.mark.xdist_group("ray")
@@ -83,6 +86,24 @@ def test_actors_that_die_again_and_again_end_in_an_error(ray_cluster):
     with pytest.raises(RuntimeError, match="3 Ray actors died one after another and finished noth"):
         pool.map(lambda actor, _: actor.work.remote(), [0])
     pool.close()
+
+
+def test_actors_know_the_environments_of_the_learner(ray_cluster):
+    from sudoku_learning.training.actors import RaySampler
+    from sudoku_learning.training.sampling import SamplingTask
+
+    class Reads:
+        def sample(self, weights, task):
+            return plugins.find_env(task.env).kwargs["source"]
+
+    sudoku_gym.register("OnlyHere4x4-v0", "4x4", board="4x4")
+    try:
+        sampler = RaySampler(Reads, RayConfig(actors=1))
+        tasks = [SamplingTask(1, None, (0, 0), "OnlyHere4x4-v0")]
+        assert sampler.sample({}, tasks) == ["4x4"]
+        sampler.close()
+    finally:
+        gym.registry.pop("OnlyHere4x4-v0")
 
 
 @pytest.mark.parametrize(

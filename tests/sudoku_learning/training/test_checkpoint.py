@@ -1,6 +1,7 @@
 """Checkpoints come back as they were, or with one clear error."""
 
 import json
+import os
 from hashlib import sha256
 
 import numpy as np
@@ -65,6 +66,28 @@ def test_a_draft_left_by_a_kill_is_not_read(tmp_path):
     assert checkpoint_in(tmp_path).name == "000001"
     saved(tmp_path, 2)
     assert checkpoint_in(tmp_path).name == "000002"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
+@pytest.mark.parametrize("name", ["weights.safetensors", "replay.npz"])
+def test_a_full_disk_is_named_and_leaves_no_draft(tmp_path, name):
+    resource = pytest.importorskip("resource")
+    saved(tmp_path, 1)
+    large = example(2)
+    if name == "replay.npz":
+        large.learner.arrays["sizes"] = np.arange(100_000)
+    else:
+        large.learner.weights["w"] = torch.zeros(100_000)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with RunFolder(tmp_path, resume=True) as folder:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))  # of a file, as of a disk
+        try:
+            with pytest.raises(OSError) as error:
+                folder.save(2, large)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert error.value.filename == str(tmp_path / "checkpoints" / "000002.draft" / name)
+    assert names_in(tmp_path) == ["000001"]
 
 
 @pytest.mark.parametrize("ending", ["draft", "old"])

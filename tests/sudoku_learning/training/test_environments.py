@@ -66,3 +66,12 @@ def test_banks_draw_from_their_splits():
     boards, _ = envs.reset(seed=0)
     train = puzzles.load("4x4", "train").puzzles
     assert all((train == board).all((1, 2)).any() for board in np.asarray(boards))
+
+
+def test_an_environment_without_a_vector_form_says_how_to_register(register):
+    entry_point = "sudoku_gym.envs.sudoku:SudokuEnv"
+    gym.register("Mine-v0", entry_point=entry_point, kwargs={"source": "9x9"})
+    with pytest.raises(
+        ValueError, match=r"no vector environment of this suite: .*sudoku_gym.regis"
+    ):
+        training_envs("Mine-v0", 2)

@@ -8,12 +8,12 @@ from typing import ClassVar, Literal
 
 from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym.board.actions import Actions
+from sudoku_gym.plugins import find_env
 from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.training import CurriculumConfig, OptimiserConfig, TrainingConfig
 from sudoku_learning.training.config import NetworkConfig
-from sudoku_learning.training.environments import check_env
 
 
 @registered("dqn/targets")
@@ -144,7 +144,7 @@ class DQNConfig(TrainingConfig):
     def __post_init__(self) -> None:
         """Check the values."""
         super().__post_init__()
-        check_env(self.env)
+        find_env(self.env)
         check_counts(self, "games", "sampling_rounds")
         if self.random_moves < 0:
             raise ValueError(f"random_moves must not be negative, but is {self.random_moves}")

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from sudoku_curricula.schedules import LinearConfig
+from sudoku_gym.plugins import find_env
 from sudoku_gym.storage.checks import check_counts, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import CurriculumConfig, TrainingConfig
-from sudoku_learning.training.environments import check_env
 
 ALGORITHMS = ("q-learning", "sarsa")
 REWARDS = ("sparse", "terminal", "dense")
@@ -54,7 +54,7 @@ class QLearningConfig(TrainingConfig):
     def __post_init__(self) -> None:
         """Check the values."""
         super().__post_init__()
-        check_env(self.env)
+        find_env(self.env)
         check_counts(self, "puzzles", "games")
         for name, known in (("algorithm", ALGORITHMS), ("reward", REWARDS)):
             if getattr(self, name) not in known:

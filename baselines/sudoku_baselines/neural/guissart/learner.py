@@ -36,6 +36,7 @@ from sudoku_gym.storage.reading import check_structure
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.training import (
     CurriculumConfig,
+    EnvId,
     Learner,
     LearnerState,
     Optimiser,
@@ -65,7 +66,7 @@ class GuissartTraining(LabelledConfig):
         *("placements", "trials", "revealed", "optimiser"),
     )
 
-    env: str = "Sudoku9x9-v0"
+    env: EnvId = "Sudoku9x9-v0"
     run: Path = Path("runs/guissart")
     iterations: int = 30
     """most iterations: `epochs` of each network that fills, the rest of the one that proposes"""
