@@ -7,7 +7,7 @@ from sudoku_learning.training.config import (
     TrainingConfig,
     config_from_json,
 )
-from sudoku_learning.training.environments import EnvId, HeldOut, training_envs
+from sudoku_learning.training.environments import EnvId, HeldOut, geometry_of_env, training_envs
 from sudoku_learning.training.learner import Learner, LearnerState, Progress, Report, RunGenerators
 from sudoku_learning.training.loop import Iteration, Training
 from sudoku_learning.training.optimiser import Optimiser, OptimiserConfig
@@ -31,6 +31,7 @@ __all__ = [
     "TrainingConfig",
     "config_from_json",
     "free_folder",
+    "geometry_of_env",
     "load_network",
     "train_cli",
     "training_envs",

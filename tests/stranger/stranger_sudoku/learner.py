@@ -9,7 +9,6 @@ from stranger_sudoku.schedules import HurdlesConfig
 from sudoku_gym import board
 from sudoku_gym.storage.configs import registered
 from sudoku_learning import networks, training
-from sudoku_learning.training.environments import geometry_of_env
 
 
 @registered("corners")
@@ -29,7 +28,9 @@ class CornersTraining(training.TrainingConfig):
 
 def make(config):
     body = networks.FactorGraphConfig(channels=8, rounds=2)
-    return networks.Network(body, {"policy": networks.PolicyConfig()}, geometry_of_env(config.env))
+    return networks.Network(
+        body, {"policy": networks.PolicyConfig()}, training.geometry_of_env(config.env)
+    )
 
 
 class Corners(training.Learner):
