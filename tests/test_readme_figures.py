@@ -1,4 +1,4 @@
-"""Every figure in the README is one of a committed file of figures."""
+"""Every figure in the README and among the findings is one of a committed file of figures."""
 
 import json
 import re
@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard_page import TABLES, fill_in
+from leaderboard_page import by_kind, fill_in
 from sudoku_gym.evaluation.leaderboard import read_leaderboard
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+FINDINGS = (ROOT / "docs" / "results" / "index.md").read_text(encoding="utf-8")
 SHARE = re.compile(r"\d[\d,.]* %")
 
 
@@ -19,7 +20,7 @@ def results(name):
 
 
 def share(solved, count, low, high):
-    """Write a share of puzzles as the README does: '97.3 % (94.5 to 98.7)'."""
+    """Write a share of puzzles as the pages do: '97.3 % (94.5 to 98.7)'."""
 
     def number(value):
         return "100" if value == 100 else f"{value:.1f}"
@@ -98,7 +99,7 @@ def demo(player):
 
 
 def claims():
-    """Yield what the README says, as the files have it."""
+    """Yield what the findings say, as the files have it."""
     yield f"{results('demo.json')['processor seconds']['training']} processor seconds"
     players = ("trained, greedy", "trained, retry search", "before training")
     for player in (*players, "untrained, luckiest of ten", "hidden-singles"):
@@ -120,33 +121,46 @@ def claims():
 
 
 @pytest.mark.parametrize("claim", list(claims()))
-def test_the_readme_says_what_was_measured(claim):
-    assert claim in " ".join(README.replace("**", "").split())
+def test_the_findings_are_what_was_measured(claim):
+    assert claim in " ".join(FINDINGS.replace("**", "").split())
 
 
-def table_of_policies(text):
-    """Return the rows of a page's tables that begin with the name of a policy, as cells."""
-    lines = [line for line in text.splitlines() if line.startswith("| `")]
-    return [
-        [cell.strip().replace("**", "") for cell in line.strip("|").split("|")] for line in lines
-    ]
+def cells_of(line):
+    return [cell.strip() for cell in line.strip("| ").split("|")]
 
 
-def test_the_top_of_the_leaderboard_is_that_of_its_page():
+def test_the_table_has_the_best_of_each_group_of_the_leaderboard():
     board = read_leaderboard(ROOT / "docs" / "results" / "leaderboard.json")
-    places = "\n".join(f"<!-- leaderboard: {name} -->" for name in ("all", *TABLES))
-    page = table_of_policies(fill_in(places, board))
-    shown = [cells for cells in table_of_policies(README) if SHARE.search(" ".join(cells))]
-    assert len(shown) >= 5
-    for name, *others in shown:
-        known = {cell for cells in page if cells[0] == name for cell in cells[1:]}
-        assert {cell for cell in others if SHARE.match(cell)} <= known, name
+    page = fill_in("<!-- leaderboard: all -->", board)
+    wanted = {}
+    for policies in by_kind(board).values():
+        (row,) = (cells_of(line) for line in page.splitlines() if f"`{policies[0]}`" in line)
+        wanted[row[0]] = row[1:4]
+    shown = [cells_of(line) for line in README.splitlines() if SHARE.search(line)]
+    shown = {cells[1]: cells[2:] for cells in shown if len(cells) > 3}
+    assert shown == wanted
 
 
-def test_no_other_share_stands_in_the_readme():
-    prose = " ".join(
-        line for line in README.replace("**", "").splitlines() if not line.startswith("| `")
-    )
+def test_no_other_share_stands_in_the_findings():
+    prose = " ".join(FINDINGS.replace("**", "").split())
     for claim in (*claims(), "95 % intervals"):
-        prose = " ".join(prose.split()).replace(claim, "")
+        prose = prose.replace(claim, "")
     assert not SHARE.findall(prose)
+
+
+def test_the_demo_takes_as_long_as_measured():
+    demo_row = next(line for line in README.splitlines() if line.startswith("| `make demo`"))
+    assert f"{results('demo.json')['processor seconds']['all']} s" in demo_row
+
+
+def test_the_readme_fits_on_a_screen():
+    assert len(README.splitlines()) <= 80
+
+
+def test_the_first_lines_print_what_the_readme_says(capsys):
+    code, printed = re.search(
+        r"^```python\n(.*?)^```$.*?^```text\n(.*?)^```$", README, re.DOTALL | re.MULTILINE
+    ).groups()
+    exec(compile(code, "README.md", "exec"), {})
+    assert capsys.readouterr().out == printed
+    assert len([line for line in code.splitlines() if line]) <= 12

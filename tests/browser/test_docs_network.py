@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,8 +12,9 @@ import pytest
 import torch
 
 from sudoku_agents.calphazero.loading import PRETRAINED_CALPHAZERO
-from sudoku_gym import board, load_policy
+from sudoku_gym import board, load_policy, solver
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.difficulty import GRADES, grade
 from sudoku_gym.puzzles.named import BOARDS
 
 HERE = Path(__file__).parent
@@ -91,7 +93,7 @@ def test_the_page_counts_the_weights(script):
     assert f"{letters * 3 // 16:,} weights" in (DOCS / "play.md").read_text("utf-8")
 
 
-def test_every_move_of_100_puzzles_is_python_s():
+def test_every_move_of_100_puzzles_without_close_moves_is_python_s():
     assert len(set(PUZZLES)) == 100
     for size in (4, 6, 9):
         lines = [line for line in PUZZLES if len(line) == size**2]
@@ -99,6 +101,27 @@ def test_every_move_of_100_puzzles_is_python_s():
         boards = board.parse_many(lines)
         expected = play(load_policy("calphazero"), boards, Geometry.standard(size))
         assert [[move["action"] for move in game] for game in games(lines)] == expected
+
+
+def examples():
+    """Return the examples of the page, {name: board}, without the empty board."""
+    source = (DOCS / "javascripts" / "page.js").read_text("utf-8")
+    text = source.partition("const EXAMPLES = [")[2].partition("\n  ];")[0]
+    text = re.sub(r'" \+\s*"', "", text)
+    return dict(re.findall(r'\["([^"]+)",\s*"([^"]+)"\]', text))
+
+
+def test_the_names_of_the_examples_are_true():
+    named = {line: name for name, line in BOARDS.items()}
+    for name, line in examples().items():
+        given = board.parse(line)
+        geometry = Geometry.standard(len(given))
+        size, givens = geometry.name, np.count_nonzero(given)
+        technique = GRADES[grade(given[None], geometry)[0]]
+        title = f"{named[line]}, " if line in named else ""
+        assert name == f"{size}: {title}{givens} givens, {technique}"
+        assert solver.count_solutions(given[None], 2, geometry) == 1
+    assert len(examples()) == 8
 
 
 @pytest.mark.parametrize(

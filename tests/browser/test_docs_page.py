@@ -160,7 +160,7 @@ def test_a_reader_edits_the_board(page):
 
 
 def test_an_edit_in_mid_game_is_thought_about_anew(page):
-    page.choose("examples", "4x4, 4 givens")
+    page.choose("examples", "4x4: 4 givens, naked singles")
     page.choose("pace", "fast: as quick as it can")
     page.press("step")
     page.wait_for("after 16 rounds")
@@ -181,7 +181,7 @@ def test_a_dead_end_is_named(page):
 
 def test_it_plays_every_example_size(page):
     page.choose("pace", "fast: as quick as it can")
-    for name in ("6x6, 9 givens", "16x16, larger than it ever saw"):
+    for name in ("6x6: 10 givens, naked singles", "16x16: 121 givens, hidden singles"):
         page.choose("examples", name)
         page.press("play")
         page.wait_for("Solved")
@@ -214,7 +214,7 @@ def test_it_fits_a_telephone(page):
     phone = {"width": 360, "height": 800, "deviceScaleFactor": 2, "mobile": True}
     page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
     try:
-        for name in ("9x9, easy", "16x16, larger than it ever saw"):
+        for name in ("9x9: easy, 36 givens, naked singles", "16x16: 121 givens, hidden singles"):
             page.choose("examples", name)
             assert page.browser.execute_script("return document.body.scrollWidth") <= 360
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
@@ -15,6 +16,7 @@ from sudoku_learning.training.checkpoint import CONFIG_FILE
 from sudoku_learning.training.config import TrainingConfig, saved_config
 from sudoku_learning.training.learner import Learner, RunGenerators
 from sudoku_learning.training.loop import Training
+from sudoku_learning.training.short_help import HELP_ALL, short_help
 
 _Config = TypeVar("_Config", bound=TrainingConfig)
 
@@ -27,19 +29,25 @@ def train_cli(
 ) -> int:
     """Train from the command line; with `--resume`, options default to the saved ones.
 
-    `config_class` is the configuration class of the trainer, `name` its name in the help text. If
-    `argv` is None, the arguments of the process are used. Returns 0, the exit status.
+    `--help` shows a line for each option, `--help-all` all there is. `config_class` is the
+    configuration class of the trainer, `name` its name in the help text. If `argv` is None, the
+    arguments of the process are used. Returns 0, the exit status.
 
     Raises:
         ValueError: if an option does not parse, or the run can't be started or resumed.
     """
     program = f"sudoku-gym train {name}"
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    if arguments in (["--help"], ["-h"]):
+        print(short_help(config_class, program))
+        return 0
+    arguments = ["--help" if word == HELP_ALL else word for word in arguments]
     with short_usage_errors(program):
-        config = tyro.cli(config_class, args=argv, prog=program)
+        config = tyro.cli(config_class, args=arguments, prog=program)
         if config.resume and (config.run / CONFIG_FILE).exists():
             # Options not given again keep their saved values.
             saved = replace(saved_config(config.run, config_class), run=config.run, resume=True)
-            config = tyro.cli(config_class, args=argv, prog=program, default=saved)
+            config = tyro.cli(config_class, args=arguments, prog=program, default=saved)
     torch.set_num_threads(1)  # results do not depend on the number of cores
     Training(config, make_learner).run(Console())
     print(f"The run is in {config.run}: tensorboard --logdir {config.run}")

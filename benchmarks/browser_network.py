@@ -1,0 +1,116 @@
+"""The network of the page `docs/play.md`, in JavaScript, beside the same network in Python.
+
+Both play the first test puzzles of a bank, with the shipped weights. Numbers are 64 bits wide in
+JavaScript and 32 in Python, so logits differ in their last digits. A row counts the games with
+every move equal and in the same order; with the same digits in the end; with the same outcome; and
+those in which a board had not converged. Needs Node.
+
+    python benchmarks/browser_network.py --out docs/results/browser-network.json
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tyro
+from numpy.typing import NDArray
+
+from results import Row, command_of, table, write_rows
+from sudoku_gym import board, load_policy, puzzles
+from sudoku_gym.puzzles import PuzzleSet
+
+SCRIPT = Path(__file__).parent.parent / "tests" / "browser" / "play_puzzles.js"
+
+
+@dataclass(frozen=True)
+class Config:
+    """What to play.
+
+    Attributes:
+        banks: the banks, of which the first test puzzles are played.
+        counts: how many of each.
+        smoke: play two puzzles of the first bank only, to see that the script runs.
+        out: a JSON file for the figures.
+    """
+
+    banks: tuple[str, ...] = ("9x9", "9x9-hard")
+    counts: tuple[int, ...] = (60, 24)
+    smoke: bool = False
+    out: Path | None = None
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    config = tyro.cli(Config, description=__doc__, args=argv)
+    plays = list(zip(config.banks, config.counts, strict=True))
+    if config.smoke:
+        plays = [(config.banks[0], 2)]
+    rows = [agreement(bank, puzzles.load(bank, split="test")[:count]) for bank, count in plays]
+    print(table(rows, names=1))
+    write_rows(config.out, command_of(__file__, argv), rows, seed=0)
+
+
+def agreement(bank: str, played: PuzzleSet) -> Row:
+    """Play the puzzles of a set twice, and count in how many games both agree."""
+    lines = [board.to_line(puzzle) for puzzle in played.puzzles]
+    in_browser = games_in_browser(lines)
+    in_python = games_in_python(played)
+    moves = [[move["action"] for move in game] for game in in_browser]
+    pairs = list(zip(moves, in_python, strict=True))
+    ends = [
+        [is_solved(puzzle, game, played) for game in pair]
+        for puzzle, pair in zip(played.puzzles, pairs, strict=True)
+    ]
+    return {
+        "puzzles": bank,
+        "count": len(played),
+        "every move equal": sum(one == other for one, other in pairs),
+        "same digits": sum(set(one) == set(other) for one, other in pairs),
+        "same outcome": sum(one == other for one, other in ends),
+        "solved in the browser": sum(one for one, _ in ends),
+        "solved in Python": sum(other for _, other in ends),
+        "not converged": sum(not all(move["hasConverged"] for move in game) for game in in_browser),
+    }
+
+
+def games_in_browser(lines: Sequence[str]) -> list[list[dict[str, Any]]]:
+    """Let Node play puzzles; return the moves of each game."""
+    command = ["node", str(SCRIPT), "0"]
+    text = "\n".join(lines)
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def games_in_python(played: PuzzleSet) -> list[list[int]]:
+    """Return the actions of each game that the shipped policy plays to its end."""
+    policy = load_policy("calphazero")
+    boards = played.puzzles.copy()
+    actions: list[list[int]] = [[] for _ in boards]
+    policy.reset(boards.copy(), played.geometry, np.random.default_rng(0))
+    while (masks := board.candidates(boards, played.geometry).reshape(len(boards), -1)).any():
+        chosen = policy.act(boards.copy(), masks)
+        for row in np.flatnonzero(masks.any(1)):
+            actions[row].append(int(chosen[row]))
+            place(boards[row], int(chosen[row]))
+    return actions
+
+
+def is_solved(puzzle: NDArray[np.int8], actions: Sequence[int], played: PuzzleSet) -> bool:
+    end = puzzle.copy()
+    for action in actions:
+        place(end, action)
+    return bool(board.is_solved(end[None], played.geometry)[0])
+
+
+def place(state: NDArray[np.int8], action: int) -> None:
+    cell, digit = divmod(action, len(state))
+    state.ravel()[cell] = digit + 1
+
+
+if __name__ == "__main__":
+    main()
