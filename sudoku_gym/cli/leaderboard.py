@@ -6,7 +6,11 @@ import sys
 from dataclasses import dataclass
 
 from sudoku_gym.cli.terminal import strip_control
-from sudoku_gym.evaluation.leaderboard import LeaderboardConfig, play_leaderboard
+from sudoku_gym.evaluation.leaderboard import (
+    LeaderboardConfig,
+    play_leaderboard,
+    verify_leaderboard,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,12 +21,23 @@ class Leaderboard(LeaderboardConfig):
     The documentation page and its plots are generated from this file.
     """
 
+    verify: bool = False
+    """Play the rows of the file again, compare the outcomes, and write nothing."""
+
     def run(self) -> int:
-        """Play and write."""
+        """Play and write, or compare."""
 
         def report(line: str) -> None:
             print(strip_control(line), file=sys.stderr)
 
+        if self.verify:
+            differing = verify_leaderboard(self, report)
+            for line in differing:
+                print(strip_control(line))
+            print(
+                f"{len(differing) or 'None'} of the games of {strip_control(str(self.out))} differ"
+            )
+            return 1 if differing else 0
         _, failures = play_leaderboard(self, report)
         print(f"Wrote {strip_control(str(self.out))}")
         for line in failures:

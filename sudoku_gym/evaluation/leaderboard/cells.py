@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from time import process_time
-from typing import Any
 
 import numpy as np
 
 from sudoku_gym import board
 from sudoku_gym.evaluation.games import evaluate
 from sudoku_gym.evaluation.leaderboard.fixed_sets import SEED, FixedSet
+from sudoku_gym.evaluation.leaderboard.players import OutOfTimeError, RemotePolicy
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
-from sudoku_gym.policies import Policy, load_policy
 from sudoku_gym.storage.reading import describe_error
 
 BATCH_CELLS = 2048  # cells of the boards played in parallel: 25 boards of 9x9, 3 of 25x25
@@ -37,57 +35,37 @@ class CellTask:
     """Processor seconds of the policy, after which it is said not to play the set."""
 
 
-class _OutOfTimeError(Exception):
-    """The limit is reached."""
+def perform_task(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCell]:
+    """Play or time a cell; yield it whenever there is more of it.
 
-
-class _TimedPolicy:
-    """A policy whose processor time is counted and limited."""
-
-    def __init__(self, policy: Policy, limit: float) -> None:
-        self._policy = policy
-        self._limit = limit
-        self.seconds = 0.0
-
-    def reset(self, *arguments: Any) -> None:
-        self._timed(self._policy.reset, arguments)
-
-    def act(self, *arguments: Any) -> Any:
-        return self._timed(self._policy.act, arguments)
-
-    def _timed(self, call: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        start = process_time()
-        try:
-            return call(*arguments)
-        finally:
-            self.seconds += process_time() - start
-            if self.seconds > self._limit:
-                raise _OutOfTimeError
-
-
-def perform_task(task: CellTask) -> Iterator[LeaderboardCell]:
-    """Play or time a cell; yield it whenever there is more of it."""
-    _warm_up(task.policy)
+    Raises:
+        EOFError: if the process of the policy has died.
+    """
     timing = task.cell.timing
-    if timing is None:
-        yield from _play(task)
-    else:
-        yield replace(task.cell, timing=replace(timing, seconds=_time(task)))
+    try:
+        _warm_up(task.policy, policy)
+        if timing is None:
+            yield from _play(task, policy)
+        else:
+            yield replace(task.cell, timing=replace(timing, seconds=_time(task, policy)))
+    except OutOfTimeError:
+        yield task.cell if timing else _out_of_time(task.cell, task.limit)
 
 
-def _warm_up(policy: str) -> None:
+def _warm_up(name: str, policy: RemotePolicy) -> None:
     """Let a policy play one small game, so that compilation is not timed."""
     puzzle = board.parse("1234....21.34..1")[None]
-    with suppress(Exception):  # it may not support 4x4 boards
-        evaluate(load_policy(policy), puzzle)
+    with suppress(ValueError, ModuleNotFoundError):  # it may not support 4x4 boards
+        policy.load(name)
+        evaluate(policy, puzzle)
 
 
-def out_of_time(cell: LeaderboardCell, limit: float) -> LeaderboardCell:
+def _out_of_time(cell: LeaderboardCell, limit: float) -> LeaderboardCell:
     """Return the cell of a policy that was stopped at its limit, in processor seconds."""
     return replace(cell, error=f"it takes more than {limit:g} s of processor time")
 
 
-def _play(task: CellTask) -> Iterator[LeaderboardCell]:
+def _play(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCell]:
     """Let a policy play a set, boards of `BATCH_CELLS` cells in parallel; yield after each batch.
 
     It plays the subset first, and then the rest if the whole set will take no longer than the
@@ -98,7 +76,7 @@ def _play(task: CellTask) -> Iterator[LeaderboardCell]:
     subset = min(task.fixed.subset, count)
     batch = BATCH_CELLS // puzzles.geometry.num_cells
     try:
-        policy = _TimedPolicy(load_policy(task.policy), task.limit)
+        policy.load(task.policy)
         starts = [*range(0, subset, batch), *range(subset, count, batch)]
         for start, end in pairwise([*starts, count]):
             if start == subset and policy.seconds * count > cell.budget * subset:
@@ -115,13 +93,13 @@ def _play(task: CellTask) -> Iterator[LeaderboardCell]:
                 seconds=round(policy.seconds, _DIGITS),
             )
             yield cell
-    except _OutOfTimeError:
-        yield out_of_time(replace(cell, seconds=round(policy.seconds, _DIGITS)), task.limit)
-    except Exception as error:  # a third-party policy may raise any
+    except OutOfTimeError:
+        yield _out_of_time(replace(cell, seconds=round(policy.seconds, _DIGITS)), task.limit)
+    except (ValueError, ModuleNotFoundError) as error:  # what the policy has raised
         yield replace(cell, error=describe_error(error))
 
 
-def _time(task: CellTask) -> tuple[float, ...]:
+def _time(task: CellTask, policy: RemotePolicy) -> tuple[float, ...]:
     """Return the processor seconds of each of the first `TIMED_PUZZLES` puzzles, played one by one.
 
     The first puzzle is played once before it counts. The clock of a process may tick every few
@@ -129,14 +107,14 @@ def _time(task: CellTask) -> tuple[float, ...]:
     """
     puzzles = task.fixed.load()[:TIMED_PUZZLES]
     laps: list[list[float]] = []
-    with suppress(Exception):  # out of time, or an error that did not occur in the games
-        policy = load_policy(task.policy)
-        evaluate(_TimedPolicy(policy, task.limit), puzzles[:1], seed=SEED)
+    with suppress(OutOfTimeError, ValueError):  # an error that did not occur in the games
+        policy.load(task.policy)
+        evaluate(policy, puzzles[:1], seed=SEED)
         while len(laps) < _MAX_LAPS and sum(map(sum, laps)) < _MIN_SECONDS:
             laps.append([])
             for i in range(len(puzzles)):
-                timed = _TimedPolicy(policy, task.limit)
-                evaluate(timed, puzzles[i : i + 1], seed=SEED + i)
-                laps[-1].append(timed.seconds)
+                before = policy.seconds
+                evaluate(policy, puzzles[i : i + 1], seed=SEED + i)
+                laps[-1].append(policy.seconds - before)
     whole = [lap for lap in laps if len(lap) == len(puzzles)]
     return tuple(round(sum(same) / len(whole), _DIGITS) for same in zip(*whole, strict=True))

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sudoku_gym import plugins
 from sudoku_gym.evaluation.leaderboard.results import RunInfo
+from sudoku_gym.policies import load_policy, model_card_of
 from sudoku_gym.policies.loading import find_policy
 
 _PACKAGES = ("sudoku-gym", "gymnasium", "numpy", "numba", "torch", "python-sat")
@@ -46,6 +47,19 @@ def package_of(policy: str) -> str:
     module = name.partition(":")[0] if ":" in name else ""
     packages = packages_distributions().get(module.partition(".")[0], [])
     return f"{packages[0]} {version(packages[0])}" if packages else ""
+
+
+def describe_policy(policy: str) -> dict[str, str | int]:
+    """Make a policy; return what its row says of it: `package`, `weights` and `num_weights`.
+
+    Raises as `load_policy` does.
+    """
+    card = model_card_of(load_policy(policy))
+    return {
+        "package": package_of(policy),
+        "weights": weights_checksum(policy),
+        "num_weights": card.weights if card else 0,
+    }
 
 
 def current_run(jobs: int) -> RunInfo:

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sudoku_gym import plugins
 from sudoku_gym.evaluation.leaderboard.cells import BATCH_CELLS, TIMED_PUZZLES, CellTask
 from sudoku_gym.evaluation.leaderboard.fixed_sets import SEED, FixedSet, fixed_sets
-from sudoku_gym.evaluation.leaderboard.identity import current_run, package_of, weights_checksum
+from sudoku_gym.evaluation.leaderboard.identity import current_run
 from sudoku_gym.evaluation.leaderboard.results import (
     LeaderboardCell,
     LeaderboardResults,
@@ -26,14 +26,14 @@ from sudoku_gym.evaluation.leaderboard.results import (
     read_leaderboard,
     write_leaderboard,
 )
-from sudoku_gym.evaluation.leaderboard.workers import perform
-from sudoku_gym.policies import load_policy, model_card_of
+from sudoku_gym.evaluation.leaderboard.workers import describe_policies, perform
 from sudoku_gym.storage.checks import check_counts, check_positive
 from sudoku_gym.storage.lock import locked
 
 ADDED = "added"  # the kind of a row that no installed package lists
 
 _Place: TypeAlias = tuple[str, FixedSet]  # of a cell: its policy and its set
+_Description: TypeAlias = dict[str, Any] | ModuleNotFoundError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +93,8 @@ def play_leaderboard(
         kinds = listed_rows()
         kinds |= {policy: ADDED for policy in config.add if policy not in kinds}
         _check_names("row listed or given with --add", [*config.only, *config.again], kinds)
-        results = _resume(config, sets, kinds)
+        described = describe_policies(kinds)  # a wrong name or option raises here
+        results = _resume(config, sets, kinds, described)
         run = current_run(config.jobs)
         results.runs.setdefault(run.key, run)
         chosen = [s for s in sets if s.is_file or not config.sets or s.name in config.sets]
@@ -101,8 +102,9 @@ def play_leaderboard(
         failures = []
         for phase, to_do, jobs in (("played", _games, config.jobs), ("timed", _timings, 1)):
             tasks = list(to_do(config, results, places, run.key))
-            for policy in dict.fromkeys([*config.add, *(task.policy for task in tasks)]):
-                load_policy(policy)  # a wrong name or option raises before anything is played
+            for task in tasks:
+                if isinstance(error := described[task.policy], ModuleNotFoundError):
+                    raise error
             for number, (task, cell) in enumerate(perform(tasks, jobs), start=1):
                 line = f"{task.policy} on {task.fixed.name}: {cell or 'its process died'}"
                 if cell:
@@ -113,6 +115,63 @@ def play_leaderboard(
                 report(f"{phase} {number} of {len(tasks)}: {line}")
         write_leaderboard(out, results)
         return results, failures
+
+
+def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None]) -> list[str]:
+    """Play the cells of a leaderboard again, and compare; nothing is written.
+
+    A policy that is slower here than it was there plays a part of the puzzles; these are compared.
+
+    Args:
+        config: its `out` is the file, and `only` names the rows, by default those that installed
+            packages list; `sets`, `lists`, `jobs` and `limit` count too.
+        report: called with a line about each cell.
+
+    Returns:
+        The lines about the cells that differ.
+
+    Raises:
+        ValueError: as `play_leaderboard`, or if there is no sound file, or nothing to compare.
+        ModuleNotFoundError: if a policy needs an extra.
+    """
+    standing = read_leaderboard(config.out)
+    sets = {each.name: each for each in _all_sets(config)}
+    _check_names("row of the file", config.only, standing.rows)
+    # What a file names is not imported unless an installed package lists it, or the caller does.
+    names = config.only or [name for name in standing.rows if name in listed_rows()]
+    chosen = {name: standing.rows[name] for name in names}
+    tasks, differing = [], []
+    for policy, described in describe_policies(chosen).items():
+        if isinstance(described, ModuleNotFoundError):
+            raise described
+        if described["weights"] != chosen[policy].weights:
+            differing.append(f"{policy}: its weights are others here")
+            continue
+        for name in chosen[policy].cells.keys() & {*(config.sets or sets)} & sets.keys():
+            cell = chosen[policy].cells[name]
+            if cell.played and sets[name].info().sha256 == standing.sets[name].sha256:
+                tasks.append(
+                    CellTask(policy, sets[name], LeaderboardCell(cell.budget, ""), config.limit)
+                )
+    if not tasks and not differing:
+        raise ValueError(f"{config.out}: no games of these rows on these puzzles to compare")
+    for number, (task, cell) in enumerate(perform(tasks, config.jobs), start=1):
+        before = chosen[task.policy].cells[task.fixed.name]
+        problem = _difference(before, cell)
+        line = f"{task.policy} on {task.fixed.name}: {problem or 'the same'}"
+        report(f"verified {number} of {len(tasks)}: {line}")
+        differing += [line] if problem else []
+    return differing
+
+
+def _difference(before: LeaderboardCell, again: LeaderboardCell | None) -> str:
+    """Return how games played again differ from those of before; empty if they do not."""
+    if again is None or not again.played:
+        return "its process died" if again is None else again.error or "no puzzle was played"
+    count = min(before.played, again.played)
+    pairs = zip(before.outcomes[:count], again.outcomes[:count], strict=True)
+    others = sum(one != other for one, other in pairs)
+    return f"{others} of {count} outcomes differ" if others else ""
 
 
 def listed_rows() -> dict[str, str]:
@@ -140,7 +199,10 @@ def _check_names(what: str, wanted: Iterable[str], known: Collection[str]) -> No
 
 
 def _resume(
-    config: LeaderboardConfig, sets: Sequence[FixedSet], kinds: Mapping[str, str]
+    config: LeaderboardConfig,
+    sets: Sequence[FixedSet],
+    kinds: Mapping[str, str],
+    described: Mapping[str, _Description],
 ) -> LeaderboardResults:
     """Return the sets and rows to come, with the cells of before that still hold.
 
@@ -155,7 +217,10 @@ def _resume(
     _check_names("row of an added policy", config.remove, added)
     kept = {*kinds, *added} - ({*config.remove} - {*kinds})
     rows = {policy: row for policy, row in old.rows.items() if policy in kept}
-    rows |= {policy: _resume_row(policy, kind, rows.get(policy)) for policy, kind in kinds.items()}
+    rows |= {
+        policy: _resume_row(described[policy], kind, rows.get(policy))
+        for policy, kind in kinds.items()
+    }
     is_same = (old.seed, old.batch_cells) == (SEED, BATCH_CELLS)
     for row in rows.values():
         row.cells = {
@@ -166,18 +231,17 @@ def _resume(
     return replace(old, seed=SEED, batch_cells=BATCH_CELLS, sets=infos, rows=rows)
 
 
-def _resume_row(policy: str, kind: str, before: LeaderboardRow | None) -> LeaderboardRow:
+def _resume_row(
+    described: _Description, kind: str, before: LeaderboardRow | None
+) -> LeaderboardRow:
     """Return a row with the cells of before, unless the weights of the policy have changed."""
-    try:
-        weights = weights_checksum(policy)
-        card = model_card_of(load_policy(policy))
-        num_weights = card.weights if card else 0
-    except ModuleNotFoundError:  # without its extra it can't be played, but its row can stay
+    if isinstance(described, ModuleNotFoundError):
         if before is None:
-            raise
-        weights, num_weights = before.weights, before.num_weights
+            raise described
+        return replace(before, kind=kind)  # it can't be played, but its row can stay
+    weights, num_weights = str(described["weights"]), int(described["num_weights"])
     cells = before.cells if before and before.weights == weights else {}
-    return LeaderboardRow(kind, package_of(policy), weights, cells, num_weights)
+    return LeaderboardRow(kind, str(described["package"]), weights, cells, num_weights)
 
 
 def _games(

@@ -1,7 +1,6 @@
-"""Cells of the leaderboard side by side, each in a process of its own, with one thread.
+"""Cells of the leaderboard side by side: a process for the games of each, one for its policy.
 
-A policy that takes too long is stopped by a timer of the processor time of its process, on POSIX
-systems; a process that dies loses its cell.
+Each has one thread. A process that dies loses its cell.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from unittest.mock import patch
 
 from sudoku_gym.evaluation.leaderboard import cells
 from sudoku_gym.evaluation.leaderboard.cells import CellTask
+from sudoku_gym.evaluation.leaderboard.players import OutOfTimeError, RemotePolicy, serve
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
 
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
-_EXTRA_SECONDS = 120.0  # processor time beyond a limit: to import, to compile, to apply the rules
 _JOIN_SECONDS = 5.0
 
 
@@ -32,49 +31,104 @@ def perform(
     """Perform tasks in `jobs` processes at a time; yield each when done, None if it died."""
     waiting = deque(tasks)
     pipe: Any
-    running: dict[Any, tuple[CellTask, Any]] = {}  # tasks and processes by their pipes
+    running: dict[Any, tuple[CellTask, Any, Any]] = {}  # by the pipe of the games: its processes
     latest: dict[Any, LeaderboardCell] = {}
-    context: Any = multiprocessing.get_context("forkserver" if os.name == "posix" else "spawn")
-    context.set_forkserver_preload([cells.__name__])  # saves half of the time to start
+    context = _context()
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
                 task = waiting.popleft()
                 pipe, theirs = context.Pipe(duplex=False)
-                process = context.Process(target=_work, args=(task, theirs), daemon=True)
-                with patch.dict(os.environ, dict.fromkeys(_THREADS, "1")):
-                    process.start()
+                player, policy = _start_player(context)
+                arguments = (task, theirs, policy, player.pid)
+                process = context.Process(target=_work, args=arguments, daemon=True)
+                _start(process)
                 theirs.close()
-                running[pipe], latest[pipe] = (task, process), task.cell
+                policy.close()
+                running[pipe], latest[pipe] = (task, process, player), task.cell
             for pipe in wait(list(running)):
                 try:
                     latest[pipe] = pipe.recv()
                 except (EOFError, OSError):
-                    task, process = running.pop(pipe)
-                    yield task, _last_state(process, task, latest[pipe])
+                    task, process, player = running.pop(pipe)
+                    _stop_player(player)
+                    process.join(_JOIN_SECONDS)
+                    process.kill()
+                    yield task, latest[pipe] if process.exitcode == 0 else None
     finally:
-        for _, process in running.values():
+        for _, process, player in running.values():
             process.kill()
+            _stop_player(player)
 
 
-def _last_state(process: Any, task: CellTask, cell: LeaderboardCell) -> LeaderboardCell | None:
-    """End a process; return its cell, or None if it died."""
-    process.join(_JOIN_SECONDS)
-    status = process.exitcode  # None: threads that the policy has left keep it alive
-    process.kill()
-    if status == -getattr(signal, "SIGPROF", 0):
-        return cells.out_of_time(cell, task.limit)
-    return cell if status in (None, 0) else None
+def describe_policies(policies: Iterable[str]) -> dict[str, dict[str, Any] | ModuleNotFoundError]:
+    """Describe policies in a process of its own, see `RemotePolicy.describe`.
+
+    Returns:
+        What is said of each; the error of those that need an extra.
+
+    Raises:
+        ValueError: if one can't be made.
+    """
+    found: dict[str, dict[str, Any] | ModuleNotFoundError] = {}
+    player, pipe = _start_player(_context())
+    try:
+        remote = RemotePolicy(pipe, player.pid)
+        for policy in policies:
+            try:
+                found[policy] = remote.describe(policy)
+            except ModuleNotFoundError as error:
+                found[policy] = error
+            except (EOFError, OutOfTimeError):
+                problem = "its process ended, or hung, when it was loaded"
+                raise ValueError(f"{policy!r}: {problem}") from None
+    finally:
+        _stop_player(player)
+    return found
 
 
-def _work(task: CellTask, pipe: Connection) -> None:
-    """Perform a task, and send every state of its cell."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+def _start_player(context: Any) -> tuple[Any, Connection[Any, Any]]:
+    """Start a process for a policy; return it and a pipe to it."""
+    pipe, theirs = context.Pipe()
+    player = context.Process(target=_serve, args=(theirs,))
+    _start(player)
+    theirs.close()
+    return player, pipe
+
+
+def _serve(pipe: Connection[Any, Any]) -> None:
+    """Serve a policy, in a group of its own."""
+    with suppress(AttributeError, PermissionError):
+        os.setsid()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever has started it decides
     logging.disable(logging.WARNING)  # of solvers that find nothing
+    serve(pipe)
+
+
+def _stop_player(player: Any) -> None:
+    """Kill the process of a policy, and what the policy has started there."""
+    with suppress(AttributeError, ProcessLookupError, PermissionError):
+        os.killpg(player.pid, signal.SIGKILL)
+    player.kill()
+    player.join()
+
+
+def _context() -> Any:
+    context: Any = multiprocessing.get_context("forkserver" if os.name == "posix" else "spawn")
+    context.set_forkserver_preload([cells.__name__])  # saves half of the time to start
+    return context
+
+
+def _start(process: Any) -> None:
+    with patch.dict(os.environ, dict.fromkeys(_THREADS, "1")):
+        process.start()
+
+
+def _work(task: CellTask, pipe: Any, policy: Connection[Any, Any], player: int) -> None:
+    """Perform a task with the policy in the process `player`; send every state of its cell."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     if task.cell.timing and hasattr(os, "sched_setaffinity"):  # on one core
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    if hasattr(signal, "setitimer"):  # the system ends this process then
-        signal.setitimer(signal.ITIMER_PROF, task.limit + _EXTRA_SECONDS)
-    with pipe, suppress(BrokenPipeError):  # the parent is gone
-        for cell in cells.perform_task(task):
+    with pipe, policy, suppress(BrokenPipeError):  # the parent is gone
+        for cell in cells.perform_task(task, RemotePolicy(policy, player, task.limit)):
             pipe.send(cell)

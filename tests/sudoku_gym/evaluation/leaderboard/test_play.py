@@ -5,7 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,7 @@ from sudoku_gym.evaluation.leaderboard import (
     cells,
     play_leaderboard,
     read_leaderboard,
+    verify_leaderboard,
 )
 from sudoku_gym.evaluation.leaderboard import play as play_module
 from sudoku_gym.evaluation.leaderboard.fixed_sets import fixed_sets
@@ -295,26 +298,59 @@ def test_processes_play_the_same_and_a_killed_run_goes_on(small, own_policies, p
     assert all(run.versions["python"] for run in read_leaderboard(out).runs.values())
 
 
+def commands_of_processes():
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            yield path.read_bytes()
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_a_process_that_dies_loses_its_cell_alone(small, own_policies, tmp_path):
-    names = ("third_party:Dies", "third_party:Hangs")
+    names = ("third_party:Dies", "third_party:Hangs", "third_party:Cheats")
     out = tmp_path / "board.json"
-    run = started(small, out, "--add", *names, "--only", *names, "naked-singles", "--sets", "9x9")
+    chosen = ("--only", *names, "naked-singles", "--sets", "9x9", "--limit", "1.5")
+    run = started(small, out, "--add", *names, *chosen)
     _, err = run.communicate()
     assert run.returncode == 1, err
     assert "third_party:Dies on 9x9: its process died; rerun the command to retry" in err
     results = read_leaderboard(out)
     assert results.rows["third_party:Dies"].cells == {}
     hung = results.rows["third_party:Hangs"].cells["9x9"]
-    assert (hung.error, hung.played) == ("it takes more than 3600 s of processor time", 0)
+    assert (hung.error, hung.played) == ("it takes more than 1.5 s of processor time", 0)
+    assert results.rows["third_party:Cheats"].cells["9x9"].solved == 0
+    assert b"sleep\x00600" not in b"".join(commands_of_processes())
     assert results.rows["naked-singles"].cells["9x9"].played == 4
 
 
-def test_times_are_means_of_laps():
+def test_times_are_means_of_laps(in_this_process):
     fixed = replace(fixed_sets()[0], count=3, sha256="")
     for limit, count in ((100.0, 3), (0.0, 0)):
         empty = LeaderboardCell(100.0, "a run", timing=Timing((), "a run"))
-        (cell,) = cells.perform_task(cells.CellTask("naked-singles", fixed, empty, limit))
+        task = cells.CellTask("naked-singles", fixed, empty, limit)
+        ((_, cell),) = in_this_process([task], 1)
         assert len(cell.timing.seconds) == count and cell.outcomes == ""
         assert count == 0 or min(cell.timing.seconds) >= 0
+
+
+def test_games_can_be_verified(small, play, own_policies, tmp_path):
+    name = "third_party:First"
+    play(add=(name,), only=(name,))
+    path, lines = tmp_path / "board.json", []
+    config = LeaderboardConfig(out=path, only=(name,))
+    before = path.read_bytes()
+    assert verify_leaderboard(config, lines.append) == [] and path.read_bytes() == before
+    assert sorted(lines) == [
+        f"verified 1 of 2: {name} on {'4x4' if '4x4' in lines[0] else '9x9'}: the same",
+        f"verified 2 of 2: {name} on {'9x9' if '4x4' in lines[0] else '4x4'}: the same",
+    ]
+    forged = json.loads(before)
+    cell = forged["rows"][name]["cells"]["4x4"]
+    cell["outcomes"] = cell["outcomes"].replace("0", "1", 2)
+    path.write_text(json.dumps(forged))
+    assert verify_leaderboard(config, lines.append) == [f"{name} on 4x4: 2 of 140 outcomes differ"]
+    forged["rows"][name]["weights"] = "0" * 64
+    path.write_text(json.dumps(forged))
+    assert verify_leaderboard(config, lines.append) == [f"{name}: its weights are others here"]
+    with pytest.raises(ValueError, match="no row of the file is called 'dlx'"):
+        verify_leaderboard(replace(config, only=("dlx",)), lines.append)
