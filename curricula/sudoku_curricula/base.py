@@ -111,6 +111,8 @@ class Schedule(ABC):
         Raises:
             ValueError: if the state is another schedule's, or its level is none of this one's.
         """
+        if missing := sorted(self.state_dict().keys() - state.keys()):
+            raise ValueError(f"the saved curriculum lacks {missing[0]!r}: it is no sound one")
         if state["schedule"] != type(self).__name__:
             raise ValueError(
                 f"the saved curriculum is a {state['schedule']}, this one a {type(self).__name__}; "

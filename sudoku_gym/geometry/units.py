@@ -209,9 +209,12 @@ def geometry_for(size: int, geometry: Geometry | None) -> Geometry:
 
     Raises:
         ValueError: if the geometry is for boards of another size.
+        TypeError: if it is no Geometry.
     """
     if geometry is None:
         return Geometry.standard(size)
+    if not isinstance(geometry, Geometry):
+        raise TypeError(f"geometry={geometry!r:.60}: give a Geometry, or None")
     if geometry.size != size:
         raise ValueError(f"the boards have {size} x {size} cells, the geometry is {geometry.name}")
     return geometry

@@ -50,7 +50,10 @@ def find_env(env_id: str) -> EnvSpec:
 
     Raises:
         ValueError: if there is none, or it draws no puzzles; the message says how to register it.
+        TypeError: if it is no text.
     """
+    if not isinstance(env_id, str):
+        raise TypeError(f"env={env_id!r:.60}: give the id of an environment")
     module, _, name = env_id.rpartition(":")
     if name not in gym.registry and name in available(ENVIRONMENT_IDS):
         load(ENVIRONMENT_IDS, name)

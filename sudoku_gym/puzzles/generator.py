@@ -69,8 +69,11 @@ def generate(
 
     Raises:
         ValueError: if a number is out of range or the pattern has no such name.
+        TypeError: if `geometry` is none.
         RuntimeError: if no solved grid was found (a geometry that may have none).
     """
+    if not isinstance(geometry, Geometry):
+        raise TypeError(f"geometry={geometry!r:.60}: give a Geometry, e.g. Geometry.standard(9)")
     if node_limit is None:
         node_limit = 100_000 if geometry.size <= 9 else 200
     if count < 0 or node_limit < 1 or not 0 <= givens <= geometry.num_cells:
