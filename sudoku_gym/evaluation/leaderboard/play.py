@@ -155,9 +155,8 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
                 )
     if not tasks and not differing:
         raise ValueError(f"{config.out}: no games of these rows on these puzzles to compare")
-    for number, (task, cell) in enumerate(perform(tasks, config.jobs), start=1):
-        before = chosen[task.policy].cells[task.fixed.name]
-        problem = _difference(before, cell)
+    for number, (task, again) in enumerate(perform(tasks, config.jobs), start=1):
+        problem = _difference(chosen[task.policy].cells[task.fixed.name], again)
         line = f"{task.policy} on {task.fixed.name}: {problem or 'the same'}"
         report(f"verified {number} of {len(tasks)}: {line}")
         differing += [line] if problem else []
