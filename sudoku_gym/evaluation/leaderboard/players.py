@@ -1,7 +1,7 @@
 """Policies of the leaderboard in processes of their own, which hold neither solutions nor games.
 
 The process of a cell plays with a `RemotePolicy`: it hands boards and masks over to the process of
-the policy, where `serve` runs, and takes plain numbers back. So nothing that a policy does to its
+the policy, where `serve_policy` runs, and takes plain numbers back. So nothing that a policy does to its
 process (to its callers' frames, to functions of this package) reaches the outcome. A policy has a
 limit of processor time, and one of wall time for those that sleep.
 """
@@ -38,7 +38,7 @@ class RemotePolicy:
     """A policy behind a pipe, a `sudoku_gym.Policy`.
 
     Args:
-        pipe: to a process that runs `serve`.
+        pipe: to a process that runs `serve_policy`.
         pid: number of that process.
         limit: processor seconds that the calls of a policy may take in all, and four times as much
             wall time a call.
@@ -109,7 +109,7 @@ class RemotePolicy:
         return max(float(said["seconds"]), 0.0), body
 
 
-def serve(pipe: Connection[Any, Any]) -> None:
+def serve_policy(pipe: Connection[Any, Any]) -> None:
     """Do what the messages on a pipe ask, until it is closed."""
     policy: Any = None
     calls: dict[str, Callable[..., bytes]] = {

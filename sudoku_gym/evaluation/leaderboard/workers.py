@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 from sudoku_gym.evaluation.leaderboard import cells
 from sudoku_gym.evaluation.leaderboard.cells import CellTask
-from sudoku_gym.evaluation.leaderboard.players import OutOfTimeError, RemotePolicy, serve
+from sudoku_gym.evaluation.leaderboard.players import OutOfTimeError, RemotePolicy, serve_policy
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
 
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -102,7 +102,7 @@ def _serve(pipe: Connection[Any, Any]) -> None:
         os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever has started it decides
     logging.disable(logging.WARNING)  # of solvers that find nothing
-    serve(pipe)
+    serve_policy(pipe)
 
 
 def _stop_player(player: Any) -> None:

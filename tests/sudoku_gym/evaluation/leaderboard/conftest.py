@@ -61,7 +61,7 @@ def in_this_process():
     def perform(tasks, jobs):
         for task in tasks:
             ours, theirs = Pipe()
-            thread = Thread(target=players.serve, args=(theirs,))
+            thread = Thread(target=players.serve_policy, args=(theirs,))
             thread.start()
             with ours:
                 remote = players.RemotePolicy(ours, os.getpid(), task.limit)
