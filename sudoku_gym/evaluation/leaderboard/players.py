@@ -1,9 +1,9 @@
 """Policies of the leaderboard in processes of their own, which hold neither solutions nor games.
 
 The process of a cell plays with a `RemotePolicy`: it hands boards and masks over to the process of
-the policy, where `serve_policy` runs, and takes plain numbers back. So nothing that a policy does to its
-process (to its callers' frames, to functions of this package) reaches the outcome. A policy has a
-limit of processor time, and one of wall time for those that sleep.
+the policy, where `serve_policy` runs, and takes plain numbers back. So nothing that a policy does
+to its process (to its callers' frames, to functions of this package) reaches the outcome. A policy
+has a limit of processor time, and one of wall time for those that sleep.
 """
 
 from __future__ import annotations
