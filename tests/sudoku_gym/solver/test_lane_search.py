@@ -8,6 +8,8 @@ import sys
 import numpy as np
 import pytest
 
+pytest.importorskip("pysat")
+
 import solver_agreement
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.geometry import Geometry

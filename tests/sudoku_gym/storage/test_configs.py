@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+pytest.importorskip("torch")
+
 from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.calphazero.loading import read_config
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
