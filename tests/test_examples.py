@@ -163,3 +163,14 @@ def test_your_own_learner(tmp_path):
     found = read_curves(folder)
     assert [curve[:3] for curve in found[POLICY_LOSS]] == [curve[:3] for curve in first]
     assert found[BLANKS_LEVEL][1][-1] == 12
+
+
+def test_behaviour_cloning(tmp_path):
+    pytest.importorskip("minari", reason="the extra minari is not installed")
+    data = tmp_path / "4x4-singles-v0"
+    settings = ["--puzzles", "128", "--updates", "120", "--batch", "16", "--episodes", "64"]
+    example = load("behaviour_cloning")
+    results = example.main(
+        ["--data", str(data), "--policy", "hidden-singles", "--source", "4x4", "--seed", "2", *settings]
+    )
+    assert results["untrained"].completion_rate == 0 < 0.9 < results["cloned"].completion_rate

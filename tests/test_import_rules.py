@@ -29,6 +29,7 @@ RULES = {
             "text/openenv": {"openenv", "fastapi"},
             "text/reasoning_gym": {"reasoning_gym"},
             "storage/lock": {"filelock"},
+            "trajectories/recording": {"minari"},
         },
     ),
     "curricula/sudoku_curricula": (
@@ -73,6 +74,7 @@ SUBPACKAGES = {
         "envs",
         "wrappers",
         "evaluation",
+        "trajectories",
         "text",
         "testing",
         "app",

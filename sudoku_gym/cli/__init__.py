@@ -23,6 +23,7 @@ from sudoku_gym.cli.info import Info
 from sudoku_gym.cli.launch import App, Plot, Train
 from sudoku_gym.cli.leaderboard import Leaderboard
 from sudoku_gym.cli.play import Play
+from sudoku_gym.cli.record import Record
 from sudoku_gym.cli.solve import Solve
 from sudoku_gym.cli.terminal import replace_unprintable, strip_control
 from sudoku_gym.cli.text import Text
@@ -44,6 +45,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "play": Play,
     "watch": Watch,
     "text": Text,
+    "record": Record,
     "app": App,
     "info": Info,
 }

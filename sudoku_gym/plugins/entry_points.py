@@ -42,6 +42,8 @@ EXTRA_OF_MODULE = {
     "reasoning_gym": "reasoning-gym",
     "openenv": "openenv",
     "datasets": "trl",
+    "minari": "minari",
+    "h5py": "minari",
 }
 """The extra of this package that installs each optional module."""
 

@@ -158,6 +158,7 @@ def test_predictions_tell_whether_they_converged(mode, calls):
 
 
 def test_a_solver_that_proves_is_loaded_by_name():
+    pytest.importorskip("torch")
     solver = load_solver("calphazero?search=retry&evaluations=300")
     boards = np.stack([PUZZLE, np.where(GRID == 1, GRID, 0), np.where(GRID == 1, 1, 0)])
     boards[2, 1] = [0, 2, 3, 4]  # row 2 needs a second 1 in its box
@@ -169,6 +170,7 @@ def test_a_solver_that_proves_is_loaded_by_name():
 
 
 def test_a_policy_tells_what_is_proven_from_what_was_given_up(caplog):
+    pytest.importorskip("torch")
     caplog.set_level(logging.WARNING)
     boards = np.stack([PUZZLE, GRID * 0, board.parse("123....4........")])
     policy = load_policy("calphazero?search=retry")

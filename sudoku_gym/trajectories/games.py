@@ -1,0 +1,173 @@
+"""Games of a policy as seeds and actions, and their replay in the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.envs.registration import EnvSpec
+from numpy.typing import NDArray
+
+from sudoku_gym.envs.vector import SudokuVectorEnv
+from sudoku_gym.policies import Policy
+from sudoku_gym.registration import ANY_BOARD, ENVIRONMENTS
+
+PART_GAMES = 256
+"""Games that are played side by side, and kept in one file."""
+
+
+@dataclass(frozen=True)
+class RecordedGames:
+    """Which games: with the policy they say everything that is in the data set."""
+
+    policy: str
+    """Name of the policy, as `load_policy` takes it."""
+    puzzles: str = "9x9"
+    """The environment's `source`: a bank or a file of puzzles."""
+    split: str = "train"
+    """Part of the bank; puzzles of two parts share no orbit."""
+    blanks: int | list[int] | None = None
+    """The environment's `blanks`: a number, or the lowest and the highest; None takes puzzles as
+    they are."""
+    reward: Literal["terminal", "dense", "sparse"] = "terminal"
+    """The environment's `reward`."""
+    seed: int = 0
+    """Game i is that of `reset(seed=seed + i)`."""
+
+    def options(self) -> dict[str, Any]:
+        """Return the keyword arguments of the environment; a bank of an id has them by itself."""
+        given = {key: asdict(self)[key] for key in ("split", "blanks", "reward")}
+        if isinstance(given["blanks"], list):
+            given["blanks"] = tuple(given["blanks"])
+        return given if self.env_id != ANY_BOARD else {"source": self.puzzles, **given}
+
+    @property
+    def env_id(self) -> str:
+        """The id of the environment."""
+        return {bank: name for name, bank in ENVIRONMENTS.items()}.get(self.puzzles, ANY_BOARD)
+
+    def env_spec(self) -> EnvSpec:
+        """Return the specification with which `gym.make` makes the environment."""
+        env = gym.make(self.env_id, **self.options())
+        assert env.spec is not None
+        return env.spec
+
+    def boards(self, count: int) -> SudokuVectorEnv:
+        """Make an environment of so many boards, that are renewed at the step after their end."""
+        return SudokuVectorEnv(count, **{"source": self.puzzles, **self.options()})
+
+
+@dataclass(frozen=True, eq=False)
+class PlayedPart:
+    """Some games: B seeds, and the actions of all games one after the other."""
+
+    seeds: NDArray[np.int64]
+    """`[B]`"""
+    lengths: NDArray[np.int32]
+    """`[B]`, actions of each game"""
+    actions: NDArray[np.int32]
+    """`[sum of lengths]`"""
+
+    def __post_init__(self) -> None:
+        arrays = self.seeds, self.lengths, self.actions
+        if any(array.ndim != 1 or array.dtype.kind != "i" for array in arrays):
+            raise ValueError("seeds, lengths and actions must be rows of integers")
+        if len(self.seeds) != len(self.lengths) or not len(self.seeds):
+            raise ValueError(f"{len(self.seeds)} seeds, but {len(self.lengths)} lengths")
+        if self.lengths.min() < 1 or self.lengths.sum(dtype=np.int64) != len(self.actions):
+            raise ValueError(f"lengths do not add up to the {len(self.actions)} actions")
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """One game of T actions, as the single environment gives it."""
+
+    seed: int
+    observations: NDArray[np.int8]
+    """`[T + 1, N, N]`"""
+    action_masks: NDArray[np.int8]
+    """`[T + 1, A]`, of the observations"""
+    actions: NDArray[np.int64]
+    """`[T]`"""
+    rewards: NDArray[np.float64]
+    """`[T]`"""
+    terminations: NDArray[np.bool_]
+    """`[T]`"""
+    truncations: NDArray[np.bool_]
+    """`[T]`"""
+    is_solved: bool
+
+
+def play_part(
+    games: RecordedGames, policy: Policy, seeds: NDArray[np.int64], rng: np.random.Generator
+) -> PlayedPart:
+    """Let a policy play the games of some seeds, int64 `[B]`; it draws from `rng` alone.
+
+    Raises:
+        ValueError: if the options suit no environment.
+        InvalidAction: if the policy's answer is no action.
+    """
+    envs = games.boards(len(seeds))
+    boards, infos = envs.reset(seed=seeds.tolist())
+    policy.reset(boards.copy(), envs.geometry, rng)
+    masks = infos["action_mask"].view(np.bool_)
+    running = np.ones(len(seeds), np.bool_)
+    lengths = np.zeros(len(seeds), np.int32)
+    taken = []
+    while running.any():
+        masks[~running] = False
+        chosen = np.asarray(policy.act(boards.copy(), masks.copy()))
+        after, _, terminated, truncated, infos = envs.step(np.where(running, chosen, 0))
+        taken.append(chosen.astype(np.int32))
+        lengths += running
+        boards[running] = after[running]
+        running &= ~(terminated | truncated)
+        masks = infos["action_mask"].view(np.bool_)
+    envs.close()
+    in_order = [column[:length] for column, length in zip(np.stack(taken, 1), lengths, strict=True)]
+    return PlayedPart(seeds, lengths, np.concatenate(in_order))
+
+
+def replay(games: RecordedGames, part: PlayedPart) -> Iterator[Trajectory]:
+    """Play the actions of some games again, and yield each game.
+
+    Raises:
+        ValueError: if a game does not end with its last action.
+    """
+    count, steps = len(part.seeds), int(part.lengths.max())
+    ends = np.cumsum(part.lengths)
+    actions = np.zeros((steps, count), np.int64)
+    for i, end in enumerate(ends):
+        actions[: part.lengths[i], i] = part.actions[end - part.lengths[i] : end]
+    envs = games.boards(count)
+    boards, infos = envs.reset(seed=part.seeds.tolist())
+    observations = np.empty((steps + 1, *boards.shape), np.int8)
+    masks = np.empty((steps + 1, *infos["action_mask"].shape), np.int8)
+    rewards, solved = np.empty((steps, count)), np.empty((steps, count), np.bool_)
+    endings = np.empty((2, steps, count), np.bool_)
+    observations[0], masks[0] = boards, infos["action_mask"]
+    for t in range(steps):
+        boards, rewards[t], endings[0, t], endings[1, t], infos = envs.step(actions[t])
+        observations[t + 1], masks[t + 1] = boards, infos["action_mask"]
+        solved[t] = infos["is_success"]
+    envs.close()
+    is_over = endings.any(0)
+    for i, length in enumerate(part.lengths.tolist()):
+        if is_over[: length - 1, i].any() or not is_over[length - 1, i]:
+            raise ValueError(
+                f"the game of seed {part.seeds[i]} does not end with its last action: it was "
+                "recorded with other puzzles or another version"
+            )
+        yield Trajectory(
+            int(part.seeds[i]),
+            observations[: length + 1, i],
+            masks[: length + 1, i],
+            actions[:length, i],
+            rewards[:length, i],
+            endings[0, :length, i],
+            endings[1, :length, i],
+            bool(solved[length - 1, i]),
+        )

@@ -1,0 +1,179 @@
+"""Record a policy's games: part by part, then as a data set of Minari, which may be made longer.
+
+A part is a small file of seeds and actions; a run that was stopped plays the missing parts. The
+data set is written from the parts by replaying them, beside its place, and renamed when whole.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sudoku_gym.evaluation.leaderboard.identity import weights_checksum
+from sudoku_gym.policies import load_policy
+from sudoku_gym.storage.atomic import atomic_write, write_json
+from sudoku_gym.storage.lock import locked
+from sudoku_gym.storage.reading import naming, read_json
+from sudoku_gym.trajectories.games import PART_GAMES, PlayedPart, RecordedGames, play_part, replay
+
+_SETTINGS = "games.json"
+_DATA = "data"  # where Minari looks for it
+_ID = re.compile(r"[-\w]+-v\d+")
+
+
+def record(
+    games: RecordedGames,
+    episodes: int,
+    folder: Path,
+    *,
+    trust: bool = False,
+    on_progress: Callable[[float], None] = lambda share: None,
+) -> dict[str, Any]:
+    """Record games into a folder, or go on with those that are there; return what is there.
+
+    `minari.load_dataset(folder.name)` finds it if `MINARI_DATASETS_PATH` is the folder above, and
+    `minari.MinariDataset(folder / "data")` wherever it is. Observations, actions, rewards and
+    endings are those of the environment that the data set names; the masks, int8 `[T + 1, A]`, are
+    `infos["action_mask"]`; each episode has its `seed`, its `split` and whether it was `solved`.
+
+    Args:
+        games: which games.
+        episodes: how many, from the first on.
+        folder: its name is the id of the data set, and so ends in `-v` and a number.
+        trust: let the folder of a checkpoint name any class, see `load_policy`.
+        on_progress: called with the share that is done, 0 to 1.
+
+    Returns:
+        The data set's `total_episodes`, `total_steps` and share `solved`.
+
+    Raises:
+        ValueError: if the name of the folder is no id, it holds other things or other games, it is
+            in use, or a file in it is damaged.
+        OSError: if it can't be written; what was played is kept.
+        ModuleNotFoundError: if minari is not installed.
+    """
+    import minari  # noqa: F401 - before hours of play
+
+    if not _ID.fullmatch(folder.name):
+        raise ValueError(f"{folder}: the name must end in -v and a number, as in 9x9-singles-v0")
+    if episodes < 1:
+        raise ValueError(f"episodes={episodes}: record at least one")
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / ".lock", f"{folder} is being recorded into"):
+        policy = load_policy(games.policy, trust=trust)
+        _check_settings(games, folder)
+        starts = range(0, episodes, PART_GAMES)
+        for number, start in enumerate(starts):
+            seeds = games.seed + np.arange(start, min(start + PART_GAMES, episodes))
+            path = _part_path(folder, number)
+            if not path.exists() or len(_read_part(path).seeds) < len(seeds):
+                rng = np.random.default_rng(np.random.SeedSequence(games.seed, spawn_key=(number,)))
+                _write_part(path, play_part(games, policy, seeds, rng))
+            on_progress((number + 1) / len(starts) * 0.9)
+        found = _read_summary(folder)
+        if found.get("total_episodes", 0) != episodes:
+            found = _write_data(games, episodes, folder)
+        on_progress(1.0)
+    return found
+
+
+def _check_settings(games: RecordedGames, folder: Path) -> None:
+    """Write down which games are recorded, or see that they are the same as before."""
+    settings = {**asdict(games), "weights": weights_checksum(games.policy)}
+    path = folder / _SETTINGS
+    if not path.exists():
+        others = [each.name for each in folder.iterdir() if each.name != ".lock"]
+        if others:
+            raise ValueError(f"{folder} holds {others[0]}: give a new folder")
+        write_json(path, settings)
+        return
+    with naming(path):
+        before = read_json(path)
+        different = [key for key in settings if before[key] != settings[key]]
+    if different:
+        key = different[0]
+        raise ValueError(
+            f"{folder} holds games with {key}={before[key]!r}, not {settings[key]!r}: give another "
+            "folder"
+        )
+
+
+def _part_path(folder: Path, number: int) -> Path:
+    return folder / "games" / f"{number:06}.npz"
+
+
+def _write_part(path: Path, part: PlayedPart) -> None:
+    path.parent.mkdir(exist_ok=True)
+    with atomic_write(path) as temporary:
+        np.savez_compressed(temporary, seeds=part.seeds, lengths=part.lengths, actions=part.actions)
+
+
+def _read_part(path: Path) -> PlayedPart:
+    with naming(path), path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        return PlayedPart(arrays["seeds"], arrays["lengths"], arrays["actions"])
+
+
+def _read_summary(folder: Path) -> dict[str, Any]:
+    path = folder / _DATA / "metadata.json"
+    if not path.exists():
+        return {}
+    with naming(path):
+        metadata = read_json(path)
+        return {key: metadata[key] for key in ("total_episodes", "total_steps", "solved")}
+
+
+def _write_data(games: RecordedGames, episodes: int, folder: Path) -> dict[str, Any]:
+    """Write the data set from the parts, beside its place, then put it there."""
+    from minari import __version__ as minari_version
+    from minari.data_collector import EpisodeBuffer
+    from minari.dataset.minari_storage import MinariStorage
+
+    draft = folder.resolve() / ".data.draft"  # Minari 0.5.4 loses its way below a relative path
+    shutil.rmtree(draft, ignore_errors=True)
+    try:
+        storage = MinariStorage.new(draft, env_spec=games.env_spec(), data_format="hdf5")
+        solved = written = 0
+        while written < episodes:
+            part = _read_part(_part_path(folder, written // PART_GAMES))
+            played = list(replay(games, part))[: episodes - written]
+            storage.update_episodes(
+                EpisodeBuffer(
+                    seed=game.seed,
+                    observations=game.observations,
+                    actions=game.actions,
+                    rewards=game.rewards,
+                    terminations=game.terminations,
+                    truncations=game.truncations,
+                    infos={"action_mask": game.action_masks},
+                )
+                for game in played
+            )
+            storage.update_episode_metadata(
+                ({"split": games.split, "solved": game.is_solved} for game in played),
+                range(written, written + len(played)),
+            )
+            solved += sum(game.is_solved for game in played)
+            written += len(played)
+        storage.update_metadata(
+            {
+                "dataset_id": folder.name,
+                "minari_version": minari_version,
+                "algorithm_name": games.policy,
+                "description": f"Games of {games.policy} on {games.puzzles}, {games.split}",
+                "requirements": [f"sudoku-gym=={version('sudoku-gym')}"],
+                "games": asdict(games),
+                "solved": solved / episodes,
+            }
+        )
+        shutil.rmtree(folder / _DATA, ignore_errors=True)
+        draft.rename(folder / _DATA)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return _read_summary(folder)

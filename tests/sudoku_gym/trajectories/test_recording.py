@@ -1,0 +1,159 @@
+"""Minari loads what was recorded, and the environment plays it again, to the same boards."""
+
+import errno
+
+import numpy as np
+import pytest
+
+from sudoku_gym import cli, load_policy
+from sudoku_gym.trajectories import PlayedPart, RecordedGames, games, record, recording, replay
+
+minari = pytest.importorskip("minari", reason="the extra minari is not installed")
+
+SHORT = RecordedGames("masked-random", "4x4", blanks=[4, 6], seed=7)
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch):
+    for module in (games, recording):
+        monkeypatch.setattr(module, "PART_GAMES", 4)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "4x4-random-v0"
+
+
+def loaded(folder, monkeypatch):
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(folder.parent))
+    return minari.load_dataset(folder.name)
+
+
+def contents(folder, monkeypatch):
+    """Every number of a data set."""
+    return [
+        {
+            name: np.asarray(value).tolist()
+            for name, value in {**vars(episode), **episode.infos}.items()
+            if name != "infos"
+        }
+        for episode in loaded(folder, monkeypatch).iterate_episodes()
+    ]
+
+
+def test_every_episode_plays_again_in_the_environment_that_minari_recovers(folder, monkeypatch):
+    games = RecordedGames("masked-random", "4x4", "test", [5, 9], "dense", seed=3)
+    found = record(games, 10, folder)
+    data = loaded(folder, monkeypatch)
+    assert (data.total_episodes, data.total_steps) == (10, found["total_steps"])
+    env = data.recover_environment()
+    ends = {"terminated": 0, "solved": 0}
+    metadata = list(data.storage.get_episode_metadata(range(10)))
+    for episode, about in zip(data.iterate_episodes(), metadata, strict=True):
+        board, info = env.reset(seed=about["seed"])
+        assert about["seed"] == 3 + episode.id and about["split"] == "test"
+        assert 5 <= (board == 0).sum() <= 9
+        assert (episode.observations[0] == board).all()
+        assert (episode.infos["action_mask"][0] == info["action_mask"]).all()
+        for t, action in enumerate(episode.actions):
+            board, reward, terminated, truncated, info = env.step(action)
+            assert (episode.observations[t + 1] == board).all()
+            assert (episode.infos["action_mask"][t + 1] == info["action_mask"]).all()
+            assert reward == episode.rewards[t]
+            assert (terminated, truncated) == (episode.terminations[t], episode.truncations[t])
+        assert (terminated or truncated) and bool(about["solved"]) == info["is_success"]
+        ends["terminated"] += terminated
+        ends["solved"] += info["is_success"]
+    assert 0 < ends["solved"] < 10 and found["solved"] == ends["solved"] / 10
+
+
+def test_a_solver_solves_what_is_recorded(folder):
+    found = record(RecordedGames("naked-singles", "4x4"), 5, folder)
+    assert found["solved"] == 1 and found["total_episodes"] == 5
+
+
+def test_a_longer_record_begins_with_the_shorter_one(folder, tmp_path, monkeypatch):
+    record(SHORT, 6, folder)
+    before = contents(folder, monkeypatch)
+    record(SHORT, 6, folder)
+    assert contents(folder, monkeypatch) == before
+    record(SHORT, 9, folder)
+    record(SHORT, 9, tmp_path / "at-once-v0")
+    whole = contents(folder, monkeypatch)
+    assert len(whole) == 9 and whole == contents(tmp_path / "at-once-v0", monkeypatch)
+    assert whole[:4] == before[:4]  # the second part had two games, and has four others now
+
+
+@pytest.mark.parametrize("stop", [1, 2, 3])
+def test_what_was_stopped_goes_on(folder, tmp_path, monkeypatch, stop):
+    calls = []
+
+    def stopping(*arguments):
+        calls.append(arguments)
+        if len(calls) == stop:
+            raise KeyboardInterrupt
+        return games.play_part(*arguments)
+
+    monkeypatch.setattr(recording, "play_part", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        record(SHORT, 10, folder)
+    assert not (folder / "data").exists()
+    record(SHORT, 10, folder)
+    assert len(calls) == 3 + 1  # no part was played twice
+    record(SHORT, 10, tmp_path / "at-once-v0")
+    assert contents(folder, monkeypatch) == contents(tmp_path / "at-once-v0", monkeypatch)
+
+
+def test_a_full_disk_leaves_the_games_and_no_half_data_set(folder, monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    storage = minari.dataset._storages.hdf5_storage.HDF5Storage
+    with monkeypatch.context() as patched:
+        patched.setattr(storage, "update_episode_metadata", full)
+        with pytest.raises(OSError, match="No space left"):
+            record(SHORT, 6, folder)
+    assert sorted(path.name for path in folder.iterdir()) == [".lock", "games", "games.json"]
+    monkeypatch.setattr(recording, "play_part", None)  # nothing is played again
+    assert record(SHORT, 6, folder)["total_episodes"] == 6
+
+
+def test_other_games_are_refused(folder, tmp_path):
+    record(SHORT, 2, folder)
+    other = RecordedGames("masked-random", "4x4", blanks=[4, 6], seed=8)
+    with pytest.raises(ValueError, match=r"holds games with seed=7, not 8: give another"):
+        record(other, 2, folder)
+    with pytest.raises(ValueError, match="must end in -v and a number"):
+        record(SHORT, 2, tmp_path / "games")
+    (tmp_path / "mine-v0").mkdir()
+    (tmp_path / "mine-v0" / "thesis.txt").touch()
+    with pytest.raises(ValueError, match=r"holds thesis\.txt: give a new folder"):
+        record(SHORT, 2, tmp_path / "mine-v0")
+
+
+def test_a_damaged_part_is_named(folder):
+    record(SHORT, 6, folder)
+    (folder / "games" / "000001.npz").write_bytes(b"PK")
+    with pytest.raises(ValueError, match=r"000001\.npz: the file is damaged"):
+        record(SHORT, 9, folder)
+    with pytest.raises(ValueError, match="do not add up"):
+        PlayedPart(np.arange(2), np.array([1, 2], np.int32), np.zeros(4, np.int32))
+
+
+def test_actions_of_another_version_are_refused():
+    part = games.play_part(
+        SHORT, load_policy("masked-random"), np.arange(3), np.random.default_rng(0)
+    )
+    actions = np.resize(part.actions, len(part.actions) + 3)
+    longer = PlayedPart(part.seeds, part.lengths + 1, actions)
+    with pytest.raises(ValueError, match="seed 0 does not end with its last action"):
+        list(replay(SHORT, longer))
+
+
+def test_the_command(folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder.parent)
+    arguments = ["record", "naked-singles", "--puzzles", "4x4", "--episodes", "3"]
+    assert cli.main([*arguments, "--blanks", "6", "--out", f"data/{folder.name}"]) == 0
+    out = capsys.readouterr().out
+    assert "3 games, 18 moves, 100.0 % solved" in out and folder.name in out
+    assert minari.MinariDataset(f"data/{folder.name}/data").total_steps == 18
