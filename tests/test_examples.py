@@ -168,9 +168,7 @@ def test_your_own_learner(tmp_path):
 def test_behaviour_cloning(tmp_path):
     pytest.importorskip("minari", reason="the extra minari is not installed")
     data = tmp_path / "4x4-singles-v0"
-    settings = ["--puzzles", "128", "--updates", "120", "--batch", "16", "--episodes", "64"]
-    example = load("behaviour_cloning")
-    results = example.main(
-        ["--data", str(data), "--policy", "hidden-singles", "--source", "4x4", "--seed", "2", *settings]
-    )
+    source = ["--policy", "hidden-singles", "--source", "4x4", "--episodes", "64"]
+    learning = ["--updates", "120", "--batch", "16", "--seed", "2", "--puzzles", "128"]
+    results = load("behaviour_cloning").main(["--data", str(data), *source, *learning])
     assert results["untrained"].completion_rate == 0 < 0.9 < results["cloned"].completion_rate

@@ -43,7 +43,7 @@ RULES = {
     ),
     "learning/sudoku_learning": (
         NUMERIC | LEARNING | {"sudoku_gym", "sudoku_curricula"},
-        {"training/actors": {"ray"}},
+        {"training/actors": {"ray"}, "networks/onnx": {"onnx", "onnxscript", "onnxruntime"}},
     ),
     "agents/sudoku_agents": (
         NUMERIC | LEARNING | {"sudoku_gym", "sudoku_curricula", "sudoku_agents"},

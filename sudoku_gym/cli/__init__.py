@@ -18,6 +18,7 @@ from typing import Any
 import tyro
 
 from sudoku_gym.cli.comparison import Compare, Evaluate
+from sudoku_gym.cli.export import Export
 from sudoku_gym.cli.generate import Generate
 from sudoku_gym.cli.info import Info
 from sudoku_gym.cli.launch import App, Plot, Train
@@ -46,6 +47,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "watch": Watch,
     "text": Text,
     "record": Record,
+    "export": Export,
     "app": App,
     "info": Info,
 }

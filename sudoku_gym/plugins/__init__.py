@@ -2,6 +2,7 @@
 
 from sudoku_gym.plugins.entry_points import (
     DEFAULT_POLICIES,
+    EXPORTERS,
     EXTRA_OF_MODULE,
     LEADERBOARD,
     PLOTTERS,
@@ -29,6 +30,7 @@ from sudoku_gym.plugins.options import checked_options, split_options, takes_fir
 __all__ = [
     "DEFAULT_POLICIES",
     "ENVIRONMENT_IDS",
+    "EXPORTERS",
     "EXTRA_OF_MODULE",
     "LEADERBOARD",
     "PLOTTERS",

@@ -19,6 +19,8 @@ TRAINERS = "sudoku_gym.trainers"
 """The entry-point group of the main functions of `sudoku-gym train NAME`."""
 PLOTTERS = "sudoku_gym.plotters"
 """The entry-point group of the functions of `sudoku-gym plot`; it has one entry, `curves`."""
+EXPORTERS = "sudoku_gym.exporters"
+"""The entry-point group of the functions of `sudoku-gym export`: `onnx` and `onnx-check`."""
 LEADERBOARD = "sudoku_gym.leaderboard"
 """The entry-point group of the leaderboard's rows: `{policy: kind}`."""
 SCHEDULE_CONFIGS = "sudoku_gym.schedules"
@@ -44,6 +46,9 @@ EXTRA_OF_MODULE = {
     "datasets": "trl",
     "minari": "minari",
     "h5py": "minari",
+    "onnx": "onnx",
+    "onnxscript": "onnx",
+    "onnxruntime": "onnx",
 }
 """The extra of this package that installs each optional module."""
 

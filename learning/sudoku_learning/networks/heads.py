@@ -109,6 +109,11 @@ class PlacementHead(nn.Module):
         self.readout = body.placement_readout(1)
         self._limits = limits
 
+    @property
+    def has_limits(self) -> bool:
+        """Whether a sigmoid keeps the numbers between two limits."""
+        return None not in self._limits
+
     def forward(self, features: Features) -> Tensor:
         """Return float32 `[R, B, N**3]`, `ILLEGAL_LOGIT` where a placement is illegal."""
         numbers = _between(self.readout(features).squeeze(2), self._limits)

@@ -114,8 +114,10 @@ def _stop_player(player: Any) -> None:
 
 
 def _context() -> Any:
-    context: Any = multiprocessing.get_context("forkserver" if os.name == "posix" else "spawn")
-    context.set_forkserver_preload([cells.__name__])  # saves half of the time to start
+    can_fork = hasattr(os, "fork")
+    context: Any = multiprocessing.get_context("forkserver" if can_fork else "spawn")
+    if can_fork:
+        context.set_forkserver_preload([cells.__name__])  # saves half of the time to start
     return context
 
 

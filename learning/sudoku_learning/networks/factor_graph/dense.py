@@ -58,7 +58,7 @@ class DenseFactorGraphBody(nn.Module):
         Those of placements that are not legal mean nothing.
         """
         weights = self.body._weights()
-        batch, placements, columns = len(boards), len(self.table), self.table.shape[1]
+        batch, (placements, columns) = boards.shape[0], self.table.shape
         digits = torch.arange(1, self.size + 1, device=boards.device)
         filled = (boards.reshape(batch, -1, 1) == digits).reshape(batch, placements)
         fulfilled = filled[:, self.members].any(2)  # [B, C]
@@ -111,15 +111,13 @@ class DenseFactorGraphBody(nn.Module):
             sums = (messages[:, lists].sum(2) + EPSILON).float()  # [B, 2 Q, H]
             product = sums[:, :count] * sums[:, count:]
             x.append(MESSAGE_SCALE * torch.log(product))
-        gates = linear(
-            torch.cat(x, 2), weights.intersection_gate, weights.intersection_gate_bias
-        )
+        gates = linear(torch.cat(x, 2), weights.intersection_gate, weights.intersection_gate_bias)
         return _gated(states, gates)
 
     def _membership(self, is_edge: Tensor) -> Tensor:
         """Whether each placement is in each of its intersections: `[B, P, J, 1]`, 0 or 1."""
-        flat = is_edge.reshape(len(is_edge), self.num_edges)
-        flat = torch.cat([flat, flat.new_zeros(len(flat), 1)], 1)
+        flat = is_edge.reshape(is_edge.shape[0], self.num_edges)
+        flat = torch.cat([flat, flat.new_zeros(flat.shape[0], 1)], 1)
         return (flat[:, self.side_edges].all(3)[..., None]).float()
 
     def _keep_intersections(

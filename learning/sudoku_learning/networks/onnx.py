@@ -1,0 +1,179 @@
+"""Networks as ONNX files, and the check that onnxruntime plays the same moves."""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from sudoku_gym import board
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.policies import Policy
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.storage.atomic import atomic_write
+from sudoku_learning.networks.factor_graph import FactorGraphBody
+from sudoku_learning.networks.factor_graph.dense import DenseFactorGraphBody
+from sudoku_learning.networks.heads import ILLEGAL_LOGIT, PlacementHead
+from sudoku_learning.networks.network import Network
+from sudoku_learning.networks.policy import NetworkPolicy
+
+OPSET = 18
+"""The version of ONNX's operators."""
+
+TIE = 1e-3
+"""Logits that are closer count as equal: symmetric placements have equal ones but for rounding."""
+
+_CHECKED_AT_ONCE = 16
+
+
+@dataclass(frozen=True)
+class OnnxCheck:
+    """How a file plays beside its network."""
+
+    puzzles: int
+    positions: int
+    """boards that were evaluated by both"""
+    different: int
+    """boards where the file's best placement was not one of the network's best, up to `TIE`"""
+    largest_error: float
+    """of the logits of legal placements"""
+
+
+class _Logits(nn.Module):
+    """Boards and masks to the logits of all placements."""
+
+    def __init__(self, network: Network, head: str, geometry: Geometry, rounds: int) -> None:
+        super().__init__()
+        self.body = DenseFactorGraphBody(network.body, geometry, rounds)
+        self.linear = network.heads[head].readout.linear
+
+    def forward(self, boards: Tensor, action_mask: Tensor) -> Tensor:
+        scores = self.linear(self.body(boards, action_mask)).squeeze(2)
+        return torch.where(action_mask, scores, ILLEGAL_LOGIT)
+
+
+def export_onnx(policy: Policy, file: Path, geometry: Geometry, rounds: int) -> None:
+    """Write the network of a policy, with a fixed number of rounds, as an ONNX file.
+
+    Its inputs are `boards`, int64 `[B, N, N]` with 0 = blank, and `action_mask`, bool `[B, N**3]`;
+    its output is `logits`, float32 `[B, N**3]`, `ILLEGAL_LOGIT` where the mask is False. The best
+    logit is the policy's move; what a policy adds to that (restarts, queued moves, boards that
+    converge early) is not in the file.
+
+    Args:
+        policy: one that plays a network with the factor-graph body.
+        file: to write.
+        geometry: of the boards; any number of them fits.
+        rounds: of messages; the file grows with them.
+
+    Raises:
+        ValueError: if the policy is none of these, or `rounds` is not positive.
+        ModuleNotFoundError: if onnx or onnxscript is not installed.
+        OSError: if the file can't be written.
+    """
+    if rounds < 1:
+        raise ValueError(f"rounds={rounds}: use at least one")
+    model = _Logits(*_parts(policy), geometry, rounds).eval()
+    examples = torch.zeros(2, geometry.size, geometry.size, dtype=torch.int64)
+    masks = torch.ones(2, geometry.num_placements, dtype=torch.bool)
+    batch = torch.export.Dim("batch")
+    import onnx
+    import onnxscript  # noqa: F401 - torch needs it
+
+    with _quiet():
+        program = torch.onnx.export(
+            model,
+            (examples, masks),
+            input_names=["boards", "action_mask"],
+            output_names=["logits"],
+            opset_version=OPSET,
+            dynamic_shapes=({0: batch}, {0: batch}),
+            dynamo=True,
+            verbose=False,
+        )
+    assert program is not None
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(file) as temporary:
+        onnx.save(program.model_proto, os.fspath(temporary))
+
+
+def check_onnx(policy: Policy, file: Path, puzzles: PuzzleSet, rounds: int) -> OnnxCheck:
+    """Let the network and its file evaluate puzzles, and again with half of their blanks filled in.
+
+    Raises:
+        ValueError: as `export_onnx`.
+        ModuleNotFoundError: if onnxruntime is not installed.
+    """
+    import onnxruntime
+
+    network, head = _parts(policy)
+    session: Any = onnxruntime.InferenceSession(os.fspath(file), providers=["CPUExecutionProvider"])
+    is_shown = np.random.default_rng(0).random(puzzles.puzzles.shape) < 0.5
+    half = np.where(is_shown, puzzles.solutions, puzzles.puzzles)
+    boards = np.concatenate([puzzles.puzzles, half])
+    masks = board.candidates(boards, puzzles.geometry).reshape(len(boards), -1).astype(np.bool_)
+    different, largest = 0, 0.0
+    for start in range(0, len(boards), _CHECKED_AT_ONCE):
+        part = slice(start, start + _CHECKED_AT_ONCE)
+        wanted = _evaluate(network, head, boards[part], masks[part], puzzles.geometry, rounds)
+        given = {"boards": boards[part].astype(np.int64), "action_mask": masks[part]}
+        found = session.run(["logits"], given)[0]
+        largest = max(largest, float(np.abs(found - wanted)[masks[part]].max(initial=0)))
+        of_moves = wanted[np.arange(len(found)), found.argmax(1)]
+        different += int((of_moves < wanted.max(1) - TIE).sum())
+    return OnnxCheck(len(puzzles), len(boards), different, largest)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep back what torch's exporter says of its own insides."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
+
+
+def _parts(policy: Policy) -> tuple[Network, str]:
+    """Return the network of a policy and the name of the head that it plays by."""
+    if not isinstance(policy, NetworkPolicy) or not isinstance(
+        policy.network.body, FactorGraphBody
+    ):
+        raise ValueError(
+            f"a {type(policy).__name__} has no form in ONNX: export a policy that plays a network "
+            "with the factor-graph body, as calphazero"
+        )
+    head = policy.network.heads[policy.head]
+    if not isinstance(head, PlacementHead) or head.has_limits:
+        raise ValueError(
+            f"the head {policy.head!r} is no plain readout of placements, as ONNX needs"
+        )
+    return policy.network, policy.head
+
+
+def _evaluate(
+    network: Network,
+    head: str,
+    boards: NDArray[np.int8],
+    masks: NDArray[np.bool_],
+    geometry: Geometry,
+    rounds: int,
+) -> NDArray[np.float32]:
+    with torch.inference_mode():
+        given = torch.from_numpy(boards), torch.from_numpy(masks), geometry
+        features = network.body(*given, rounds=rounds)
+        logits: NDArray[np.float32] = network.heads[head](features)[-1].numpy()
+    return logits

@@ -1,0 +1,98 @@
+"""ONNX files play the moves of the networks that they were written from, on every kind of board."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from sudoku_gym import board, load_policy, puzzles
+from sudoku_gym.geometry import Geometry
+from sudoku_learning.networks import (
+    FactorGraphConfig,
+    MLPConfig,
+    Network,
+    NetworkPolicy,
+    PolicyConfig,
+    QConfig,
+)
+from sudoku_learning.networks.factor_graph.dense import DenseFactorGraphBody
+from sudoku_learning.networks.onnx import check_onnx, export_onnx
+
+
+def boards_of(name, count=6):
+    """Puzzles, the same with digits filled in at random, and their masks."""
+    found, rng = puzzles.load(name, "test")[:count], np.random.default_rng(0)
+    shown = rng.random(found.puzzles.shape) < 0.3
+    boards = np.concatenate([found.puzzles, np.where(shown, found.solutions, found.puzzles)])
+    masks = board.candidates(boards, found.geometry).reshape(len(boards), -1).astype(bool)
+    return boards, masks, found.geometry
+
+
+@pytest.mark.parametrize("name", ["4x4", "6x6", "9x9", "x9x9", "jigsaw9x9", "latin9x9"])
+@pytest.mark.parametrize("intersections", [False, True])
+def test_dense_rounds_are_those_of_graphs(name, intersections):
+    boards, masks, geometry = boards_of(name)
+    config = FactorGraphConfig(channels=16, intersections=intersections)
+    body = config.build(geometry)
+    torch.nn.init.normal_(body.gamma, 0.5, 0.3)
+    masks[0, masks[0].nonzero()[0][::2]] = False  # narrower than the rules
+    given = torch.from_numpy(boards), torch.from_numpy(masks)
+    with torch.no_grad():
+        wanted = body(*given, geometry, rounds=5).variables[-1]
+        found = DenseFactorGraphBody(body, geometry, 5)(given[0].long(), given[1])
+    assert torch.allclose(found[given[1]], wanted, atol=1e-4)
+
+
+def test_walks_have_no_dense_form():
+    body = FactorGraphConfig(walks=4).build(Geometry.standard(4))
+    with pytest.raises(ValueError, match="walks=4"):
+        DenseFactorGraphBody(body, Geometry.standard(4), 2)
+
+
+@pytest.fixture
+def exporting():
+    for package in ("onnx", "onnxscript", "onnxruntime"):
+        pytest.importorskip(package, reason="the extra onnx is not installed")
+
+
+@pytest.mark.slow
+def test_a_file_plays_the_same_moves(exporting, tmp_path):
+    policy, found = load_policy("calphazero"), puzzles.load("4x4", "test")[:20]
+    export_onnx(policy, tmp_path / "net.onnx", found.geometry, 4)
+    check = check_onnx(policy, tmp_path / "net.onnx", found, 4)
+    assert (check.puzzles, check.positions, check.different) == (20, 40, 0)
+    assert check.largest_error < 1e-4
+    other = check_onnx(policy, tmp_path / "net.onnx", found, 3)  # the check can fail
+    assert other.largest_error > 0.01
+
+
+@pytest.mark.slow
+def test_a_file_needs_nothing_of_ours(exporting, tmp_path):
+    export_onnx(load_policy("calphazero"), tmp_path / "net.onnx", Geometry.standard(4), 2)
+    program = """
+import sys, numpy as np, onnxruntime
+session = onnxruntime.InferenceSession(sys.argv[1], providers=["CPUExecutionProvider"])
+boards, masks = np.zeros((3, 4, 4), np.int64), np.ones((3, 64), bool)
+masks[1:, 5] = False
+logits, = session.run(None, {"boards": boards, "action_mask": masks})
+print(logits.shape, logits.dtype, (logits[:, 5] < -1e8).tolist(), "sudoku_gym" in sys.modules)
+"""
+    command = [sys.executable, "-c", program, str(tmp_path / "net.onnx")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.stdout == "(3, 64) float32 [False, True, True] False\n", done.stderr
+
+
+def test_what_has_no_form_is_refused(tmp_path):
+    geometry, file = Geometry.standard(4), tmp_path / "net.onnx"
+    dense = NetworkPolicy(Network(MLPConfig(), {"policy": PolicyConfig()}, geometry))
+    dueling = {"q": QConfig(dueling=True)}
+    whole = NetworkPolicy(Network(FactorGraphConfig(), dueling, geometry), head="q")
+    with pytest.raises(ValueError, match="a NetworkPolicy has no form in ONNX"):
+        export_onnx(dense, file, geometry, 2)
+    with pytest.raises(ValueError, match="head 'q' is no plain readout"):
+        export_onnx(whole, file, geometry, 2)
+    with pytest.raises(ValueError, match="rounds=0"):
+        export_onnx(load_policy("calphazero"), file, geometry, 0)
+    assert not file.exists()
