@@ -40,11 +40,12 @@ class Record:
     def run(self) -> int:
         """Play, write, and say where it is."""
         blanks = parse_blanks(self.blanks)
+        assert blanks is None or isinstance(blanks, int | tuple)
         games = RecordedGames(
             self.policy,
             self.puzzles,
             self.split,
-            list(blanks) if isinstance(blanks, tuple) else blanks,
+            [*blanks] if isinstance(blanks, tuple) else blanks,
             self.reward,
             self.seed,
         )

@@ -154,7 +154,7 @@ def replay(games: RecordedGames, part: PlayedPart) -> Iterator[Trajectory]:
         observations[t + 1], masks[t + 1] = boards, infos["action_mask"]
         solved[t] = infos["is_success"]
     envs.close()
-    is_over = endings.any(0)
+    is_over: NDArray[np.bool_] = endings[0] | endings[1]
     for i, length in enumerate(part.lengths.tolist()):
         if is_over[: length - 1, i].any() or not is_over[length - 1, i]:
             raise ValueError(

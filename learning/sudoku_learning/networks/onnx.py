@@ -21,7 +21,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.storage.atomic import atomic_write
-from sudoku_learning.networks.factor_graph import FactorGraphBody
+from sudoku_learning.networks.factor_graph import FactorGraphBody, PlacementReadout
 from sudoku_learning.networks.factor_graph.dense import DenseFactorGraphBody
 from sudoku_learning.networks.heads import ILLEGAL_LOGIT, PlacementHead
 from sudoku_learning.networks.network import Network
@@ -54,11 +54,14 @@ class _Logits(nn.Module):
 
     def __init__(self, network: Network, head: str, geometry: Geometry, rounds: int) -> None:
         super().__init__()
-        self.body = DenseFactorGraphBody(network.body, geometry, rounds)
-        self.linear = network.heads[head].readout.linear
+        body, chosen = network.body, network.heads[head]
+        assert isinstance(body, FactorGraphBody) and isinstance(chosen, PlacementHead)
+        assert isinstance(chosen.readout, PlacementReadout)
+        self.body = DenseFactorGraphBody(body, geometry, rounds)
+        self.linear = chosen.readout.linear
 
     def forward(self, boards: Tensor, action_mask: Tensor) -> Tensor:
-        scores = self.linear(self.body(boards, action_mask)).squeeze(2)
+        scores: Tensor = self.linear(self.body(boards, action_mask)).squeeze(2)
         return torch.where(action_mask, scores, ILLEGAL_LOGIT)
 
 

@@ -35,6 +35,24 @@ class DenseFactorGraphBody(nn.Module):
         ValueError: if the body has walks.
     """
 
+    table: Tensor
+    """int64 `[P, K]`, the constraints of each placement"""
+    is_real: Tensor
+    """bool `[P, K]`, False in the padding of `table`"""
+    members: Tensor
+    """int64 `[C, N]`, the placements of each constraint"""
+    edges: Tensor
+    """int64 `[C, N]`, their edges: edge `p * K + k` leads from placement p to constraint k of it"""
+    intersections_of: Tensor
+    """int64 `[P, J]`, the intersections of each placement"""
+    side_edges: Tensor
+    """int64 `[P, J, 2]`, its edges to the two constraints of each of them"""
+    inside: Tensor
+    """int64 `[2 Q, ...]`, edges inside of each intersection in its first, then in its second
+    constraint"""
+    outside: Tensor
+    """int64 `[2 Q, ...]`, the other edges of these constraints"""
+
     def __init__(self, body: FactorGraphBody, geometry: Geometry, rounds: int) -> None:
         super().__init__()
         if body.config.walks:
