@@ -36,6 +36,7 @@ SECONDS = 2.0  # of processor time
 HANG = 30  # seconds
 MEGABYTES = 200
 _SHORTEST = 8  # characters of an error's words
+_MOST_BYTES = 4 * 2**30  # that all inputs together may ask for: what asks for more fails
 _CHUNK = 5_000
 
 
@@ -98,20 +99,29 @@ def try_inputs(numbers: Iterable[int], seed: int = 0, only: str = "") -> list[Fi
     """Feed inputs to their targets, in this process; return the findings."""
     found = []
     before = signal.signal(signal.SIGALRM, _on_alarm)
+    limits = resource.getrlimit(resource.RLIMIT_AS)
     with prepared(), tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        resource.setrlimit(resource.RLIMIT_AS, (_address_space() + _MOST_BYTES, limits[1]))
         for number in numbers:
             signal.alarm(HANG)
             problem = try_input(number, seed, Path(name), only)
             signal.alarm(0)
             if problem:
                 found.append(Finding(number, target_of(number, only), problem))
+    resource.setrlimit(resource.RLIMIT_AS, limits)
     signal.signal(signal.SIGALRM, before)
     return found
 
 
 def _on_alarm(*_: Any) -> None:
     raise _HangError
+
+
+def _address_space() -> int:
+    """Return the bytes of memory that this process has asked for."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
 
 
 def _peak() -> int:

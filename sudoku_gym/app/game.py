@@ -46,7 +46,7 @@ class Game:
         moment: the current board and the last move.
         seconds: duration of the last move.
         is_over: whether there is nothing left to play.
-        failure: the error that the policy raised; empty if there is none.
+        failure: why the game ended before its end; empty if it did not.
     """
 
     def __init__(
@@ -74,14 +74,19 @@ class Game:
         except StopIteration:
             self.is_over = True
         except Exception as error:  # a third-party policy failed; keep the page alive
-            self.failure = f"{type(error).__name__}: {error}"
+            self.failure = f"The policy failed. {type(error).__name__}: {error}"
             self.is_over = True
+
+    def stop(self, why: str) -> None:
+        """End the game before its end."""
+        self.failure = f"Stopped: {why}."
+        self.is_over = True
 
     @property
     def status(self) -> str:
         """The last move, or the outcome of the game."""
         if self.failure:
-            return f"The policy failed. {self.failure}"
+            return self.failure
         if self.is_over:
             return self._episode.result.capitalize() + "."
         if not self.moment.caption:

@@ -23,9 +23,12 @@ from gradio import queueing, route_utils, routes
 
 from sudoku_gym.app.choices import NO_PLAYER, SOURCES, TYPED_IN, OfferedPolicies, puzzle
 from sudoku_gym.app.game import Game, render_html
+from sudoku_gym.app.limits import LimitedBodies, VisitorBudgets, limit_waiting, visitor_of
 
 FIRST_PUZZLE = "Inkala 2012"
 _LONGEST_REQUEST = 1_000_000  # bytes
+_LONGEST_MOVE = 10.0  # s, where visitors have a budget
+_PLACES, _PLACES_A_VISITOR = 64, 6  # in the queue
 _KEPT = 3600.0  # seconds that a visitor's games are kept
 _FROM_HERE = (
     "default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval'; frame-ancestors 'self'; "
@@ -45,8 +48,13 @@ _STYLE = """
 """
 
 
-def serve(offers: OfferedPolicies, host: str, port: int) -> None:
+def serve(
+    offers: OfferedPolicies, host: str, port: int, visitor_seconds: float | None = None
+) -> None:
     """Show the page until the process is interrupted.
+
+    `visitor_seconds` are those of the processor that a visitor gets in ten minutes; None limits
+    nobody.
 
     Raises:
         OSError: if the address can't be had.
@@ -59,13 +67,16 @@ def serve(offers: OfferedPolicies, host: str, port: int) -> None:
             f"Sudoku Gym shows its policies at http://{shown}:{port} (Ctrl+C ends it)", flush=True
         )
         settings = uvicorn.Config(
-            application(offers), log_level="error", access_log=False, timeout_graceful_shutdown=1
+            application(offers, visitor_seconds),
+            log_level="error",
+            access_log=False,
+            timeout_graceful_shutdown=1,
         )
         uvicorn.Server(settings).run(sockets=[listener])
 
 
-def application(offers: OfferedPolicies) -> FastAPI:
-    """Return the page as an ASGI application."""
+def application(offers: OfferedPolicies, visitor_seconds: float | None = None) -> FastAPI:
+    """Return the page as an ASGI application; see `serve`."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     for module in (queueing, route_utils, routes):  # whose tracebacks of forged requests are long
         vars(module)["traceback"] = SimpleNamespace(print_exc=_refuse)
@@ -74,19 +85,17 @@ def application(offers: OfferedPolicies) -> FastAPI:
     async def allow_little(
         request: Request, answer: Callable[[Request], Awaitable[Response]]
     ) -> Response:
-        length = request.headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > _LONGEST_REQUEST:
-            return Response(status_code=413)
         response = await answer(request)
         response.headers["Content-Security-Policy"] = _FROM_HERE
         return response
 
+    app.add_middleware(LimitedBodies, longest=_LONGEST_REQUEST)
     theme = gr.themes.Default(
         primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["monospace"]
     )
     return gr.mount_gradio_app(
         app,
-        layout(offers),
+        layout(offers, VisitorBudgets(visitor_seconds)),
         path="/",
         theme=theme,
         css=_STYLE,
@@ -98,8 +107,8 @@ def application(offers: OfferedPolicies) -> FastAPI:
     )
 
 
-def layout(offers: OfferedPolicies) -> gr.Blocks:
-    """Lay out the page."""
+def layout(offers: OfferedPolicies, budgets: VisitorBudgets) -> gr.Blocks:
+    """Lay out the page; visitors are charged for starts and moves."""
     names = offers.names
     first, second = offers.shown_first
     with gr.Blocks(title="Sudoku Gym", analytics_enabled=False) as page:
@@ -129,21 +138,29 @@ def layout(offers: OfferedPolicies) -> gr.Blocks:
             boards = [gr.HTML(elem_id=side) for side in ("left", "right")]
         clock = gr.Timer(0.5, active=False)
 
-        def start(*chosen: Any) -> tuple[Any, ...]:
+        def start(request: gr.Request, *chosen: Any) -> tuple[Any, ...]:
             try:
-                playing = _start_games(offers, *chosen)
+                with budgets.charged(visitor_of(request)):
+                    playing = _start_games(offers, *chosen)
             except Exception as error:  # a visitor reads why; the page goes on
                 return None, "", "", _say(str(error)), gr.Timer(active=False)
             return playing, *_drawn(playing), _say(""), gr.Timer(active=False)
 
-        def move(playing: list[Game] | None) -> tuple[Any, ...]:
+        def move(playing: list[Game] | None, request: gr.Request) -> tuple[Any, ...]:
             for game in playing or ():
-                game.step()
+                try:
+                    with budgets.charged(visitor_of(request)):
+                        game.step()
+                except ValueError as error:  # what the next move needs is used up
+                    return playing, *[gr.skip()] * 2, _say(str(error)), gr.Timer(active=False)
+                if budgets.seconds is not None and game.seconds > _LONGEST_MOVE:
+                    game.stop(f"{game.seconds:.0f} s for a move are too long here")
             is_over = all(game.is_over for game in playing or ())
             drawn = _drawn(playing) if playing else ("", "")
-            return playing, *drawn, gr.Timer(active=False) if is_over else gr.skip()
+            ticking = gr.Timer(active=False) if is_over else gr.skip()
+            return playing, *drawn, _say(""), ticking
 
-        shown = [games, *boards]
+        shown = [games, *boards, trouble, clock]
         one_at_a_time: dict[str, Any] = {
             "concurrency_id": "play",
             "concurrency_limit": 1,
@@ -151,13 +168,18 @@ def layout(offers: OfferedPolicies) -> gr.Blocks:
         }
         chosen = [source, number, typed, left, left_options, right, right_options]
         for event in (start_button.click, page.load):
-            event(start, chosen, [*shown, trouble, clock], show_progress="minimal", **one_at_a_time)
-        step.click(move, games, [*shown, clock], show_progress="minimal", **one_at_a_time)
-        clock.tick(move, games, [*shown, clock], show_progress="hidden", **one_at_a_time)
+            event(start, chosen, shown, show_progress="minimal", **one_at_a_time)
+        moves = [
+            step.click(move, games, shown, show_progress="minimal", **one_at_a_time),
+            clock.tick(move, games, shown, show_progress="hidden", **one_at_a_time),
+        ]
         play.click(partial(_timer, active=True), pace, clock, api_visibility="private")
         pace.release(_timer, pace, clock, api_visibility="private")
-        pause.click(lambda: gr.Timer(active=False), None, clock, api_visibility="private")
-    page.queue(max_size=64)
+        pause.click(
+            lambda: gr.Timer(active=False), None, clock, cancels=moves, api_visibility="private"
+        )
+    page.queue(max_size=_PLACES)
+    limit_waiting(page._queue, _PLACES_A_VISITOR)
     return page
 
 

@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+from operator import index as whole_number
 from typing import Any, Literal
 
 import numpy as np
 from gymnasium import spaces
-from numpy.typing import NDArray
+from gymnasium.error import InvalidAction
+from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym.board import candidates
 from sudoku_gym.compiler.intrinsics import nonzero_bits, popcount, uncounted
@@ -45,6 +47,28 @@ def geometry_of_actions(action_space: spaces.Space[Any], geometry: Geometry | No
             f"{count} actions: need {wanted}, the placements of a board (no erase=True)"
         )
     return geometry_for(size, geometry)
+
+
+def as_action(action: object) -> int:
+    """Return an action as an int; InvalidAction unless it is a whole number of 64 bits."""
+    try:
+        number = whole_number(action)  # type: ignore[arg-type]
+    except TypeError:
+        number = 2**63
+    if not -(2**63) <= number < 2**63:
+        raise InvalidAction(f"action {action!r:.60} is no whole number of 64 bits")
+    return number
+
+
+def as_actions(actions: ArrayLike, count: int) -> NDArray[np.int64]:
+    """Return actions as a new array, int64 `[count]`; InvalidAction unless they are integers."""
+    array = np.asarray(actions)
+    if array.shape != (count,) or array.dtype.kind not in "iu":
+        raise InvalidAction(
+            f"actions must be integers of shape ({count},), not {array.dtype} of shape "
+            f"{array.shape}"
+        )
+    return np.array(array, np.int64)
 
 
 def sample_actions(

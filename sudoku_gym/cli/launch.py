@@ -10,6 +10,8 @@ from tyro.conf import Positional, UseAppendAction, arg
 
 from sudoku_gym import plugins
 
+_VISITOR_SECONDS = 120.0
+
 
 @dataclass(frozen=True)
 class Train:
@@ -70,14 +72,22 @@ class App:
     """Address to listen at; 0.0.0.0 shows the page to everyone who reaches this machine."""
     port: int = 7860
     """Port to listen at; 0 takes a free one."""
+    visitor_seconds: float | None = None
+    """Processor seconds that a visitor gets in ten minutes, 0 for any number; 120 if not given, and
+    any number where only this machine reaches the page."""
 
     def run(self) -> int:
         """Serve until interrupted."""
         if not 0 <= self.port < 2**16:
             raise ValueError(f"port={self.port}: use 0 to {2**16 - 1}")
+        if self.visitor_seconds is not None and not 0 <= self.visitor_seconds < float("inf"):
+            raise ValueError(f"visitor_seconds={self.visitor_seconds}: use a number from 0 up")
         with plugins.suggest_extra("sudoku-gym app"):
             from sudoku_gym.app.page import serve
         from sudoku_gym.app.choices import OfferedPolicies
 
-        serve(OfferedPolicies(self.policy, self.trust), self.host, self.port)
+        seconds = self.visitor_seconds
+        if seconds is None:
+            seconds = 0.0 if self.host in ("127.0.0.1", "::1", "localhost") else _VISITOR_SECONDS
+        serve(OfferedPolicies(self.policy, self.trust), self.host, self.port, seconds or None)
         return 0

@@ -90,6 +90,8 @@ def _read_puzzles(puzzle: Any, count: int, geometry: Geometry) -> NDArray[np.int
     if isinstance(puzzle, str):
         boards = board.parse(puzzle, geometry)[None]
     elif isinstance(puzzle, (list, tuple)) and puzzle and isinstance(puzzle[0], str):
+        if not all(isinstance(each, str) for each in puzzle):
+            raise TypeError("reset option 'puzzle': give texts alone, or boards alone")
         boards = board.parse_many(puzzle, geometry)
     else:
         array = np.asarray(puzzle)

@@ -7,11 +7,12 @@ from typing import Any, TypeAlias, Unpack
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.error import InvalidAction, ResetNeeded
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
+from sudoku_gym.board.actions import as_actions
 from sudoku_gym.envs import episodes, infos, rendering, resets, steps
 from sudoku_gym.envs.batch import BoardBatch, BoardControls, EnvState
 from sudoku_gym.envs.options import EnvKeywords, EnvOptions, custom_rewards
@@ -168,7 +169,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         """
         if self.closed:
             raise self._closed_error()
-        chosen = self._as_actions(actions)
+        chosen = as_actions(actions, self.num_envs)
         batch = self._batch
         may_renew = self.autoreset_mode is AutoresetMode.NEXT_STEP
         refused = steps.first_refused(batch.counts, chosen, may_renew, batch.num_actions)
@@ -249,12 +250,3 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
     def close_extras(self, **kwargs: Any) -> None:
         """Stop the threads; `close` calls it."""
         self._threads.close()
-
-    def _as_actions(self, actions: ArrayLike) -> NDArray[np.int64]:
-        array = np.asarray(actions)
-        if array.shape != (self.num_envs,) or array.dtype.kind not in "iu":
-            raise InvalidAction(
-                f"actions must be integers of shape ({self.num_envs},), not {array.dtype} of "
-                f"shape {array.shape}"
-            )
-        return np.ascontiguousarray(array, np.int64)

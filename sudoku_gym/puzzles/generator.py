@@ -8,6 +8,7 @@ second solution stays. Afterwards the puzzle is minimal, unless the node limit e
 
 from __future__ import annotations
 
+from operator import index as whole_number
 from typing import Literal
 
 import numpy as np
@@ -69,17 +70,18 @@ def generate(
 
     Raises:
         ValueError: if a number is out of range or the pattern has no such name.
-        TypeError: if `geometry` is none.
+        TypeError: if `geometry` is none, or a number is no whole one.
         RuntimeError: if no solved grid was found (a geometry that may have none).
     """
     if not isinstance(geometry, Geometry):
         raise TypeError(f"geometry={geometry!r:.60}: give a Geometry, e.g. Geometry.standard(9)")
     if node_limit is None:
         node_limit = 100_000 if geometry.size <= 9 else 200
-    if count < 0 or node_limit < 1 or not 0 <= givens <= geometry.num_cells:
+    count, givens, node_limit = map(whole_number, (count, givens, node_limit))
+    if count < 0 or not 1 <= node_limit < 2**63 or not 0 <= givens <= geometry.num_cells:
         raise ValueError(
             f"count={count}, givens={givens}, node_limit={node_limit}: count must not be negative, "
-            f"givens be 0 to {geometry.num_cells} and node_limit at least 1"
+            f"givens be 0 to {geometry.num_cells} and node_limit at least 1, of 64 bits"
         )
     groups = _cell_groups(geometry, pattern)
     shape = (count, geometry.num_cells)

@@ -156,7 +156,8 @@ def _weights(blanks: Blanks, max_blanks: int) -> dict[int, float]:
     low, high = (int(cast("int", end)) for end in ends)
     if low > high:
         raise ValueError(f"blanks={blanks!r}: the lower end of the pair comes first")
-    high = min(high, max(low, max_blanks + 1))  # one too many is enough to be refused
+    # One too many, or too few, is enough to be refused.
+    low, high = max(low, min(high, 0)), min(high, max(low, max_blanks + 1))
     return dict.fromkeys(range(low, high + 1), 1.0)
 
 

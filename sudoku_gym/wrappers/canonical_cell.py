@@ -16,6 +16,7 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from sudoku_gym.board.actions import as_action, as_actions
 from sudoku_gym.wrappers.base import SudokuVectorWrapper, encode_final_obs, get_action_mask
 
 
@@ -54,8 +55,9 @@ class CanonicalCell(gym.Wrapper[dict[str, Any], np.int64, Any, np.int64], Record
         Raises:
             InvalidAction: if there is no such digit.
         """
-        _check_digits(np.array([action]), self._size)
-        placement = np.int64(self._cell * self._size + action)
+        digit = as_action(action)
+        _check_digits(np.array([digit]), self._size)
+        placement = np.int64(self._cell * self._size + digit)
         observation, reward, terminated, truncated, info = self.env.step(placement)
         observation, info = self._shown(observation, info)
         return observation, reward, terminated, truncated, info
@@ -106,7 +108,7 @@ class VectorCanonicalCell(SudokuVectorWrapper):
         Raises:
             InvalidAction: if there is no such digit.
         """
-        digits = np.asarray(actions)
+        digits = as_actions(actions, self.num_envs)
         _check_digits(digits, self._size)
         placements = self._cells * self._size + digits
         observations, rewards, terminations, truncations, infos = self.env.step(placements)

@@ -17,6 +17,7 @@ from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
+from sudoku_gym.board.actions import as_action, as_actions
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.compiler.random_stream import new_stream
 from sudoku_gym.geometry import Geometry
@@ -65,7 +66,7 @@ class SymmetryAugmentation(
 
     def step(self, action: np.int64) -> tuple[NDArray[np.int8], float, bool, bool, dict[str, Any]]:
         """Map the action back and step; see `SudokuEnv.step`."""
-        turned_back = self._symmetries.turn_back(np.array([action]))[0]
+        turned_back = self._symmetries.turn_back(np.array([as_action(action)], np.int64))[0]
         board, reward, terminated, truncated, info = self.env.step(turned_back)
         if self._symmetries.every == "step":
             self._symmetries.renew(np.ones(1, np.bool_))
@@ -118,7 +119,7 @@ class VectorSymmetryAugmentation(SudokuVectorWrapper):
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Map the actions back and step; see `SudokuVectorEnv.step`."""
-        turned_back = self._symmetries.turn_back(np.asarray(actions))
+        turned_back = self._symmetries.turn_back(as_actions(actions, self.num_envs))
         boards, rewards, terminations, truncations, infos = self.env.step(turned_back)
         over = terminations | truncations
         is_next_step = self.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP

@@ -5,11 +5,13 @@ from functools import cache
 
 import numpy as np
 import pytest
+from gymnasium.error import InvalidAction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from sudoku_gym import board, puzzles
+from sudoku_curricula import make_schedule
+from sudoku_gym import board, puzzles, wrappers
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_gym.geometry import Geometry
@@ -208,3 +210,62 @@ def test_a_source_of_other_attributes_is_named(monkeypatch):
     monkeypatch.setattr(Raises, "geometry", "4x4")
     with pytest.raises(TypeError, match=r"source Raises\(\): geometry must be a Geometry"):
         SudokuEnv(Raises(None))
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(-(2**31) - 1, 2**63), (-(10**30), 3), (-5, -1)], ids=["wide", "deep", "none"]
+)
+def test_a_range_of_blanks_takes_no_memory(low, high):
+    with pytest.raises(ValueError, match=r"serves 1 to \d+ blanks"):
+        bank_source().sample(1, (low, high), np.random.default_rng(0))
+
+
+WRAPPERS = [wrappers.CanonicalCell, wrappers.SymmetryAugmentation, wrappers.MaskedObservation]
+WRAPPERS += [wrappers.VectorCanonicalCell, wrappers.VectorSymmetryAugmentation]
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+@pytest.mark.parametrize(
+    "action", [10**30, -(10**30), float("nan"), 1.5, "3", None, [1, 2], np.ones((2, 2)), 0.0]
+)
+def test_actions_that_are_none(wrapper, action):
+    is_vector = wrapper.__name__.startswith("Vector")
+    env = wrapper(SudokuVectorEnv(3, bank_source()) if is_vector else SudokuEnv(bank_source()))
+    env.reset(seed=0)
+    with pytest.raises(InvalidAction, match="action"):
+        env.step(action)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"givens": 2.5}, "float"),
+        ({"givens": 10**30}, "givens be 0 to 16"),
+        ({"node_limit": 2**63}, "node_limit at least 1, of 64 bits"),
+        ({"node_limit": np.zeros(3)}, "integer"),
+        ({"geometry": "4x4"}, "geometry='4x4': give a Geometry"),
+    ],
+)
+def test_arguments_of_the_generator(options, message):
+    arguments = {"count": 1, "geometry": FOUR, "rng": np.random.default_rng(0), **options}
+    with pytest.raises((ValueError, TypeError), match=message):
+        puzzles.generate(**arguments)
+
+
+def test_puzzles_of_two_kinds_at_reset():
+    with pytest.raises(TypeError, match="give texts alone, or boards alone"):
+        SudokuVectorEnv(2, bank_source()).reset(options={"puzzle": ["1" + "." * 15, (1, 2)]})
+
+
+@pytest.mark.parametrize("schedule", ["constant", "success-rate"])
+def test_a_state_of_a_schedule_that_lacks_something(schedule):
+    curriculum = make_schedule(schedule)
+    for key in curriculum.state_dict():
+        state = {name: value for name, value in curriculum.state_dict().items() if name != key}
+        with pytest.raises(ValueError, match=f"lacks '{key}'"):
+            curriculum.load_state_dict(state)
+
+
+def test_a_geometry_of_another_type():
+    with pytest.raises(TypeError, match="geometry='4x4': give a Geometry"):
+        board.candidates(PART.puzzles, "4x4")

@@ -1,0 +1,121 @@
+"""What a visitor of the page may cost: bytes of a request, places in the queue, processor time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, TypeAlias
+
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+Application: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
+
+_MOST_VISITORS = 10_000  # that are remembered
+
+
+class LimitedBodies:
+    """An ASGI application whose requests have bodies of at most `longest` bytes.
+
+    They are counted while they are read, since a body in chunks does not say its length. One that
+    says it, and is longer, is answered with 413; any other that is too long is cut off.
+    """
+
+    def __init__(self, app: Application, longest: int) -> None:
+        self._app, self._longest = app, longest
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        length = dict(scope["headers"]).get(b"content-length", b"0")
+        if not length.isdigit() or int(length[:20]) > self._longest:
+            await send({"type": "http.response.start", "status": 413, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        left = self._longest
+
+        async def receive_some() -> Message:
+            nonlocal left
+            message = await receive()
+            left -= len(message.get("body", b""))
+            return message if left >= 0 else {"type": "http.disconnect"}
+
+        await self._app(scope, receive_some, send)
+
+
+class VisitorBudgets:
+    """Processor time of visitors: `seconds` at once, which come back in the course of `window` s.
+
+    Attributes:
+        seconds: None limits nobody.
+    """
+
+    def __init__(self, seconds: float | None, window: float = 600.0) -> None:
+        self.seconds = seconds
+        self._window = window
+        self._used: dict[str, tuple[float, float]] = {}  # by visitor: seconds used, and when
+        self._lock = Lock()
+
+    def check(self, visitor: str) -> None:
+        """Raise a ValueError if a visitor has no processor time left."""
+        if self.seconds is None:
+            return
+        over = self._used_by(visitor) - self.seconds
+        if over >= 0:
+            wait = max(1, round(over * self._window / self.seconds))
+            raise ValueError(
+                f"your games have used {self.seconds:g} s of processor time in the last minutes, "
+                f"which is all that a visitor gets: go on in {wait} s"
+            )
+
+    @contextmanager
+    def charged(self, visitor: str) -> Iterator[None]:
+        """Charge a visitor for the processor time of the block, once it has begun."""
+        self.check(visitor)
+        start = time.process_time()
+        try:
+            yield
+        finally:
+            used = time.process_time() - start
+            with self._lock:
+                self._used[visitor] = self._used_by(visitor) + used, time.monotonic()
+                if len(self._used) > _MOST_VISITORS:
+                    del self._used[next(iter(self._used))]
+
+    def _used_by(self, visitor: str) -> float:
+        """Return the processor seconds of a visitor that have not come back yet."""
+        used, when = self._used.get(visitor, (0.0, 0.0))
+        back = (time.monotonic() - when) * (self.seconds or 0.0) / self._window
+        return max(used - back, 0.0)
+
+
+def limit_waiting(queue: Any, most: int) -> None:
+    """Let each visitor have at most so many requests in a queue of gradio at a time.
+
+    Others are refused in words that say how many are waiting in all.
+    """
+    push = queue.push
+
+    async def push_some(body: Any, request: Any, username: str | None) -> tuple[bool, Any, str]:
+        queues = queue.event_queue_per_concurrency_id.values()
+        waiting = [event for each in queues for event in each.queue]
+        same = sum(visitor_of(event.request) == visitor_of(request) for event in waiting)
+        if same >= most:
+            problem = f"{same} of your requests are waiting already, of {len(waiting)} in all"
+            return False, f"{problem}: wait for them", "queue_full"
+        if queue.max_size is not None and len(queue) >= queue.max_size:
+            return False, f"{len(queue)} requests are waiting: come back in a minute", "queue_full"
+        answer: tuple[bool, Any, str] = await push(body, request, username)
+        return answer
+
+    queue.push = push_some
+
+
+def visitor_of(request: Any) -> str:
+    """Return the address that a request came from; empty if it is not known."""
+    client = getattr(request, "client", None)
+    return str(getattr(client, "host", "") or "")
