@@ -1,11 +1,16 @@
 """The page of `sudoku-gym app` in a real browser, and forged requests to its server."""
 
+import http.client
 import json
+import socket
 import subprocess
 import sys
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from importlib.util import find_spec
+from pathlib import Path
+from threading import Thread
 from time import sleep
 
 import numpy as np
@@ -17,12 +22,23 @@ from sudoku_gym.puzzles.named import BOARDS
 
 if find_spec("gradio") is None:
     pytest.skip("gradio is not installed", allow_module_level=True)
+import uvicorn
+
+from sudoku_gym.app.choices import OfferedPolicies
+from sudoku_gym.app.page import application
+
 By = pytest.importorskip("selenium.webdriver.common.by", reason="selenium is not installed").By
 from selenium.common.exceptions import StaleElementReferenceException  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
 pytestmark = pytest.mark.xdist_group("browser")
+
+
+class Address(str):
+    """The address of a server, and the number of its process."""
+
+    pid: int
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +48,9 @@ def server():
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
         line = process.stdout.readline()
-        yield line.split()[-4]
+        address = Address(line.split()[-4])
+        address.pid = process.pid
+        yield address
         process.terminate()
         complaints = process.communicate(timeout=60)[1]
     assert "http://127.0.0.1:" in line and "Traceback" not in complaints, complaints
@@ -170,3 +188,48 @@ def test_a_forged_request_leaves_no_traceback(server, data):
         except urllib.error.HTTPError as error:
             assert error.code < 600
             error.close()
+
+
+def test_a_body_in_chunks_takes_no_memory(server):
+    before = most_memory(server.pid)
+    connection = http.client.HTTPConnection(server.removeprefix("http://"), timeout=60)
+    connection.putrequest("POST", "/gradio_api/queue/join")
+    connection.putheader("Transfer-Encoding", "chunked")
+    connection.putheader("Content-Type", "application/json")
+    connection.endheaders()
+    chunk = b" " * 2**20
+    with suppress(OSError):
+        for _ in range(100):
+            connection.send(b"%x\r\n%s\r\n" % (len(chunk), chunk))
+        connection.send(b"0\r\n\r\n")
+    with suppress(OSError, http.client.HTTPException):
+        assert connection.getresponse().status >= 400
+    connection.close()
+    with urllib.request.urlopen(server, timeout=60) as answer:
+        assert answer.status == 200
+    assert most_memory(server.pid) - before < 50
+
+
+def most_memory(pid):
+    """Return the most memory that a process has had, in MB."""
+    status = Path(f"/proc/{pid}/status")
+    if not status.exists():
+        pytest.skip("no /proc on this machine")
+    lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+    return int(lines["VmHWM"].split()[0]) / 1024
+
+
+def test_a_visitor_without_time_reads_when_to_go_on(browser):
+    offers = OfferedPolicies()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        settings = uvicorn.Config(application(offers, 1e-6), log_level="error")
+        runner = uvicorn.Server(settings)
+        thread = Thread(target=runner.run, kwargs={"sockets": [listener]})
+        thread.start()
+        browser.get(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        page = Page(browser)
+        page.wait_for(lambda: page.words)
+        page.press("step")
+        page.wait_for(lambda: "s of processor time in the last minutes" in page.trouble)
+        runner.should_exit = True
+        thread.join(30)
