@@ -169,7 +169,7 @@ def layout(offers: OfferedPolicies, budgets: VisitorBudgets) -> gr.Blocks:
         chosen = [source, number, typed, left, left_options, right, right_options]
         for event in (start_button.click, page.load):
             event(start, chosen, shown, show_progress="minimal", **one_at_a_time)
-        moves = [
+        moves: list[dict[str, Any]] = [
             step.click(move, games, shown, show_progress="minimal", **one_at_a_time),
             clock.tick(move, games, shown, show_progress="hidden", **one_at_a_time),
         ]

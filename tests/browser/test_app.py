@@ -2,15 +2,13 @@
 
 import http.client
 import json
-import socket
 import subprocess
 import sys
 import urllib.error
 import urllib.request
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Thread
 from time import sleep
 
 import numpy as np
@@ -22,10 +20,7 @@ from sudoku_gym.puzzles.named import BOARDS
 
 if find_spec("gradio") is None:
     pytest.skip("gradio is not installed", allow_module_level=True)
-import uvicorn
 
-from sudoku_gym.app.choices import OfferedPolicies
-from sudoku_gym.app.page import application
 
 By = pytest.importorskip("selenium.webdriver.common.by", reason="selenium is not installed").By
 from selenium.common.exceptions import StaleElementReferenceException  # noqa: E402
@@ -41,10 +36,10 @@ class Address(str):
     pid: int
 
 
-@pytest.fixture(scope="module")
-def server():
+@contextmanager
+def started(*options):
     """Start the command; in the end, see that it never told a visitor's fault as one of its own."""
-    command = [sys.executable, "-m", "sudoku_gym", "app", "--port", "0"]
+    command = [sys.executable, "-m", "sudoku_gym", "app", "--port", "0", *options]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
         line = process.stdout.readline()
@@ -54,6 +49,13 @@ def server():
         process.terminate()
         complaints = process.communicate(timeout=60)[1]
     assert "http://127.0.0.1:" in line and "Traceback" not in complaints, complaints
+
+
+@pytest.fixture(scope="module")
+def server():
+    """Start the command once."""
+    with started() as address:
+        yield address
 
 
 class Page:
@@ -220,16 +222,9 @@ def most_memory(pid):
 
 
 def test_a_visitor_without_time_reads_when_to_go_on(browser):
-    offers = OfferedPolicies()
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        settings = uvicorn.Config(application(offers, 1e-6), log_level="error")
-        runner = uvicorn.Server(settings)
-        thread = Thread(target=runner.run, kwargs={"sockets": [listener]})
-        thread.start()
-        browser.get(f"http://127.0.0.1:{listener.getsockname()[1]}")
+    with started("--visitor-seconds", "0.000001") as address:
+        browser.get(address)
         page = Page(browser)
         page.wait_for(lambda: page.words)
         page.press("step")
         page.wait_for(lambda: "s of processor time in the last minutes" in page.trouble)
-        runner.should_exit = True
-        thread.join(30)
