@@ -30,6 +30,7 @@ RULES = {
             "text/reasoning_gym": {"reasoning_gym"},
             "storage/lock": {"filelock"},
             "trajectories/recording": {"minari"},
+            "policies/hub": {"huggingface_hub"},
         },
     ),
     "curricula/sudoku_curricula": (

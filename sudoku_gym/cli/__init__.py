@@ -24,6 +24,7 @@ from sudoku_gym.cli.info import Info
 from sudoku_gym.cli.launch import App, Plot, Train
 from sudoku_gym.cli.leaderboard import Leaderboard
 from sudoku_gym.cli.play import Play
+from sudoku_gym.cli.push import Push
 from sudoku_gym.cli.record import Record
 from sudoku_gym.cli.solve import Solve
 from sudoku_gym.cli.terminal import replace_unprintable, strip_control
@@ -48,6 +49,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "text": Text,
     "record": Record,
     "export": Export,
+    "push": Push,
     "app": App,
     "info": Info,
 }

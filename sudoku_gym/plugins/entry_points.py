@@ -46,6 +46,7 @@ EXTRA_OF_MODULE = {
     "datasets": "trl",
     "minari": "minari",
     "h5py": "minari",
+    "huggingface_hub": "hub",
     "onnx": "onnx",
     "onnxscript": "onnx",
     "onnxruntime": "onnx",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sudoku_gym import plugins
+from sudoku_gym.policies.hub import HUB_PREFIX, fetch_checkpoint
 from sudoku_gym.policies.protocols import (
     CompleteSolver,
     Policy,
@@ -32,9 +33,10 @@ def load_policy(
     Args:
         name_or_path: an entry point of the group `sudoku_gym.policies`, e.g. `"hidden-singles"`;
             `"module:attribute"`, a class or a function that makes a policy, or a policy itself;
-            or a folder whose `config.json` names its agent, an entry point, as `"agent"`. Each
-            may be followed by options, as in `"calphazero?simulations=64"`: `key=value` with `&`
-            between them, where a value is a number, `true`, `false`, `null` or a word.
+            a folder whose `config.json` names its agent, an entry point, as `"agent"`; or
+            `"hf:owner/name@revision"`, such a folder on the Hugging Face Hub. Each may be
+            followed by options, as in `"calphazero?simulations=64"`: `key=value` with `&` between
+            them, where a value is a number, `true`, `false`, `null` or a word.
         trust: let a folder name any `"module:attribute"` as its agent, and the module that
             registers its environment. What a checkpoint names is imported and run, so say this
             only of a folder whose author you trust.
@@ -50,6 +52,8 @@ def load_policy(
         ModuleNotFoundError: if it needs an extra; the message says how to install it.
     """
     name, found, options = find_policy(os.fspath(name_or_path))
+    if trust and name.startswith(HUB_PREFIX):
+        raise ValueError(f"{name}: what comes from the Hub is data; leave trust (--trust) out")
     with plugins.suggest_extra(name):
         if isinstance(found, Path):
             made = _load_checkpoint(found, trust, options, kwargs)
@@ -90,6 +94,9 @@ def find_policy(text: str) -> tuple[str, Any, dict[str, Any]]:
     """
     # A folder may have a question mark in its own name.
     name, options = (text, {}) if os.path.isdir(text) else plugins.split_options(text)
+    if name.startswith(HUB_PREFIX):
+        with plugins.suggest_extra(name):
+            return name, fetch_checkpoint(name), options
     if name not in plugins.available(plugins.POLICIES) and os.path.isdir(name):
         return name, Path(name), options
     return name, _find(name), options
@@ -103,7 +110,7 @@ def _find(name: str) -> Any:
         return plugins.load_attribute(name)
     raise ValueError(
         f"no policy {name!r:.200}: use {plugins.join_names(entries)}, module:attribute, "
-        "or the folder of a checkpoint"
+        "the folder of a checkpoint, or hf:owner/name"
     )
 
 

@@ -1,0 +1,118 @@
+"""Checkpoints on the Hugging Face Hub: data alone is fetched and sent, with checksums.
+
+Source: https://huggingface.co/docs/huggingface_hub, `snapshot_download` and `HfApi`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sudoku_gym.storage.reading import describe_error
+
+HUB_PREFIX = "hf:"
+"""How the names of policies on the Hub begin: `hf:owner/name@revision`."""
+
+_NAME = re.compile(r"(?P<repository>[-\w.]+/[-\w.]+)(?:@(?P<revision>[-\w./]+))?")
+_PLAYED = ("config.json", "weights.safetensors")
+_SUMS, _CARD = "SHA256SUMS", "README.md"
+
+
+def fetch_checkpoint(name: str) -> Path:
+    """Fetch the checkpoint called `hf:owner/name@revision` and return the folder it lies in.
+
+    The revision is a branch, a tag or a commit, by default `main`; only a commit stays what it is.
+    What was fetched before is found without a connection.
+
+    Raises:
+        ValueError: if the name has another form, the Hub refuses or can't be reached, or the
+            checkpoint has no checksums or other ones.
+        ModuleNotFoundError: if huggingface_hub is not installed.
+    """
+    found = _NAME.fullmatch(name.removeprefix(HUB_PREFIX))
+    if found is None:
+        raise ValueError(f"{name!r:.200} names no checkpoint: write hf:owner/name@revision")
+    from huggingface_hub import snapshot_download
+
+    with _in_one_line(name):
+        fetched = snapshot_download(
+            found["repository"], revision=found["revision"], allow_patterns=[*_PLAYED, _SUMS]
+        )
+    folder = Path(str(fetched))
+    _check_sums(folder, name)
+    return folder
+
+
+def send_checkpoint(folder: Path, repository: str, card: str, *, private: bool = False) -> str:
+    """Send what playing a checkpoint needs to a repository on the Hub, made if there is none.
+
+    Args:
+        folder: of the checkpoint; its own model card is sent if it has one.
+        repository: `owner/name`.
+        card: the text of the model card otherwise.
+        private: who can see a repository that is made.
+
+    Returns:
+        The name under which `load_policy` finds it, with the commit.
+
+    Raises:
+        ValueError: if the name has another form, or the Hub refuses or can't be reached.
+        OSError: if a file can't be read.
+        ModuleNotFoundError: if huggingface_hub is not installed.
+    """
+    if not _NAME.fullmatch(repository) or "@" in repository:
+        raise ValueError(f"{repository!r:.200} names no repository: write owner/name")
+    from huggingface_hub import HfApi
+
+    with tempfile.TemporaryDirectory(prefix="sudoku-gym-push-") as scratch:
+        staged = Path(scratch)
+        for file in _PLAYED:
+            shutil.copyfile(folder / file, staged / file)
+        if (folder / _CARD).is_file():
+            shutil.copyfile(folder / _CARD, staged / _CARD)
+        else:
+            (staged / _CARD).write_text(card, encoding="utf-8", newline="\n")
+        sums = "".join(f"{_sum_of(staged / file)}  {file}\n" for file in _PLAYED)
+        (staged / _SUMS).write_bytes(sums.encode())
+        with _in_one_line(repository):
+            hub = HfApi(library_name="sudoku-gym")
+            hub.create_repo(repository, private=private, exist_ok=True)
+            sent = hub.upload_folder(
+                repo_id=repository, folder_path=staged, commit_message="A checkpoint of sudoku-gym"
+            )
+    return f"{HUB_PREFIX}{repository}@{sent.oid}"
+
+
+def _check_sums(folder: Path, name: str) -> None:
+    """See that the files are those that were sent."""
+    try:
+        lines = (folder / _SUMS).read_bytes()[:10_000].decode("ascii", "replace").splitlines()
+        sums = {file: digest for digest, _, file in (line.partition("  ") for line in lines)}
+        wrong = [file for file in _PLAYED if sums.get(file) != _sum_of(folder / file)]
+    except FileNotFoundError as error:
+        raise ValueError(
+            f"{name} has no {Path(error.filename).name}: it is no checkpoint"
+        ) from None
+    if wrong:
+        raise ValueError(f"{name}: {wrong[0]} is not what its checksum says")
+
+
+def _sum_of(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@contextmanager
+def _in_one_line(name: str) -> Iterator[None]:
+    """Turn any error of the client, which raises those of many packages, into one line."""
+    try:
+        yield
+    except Exception as error:
+        raise ValueError(
+            f"{name}: the Hub can't serve it ({describe_error(error, 200)})"
+        ) from error
