@@ -38,9 +38,9 @@ class Push:
 
 def _model_card(repository: str, agent: str, facts: object) -> str:
     """Return the text of the page that the Hub shows."""
-    told = f"\n\n`{facts}`" if facts is not None else ""
+    described = f"\n\n`{facts}`" if facts is not None else ""
     return (
         "---\nlibrary_name: sudoku-gym\ntags: [sudoku, reinforcement-learning]\n---\n"
         f"# {repository}\n\nA checkpoint of the agent `{agent}` of Sudoku Gym, which plays it by "
-        f"the name `hf:{repository}`:\n\n```sh\nsudoku-gym evaluate hf:{repository}\n```{told}\n"
+        f"the name `hf:{repository}`:\n\n```sh\nsudoku-gym evaluate hf:{repository}\n```{described}\n"
     )
