@@ -16,10 +16,17 @@ import ray
 import torch
 from gymnasium.envs.registration import EnvSpec
 from ray.actor import ActorHandle
-from ray.exceptions import ObjectLostError, OutOfMemoryError, RayActorError
+from ray.exceptions import (
+    ObjectLostError,
+    OutOfMemoryError,
+    RayActorError,
+    RayError,
+    RayTaskError,
+)
 from torch import Tensor
 
 from sudoku_gym.plugins import sudoku_specs
+from sudoku_gym.storage.reading import describe_error
 from sudoku_learning.training.config import RayConfig
 from sudoku_learning.training.sampling import SamplingTask, Worker
 
@@ -157,6 +164,15 @@ class RaySampler(Generic[_Sample]):
         kept = ray.put(dict(weights))
         try:
             return pool.map(lambda actor, task: actor.sample.remote(kept, task), tasks)
+        except RayTaskError:  # an error of the learner's own
+            self.close()
+            raise
+        except RayError as error:
+            self.close()
+            raise RuntimeError(
+                f"Ray has failed ({describe_error(error)}): start the cluster again, and go on "
+                "from the latest checkpoint with --resume"
+            ) from error
         except BaseException:
             self.close()
             raise

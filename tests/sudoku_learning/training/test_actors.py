@@ -106,6 +106,28 @@ def test_actors_know_the_environments_of_the_learner(ray_cluster):
         gym.registry.pop("OnlyHere4x4-v0")
 
 
+def test_a_cluster_that_fails_says_how_to_go_on(monkeypatch):
+    from ray.exceptions import RaySystemError
+
+    from sudoku_learning.training import actors
+
+    class Pool:
+        closed = False
+
+        def map(self, submit, tasks):
+            raise RaySystemError("the node is gone")
+
+        def close(self):
+            self.closed = True
+
+    sampler = actors.RaySampler(object, RayConfig(actors=1))
+    sampler.pool = pool = Pool()
+    monkeypatch.setattr(actors.ray, "put", lambda value: value)
+    with pytest.raises(RuntimeError, match=r"Ray has failed .*node is gone.*with --resume"):
+        sampler.sample({}, [])
+    assert pool.closed and sampler.pool is None
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
