@@ -42,5 +42,6 @@ def _model_card(repository: str, agent: str, facts: object) -> str:
     return (
         "---\nlibrary_name: sudoku-gym\ntags: [sudoku, reinforcement-learning]\n---\n"
         f"# {repository}\n\nA checkpoint of the agent `{agent}` of Sudoku Gym, which plays it by "
-        f"the name `hf:{repository}`:\n\n```sh\nsudoku-gym evaluate hf:{repository}\n```{described}\n"
+        f"the name `hf:{repository}`:\n\n"
+        f"```sh\nsudoku-gym evaluate hf:{repository}\n```{described}\n"
     )
