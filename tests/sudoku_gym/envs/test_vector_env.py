@@ -403,3 +403,10 @@ def test_environments_pickle():
     for _ in range(20):
         actions = sample_actions(envs.action_masks(), rng)
         assert_same(envs.step(actions), copy.step(actions))
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_the_autoreset_mode_is_an_attribute_as_of_gymnasiums_own(mode):
+    """TorchRL's `GymWrapper` reads it."""
+    envs = gym.make_vec("Sudoku4x4-v0", num_envs=2, autoreset_mode=mode)
+    assert envs.unwrapped.autoreset_mode is envs.metadata["autoreset_mode"] is mode
