@@ -111,13 +111,14 @@ class Schedule(ABC):
         Raises:
             ValueError: if the state is another schedule's, or its level is none of this one's.
         """
-        if missing := sorted(self.state_dict().keys() - state.keys()):
-            raise ValueError(f"the saved curriculum lacks {missing[0]!r}: it is no sound one")
-        if state["schedule"] != type(self).__name__:
+        kind = state.get("schedule", type(self).__name__)
+        if kind != type(self).__name__:
             raise ValueError(
-                f"the saved curriculum is a {state['schedule']}, this one a {type(self).__name__}; "
+                f"the saved curriculum is a {kind}, this one a {type(self).__name__}; "
                 "resume with the configuration it was saved with"
             )
+        if missing := sorted(self.state_dict().keys() - state.keys()):
+            raise ValueError(f"the saved curriculum lacks {missing[0]!r}: it is no sound one")
         if state["level"] not in self.levels:
             raise ValueError(
                 f"the saved level of {state['level']} blanks is none of "

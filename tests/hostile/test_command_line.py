@@ -206,7 +206,7 @@ COMMANDS = [
     ("train alphago", "no trainer 'alphago'"),
     ("train calphazero --env CartPole-v1 --run r", "env='CartPole-v1' is no Sudoku environment"),
     ("train calphazero --env Nothing-v0 --run r", "env='Nothing-v0'"),
-    ("train calphazero --env os:system --run r", "env='os:system'"),
+    ("train calphazero --env os:system --run r", "'os:system': os is in Python's"),
     ("train calphazero --env a/b/c-v --run r", "env='a/b/c-v'"),
     ("train calphazero --run good.txt", "good.txt"),
     ("train calphazero --resume --run folder", "folder holds no run"),

@@ -118,7 +118,7 @@ PLAYING = [
     ("config.json", in_json("temperature", to=NAN), "nan is no float"),
     ("config.json", in_json("type", to="t" * 99999), "is unknown"),
     ("config.json", in_json("version", to=10**9), "unknown key 'version'"),
-    ("config.json", in_json("env", to="os:Sudoku4x4-v0"), "env='os:Sudoku4x4-v0'"),
+    ("config.json", in_json("env", to="os:Mine4x4-v0"), "env='os:Mine4x4-v0'"),
     ("weights.safetensors", header_of([10**12]), "the file is damaged"),
     ("weights.safetensors", header_of([2**62, 2**62]), "the file is damaged"),
     ("weights.safetensors", lambda path: path.write_bytes(b"\xff" * 99), "the file is damaged"),
