@@ -63,6 +63,10 @@ class Config:
     """let the retry search solve them too"""
     evaluations: int = 10_000
     """that it may spend on a puzzle"""
+    propagate: bool = False
+    """let the retry search fill in singles before each evaluation"""
+    unique: bool = False
+    """let the retry search prove that each puzzle has one solution, too"""
     rounds: int | None = None
     """of the network in each evaluation; None takes those of the checkpoint"""
     threshold: float | None = None
@@ -119,7 +123,9 @@ def play(name: str, chosen: PuzzleSet, config: Config) -> Iterator[Row]:
         body = network.body.config
         make = partial(Network, body, POLICY_AND_VALUE, chosen.geometry)
         random = AlphaZeroPolicy(seeded(seed, make), threshold=greedy.threshold)
-        yield figures(name, f"untrained, seed {seed}", chosen, random, config)
+        if config.greedy:
+            yield figures(name, f"untrained, seed {seed}", chosen, random, config)
+        yield from searches(name, chosen, random.network, config, f"untrained, seed {seed}, ")
     if config.greedy:
         start = time.process_time()
         result = evaluate(greedy, chosen, seed=config.seed)
@@ -132,12 +138,26 @@ def play(name: str, chosen: PuzzleSet, config: Config) -> Iterator[Row]:
             for blanks in np.unique(chosen.blanks):
                 among = chosen.blanks == blanks
                 yield row_of(name, f"greedy, {blanks} blanks", result.solved[among])
-    if config.retry:
-        solver = RetrySolver(network, RetryConfig(config.evaluations))
-        start = time.process_time()
-        found = solver.search(chosen.puzzles, chosen.geometry)
-        seconds = time.process_time() - start
-        yield row_of(name, "retry search", found.found > 0, seconds) | asked(found)
+    yield from searches(name, chosen, network, config)
+
+
+def searches(
+    name: str, chosen: PuzzleSet, network: Network, config: Config, prefix: str = ""
+) -> Iterator[Row]:
+    """Let the retry search solve the puzzles, and prove that they have one solution."""
+    wanted = (("retry search", 1), ("retry search proves one solution", 2))
+    for (what, limit), is_wanted in zip(wanted, (config.retry, config.unique), strict=True):
+        if is_wanted:
+            start = time.process_time()
+            found = retry_solver(network, config).search(chosen.puzzles, chosen.geometry, limit)
+            seconds = time.process_time() - start
+            player = prefix + what + (", singles" if config.propagate else "")
+            right = found.decided & (found.found == 1)
+            yield row_of(name, player, right, seconds) | asked(found)
+
+
+def retry_solver(network: Network, config: Config) -> RetrySolver:
+    return RetrySolver(network, RetryConfig(config.evaluations, propagate=config.propagate))
 
 
 def row_of(name: str, player: str, solved: Any, seconds: float | None = None) -> Row:
@@ -160,7 +180,7 @@ def proofs(config: Config) -> Iterator[Row]:
         return
     test = puzzles.load("9x9", "test")[: config.proofs]
     rng = np.random.default_rng(config.seed)
-    solver = RetrySolver(loading.load(config.checkpoint).network, RetryConfig(config.evaluations))
+    solver = retry_solver(loading.load(config.checkpoint).network, config)
     wrong, fewer = test.puzzles.copy(), test.puzzles.copy()
     for one, solution in zip(wrong, test.solutions, strict=True):
         legal = board.candidates(one[None])[0] & (np.arange(1, 10) != solution[..., None])

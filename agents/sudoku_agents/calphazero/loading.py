@@ -33,6 +33,7 @@ def load(
     most_visited: bool = False,
     search: Literal["retry"] | None = None,
     evaluations: int = RetryConfig.evaluations,
+    propagate: bool = RetryConfig.propagate,
     rounds: int | None = None,
     threshold: float | None = None,
     restarts: int = 0,
@@ -51,6 +52,9 @@ def load(
             does, also where the search has met a solved board.
         search: `"retry"` makes a solver: the retry search goes on until the puzzle is solved.
         evaluations: limit of the retry search for a puzzle, in network evaluations.
+        propagate: whether the retry search fills in naked and hidden singles before each
+            evaluation. Proofs take a tenth of the evaluations or fewer with it; without it the
+            network and the rules do all the work.
         rounds: most rounds of a recurrent body per evaluation; None takes those of the
             checkpoint, with a tree search at most 256 of them: it meets many lost boards, at which
             logits never converge. (For the retry search see `RetryConfig.full_evaluations` too.)
@@ -74,6 +78,8 @@ def load(
     if threshold is not None and (search or simulations):
         problem = "a search does not play placements by their logit alone"
         raise ValueError(f"threshold={threshold}: {problem}")
+    if propagate and not search:
+        raise ValueError("propagate=true is for the retry search: give search=retry too")
     given = Restarts.of_options(restarts, noise)
     if restarts and (search or simulations):
         raise ValueError(f"restarts={restarts}: a search goes on where boards have not converged")
@@ -81,7 +87,7 @@ def load(
     if rounds is None and simulations and network.can_converge:
         network.body.rounds = min(network.eval().body.rounds, SEARCH_ROUNDS)
     if search == "retry":
-        return RetrySolver(network, RetryConfig(evaluations))
+        return RetrySolver(network, RetryConfig(evaluations, propagate=propagate))
     if not simulations:
         if threshold is None and isinstance(config, ExpertIterationConfig):
             threshold = config.threshold
@@ -99,6 +105,7 @@ def load_general(
     folder: str | os.PathLike[str] = PRETRAINED_GENERAL,
     search: Literal["retry"] | None = None,
     evaluations: int = RetryConfig.evaluations,
+    propagate: bool = RetryConfig.propagate,
     rounds: int | None = None,
     threshold: float | None = None,
     restarts: int = 0,
@@ -112,6 +119,7 @@ def load_general(
         folder,
         search=search,
         evaluations=evaluations,
+        propagate=propagate,
         rounds=rounds,
         threshold=threshold,
         restarts=restarts,

@@ -1,4 +1,4 @@
-"""Placements and the masks that they leave, by the rules alone: nothing else is deduced."""
+"""Placements and the masks that they leave, and the placements that the rules force."""
 
 from __future__ import annotations
 
@@ -57,3 +57,25 @@ def board_status(board, mask, table, members):
             if not has_placement:
                 return DEAD
     return OPEN
+
+
+@njit(cache=True, nogil=True)
+def propagate(board, mask, table, members):
+    """Make the only placement of each open constraint that has just one, as long as there is any.
+
+    These are the naked and hidden singles of the board. It changes in place, and its mask; see
+    `assume`. Returns the status of the board after them, as `board_status` does.
+    """
+    status = board_status(board, mask, table, members)
+    num_blanks = len(board) + 1
+    while status == OPEN and (board == 0).sum() < num_blanks:
+        num_blanks = (board == 0).sum()
+        for constraint in range(len(members)):
+            single, count = 0, 0
+            for placement in members[constraint]:
+                if mask[placement]:
+                    single, count = placement, count + 1
+            if count == 1:
+                assume(board, mask, np.array([single]), table, members)
+        status = board_status(board, mask, table, members)
+    return status

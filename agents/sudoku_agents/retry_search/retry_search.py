@@ -16,7 +16,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_agents.retry_search.assumptions import FULL, OPEN, assume, board_status
+from sudoku_agents.retry_search.assumptions import (
+    FULL,
+    OPEN,
+    assume,
+    board_status,
+    propagate,
+)
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.exact_cover import constraint_members, constraint_table
@@ -42,6 +48,8 @@ class RetryConfig:
     """placements with a logit above this are assumed together"""
     full_evaluations: int = 4
     """evaluations of a board with all rounds of a recurrent network; later ones take one segment"""
+    propagate: bool = False
+    """fill in naked and hidden singles before each evaluation, and refute what they refute"""
 
     def __post_init__(self) -> None:
         check_counts(self, "evaluations")
@@ -90,7 +98,7 @@ def retry_search(
     masks = board.candidates(boards, geometry).reshape(len(boards), -1)
     has_conflict = np.asarray(board.conflicts(boards, geometry).any((1, 2)))
     searches = [
-        _Search(start, mask, geometry, config.threshold, limit)
+        _Search(start, mask, geometry, config, limit)
         for start, mask in zip(boards, masks, strict=True)
     ]
     for search, is_over in zip(searches, has_conflict, strict=True):
@@ -140,7 +148,7 @@ class _Search:
         start: NDArray[np.int8],
         mask: NDArray[np.bool_],
         geometry: Geometry,
-        threshold: float,
+        config: RetryConfig,
         limit: int,
     ) -> None:
         self.board, self.mask = start.ravel().copy(), mask.copy()
@@ -152,7 +160,8 @@ class _Search:
         self._fullest: list[_HeapItem] = []
         self._num_pushed = 0
         self._tables = constraint_table(geometry), constraint_members(geometry)
-        self._threshold = threshold
+        self._threshold = config.threshold
+        self._reduce = propagate if config.propagate else board_status
         self._limit = limit
 
     @property
@@ -173,7 +182,7 @@ class _Search:
     def skip_decided(self) -> None:
         """Skip boards that are refuted or solved, until there is one to evaluate."""
         while not self.is_over:
-            status = board_status(self.board, self.mask, *self._tables)
+            status = self._reduce(self.board, self.mask, *self._tables)
             if status == OPEN:
                 return
             if status == FULL:
