@@ -20,6 +20,8 @@ from sudoku_learning.training.environments import geometry_of_env
 from sudoku_learning.training.weights import load_network
 
 SEARCH_ROUNDS = 256  # of a tree search's evaluations, at most
+DEFAULT_RESTARTS = 8
+"""Further starts of boards that have not converged, in play without a search."""
 PRETRAINED_CALPHAZERO = Path(__file__).parent / "pretrained"
 PRETRAINED_GENERAL = Path(__file__).parent / "pretrained-general"
 
@@ -36,7 +38,7 @@ def load(
     propagate: bool = RetryConfig.propagate,
     rounds: int | None = None,
     threshold: float | None = None,
-    restarts: int = 0,
+    restarts: int | None = None,
     noise: float | None = None,
 ) -> AlphaZeroPolicy | RetrySolver:
     """Make a policy of a checkpoint, or of the latest checkpoint of a run.
@@ -62,7 +64,7 @@ def load(
             network is evaluated again; a number that no logit reaches, as 1e9, evaluates it before
             every move. None takes what the network was trained with.
         restarts: without a search, further starts of boards that have not converged, each of as
-            many rounds.
+            many rounds; None: `DEFAULT_RESTARTS`, of a network that can converge.
         noise: how far from the first a further start begins, see `Restarts`.
 
     Raises:
@@ -80,10 +82,12 @@ def load(
         raise ValueError(f"threshold={threshold}: {problem}")
     if propagate and not search:
         raise ValueError("propagate=true is for the retry search: give search=retry too")
-    given = Restarts.of_options(restarts, noise)
     if restarts and (search or simulations):
         raise ValueError(f"restarts={restarts}: a search goes on where boards have not converged")
     config, network = load_network(folder, read_config, _make_network, rounds=rounds)
+    if restarts is None:
+        restarts = 0 if search or simulations or not network.can_converge else DEFAULT_RESTARTS
+    starts = Restarts.of_options(restarts, noise)
     if rounds is None and simulations and network.can_converge:
         network.body.rounds = min(network.eval().body.rounds, SEARCH_ROUNDS)
     if search == "retry":
@@ -91,7 +95,7 @@ def load(
     if not simulations:
         if threshold is None and isinstance(config, ExpertIterationConfig):
             threshold = config.threshold
-        return AlphaZeroPolicy(network, threshold=threshold, restarts=given)
+        return AlphaZeroPolicy(network, threshold=threshold, restarts=starts)
     trained_with = SearchConfig(reward="sparse")
     if isinstance(config, AlphaZeroConfig):
         trained_with = config.search
@@ -108,7 +112,7 @@ def load_general(
     propagate: bool = RetryConfig.propagate,
     rounds: int | None = None,
     threshold: float | None = None,
-    restarts: int = 0,
+    restarts: int | None = None,
     noise: float | None = None,
 ) -> AlphaZeroPolicy | RetrySolver:
     """Make a policy of the network that was trained on 16x16 boards and on the variants too.

@@ -5,6 +5,7 @@ import pytest
 
 from sudoku_agents.alphazero.policy import AlphaZeroPolicy, evaluator
 from sudoku_agents.alphazero.search import SearchConfig, tree_search
+from sudoku_agents.calphazero.loading import DEFAULT_RESTARTS
 from sudoku_gym import board, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
@@ -33,6 +34,14 @@ def test_a_search_tells_what_it_looked_at_and_a_queued_move_that_there_was_none(
         searched.append(found is not None)
         state.ravel()[action // 4] = action % 4 + 1
     assert searched[0] and not searched[-1]  # the first searches, one of them meets the solution
+
+
+def test_singles_between_evaluations_are_for_the_retry_search():
+    solver = load_policy("calphazero?search=retry&propagate=true").solver
+    assert solver.config.propagate
+    assert not load_policy("calphazero?search=retry").solver.config.propagate
+    with pytest.raises(ValueError, match="propagate=true is for the retry search"):
+        load_policy("calphazero?propagate=true")
 
 
 def test_the_most_visited_action_is_played_also_where_a_solved_board_was_met():
@@ -75,7 +84,9 @@ def test_restarts_solve_at_once_what_the_first_start_does_not():
 def test_networks_that_converge_take_restarts(name):
     policy = load_policy(f"{name}?restarts=8&rounds=64&noise=0.5")
     assert (policy.restarts.count, policy.restarts.noise) == (8, 0.5)
-    assert load_policy(name).restarts == NO_RESTARTS
+    default = Restarts(DEFAULT_RESTARTS) if name.startswith("calphazero") else NO_RESTARTS
+    assert load_policy(name).restarts == default
+    assert load_policy(f"{name}?restarts=0").restarts == NO_RESTARTS
 
 
 @pytest.mark.parametrize(
@@ -83,7 +94,7 @@ def test_networks_that_converge_take_restarts(name):
     [
         ("calphazero?restarts=-1", "restarts must not be negative, but are -1"),
         ("calphazero?restarts=2&noise=-1", "noise must be at least 0 and finite, not -1"),
-        ("calphazero?noise=2", "noise=2 is for further starts: give restarts too"),
+        ("calphazero?restarts=0&noise=2", "noise=2 is for further starts: give restarts too"),
         ("calphazero?restarts=2&search=retry", "restarts=2: a search goes on"),
         ("calphazero?restarts=2&simulations=8", "restarts=2: a search goes on"),
         ("calphazero?restarts=some", "restarts='some' is no int"),
@@ -94,6 +105,14 @@ def test_networks_that_converge_take_restarts(name):
 def test_restarts_that_make_no_sense_are_explained(name, message):
     with pytest.raises(ValueError, match=message):
         load_policy(name)
+
+
+def test_singles_between_evaluations_are_for_the_retry_search():
+    solver = load_policy("calphazero?search=retry&propagate=true").solver
+    assert solver.config.propagate
+    assert not load_policy("calphazero?search=retry").solver.config.propagate
+    with pytest.raises(ValueError, match="propagate=true is for the retry search"):
+        load_policy("calphazero?propagate=true")
 
 
 def test_the_most_visited_action_needs_a_tree_search():
