@@ -68,7 +68,8 @@ class SupervisedConfig(LabelledConfig):
     """chance that a solved board stays for another segment; of a network that halts, a board on
     which it does"""
     halting_weight: float = 0.5
-    """weight of the halting loss beside that of the digits, for a network that halts"""
+    """weight of the halting loss beside that of the digits, for a network that halts; 0 replaces
+    boards once they are solved"""
     average: float = 0.0
     """share of the moving average of the weights that an update keeps, e.g. 0.999: the average is
     what plays; 0 plays the weights themselves"""

@@ -63,7 +63,7 @@ class ModelBatch(RecurrentBatch):
         states = [None] * len(self) if output.state is None else output.state
         metrics = {"loss": loss.item(), "solved": float(is_solved[-1].float().mean())}
         is_done = is_solved[-1]
-        if output.halting is not None:
+        if output.halting is not None and self._halting_weight:
             targets = is_solved.float()
             halting = functional.binary_cross_entropy_with_logits(output.halting, targets)
             loss = loss + self._halting_weight * halting

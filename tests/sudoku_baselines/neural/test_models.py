@@ -1,6 +1,7 @@
 """The models: what they answer, that they learn, and that runs of them are resumed and played."""
 
 from dataclasses import replace
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -183,6 +184,11 @@ def test_halting_decides_which_boards_are_replaced(tmp_path):
     assert segment.loss.item() > segment.metrics["loss"] + 2  # the price of halting when wrong
     batch.advance(segment.outputs, segment.is_solved, segment.states)
     assert all(state is None for state in batch.states)
+    by_solution = replace(config, halting_weight=0.0)
+    batch = ModelBatch(learner.model, sampler, by_solution, np.random.default_rng(0))
+    segment = batch.run_segment()
+    assert segment.is_solved.mean() == pytest.approx(segment.metrics["solved"])
+    assert "halting_loss" not in segment.metrics
 
 
 def test_the_average_of_the_weights_plays(tmp_path):
@@ -318,3 +324,20 @@ def test_shipped_networks_solve_puzzles_of_orbits_that_they_never_saw():
     assert evaluate(load_policy("exact-cover-supervised"), nine).completion_rate > 0.95
     at_once = load_policy("exact-cover-supervised?mode=one-shot&rounds=256")
     assert evaluate(at_once, nine).completion_rate > 0.9
+
+
+@pytest.mark.parametrize("name", ["mlp", "cnn", "rrn", "recurrent-transformer", "tiny-recursion"])
+def test_small_networks_that_come_with_the_package(name):
+    """Each plays boards of its size, by name, better than chance and never with a wrong shape."""
+    chosen = puzzles.load("4x4", "test")[::120]
+    policy = load_policy(name)
+    chance = evaluate(load_policy("masked-random"), chosen, seed=0).completion_rate
+    assert evaluate(policy, chosen).completion_rate > chance + 0.3
+    with pytest.raises(ValueError, match="made for 4x4 boards, these are 9x9"):
+        evaluate(policy, puzzles.load("9x9", "test")[:2])
+
+
+def test_shipped_weights_are_small():
+    folder = files("sudoku_baselines.neural") / "pretrained"
+    sizes = [len((each / "weights.safetensors").read_bytes()) for each in folder.iterdir()]
+    assert len(sizes) == 7 and sum(sizes) < 8_000_000
