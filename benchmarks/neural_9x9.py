@@ -34,7 +34,7 @@ from sudoku_baselines.neural.recurrent_transformer import (
     RecurrentTransformerTraining,
 )
 from sudoku_baselines.neural.rrn import RelationalTraining
-from sudoku_baselines.neural.tiny_recursion import TinyRecursionTraining
+from sudoku_baselines.neural.tiny_recursion import TinyRecursionConfig, TinyRecursionTraining
 from sudoku_gym import board, evaluate, puzzles
 from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles import difficulty
@@ -265,7 +265,9 @@ def nine(name: str, run: Path, seed: int, parts: PuzzlesConfig) -> LabelledConfi
     if name == "rrn":
         return RelationalTraining(**common)
     if name == "tiny-recursion":
-        return TinyRecursionTraining(**common)
+        # As it was measured: before there were one network, halting and averaged weights.
+        model = TinyRecursionConfig(networks=2)
+        return TinyRecursionTraining(**common, model=model, halting_weight=0.0, average=0.0)
     if name == "cnn":
         return ConvolutionsTraining(**common)
     if name != "recurrent-transformer":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
@@ -44,7 +45,7 @@ class SupervisedConfig(LabelledConfig):
     fixed: ClassVar[tuple[str, ...]] = (
         *LabelledConfig.fixed,
         *("model", "updates", "cells", "as_stored", "revealed", "augment", "segments"),
-        *("stay_probability", "optimiser"),
+        *("stay_probability", "halting_weight", "average", "optimiser"),
     )
 
     model: ModelConfig
@@ -64,7 +65,14 @@ class SupervisedConfig(LabelledConfig):
     segments: int = 1
     """updates that a board stays for; a recurrent model goes on from its last state each time"""
     stay_probability: float = 0.5
-    """chance that a solved board stays for another segment"""
+    """chance that a solved board stays for another segment; of a network that halts, a board on
+    which it does"""
+    halting_weight: float = 0.5
+    """weight of the halting loss beside that of the digits, for a network that halts; 0 replaces
+    boards once they are solved"""
+    average: float = 0.0
+    """share of the moving average of the weights that an update keeps, e.g. 0.999: the average is
+    what plays; 0 plays the weights themselves"""
     optimiser: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(1e-3, 32))
     """Adam"""
     mode: Literal["one-shot", "surest"] = "one-shot"
@@ -75,7 +83,11 @@ class SupervisedConfig(LabelledConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_counts(self, "updates", "segments")
-        check_shares(self, "as_stored", "revealed", "stay_probability")
+        check_shares(self, "as_stored", "revealed", "stay_probability", "average")
+        if self.average == 1:
+            raise ValueError("average must lie in [0, 1), for 1 would keep the first weights")
+        if not 0 <= self.halting_weight < math.inf:
+            raise ValueError(f"halting_weight must not be negative, but is {self.halting_weight}")
         if self.cells not in ("blanks", "all"):
             raise ValueError(f"cells must be 'blanks' or 'all', not {self.cells!r}")
         if self.mode not in ("one-shot", "surest"):

@@ -9,10 +9,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional
 
+from sudoku_baselines.neural.averaging import AveragedWeights
 from sudoku_baselines.neural.board_sampler import BoardSampler
 from sudoku_baselines.neural.config import SupervisedConfig
-from sudoku_baselines.neural.model import Model, ModelPredictor, cell_loss
+from sudoku_baselines.neural.model import Model, ModelPredictor, cell_loss, solved_boards
 from sudoku_curricula import curves
 from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles.sources import Blanks
@@ -28,6 +30,7 @@ from sudoku_learning.training import (
 )
 
 CELL_LOSS = "losses/cell_loss"  # cross entropy of the cells that count, nats
+HALTING_LOSS = "losses/halting_loss"  # binary cross entropy of a board's being right, nats
 
 
 class ModelBatch(RecurrentBatch):
@@ -46,6 +49,7 @@ class ModelBatch(RecurrentBatch):
         self._model = model
         self._sampler = sampler
         self._all_cells = config.cells == "all"
+        self._halting_weight = config.halting_weight
         self._boards, self._solutions = sampler.draw(count)
 
     def run_segment(self) -> Segment:
@@ -54,12 +58,18 @@ class ModelBatch(RecurrentBatch):
         output = self._model(boards, self._stacked_states())
         counts = (boards == 0) | self._all_cells
         loss = cell_loss(output.log_probabilities, solutions, counts)
-        log_probabilities = output.log_probabilities[-1].detach()
-        digits = log_probabilities.argmax(2) + 1
-        is_solved = ((digits == solutions.flatten(1)) | ~counts.flatten(1)).all(1).numpy()
+        log_probabilities = output.log_probabilities.detach()
+        is_solved = solved_boards(log_probabilities, solutions, counts)  # [R, B]
         states = [None] * len(self) if output.state is None else output.state
-        metrics = {"loss": loss.item(), "solved": float(is_solved.mean())}
-        return Segment(loss, log_probabilities.numpy(), is_solved, states, metrics)
+        metrics = {"loss": loss.item(), "solved": float(is_solved[-1].float().mean())}
+        is_done = is_solved[-1]
+        if output.halting is not None and self._halting_weight:
+            targets = is_solved.float()
+            halting = functional.binary_cross_entropy_with_logits(output.halting, targets)
+            loss = loss + self._halting_weight * halting
+            metrics["halting_loss"] = halting.item()
+            is_done = output.halting[-1].detach() > 0
+        return Segment(loss, log_probabilities[-1].numpy(), is_done.numpy(), states, metrics)
 
     def replace(
         self, rows: NDArray[np.int64], outputs: NDArray[np.float32], is_solved: NDArray[np.bool_]
@@ -83,6 +93,9 @@ class SupervisedLearner(Learner):
         make = partial(config.model.build, self._train.geometry)
         self.model = seeded(int(random.numpy.integers(2**32)), make).eval()
         self.optimiser = Optimiser(self.model, config.optimiser)
+        self._averaged = None
+        if config.average:
+            self._averaged = AveragedWeights(self.model, self.optimiser, config.average)
 
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Update the model on boards of the training puzzles."""
@@ -94,24 +107,30 @@ class SupervisedLearner(Learner):
         batch = ModelBatch(self.model, sampler, config, rng)
         updates = config.updates or -(-len(self._train) // len(batch))
         means = run_updates(self.model, self.optimiser, [batch] * updates)
+        measured = {
+            CELL_LOSS: means["loss"],
+            SOLVED_SHARE: means["solved"],
+            curves.LEARNING_RATE: self.optimiser.learning_rate,
+        }
+        if "halting_loss" in means:
+            measured[HALTING_LOSS] = means["halting_loss"]
         return Report(
             steps=updates * len(batch),
-            curves={
-                CELL_LOSS: means["loss"],
-                SOLVED_SHARE: means["solved"],
-                curves.LEARNING_RATE: self.optimiser.learning_rate,
-            },
+            curves=measured,
             columns={"loss": f"{means['loss']:.3f}", "solved": f"{means['solved']:.1%}"},
         )
 
     def policy(self) -> PredictorPolicy:
         """Return the policy that plays what the model predicts."""
-        return PredictorPolicy(ModelPredictor(self.model), self.config.mode)
+        model = self.model if self._averaged is None else self._averaged.model
+        return PredictorPolicy(ModelPredictor(model), self.config.mode)
 
     def state(self) -> LearnerState:
-        """Return weights and optimiser."""
-        return self.optimiser.state()
+        """Return weights and optimiser, and the average of the weights if there is one."""
+        kept = self.optimiser if self._averaged is None else self._averaged
+        return kept.state()
 
     def restore(self, state: LearnerState) -> None:
         """Restore the state of a learner with the same configuration."""
-        self.optimiser.restore(state)
+        kept = self.optimiser if self._averaged is None else self._averaged
+        kept.restore(state)

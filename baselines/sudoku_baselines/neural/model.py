@@ -26,6 +26,9 @@ class ModelOutput(NamedTuple):
     """float32 `[R, B, N**2, N]`, of the digits of each cell, after each of R rounds"""
     state: Tensor | None = None
     """float32 `[B, ...]`, the recurrent state at the end, without a gradient; None for no state"""
+    halting: Tensor | None = None
+    """float32 `[R, B]`, logits that all digits after each round are right: where they are positive
+    the network halts; None for a network that never does"""
 
 
 class Model(nn.Module, ABC):
@@ -117,3 +120,12 @@ def cell_loss(log_probabilities: Tensor, solutions: Tensor, counts: Tensor) -> T
     wanted = digits[None, :, :, None].expand(len(log_probabilities), -1, -1, 1)
     losses = -log_probabilities.gather(3, wanted)[..., 0]
     return losses[:, counts.flatten(1)].mean()
+
+
+def solved_boards(log_probabilities: Tensor, solutions: Tensor, counts: Tensor) -> Tensor:
+    """Return after which rounds all digits that count are right, bool `[R, B]`.
+
+    The arguments are those of `cell_loss`.
+    """
+    is_right = log_probabilities.argmax(3) + 1 == solutions.flatten(1)
+    return (is_right | ~counts.flatten(1)).all(2)

@@ -97,6 +97,41 @@ def load_exact_cover(
     return load(folder, mode, rounds, restarts, noise)
 
 
+def load_mlp(folder: Folder = _PRETRAINED / "mlp", mode: Mode | None = None) -> Policy:
+    """Load the perceptron that comes with the package, for 4x4: see `load`."""
+    return load(folder, mode)
+
+
+def load_cnn(folder: Folder = _PRETRAINED / "cnn", mode: Mode | None = None) -> Policy:
+    """Load the convolutional network that comes with the package, for 4x4: see `load`."""
+    return load(folder, mode)
+
+
+def load_rrn(
+    folder: Folder = _PRETRAINED / "rrn", mode: Mode | None = None, rounds: int | None = None
+) -> Policy:
+    """Load the recurrent relational network that comes with the package, for 4x4: see `load`."""
+    return load(folder, mode, rounds)
+
+
+def load_recurrent_transformer(
+    folder: Folder = _PRETRAINED / "recurrent-transformer",
+    mode: Mode | None = None,
+    rounds: int | None = None,
+) -> Policy:
+    """Load the recurrent transformer that comes with the package, for 4x4: see `load`."""
+    return load(folder, mode, rounds)
+
+
+def load_tiny_recursion(
+    folder: Folder = _PRETRAINED / "tiny-recursion",
+    mode: Mode | None = None,
+    rounds: int | None = None,
+) -> Policy:
+    """Load the tiny recursive model that comes with the package, for 9x9: see `load`."""
+    return load(folder, mode, rounds)
+
+
 def load_guissart(
     folder: Folder = Path(__file__).parent / "guissart" / "pretrained",
     trial_and_error: bool = True,

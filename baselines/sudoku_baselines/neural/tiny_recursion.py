@@ -1,13 +1,17 @@
-"""Tiny recursion: two small networks that refine a latent state and an output, cell by cell.
+"""Tiny recursion: one small network that refines a latent state and an output, cell by cell.
 
 Paper: Jolicoeur-Martineau, "Less is more: recursive reasoning with tiny networks" (2025). A cycle
 updates the latent state z several times from x + y + z (x the board, y the output), then y once
-from y + z. Only the last of several cycles has a gradient. Then y is decoded and has its loss, and
-the next segment goes on from y and z without their gradient (deep supervision).
+from y + z, by the same network. Only the last of several cycles has a gradient. Then y is decoded
+and has its loss, a second head is trained to tell whether the board is right, and the next segment
+goes on from y and z without their gradient (deep supervision). In training a board is replaced
+where that head says right (halting); play runs all rounds. The weights that play are a moving
+average, and boards are moved by symmetries.
 
-Differences from the paper: two networks (as in the hierarchical model before it) in place of one; a
-board is replaced once it is solved, in place of a learned halting; no moving average of the
-weights; and it is far smaller.
+Differences from the paper: it is far smaller; perceptrons without gates; the second head reads the
+mean of y over the cells, in place of a token of its own; a board that has halted stays for another
+segment by a probability, in place of a drawn number of segments at least; symmetries are drawn
+anew each time, in place of a thousand copies of a puzzle; plain softmax, no weight decay.
 """
 
 from __future__ import annotations
@@ -28,6 +32,8 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import EnvId, OptimiserConfig, train_cli
 
+_FIRST_HALTING = -5.0  # logit at first: it halts nowhere
+
 
 class TinyRecursion(Model):
     """The network of this module."""
@@ -41,25 +47,31 @@ class TinyRecursion(Model):
         self.rounds = config.rounds
         self._latent_updates, self._cycles = config.latent_updates, config.cycles
         self.digit = nn.Embedding(geometry.size + 1, width)
-        self.update_latent, self.update_output = (
-            nn.Sequential(*(_Mixing(cells, width) for _ in range(config.layers))) for _ in range(2)
+        self.updates = nn.ModuleList(
+            nn.Sequential(*(_Mixing(cells, width) for _ in range(config.layers)))
+            for _ in range(config.networks)
         )
         self.digits = nn.Linear(width, geometry.size)
+        self.halting = nn.Linear(width, 1)
+        nn.init.zeros_(self.halting.weight)
+        nn.init.constant_(self.halting.bias, _FIRST_HALTING)
         self.register_buffer("first_state", torch.randn(2, 1, width))
 
     def forward(self, boards: Tensor, state: Tensor | None = None) -> ModelOutput:
         """See `Model`; in training one round, else `rounds` of them."""
         cells = self.digit(boards.flatten(1).long())
         state = self.initial_state(len(boards)) if state is None else state
-        found = []
+        found, halting = [], []
         for _ in range(1 if self.training else self.rounds):
             with torch.no_grad():
                 for _ in range(self._cycles - 1):
                     state = self._cycle(cells, state)
             state = self._cycle(cells, state)
-            found.append(torch.log_softmax(self.digits(state[:, 0]), 2))
+            output = state[:, 0]  # [B, N**2, W]
+            found.append(torch.log_softmax(self.digits(output), 2))
+            halting.append(self.halting(output.mean(1))[:, 0])
             state = state.detach()
-        return ModelOutput(torch.stack(found), state)
+        return ModelOutput(torch.stack(found), state, torch.stack(halting))
 
     def initial_state(self, count: int) -> Tensor:
         """Return the first output and latent state, float32 `[count, 2, N**2, W]`."""
@@ -68,8 +80,8 @@ class TinyRecursion(Model):
     def _cycle(self, cells: Tensor, state: Tensor) -> Tensor:
         output, latent = state.unbind(1)
         for _ in range(self._latent_updates):
-            latent = self.update_latent(cells + output + latent)
-        return torch.stack([self.update_output(output + latent), latent], 1)
+            latent = self.updates[0](cells + output + latent)
+        return torch.stack([self.updates[-1](output + latent), latent], 1)
 
 
 @registered("neural/tiny-recursion")
@@ -82,13 +94,16 @@ class TinyRecursionConfig(ModelConfig):
     width: int = 64
     """width of a cell's vectors"""
     layers: int = 1
-    """mixing layers of each of the two networks; 2 in the paper"""
+    """mixing layers of a network; 2 in the paper"""
     latent_updates: int = 6
     """updates of the latent state in a cycle; n in the paper"""
     cycles: int = 3
     """cycles in a round, of which the last has a gradient; T in the paper"""
     rounds: int = 16
     """rounds in play, each from where the last one stopped"""
+    networks: Literal[1, 2] = 1
+    """1 updates both latent state and output; 2 are one each, as in the hierarchical model that
+    came before"""
 
 
 @registered("neural/tiny-recursion-training")
@@ -104,6 +119,7 @@ class TinyRecursionTraining(SupervisedConfig):
     augment: bool = True
     segments: int = 16
     stay_probability: float = 0.1
+    average: float = 0.999
     validation_games: int = 128
     optimiser: OptimiserConfig = field(
         default_factory=lambda: OptimiserConfig(1e-3, 64, constant_share=0.4)

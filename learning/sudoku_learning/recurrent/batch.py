@@ -24,7 +24,7 @@ class Segment(NamedTuple):
 
     loss: Tensor  # a tensor of one number
     outputs: NDArray[np.float32]  # [B, ...], of the last round
-    is_solved: NDArray[np.bool_]  # [B], boards whose outputs are all right
+    is_solved: NDArray[np.bool_]  # [B], boards whose outputs are all right, or held to be
     states: Sequence[Any]  # B recurrent states without gradients; None if the network keeps none
     metrics: dict[str, float]  # by name
 

@@ -1,15 +1,22 @@
 """The models: what they answer, that they learn, and that runs of them are resumed and played."""
 
 from dataclasses import replace
+from importlib.resources import files
 
 import numpy as np
 import pytest
 import torch
 
+from sudoku_baselines.neural.board_sampler import BoardSampler
 from sudoku_baselines.neural.cnn import ConvolutionsConfig, ConvolutionsTraining
-from sudoku_baselines.neural.learner import CELL_LOSS, SupervisedLearner
+from sudoku_baselines.neural.learner import (
+    CELL_LOSS,
+    HALTING_LOSS,
+    ModelBatch,
+    SupervisedLearner,
+)
 from sudoku_baselines.neural.mlp import PerceptronConfig, PerceptronTraining
-from sudoku_baselines.neural.model import ModelPredictor, cell_loss
+from sudoku_baselines.neural.model import ModelPredictor, cell_loss, solved_boards
 from sudoku_baselines.neural.multiverse import MultiverseConfig, MultiverseTraining, main
 from sudoku_baselines.neural.recurrent_transformer import (
     RecurrentTransformerConfig,
@@ -25,7 +32,7 @@ from sudoku_gym.puzzles.banks import named_geometry
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import chunks, seeded
 from sudoku_learning.recurrent import SOLVED_SHARE
-from sudoku_learning.training import OptimiserConfig, RayConfig, Training
+from sudoku_learning.training import OptimiserConfig, Progress, RayConfig, RunGenerators, Training
 
 FOUR = Geometry.standard(4)
 MODELS = {
@@ -50,6 +57,7 @@ def small(name, run, **changes):
         "augment": True,
         "cells": "blanks",
         "segments": 4 if name == "tiny-recursion" else 1,
+        "average": 0.9 if name == "tiny-recursion" else 0.0,
         "optimiser": OptimiserConfig(3e-3, 32),
         "mode": "surest",
         "validation_games": 16,
@@ -67,7 +75,8 @@ def some_boards(bank="4x4", count=5):
 def test_answers_are_probabilities_and_every_weight_has_a_gradient(name, bank):
     boards, chosen = some_boards(bank)
     model = MODELS[name][1].build(chosen.geometry)
-    found = model(boards).log_probabilities
+    output = model(boards)
+    found = output.log_probabilities
     assert found.shape[1:] == (5, chosen.geometry.num_cells, chosen.geometry.size)
     sums = found.exp().sum(3)
     if name == "multiverse":  # which may also say that a cell is blank
@@ -75,7 +84,11 @@ def test_answers_are_probabilities_and_every_weight_has_a_gradient(name, bank):
     else:
         torch.testing.assert_close(sums, torch.ones_like(sums))
     counts = torch.ones_like(boards, dtype=torch.bool)
-    cell_loss(found, torch.from_numpy(chosen.solutions), counts).backward()
+    loss = cell_loss(found, torch.from_numpy(chosen.solutions), counts)
+    if output.halting is not None:
+        assert output.halting.shape == found.shape[:2]
+        loss = loss + output.halting.mean()
+    loss.backward()
     assert all(weight.grad.abs().sum() > 0 for weight in model.parameters())
 
 
@@ -131,6 +144,74 @@ def test_the_state_is_where_it_stopped():
     joined = torch.cat([first.log_probabilities, second.log_probabilities])
     torch.testing.assert_close(joined, whole.log_probabilities)
     assert not second.state.requires_grad
+
+
+def test_one_network_updates_both_states_or_two_one_each():
+    model = seeded(0, lambda: TinyRecursionConfig(16, 1, 2, 2, 5).build(FOUR))
+    other = seeded(0, lambda: TinyRecursionConfig(16, 1, 2, 2, 5, networks=2).build(FOUR))
+    size = (2 * (16 * 16 + 16)) + (16 * 32 + 32) + (32 * 16 + 16)  # across cells, then channels
+    counts = [sum(p.numel() for p in each.updates.parameters()) for each in (model, other)]
+    assert counts == [size, 2 * size]
+
+
+def test_a_network_that_halts_learns_where_it_is_right(tmp_path):
+    """Its boards are replaced by its own word, and the word comes to agree with the truth."""
+    changes = {"updates": 60, "average": 0.0, "stay_probability": 0.0}
+    training = Training(small("tiny-recursion", tmp_path, **changes), SupervisedLearner)
+    training.run()
+    assert HALTING_LOSS in read_curves(tmp_path)
+    boards, chosen = some_boards(count=200)
+    model = training.learner.model
+    with torch.no_grad():
+        output = model(boards)
+    counts = torch.ones_like(boards, dtype=torch.bool)
+    is_right = solved_boards(output.log_probabilities, torch.from_numpy(chosen.solutions), counts)
+    chances = output.halting.sigmoid()
+    assert chances[is_right].mean() > chances[~is_right].mean()
+
+
+def test_halting_decides_which_boards_are_replaced(tmp_path):
+    config = small("tiny-recursion", tmp_path, stay_probability=0.0)
+    learner = SupervisedLearner(config, RunGenerators(0))
+    chosen = puzzles.load("4x4", "train")
+    sampler = BoardSampler(chosen, config, {8: 1.0}, np.random.default_rng(0))
+    batch = ModelBatch(learner.model.train(), sampler, config, np.random.default_rng(0))
+    assert not batch.run_segment().is_solved.any()  # at first it halts nowhere
+    with torch.no_grad():
+        learner.model.halting.bias.fill_(9.0)
+    segment = batch.run_segment()
+    assert segment.is_solved.all() and segment.metrics["solved"] < 0.5
+    assert segment.loss.item() > segment.metrics["loss"] + 2  # the price of halting when wrong
+    batch.advance(segment.outputs, segment.is_solved, segment.states)
+    assert all(state is None for state in batch.states)
+    by_solution = replace(config, halting_weight=0.0)
+    batch = ModelBatch(learner.model, sampler, by_solution, np.random.default_rng(0))
+    segment = batch.run_segment()
+    assert segment.is_solved.mean() == pytest.approx(segment.metrics["solved"])
+    assert "halting_loss" not in segment.metrics
+
+
+def test_the_average_of_the_weights_plays(tmp_path):
+    config = small("mlp", tmp_path / "run", updates=3, iterations=1, average=0.75)
+    learner = SupervisedLearner(config, RunGenerators(0))
+    seen = []
+    learner.optimiser.adam.register_step_post_hook(
+        lambda *_: seen.append([p.detach().clone() for p in learner.model.parameters()])
+    )
+    learner.learn({8: 1.0}, RunGenerators(1), Progress())
+    first, second, third = seen
+    played = learner.policy().predictor.model
+    for a, b, c, found in zip(first, second, third, played.parameters(), strict=True):
+        wanted = 0.75 * (0.75 * a + 0.25 * b) + 0.25 * c
+        torch.testing.assert_close(found.detach(), wanted)
+    other = SupervisedLearner(config, RunGenerators(5))
+    other.restore(learner.state())
+    for found, wanted in zip(other.model.parameters(), third, strict=True):
+        assert torch.equal(found, wanted)
+    broken = learner.state()
+    del broken.tensors["averaged_updates"]
+    with pytest.raises(ValueError, match="averaged_updates' is missing"):
+        other.restore(broken)
 
 
 def test_relations_follow_the_unit_table():
@@ -204,6 +285,8 @@ def test_the_command_line(tmp_path, capsys):
         ({"revealed": 1.5}, "revealed must lie in"),
         ({"as_stored": -1.0}, "as_stored must lie in"),
         ({"stay_probability": 2.0}, "stay_probability must lie in"),
+        ({"average": 1.0}, "average must lie in"),
+        ({"halting_weight": -1.0}, "halting_weight must not be negative"),
         ({"cells": "some"}, "cells must be 'blanks' or 'all'"),
         ({"mode": "guess"}, "mode must be 'one-shot' or 'surest'"),
         ({"ray": RayConfig(actors=2)}, "nothing to sample"),
@@ -241,3 +324,20 @@ def test_shipped_networks_solve_puzzles_of_orbits_that_they_never_saw():
     assert evaluate(load_policy("exact-cover-supervised"), nine).completion_rate > 0.95
     at_once = load_policy("exact-cover-supervised?mode=one-shot&rounds=256")
     assert evaluate(at_once, nine).completion_rate > 0.9
+
+
+@pytest.mark.parametrize("name", ["mlp", "cnn", "rrn", "recurrent-transformer", "tiny-recursion"])
+def test_small_networks_that_come_with_the_package(name):
+    """Each plays boards of its size, by name, better than chance and never with a wrong shape."""
+    chosen = puzzles.load("4x4", "test")[::120]
+    policy = load_policy(name)
+    chance = evaluate(load_policy("masked-random"), chosen, seed=0).completion_rate
+    assert evaluate(policy, chosen).completion_rate > chance + 0.3
+    with pytest.raises(ValueError, match="made for 4x4 boards, these are 9x9"):
+        evaluate(policy, puzzles.load("9x9", "test")[:2])
+
+
+def test_shipped_weights_are_small():
+    folder = files("sudoku_baselines.neural") / "pretrained"
+    sizes = [len((each / "weights.safetensors").read_bytes()) for each in folder.iterdir()]
+    assert len(sizes) == 7 and sum(sizes) < 8_000_000

@@ -37,6 +37,8 @@ def test_others_have_none():
             ModelCard("constraints", 9_721, 1000, "one shot", 2),
         ),
         ("guissart", ModelCard("constraints", 3 * 498, 2 * 1280, "search")),
+        ("mlp", ModelCard("grid", 164_672, 54_528, "sequential")),
+        ("recurrent-transformer", ModelCard("grid", 201_728, 54_528, "one shot")),
         ("dqn", ModelCard("constraints", 3_473, 0, "sequential")),
     ],
 )
