@@ -24,6 +24,7 @@ class ExpertIterationConfig(TrainingConfig):
     agent: ClassVar[str] = "calphazero"
     fixed: ClassVar[tuple[str, ...]] = (
         *TrainingConfig.fixed,
+        "average",
         "envs",
         "network",
         "optimiser",
@@ -67,6 +68,9 @@ class ExpertIterationConfig(TrainingConfig):
         default_factory=lambda: OptimiserConfig(4e-3, batch_size=48, constant_share=0.4)
     )
     """Adam; a batch of boards of 81 cells, more of smaller ones, fewer of larger ones"""
+    average: float = 0.0
+    """share of the moving average of the weights that an update keeps, e.g. 0.999: the average is
+    what searches, plays and is saved; 0 averages nothing"""
     recurrent: RecurrentConfig = field(default_factory=RecurrentConfig)
     """how the network is updated"""
     weights: Path | None = None
@@ -85,7 +89,9 @@ class ExpertIterationConfig(TrainingConfig):
         """Check the values."""
         super().__post_init__()
         check_counts(self, "games", "pool", "search_rounds")
-        check_shares(self, "join_at", "as_stored")
+        check_shares(self, "join_at", "as_stored", "average")
+        if self.average == 1:
+            raise ValueError("average must lie in [0, 1), for 1 would keep the first weights")
         if self.env not in self.envs or len(set(self.envs)) < len(self.envs):
             raise ValueError(f"envs must hold {self.env}, and each once, not {self.envs}")
         if len(self.shares) != len(self.envs) or not all(share > 0 for share in self.shares):

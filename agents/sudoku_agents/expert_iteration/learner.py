@@ -30,6 +30,7 @@ from sudoku_learning.recurrent import (
     run_updates,
 )
 from sudoku_learning.training import (
+    AveragedWeights,
     LearnerState,
     Optimiser,
     Progress,
@@ -65,6 +66,9 @@ class ExpertIterationLearner(SamplingLearner):
         if config.weights is not None:
             load_weights_of(config.weights, self.network)
         self.optimiser = Optimiser(self.network, config.optimiser)
+        self._averaged = None
+        if config.average:
+            self._averaged = AveragedWeights(self.network, self.optimiser, config.average)
         self.sampler = make_sampler(partial(SearchWorker, config), config.ray)
         self._joined = self._envs[:1]
 
@@ -95,19 +99,25 @@ class ExpertIterationLearner(SamplingLearner):
             self._joined = self._envs[: len(self._joined) + 1]
         return report
 
+    @property
+    def played(self) -> Network:
+        """The network that searches and plays: the average of the weights, if there is one."""
+        return self.network if self._averaged is None else self._averaged.network
+
     def policy(self) -> AlphaZeroPolicy:
         """Return the policy without search."""
-        return AlphaZeroPolicy(self.network, threshold=self.config.threshold)
+        return AlphaZeroPolicy(self.played, threshold=self.config.threshold)
 
     def state(self) -> LearnerState:
         """Return weights, optimiser, pools, and how many environments have joined."""
+        kept = self.optimiser if self._averaged is None else self._averaged
         arrays = {
             name: array
             for env in self._joined
             for name, array in self._pools[env].arrays(f"{env}.").items()
         }
         numbers = {"joined": len(self._joined)}
-        return replace(self.optimiser.state(), arrays=arrays, numbers=numbers)
+        return replace(kept.state(), arrays=arrays, numbers=numbers)
 
     def restore(self, state: LearnerState) -> None:
         """Restore the state of a learner with the same configuration."""
@@ -118,7 +128,8 @@ class ExpertIterationLearner(SamplingLearner):
         wanted = {f"{env}.{kind}" for env in self._envs[:joined] for kind in LabelPool.KINDS}
         if state.arrays.keys() != wanted:
             raise ValueError(f"{REPLAY}: it must hold {', '.join(sorted(wanted))}")
-        self.optimiser.restore(state)
+        kept = self.optimiser if self._averaged is None else self._averaged
+        kept.restore(state)
         self._joined = self._envs[:joined]
         for env in self._joined:
             self._pools[env].restore(state.arrays, f"{env}.")
@@ -159,7 +170,7 @@ class ExpertIterationLearner(SamplingLearner):
             stored = round(config.as_stored * games) if env == config.env else games
             tasks = split_games(stored, None, config.ray, rng, env)
             tasks += split_games(games - stored, blanks, config.ray, rng, env)
-            found = self.sampler.sample(self.network.state_dict(), tasks)
+            found = self.sampler.sample(self.played.state_dict(), tasks)
             labels[env] = Labels.concatenate(found)
         return labels
 

@@ -60,7 +60,7 @@ def board_status(board, mask, table, members):
 
 
 @njit(cache=True, nogil=True)
-def propagate(board, mask, table, members):
+def propagate_singles(board, mask, table, members):
     """Make the only placement of each open constraint that has just one, as long as there is any.
 
     These are the naked and hidden singles of the board. It changes in place, and its mask; see

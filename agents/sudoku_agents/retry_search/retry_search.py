@@ -21,7 +21,7 @@ from sudoku_agents.retry_search.assumptions import (
     OPEN,
     assume,
     board_status,
-    propagate,
+    propagate_singles,
 )
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
@@ -161,7 +161,7 @@ class _Search:
         self._num_pushed = 0
         self._tables = constraint_table(geometry), constraint_members(geometry)
         self._threshold = config.threshold
-        self._reduce = propagate if config.propagate else board_status
+        self._reduce = propagate_singles if config.propagate else board_status
         self._limit = limit
 
     @property

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from sudoku_baselines.neural.averaging import AveragedWeights
 from sudoku_baselines.neural.board_sampler import BoardSampler
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.model import Model, ModelPredictor, cell_loss, solved_boards
@@ -21,6 +20,7 @@ from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.recurrent import SOLVED_SHARE, RecurrentBatch, Segment, run_updates
 from sudoku_learning.training import (
+    AveragedWeights,
     Learner,
     LearnerState,
     Optimiser,
@@ -122,7 +122,7 @@ class SupervisedLearner(Learner):
 
     def policy(self) -> PredictorPolicy:
         """Return the policy that plays what the model predicts."""
-        model = self.model if self._averaged is None else self._averaged.model
+        model = self.model if self._averaged is None else self._averaged.network
         return PredictorPolicy(ModelPredictor(model), self.config.mode)
 
     def state(self) -> LearnerState:

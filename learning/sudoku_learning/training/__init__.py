@@ -1,5 +1,6 @@
 """The training loop of all learners: what a family supplies, and what it is given for it."""
 
+from sudoku_learning.training.averaging import AveragedWeights
 from sudoku_learning.training.command import train_cli
 from sudoku_learning.training.config import (
     CurriculumConfig,
@@ -15,6 +16,7 @@ from sudoku_learning.training.run_folder import free_folder
 from sudoku_learning.training.weights import load_network
 
 __all__ = [
+    "AveragedWeights",
     "CurriculumConfig",
     "EnvId",
     "HeldOut",

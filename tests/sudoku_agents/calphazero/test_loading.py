@@ -36,14 +36,6 @@ def test_a_search_tells_what_it_looked_at_and_a_queued_move_that_there_was_none(
     assert searched[0] and not searched[-1]  # the first searches, one of them meets the solution
 
 
-def test_singles_between_evaluations_are_for_the_retry_search():
-    solver = load_policy("calphazero?search=retry&propagate=true").solver
-    assert solver.config.propagate
-    assert not load_policy("calphazero?search=retry").solver.config.propagate
-    with pytest.raises(ValueError, match="propagate=true is for the retry search"):
-        load_policy("calphazero?propagate=true")
-
-
 def test_the_most_visited_action_is_played_also_where_a_solved_board_was_met():
     four = Geometry.standard(4)
     network = seeded(0, lambda: Network(MLPConfig((16,)), POLICY_AND_VALUE, four)).eval()

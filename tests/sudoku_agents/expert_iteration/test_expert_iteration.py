@@ -118,11 +118,30 @@ def test_a_run_begins_with_the_weights_of_another(tmp_path):
     assert not (tmp_path / "third").exists()
 
 
+def test_the_average_of_the_weights_is_what_plays(tmp_path):
+    config = small(tmp_path / "run", iterations=1, average=0.9)
+    training = train(config)
+    with torch.no_grad():
+        first = {name: value.clone() for name, value in training.learner.network.named_parameters()}
+    training.run()
+    learner, saved = training.learner, load(tmp_path / "run").network.state_dict()
+    assert learner.policy().network is learner.played is not learner.network
+    for name, value in learner.network.named_parameters():
+        torch.testing.assert_close(saved[name], learner.played.state_dict()[name], rtol=0, atol=0)
+        if not torch.equal(value, first[name]):
+            assert not torch.equal(saved[name], value)
+    again = train(replace(config, resume=True)).learner
+    for network in ("network", "played"):
+        for name, value in getattr(learner, network).state_dict().items():
+            assert torch.equal(value, getattr(again, network).state_dict()[name])
+
+
 @pytest.mark.slow
-def test_an_interrupted_run_continues_to_the_bit(tmp_path, monkeypatch):
-    whole = train(small(tmp_path / "whole"))
+@pytest.mark.parametrize("average", [0.0, 0.9])
+def test_an_interrupted_run_continues_to_the_bit(tmp_path, monkeypatch, average):
+    whole = train(small(tmp_path / "whole", average=average))
     whole.run()
-    interrupted = train(small(tmp_path / "parts"))
+    interrupted = train(small(tmp_path / "parts", average=average))
     step, done = Training.step, []
 
     def step_or_stop(training):
@@ -134,7 +153,7 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path, monkeypatch):
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Training, "step", step_or_stop)
         interrupted.run()
-    resumed = train(small(tmp_path / "parts", resume=True))
+    resumed = train(small(tmp_path / "parts", resume=True, average=average))
     assert resumed.iteration == 2
     resumed.run()
     assert torch.equal(weights_of(resumed), weights_of(whole))
@@ -195,6 +214,7 @@ def test_a_search_that_solves_nothing_is_an_error(tmp_path):
         ({"shares": (1.0, 0.0)}, "shares must be positive"),
         ({"as_stored": -0.5}, "as_stored must lie in"),
         ({"join_at": 1.5}, "join_at must lie in"),
+        ({"average": 1.0}, "average must lie in"),
         ({"envs": ("Sudoku6x6-v0", "Sudoku5x5-v0")}, "Sudoku5x5-v0"),
         ({"recurrent": {"segments": 0}}, "segments must be at least 1"),
         ({"recurrent": {"stay_probability": 2.0}}, "stay_probability must lie in"),

@@ -12,7 +12,7 @@ from sudoku_agents.retry_search.assumptions import (
     OPEN,
     assume,
     board_status,
-    propagate,
+    propagate_singles,
 )
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.geometry import Geometry, latin_square, sudoku_x
@@ -197,7 +197,7 @@ def test_propagation_solves_what_singles_solve(name):
     hidden_singles = GRADES.index("hidden singles")
     for puzzle, solution, grade in zip(test.puzzles, test.solutions, test.grades, strict=True):
         cells, mask = puzzle.ravel().copy(), board.candidates(puzzle[None], test.geometry).ravel()
-        status = propagate(cells, mask, *tables)
+        status = propagate_singles(cells, mask, *tables)
         assert (status == FULL) == (grade <= hidden_singles)
         np.testing.assert_array_equal(cells[cells > 0], solution.ravel()[cells > 0])
         left = board.candidates(cells.reshape(1, *puzzle.shape), test.geometry)
@@ -212,7 +212,7 @@ def test_propagation_refutes():
     cells = board.parse("12...3......3...").ravel()  # 3 and 4 are left for two cells, one of them
     mask = board.candidates(cells.reshape(1, 4, 4)).ravel()
     struck = mask & (np.arange(64) % 4 != 3)  # no 4 anywhere
-    assert propagate(cells, struck, *tables) == DEAD
+    assert propagate_singles(cells, struck, *tables) == DEAD
 
 
 def test_a_search_that_propagates_asks_about_fewer_boards():

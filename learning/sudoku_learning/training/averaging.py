@@ -1,4 +1,4 @@
-"""A moving average of a model's weights, as the network that plays.
+"""A moving average of a network's weights, which plays in its place.
 
 Each update moves the average by a small share of the way to the new weights, so that it changes
 less from update to update than they do.
@@ -6,58 +6,61 @@ less from update to update than they do.
 
 from __future__ import annotations
 
+from typing import Generic, TypeVar, cast
+
+from torch import nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from sudoku_baselines.neural.model import Model
-from sudoku_learning.training import LearnerState, Optimiser
 from sudoku_learning.training.checkpoint import OPTIMISER
-from sudoku_learning.training.optimiser import optimiser_tensors, restore_optimiser
+from sudoku_learning.training.learner import LearnerState
+from sudoku_learning.training.optimiser import Optimiser, optimiser_tensors, restore_optimiser
 from sudoku_learning.training.weights import check_tensors, load_weights
 
 _TRAINED = "trained."  # before the names of the weights that are not averaged
 _UPDATES = "averaged_updates"
 
 
-class AveragedWeights:
+_Network = TypeVar("_Network", bound=nn.Module)
+
+
+class AveragedWeights(Generic[_Network]):
     """The exponential moving average of the weights that an optimiser updates.
 
     Args:
-        model: whose weights are averaged; buffers are copied as they are.
+        network: whose weights are averaged; buffers are copied as they are.
         optimiser: each of its steps moves the average.
         decay: share of the average that a step keeps, in (0, 1); the first step keeps nothing.
     """
 
-    def __init__(self, model: Model, optimiser: Optimiser, decay: float) -> None:
-        self._model = model
+    def __init__(self, network: _Network, optimiser: Optimiser, decay: float) -> None:
+        self._network = network
         self._optimiser = optimiser
         average = get_ema_multi_avg_fn(decay)  # type: ignore[no-untyped-call]
-        self._averaged = AveragedModel(model, multi_avg_fn=average)
-        optimiser.adam.register_step_post_hook(lambda *_: self._averaged.update_parameters(model))
+        self._averaged = AveragedModel(network, multi_avg_fn=average)
+        optimiser.adam.register_step_post_hook(lambda *_: self._averaged.update_parameters(network))
 
     @property
-    def model(self) -> Model:
-        """The model with the averaged weights."""
-        averaged = self._averaged.module
-        assert isinstance(averaged, Model)
-        return averaged
+    def network(self) -> _Network:
+        """The network with the averaged weights, in evaluation mode."""
+        return cast(_Network, self._averaged.module.eval())
 
     def state(self) -> LearnerState:
         """Return the average as the weights that play, and what training needs beside it."""
-        trained = self._model.state_dict()
+        trained = self._network.state_dict()
         tensors = optimiser_tensors(self._optimiser.adam)
         tensors |= {f"{_TRAINED}{name}": value for name, value in trained.items()}
         tensors[_UPDATES] = self._averaged.n_averaged
-        return LearnerState(self.model.state_dict(), tensors)
+        return LearnerState(self.network.state_dict(), tensors)
 
     def restore(self, state: LearnerState) -> None:
         """Put the tensors of a state back; raises ValueError if they do not fit."""
         tensors = dict(state.tensors)
-        wanted = {f"{_TRAINED}{name}": value for name, value in self._model.state_dict().items()}
+        wanted = {f"{_TRAINED}{name}": value for name, value in self._network.state_dict().items()}
         wanted[_UPDATES] = self._averaged.n_averaged
         own = {name: tensors.pop(name) for name in wanted.keys() & tensors.keys()}
         check_tensors(OPTIMISER, own, wanted)
-        load_weights(self.model, state.weights)
+        load_weights(self.network, state.weights)
         restore_optimiser(self._optimiser.adam, tensors)
         self._averaged.n_averaged.copy_(own.pop(_UPDATES))
         trained = {name.removeprefix(_TRAINED): value for name, value in own.items()}
-        self._model.load_state_dict(trained)
+        self._network.load_state_dict(trained)
