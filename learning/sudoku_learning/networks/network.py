@@ -16,6 +16,7 @@ from sudoku_learning.networks.convergence import NO_RESTARTS, Reading, Restarts
 from sudoku_learning.networks.factor_graph import (
     FactorGraphBody,
     FactorGraphConfig,
+    PlacementReadout,
     RecurrentState,
 )
 from sudoku_learning.networks.heads import HeadConfig, PlacementHead, PolicyConfig, ValueConfig
@@ -241,7 +242,7 @@ class Network(nn.Module):
             return None
         if not isinstance(head, PlacementHead) or head.has_limits:
             return None
-        return head.readout.linear
+        return head.readout.linear if isinstance(head.readout, PlacementReadout) else None
 
     def forward_all_rounds(
         self, boards: Tensor, masks: Tensor, geometry: Geometry
