@@ -21,8 +21,8 @@ from sudoku_gym.compiler.jit import njit
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,import-untyped"
 # mypy: disable-error-code="call-arg,var-annotated,call-overload"
 
-PROCESSOR_FEATURES = cpu_target.target_context.codegen().magic_tuple()[2]
-LANES = 16 if "+avx512f" in PROCESSOR_FEATURES else 8  # as many floats as a register of the processor has
+_FEATURES = cpu_target.target_context.codegen().magic_tuple()[2]
+LANES = 16 if "+avx512f" in _FEATURES else 8  # as many floats as a register of the processor has
 
 
 def inner(function):
