@@ -6,7 +6,6 @@ AGENT_KINDS = {
     "gflownet": "learned without solutions",
     "gflownet?sample=true": "learned without solutions",
     "calphazero": "learned without solutions",
-    "calphazero-general": "learned without solutions",
     "calphazero?simulations=16&rounds=32": "search on top",
     "calphazero?search=retry": "search on top",
 }

@@ -23,7 +23,6 @@ SEARCH_ROUNDS = 256  # of a tree search's evaluations, at most
 DEFAULT_RESTARTS = 8
 """Further starts of boards that have not converged, in play without a search."""
 PRETRAINED_CALPHAZERO = Path(__file__).parent / "pretrained"
-PRETRAINED_GENERAL = Path(__file__).parent / "pretrained-general"
 
 
 def load(
@@ -103,32 +102,6 @@ def load(
     chosen = {name: option for name, option in options.items() if option is not None}
     search_config = replace(trained_with, simulations=simulations, **chosen)
     return AlphaZeroPolicy(network, search_config, most_visited=most_visited)
-
-
-def load_general(
-    folder: str | os.PathLike[str] = PRETRAINED_GENERAL,
-    search: Literal["retry"] | None = None,
-    evaluations: int = RetryConfig.evaluations,
-    propagate: bool = RetryConfig.propagate,
-    rounds: int | None = None,
-    threshold: float | None = None,
-    restarts: int | None = None,
-    noise: float | None = None,
-) -> AlphaZeroPolicy | RetrySolver:
-    """Make a policy of the network that was trained on 16x16 boards and on the variants too.
-
-    It plays them better than the other, and standard 9x9 boards worse; for the options see `load`.
-    """
-    return load(
-        folder,
-        search=search,
-        evaluations=evaluations,
-        propagate=propagate,
-        rounds=rounds,
-        threshold=threshold,
-        restarts=restarts,
-        noise=noise,
-    )
 
 
 def _make_network(config: AlphaZeroConfig | ExpertIterationConfig) -> Network:

@@ -13,8 +13,13 @@ from sudoku_gym.policies import ModelCard
 from sudoku_learning.networks.attention import AttentionConfig
 from sudoku_learning.networks.bodies import BodyConfig, RecurrentBody
 from sudoku_learning.networks.convergence import NO_RESTARTS, Reading, Restarts
-from sudoku_learning.networks.factor_graph import FactorGraphConfig, RecurrentState
-from sudoku_learning.networks.heads import HeadConfig, PolicyConfig, ValueConfig
+from sudoku_learning.networks.factor_graph import (
+    FactorGraphBody,
+    FactorGraphConfig,
+    PlacementReadout,
+    RecurrentState,
+)
+from sudoku_learning.networks.heads import HeadConfig, PlacementHead, PolicyConfig, ValueConfig
 from sudoku_learning.networks.mlp import MLPConfig, TokenBody
 from sudoku_learning.networks.pooled import PooledConfig
 
@@ -140,7 +145,8 @@ class Network(nn.Module):
         was_training = self.training
         self.eval()
         with torch.no_grad():
-            states = self._run_segments(boards, masks, geometry, {}).states
+            none = [None] * len(boards)
+            states = self._run_segments(boards, masks, geometry, {}, states=none).states
         self.train(was_training)
         return states
 
@@ -179,22 +185,34 @@ class Network(nn.Module):
         geometry: Geometry,
         heads: Mapping[str, nn.Module],
         rounds: int | None = None,
-        states: Sequence[RecurrentState] | None = None,
+        states: Sequence[RecurrentState | None] | None = None,
         keep_early_states: bool = False,
     ) -> _Start:
-        """Run the rounds of one start, from the given states or the learned first ones."""
+        """Run the rounds of one start, from the given states or the learned first ones.
+
+        The compiled rounds look at the logits themselves, and are left when a board has converged
+        or its state is wanted; others are left after each segment.
+        """
         body = self.body
         deciding = next(self.heads[name] for name in CONVERGENCE_HEADS if name in self.heads)
+        readout, segments = self._compiled_readout(deciding), body.segments(rounds)
+        if readout is not None:
+            first = segments[:1] if keep_early_states else []
+            segments = first + [rest for rest in [sum(segments[len(first) :])] if rest]
+        has_states = states is not None or len(segments) > 1 or keep_early_states
         latest: list[Any] = [None] * len(boards) if states is None else list(states)
         rows, graph = torch.arange(len(boards)), None
         start = _Start({}, rows.new_zeros(len(boards)), rows.new_zeros(len(boards)), latest, [])
-        for segment in body.segments(rounds):
-            open_rows = rows.tolist()
-            before = [latest[row] for row in open_rows]
-            given = boards[rows], masks[rows], geometry
-            features = body(*given, recurrent_states=before, rounds=segment, graph=graph)
-            for row, state in zip(open_rows, features.recurrent_states, strict=True):
-                latest[row] = state
+        for segment in segments:
+            given: dict[str, Any] = {"rounds": segment, "graph": graph}
+            if readout is not None:
+                given["readout"] = readout
+            if has_states:
+                given["recurrent_states"] = [latest[row] for row in rows.tolist()]
+            features = body(boards[rows], masks[rows], geometry, **given)
+            if has_states:
+                for row, state in zip(rows.tolist(), features.recurrent_states, strict=True):
+                    latest[row] = state
             if keep_early_states and not start.early_states:
                 start.early_states.extend(latest)
             for name, head in heads.items():
@@ -202,9 +220,13 @@ class Network(nn.Module):
                 if name not in start.outputs:
                     start.outputs[name] = output.new_empty(len(boards), *output.shape[1:])
                 start.outputs[name][rows] = output
-            start.rounds[rows] += segment
-            distances = deciding(features)[-1].abs()
-            undecided = ((distances < body.convergence_margin) & given[1]).sum(1).cpu()
+            if readout is not None:
+                start.rounds[rows] += torch.from_numpy(features.progress.rounds)
+                undecided = torch.from_numpy(features.progress.undecided)
+            else:
+                start.rounds[rows] += segment
+                distances = deciding(features)[-1].abs()
+                undecided = ((distances < body.convergence_margin) & masks[rows]).sum(1).cpu()
             start.undecided[rows] = undecided
             is_open = undecided > 0
             if not is_open.any():
@@ -212,6 +234,15 @@ class Network(nn.Module):
             graph = features.graph if is_open.all() else None  # its boards must be those of rows
             rows = rows[is_open]
         return start
+
+    def _compiled_readout(self, head: nn.Module) -> nn.Linear | None:
+        """Return the readout of a head's logits, if compiled rounds may look at them; else None."""
+        body = self.body
+        if torch.is_grad_enabled() or not (isinstance(body, FactorGraphBody) and body.is_compiled):
+            return None
+        if not isinstance(head, PlacementHead) or head.has_limits:
+            return None
+        return head.readout.linear if isinstance(head.readout, PlacementReadout) else None
 
     def forward_all_rounds(
         self, boards: Tensor, masks: Tensor, geometry: Geometry

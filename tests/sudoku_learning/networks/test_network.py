@@ -221,7 +221,9 @@ def test_a_converged_board_gets_no_more_rounds(positions):
             is_open = ((after["policy"].abs() < 0.1) & masks[rows]).any(1)
             stops = ~is_open if rounds < 12 else torch.ones_like(is_open)
             for name, numbers in after.items():
-                assert torch.equal(found[name][rows[stops]], numbers[stops])
+                torch.testing.assert_close(
+                    found[name][rows[stops]], numbers[stops], rtol=1e-5, atol=1e-6
+                )
             rows = rows[is_open]
             still_open.append(len(rows))
     assert len(boards) > still_open[0] > still_open[1]  # some stop sooner than others

@@ -108,6 +108,11 @@ class FactorGraphBody(nn.Module):
         """See `FactorGraphConfig`."""
         return self.config.convergence_margin
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the rounds are run by the compiled kernels."""
+        return self.start.device.type == "cpu" and self.start.dtype == torch.float32
+
     def segments(self, rounds: int | None = None) -> list[int]:
         """Divide rounds, by default those of the next call, into segments as in training."""
         full, rest = divmod(rounds or self.rounds, self.config.rounds)
@@ -122,10 +127,13 @@ class FactorGraphBody(nn.Module):
         recurrent_states: Sequence[RecurrentState | None] | None = None,
         rounds: int | None = None,
         graph: FactorGraph | None = None,
+        readout: nn.Linear | None = None,
     ) -> FactorGraphFeatures:
         """Compute the features of boards of one geometry, see `RecurrentBody`.
 
-        A board without legal placements, or without open constraints, has no features.
+        A board without legal placements, or without open constraints, has no features. With the
+        `readout` of logits, a board gets no more rounds once it has converged, and the features
+        hold its progress: without gradients, and only if the rounds are compiled.
 
         Raises:
             ValueError: if boards, masks and geometry do not fit each other, or a recurrent state
@@ -139,12 +147,17 @@ class FactorGraphBody(nn.Module):
                 self.config.intersections,
                 self.config.walks,
             )
-        weights = self._weights()
-        compiled = self.start.device.type == "cpu" and self.start.dtype == torch.float32
-        run_rounds = function.run_rounds if compiled else reference.run_rounds
-        variables, factors, states = run_rounds(
-            weights, graph, rounds or self.rounds, all_rounds, recurrent_states
-        )
+        weights, most, progress = self._weights(), rounds or self.rounds, None
+        if readout is not None:
+            margin = self.config.convergence_margin or 0.0
+            variables, factors, states, progress = function.run_until_converged(
+                weights, graph, most, readout, margin, self.config.rounds, recurrent_states
+            )
+        else:
+            run_rounds = function.run_rounds if self.is_compiled else reference.run_rounds
+            variables, factors, states = run_rounds(
+                weights, graph, most, all_rounds, recurrent_states
+            )
         return FactorGraphFeatures(
             variables=variables,
             factors=factors,
@@ -153,6 +166,7 @@ class FactorGraphBody(nn.Module):
             shape=(masks.shape[0], masks.shape[1]),
             graph=graph,
             recurrent_states=states,
+            progress=progress,
         )
 
     def placement_readout(self, width: int) -> PlacementReadout:

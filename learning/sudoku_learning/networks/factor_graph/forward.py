@@ -28,7 +28,14 @@ from sudoku_learning.networks.factor_graph.messages import (
 )
 from sudoku_learning.networks.factor_graph.products import ROWS, add_product, fill_rows
 from sudoku_learning.networks.factor_graph.recurrent_state import load_state, store_state
-from sudoku_learning.networks.factor_graph.vectors import LANES, inner, load, store
+from sudoku_learning.networks.factor_graph.vectors import (
+    LANES,
+    inner,
+    load,
+    multiply_add,
+    spread,
+    store,
+)
 
 # mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
 
@@ -60,6 +67,22 @@ class Outputs(NamedTuple):
     factors: _Floats
 
 
+class Until(NamedTuple):
+    """When the rounds of a board stop: once no logit of a variable is closer to 0 than a margin."""
+
+    readout: _Floats  # [H] of padded width, the weights of the logits; empty: all rounds are run
+    bias: np.float32  # of the logits
+    margin: np.float32
+    segment: int  # rounds between two looks at the logits
+
+
+class Progress(NamedTuple):
+    """What the rounds of B boards have led to, int64 `[B]` each; only with `Until`."""
+
+    rounds: NDArray[np.int64]  # that were run
+    undecided: NDArray[np.int64]  # variables whose logits are within the margin; 0: converged
+
+
 class Trace(NamedTuple):
     """Arrays of the rounds of a board, `[depth, ...]`; with depth 1 only the last is kept.
 
@@ -78,14 +101,14 @@ class Trace(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def forward(graph, weights, initial, rounds, outputs, states):
+def forward(graph, weights, initial, rounds, outputs, states, until, progress):
     """Write the outputs, and the recurrent states if there is room for them.
 
     `initial` and `states` are the arrays of `InitialStates` and `RecurrentState`, flat and of
-    padded width; empty `states` are not written. `outputs` are of all rounds or of the last.
+    padded width; empty `states` are not written. `outputs` are of all rounds or of the last. With
+    a readout in `until`, a board stops once it has converged, and its `progress` is written.
     """
-    width = len(weights.start)
-    x_width = row_width(weights)
+    width, x_width = len(weights.start), row_width(weights)
     trace = new_trace(graph, weights, 1)
     depth = len(outputs.variables)
     for board in range(len(graph.board_variable_ptr) - 1):
@@ -95,16 +118,42 @@ def forward(graph, weights, initial, rounds, outputs, states):
         for step in range(rounds):
             run_round(graph, span, weights, trace, 0, 0)
             send_to_factors(graph, span, weights, trace, 0)
-            kept = step - rounds + depth
-            if kept >= 0:
-                aggregate_factors(graph, span, trace.to_factor[0], outputs.factors[kept], width)
-                variables, first = outputs.variables[kept], span.first_variable
-                for row in range(span.end_variable - first):
-                    for j in range(0, width, LANES):
-                        state = load(trace.x[0], row * x_width + j)
-                        store(variables, (first + row) * width + j, state)
+            is_last = step + 1 == rounds
+            if len(until.readout) and (is_last or (step + 1) % until.segment == 0):
+                progress.rounds[board] = step + 1
+                progress.undecided[board] = _count_undecided(span, trace.x[0], x_width, until)
+                is_last |= progress.undecided[board] == 0
+            if is_last or step - rounds + depth >= 0:
+                kept = depth - 1 if is_last else step - rounds + depth
+                _write_outputs(graph, span, trace, outputs, kept, x_width, width)
+            if is_last:
+                break
         if len(states[0]):
             store_state(states, span, trace, x_width, width)
+
+
+@inner
+def _count_undecided(span, x, x_width, until):
+    """Return how many variables have a logit within the margin."""
+    lanes = np.empty(LANES, np.float32)
+    count = 0
+    for row in range(span.end_variable - span.first_variable):
+        total = spread(0.0)
+        for j in range(0, len(until.readout), LANES):
+            total = multiply_add(load(x, row * x_width + j), load(until.readout, j), total)
+        store(lanes, 0, total)
+        count += abs(until.bias + lanes.sum()) < until.margin
+    return count
+
+
+@inner
+def _write_outputs(graph, span, trace, outputs, kept, x_width, width):
+    """Write a board's states of variables, and what its factors receive, of the latest round."""
+    aggregate_factors(graph, span, trace.to_factor[0], outputs.factors[kept], width)
+    variables, first = outputs.variables[kept], span.first_variable
+    for row in range(span.end_variable - first):
+        for j in range(0, width, LANES):
+            store(variables, (first + row) * width + j, load(trace.x[0], row * x_width + j))
 
 
 @inner

@@ -12,7 +12,13 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from sudoku_learning.networks.factor_graph.backward import backward
-from sudoku_learning.networks.factor_graph.forward import Outputs, PackedWeights, forward
+from sudoku_learning.networks.factor_graph.forward import (
+    Outputs,
+    PackedWeights,
+    Progress,
+    Until,
+    forward,
+)
 from sudoku_learning.networks.factor_graph.graph import FactorGraph
 from sudoku_learning.networks.factor_graph.recurrent_state import (
     InitialStates,
@@ -43,6 +49,63 @@ def run_rounds(
     return variables, factors, [] if states is None else split_states(final, graph)
 
 
+def run_until_converged(
+    weights: LayerWeights,
+    graph: FactorGraph,
+    rounds: int,
+    readout: torch.nn.Linear,
+    margin: float,
+    segment: int,
+    states: Sequence[RecurrentState | None] | None = None,
+) -> tuple[Tensor, Tensor, list[RecurrentState], Progress]:
+    """Run the rounds of each board until it has converged, at most `rounds`; no derivatives.
+
+    After each segment of rounds the logits are looked at, which the readout makes of the states;
+    a board stops once none is closer to 0 than the margin.
+    """
+    packed = _pack(weights)
+    channels, width = len(weights.start), len(packed.start)
+    numbers = np.zeros(width, np.float32)
+    numbers[:channels] = readout.weight.detach()[0].numpy()
+    until = Until(numbers, np.float32(readout.bias.item()), np.float32(margin), segment)
+    count = len(graph.board_variable_ptr) - 1
+    progress = Progress(np.zeros(count, np.int64), np.zeros(count, np.int64))
+    initial, final = join_states(states, graph, channels), empty_states(None, channels)
+    if states is not None:
+        final = empty_states(graph, channels)
+    given = graph, packed, initial, final, rounds, 1, until, progress
+    variables, factors = _run(*given)
+    found = [] if states is None else split_states(final, graph)
+    return variables[..., :channels], factors[..., :channels], found, progress
+
+
+_ALL_ROUNDS = Until(np.empty(0, np.float32), np.float32(0), np.float32(0), 1)
+_NO_PROGRESS = Progress(np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+def _run(
+    graph: FactorGraph,
+    packed: PackedWeights,
+    initial: InitialStates,
+    final: RecurrentState,
+    rounds: int,
+    depth: int,
+    until: Until = _ALL_ROUNDS,
+    progress: Progress = _NO_PROGRESS,
+) -> tuple[Tensor, Tensor]:
+    """Return the outputs of the kernel, of padded width, and fill in the final states."""
+    width, channels = len(packed.start), final.variables.shape[1]
+    variables = torch.empty((depth, len(graph.positions), width), dtype=torch.float32)
+    factors = torch.empty((depth, len(graph.factor_ptr) - 1, width), dtype=torch.float32)
+    flat_initial = initial.is_new, _flat(initial.states, width)
+    outputs, states = Outputs(_rows(variables), _rows(factors)), _flat(final, width)
+    forward(graph, packed, flat_initial, rounds, outputs, states, until, progress)
+    if width > channels:  # otherwise `states` are views of `final`
+        for array, flat in zip(final, states, strict=True):
+            array[:] = flat.reshape(-1, width)[:, :channels]
+    return variables, factors
+
+
 class _Rounds(torch.autograd.Function):
     @staticmethod
     def forward(
@@ -59,15 +122,8 @@ class _Rounds(torch.autograd.Function):
         ctx.set_materialize_grads(False)
         channels = len(tensors[0])
         packed = _pack(LayerWeights(*tensors))
-        width = len(packed.start)
-        variables = torch.empty((depth, len(graph.positions), width), dtype=torch.float32)
-        factors = torch.empty((depth, len(graph.factor_ptr) - 1, width), dtype=torch.float32)
-        ctx.initial = initial.is_new, _flat(initial.states, width)
-        outputs, states = Outputs(_rows(variables), _rows(factors)), _flat(final, width)
-        forward(graph, packed, ctx.initial, rounds, outputs, states)
-        if width > channels:  # otherwise `states` are views of `final`
-            for array, flat in zip(final, states, strict=True):
-                array[:] = flat.reshape(-1, width)[:, :channels]
+        ctx.initial = initial.is_new, _flat(initial.states, len(packed.start))
+        variables, factors = _run(graph, packed, initial, final, rounds, depth)
         return variables[..., :channels], factors[..., :channels]
 
     @staticmethod
@@ -115,10 +171,11 @@ def _pack(weights: LayerWeights) -> PackedWeights:
 
 def _padded(array: NDArray[np.float32], channels: int) -> NDArray[np.float32]:
     """Transpose an array of blocks of `channels`, each padded to whole vectors."""
-    blocks = array.reshape(*(n for side in array.shape for n in (side // channels, channels)))
     spare = -channels % LANES
-    if spare:
-        blocks = np.pad(blocks, [(0, spare * (axis % 2)) for axis in range(blocks.ndim)])
+    if not spare:
+        return np.ascontiguousarray(array.T)
+    blocks = array.reshape(*(n for side in array.shape for n in (side // channels, channels)))
+    blocks = np.pad(blocks, [(0, spare * (axis % 2)) for axis in range(blocks.ndim)])
     blocks = np.moveaxis(blocks, [0, 1], [-2, -1])
     return np.ascontiguousarray(blocks)
 
