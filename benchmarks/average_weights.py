@@ -1,6 +1,6 @@
 """The mean of the weights of several checkpoints of one network, as a checkpoint that plays.
 
-    python benchmarks/average_weights.py runs/mine/checkpoints/0000{62,64,66} --out runs/average
+python benchmarks/average_weights.py runs/mine/checkpoints/0000{62,64,66} --out runs/average
 """
 
 from __future__ import annotations
