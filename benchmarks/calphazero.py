@@ -4,27 +4,30 @@ Every set is played one digit at a time by the greedy policy, without search; wi
 retry search solves it too, and its network evaluations are counted. Beside them stand the floors
 (masked-random, singles) and, with `--untrained`, networks of the same body with random weights.
 
-    python benchmarks/calphazero.py --out docs/results/calphazero.json
+    python benchmarks/calphazero.py --out docs/results/calphazero-boards.json
     python benchmarks/calphazero.py --checkpoint runs/mine --sets 9x9 9x9-hard --count 500
     python benchmarks/calphazero.py --sets 9x9 --lists top95.txt --untrained 10 --count 256
+
+With `--out` every row is written when it is measured, and what the file holds of the same weights,
+puzzles and settings is not measured again.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 import tyro
+from numpy.typing import NDArray
 
-from results import Row, command_of, in_words, share_of, table, write_rows
+from results import Results, Row, command_of, in_ms, in_words, share_of, some, table
 from sudoku_agents.alphazero.policy import AlphaZeroPolicy
 from sudoku_agents.calphazero import loading
 from sudoku_agents.retry_search import RetryConfig, RetryResult
@@ -42,7 +45,20 @@ FLOORS = {
     "naked singles": naked_singles,
     "naked + hidden singles": hidden_singles,
 }
-HEADS = ("puzzles", "player", "count", "solved", "95 % interval", "evaluations", "within 64")
+HEADS = (
+    "puzzles",
+    "player",
+    "count",
+    "solved",
+    "95 % interval",
+    "converged",
+    "right of these",
+    "rounds",
+    "ms",
+    "evaluations",
+    "within 64",
+)
+Measure = Callable[[], Row]
 
 
 @dataclass(frozen=True)
@@ -51,7 +67,19 @@ class Config:
 
     checkpoint: Path = loading.PRETRAINED_CALPHAZERO
     """folder of a checkpoint or a run; by default the network that comes with the package"""
-    sets: tuple[str, ...] = ("4x4", "6x6", "9x9", "9x9-hard", "16x16")
+    sets: tuple[str, ...] = (
+        "4x4",
+        "6x6",
+        "9x9",
+        "9x9-hard",
+        "9x9-hardest",
+        "16x16",
+        "25x25",
+        "x9x9",
+        "windows9x9",
+        "jigsaw9x9",
+        "latin9x9",
+    )
     """banks, of which the test puzzles are played"""
     lists: tuple[Path, ...] = ()
     """files of more puzzles"""
@@ -69,6 +97,8 @@ class Config:
     """let the retry search prove that each puzzle has one solution, too"""
     rounds: int | None = None
     """of the network in each evaluation; None takes those of the checkpoint"""
+    restarts: int | None = None
+    """further starts of boards that have not converged; None takes those of the policy"""
     threshold: float | None = None
     """logit from which placements are played before the network is asked again; 1e9 asks it before
     every move, None takes what the checkpoint was trained with"""
@@ -89,90 +119,100 @@ class Config:
 def main(argv: Sequence[str] | None = None) -> list[Row]:
     config = tyro.cli(Config, description=__doc__.splitlines()[0], args=argv)
     torch.set_num_threads(1)
+    results = Results(config.out, command_of(__file__, argv)) if config.out else None
+    weights = checkpoint_in(config.checkpoint) / "weights.safetensors"
+    digest = sha256(weights.read_bytes()).hexdigest()[:12]
     rows = []
-    for row in chain(
-        *(play(name, chosen, config) for name, chosen in sets(config)), proofs(config)
-    ):
+    wanted = chain(*(players(name, chosen, config) for name, chosen in sets(config)))
+    for name, player, measure in chain(wanted, proofs(config)):
+        key = {"puzzles": name, "player": player, "most": config.count, "weights": digest}
+        row = results.find(key) if results else None
+        if row is None:
+            row = key | measure()
+            if results:
+                results.add(row)
+        print(f"{name}, {player}: {in_words(row)}", flush=True)
         rows.append(row)
-        print(f"{row['puzzles']}, {row['player']}: {in_words(row)}", flush=True)
     print("", table(rows, HEADS, names=2), sep="\n")
-    if config.out is not None:
-        weights = checkpoint_in(config.checkpoint) / "weights.safetensors"
-        digest = sha256(weights.read_bytes()).hexdigest()
-        write_rows(config.out, command_of(__file__, argv), rows, weights=digest)
     return rows
 
 
 def sets(config: Config) -> Iterator[tuple[str, PuzzleSet]]:
     """Yield the puzzles to play, each set with its name."""
-    rng = np.random.default_rng(config.seed)
     stored = [(name, puzzles.load(name, "test")) for name in config.sets]
     for name, found in [*stored, *((path.stem, puzzles.read(path)) for path in config.lists)]:
-        if len(found) > config.count:
-            found = found[np.sort(rng.choice(len(found), config.count, replace=False))]
-        yield name, found
+        yield name, some(found, config.count, config.seed)
 
 
-def play(name: str, chosen: PuzzleSet, config: Config) -> Iterator[Row]:
-    """Let everybody play a set; yield a row of figures each."""
+def players(name: str, chosen: PuzzleSet, config: Config) -> Iterator[tuple[str, str, Measure]]:
+    """Yield who plays a set: its name, the player's, and what measures a row."""
     for title, make in FLOORS.items() if config.floors else ():
-        yield figures(name, title, chosen, make(), config)
-    greedy = loading.load(config.checkpoint, rounds=config.rounds, threshold=config.threshold)
-    network = greedy.network
+        yield name, title, partial(figures, chosen, make(), config)
+    options = {"rounds": config.rounds, "restarts": config.restarts, "threshold": config.threshold}
+    greedy = loading.load(config.checkpoint, **options)
     for seed in range(config.untrained):
-        body = network.body.config
-        make = partial(Network, body, POLICY_AND_VALUE, chosen.geometry)
-        random = AlphaZeroPolicy(seeded(seed, make), threshold=greedy.threshold)
+        body = greedy.network.body.config
+        network = seeded(seed, partial(Network, body, POLICY_AND_VALUE, chosen.geometry))
+        title = f"untrained, seed {seed}"
         if config.greedy:
-            yield figures(name, f"untrained, seed {seed}", chosen, random, config)
-        yield from searches(name, chosen, random.network, config, f"untrained, seed {seed}, ")
+            random = AlphaZeroPolicy(network, threshold=greedy.threshold, restarts=greedy.restarts)
+            yield name, title, partial(figures, chosen, random, config)
+        yield from searches(name, chosen, network, config, f"{title}, ")
     if config.greedy:
-        start = time.process_time()
-        result = evaluate(greedy, chosen, seed=config.seed)
-        yield row_of(name, "greedy", result.solved, time.process_time() - start)
-        if name in config.by:
-            for grade, technique in enumerate(GRADES):
-                among = chosen.grades == grade
-                if among.any():
-                    yield row_of(name, f"greedy, grade {technique}", result.solved[among])
-            for blanks in np.unique(chosen.blanks):
-                among = chosen.blanks == blanks
-                yield row_of(name, f"greedy, {blanks} blanks", result.solved[among])
-    yield from searches(name, chosen, network, config)
+        given = ", ".join(f"{key}={value}" for key, value in options.items() if value is not None)
+        title = f"greedy, {given}" if given else "greedy"
+        yield name, title, partial(figures, chosen, greedy, config, by=name in config.by)
+    yield from searches(name, chosen, greedy.network, config)
 
 
 def searches(
     name: str, chosen: PuzzleSet, network: Network, config: Config, prefix: str = ""
-) -> Iterator[Row]:
-    """Let the retry search solve the puzzles, and prove that they have one solution."""
+) -> Iterator[tuple[str, str, Measure]]:
+    """Yield the retry search that solves a set, and that proves that puzzles have one solution."""
     wanted = (("retry search", 1), ("retry search proves one solution", 2))
     for (what, limit), is_wanted in zip(wanted, (config.retry, config.unique), strict=True):
         if is_wanted:
-            start = time.process_time()
-            found = retry_solver(network, config).search(chosen.puzzles, chosen.geometry, limit)
-            seconds = time.process_time() - start
             player = prefix + what + (", singles" if config.propagate else "")
-            right = found.decided & (found.found == 1)
-            yield row_of(name, player, right, seconds) | asked(found)
+            yield name, player, partial(search, chosen, network, config, limit)
+
+
+def search(chosen: PuzzleSet, network: Network, config: Config, limit: int) -> Row:
+    """Let the retry search solve the puzzles, and perhaps prove that they have one solution."""
+    start = time.process_time()
+    found = retry_solver(network, config).search(chosen.puzzles, chosen.geometry, limit)
+    seconds = time.process_time() - start
+    right = found.decided & (found.found == 1)
+    return share_of(right) | {"ms": in_ms(seconds / len(chosen))} | asked(found)
 
 
 def retry_solver(network: Network, config: Config) -> RetrySolver:
     return RetrySolver(network, RetryConfig(config.evaluations, propagate=config.propagate))
 
 
-def row_of(name: str, player: str, solved: Any, seconds: float | None = None) -> Row:
-    row = {"puzzles": name, "player": player, **share_of(solved)}
-    return row if seconds is None else row | {"seconds": round(seconds, 2)}
-
-
-def figures(name: str, title: str, chosen: PuzzleSet, policy: Policy, config: Config) -> Row:
+def figures(chosen: PuzzleSet, policy: Policy, config: Config, by: bool = False) -> Row:
+    """Let a policy play a set; with `by` its figures are divided by grade and by blanks too."""
     start = time.process_time()
-    solved = evaluate(policy, chosen, seed=config.seed).solved
-    return row_of(name, title, solved, time.process_time() - start)
+    result = evaluate(policy, chosen, seed=config.seed)
+    row = share_of(result.solved) | {"ms": in_ms((time.process_time() - start) / len(chosen))}
+    if result.converged_solved is not None:
+        right, converged = result.converged_solved
+        row |= {"converged": converged, "right of these": right}
+        row["rounds"] = round(result.mean_rounds or 0)
+    if by:
+        row["grades"] = {
+            technique: share_of(result.solved[chosen.grades == grade])
+            for grade, technique in enumerate(GRADES)
+            if (chosen.grades == grade).any()
+        }
+        row["blanks"] = {
+            str(blanks): share_of(result.solved[chosen.blanks == blanks])
+            for blanks in np.unique(chosen.blanks)
+        }
+    return row
 
 
-def proofs(config: Config) -> Iterator[Row]:
-    """Let the retry search prove of minimal puzzles what no list of puzzles asks for.
+def proofs(config: Config) -> Iterator[tuple[str, str, Measure]]:
+    """Yield proofs of what no list of puzzles asks for.
 
     A legal but wrong digit leaves a puzzle no solution; a given less gives a minimal one several.
     """
@@ -180,7 +220,6 @@ def proofs(config: Config) -> Iterator[Row]:
         return
     test = puzzles.load("9x9", "test")[: config.proofs]
     rng = np.random.default_rng(config.seed)
-    solver = retry_solver(loading.load(config.checkpoint).network, config)
     wrong, fewer = test.puzzles.copy(), test.puzzles.copy()
     for one, solution in zip(wrong, test.solutions, strict=True):
         legal = board.candidates(one[None])[0] & (np.arange(1, 10) != solution[..., None])
@@ -189,10 +228,17 @@ def proofs(config: Config) -> Iterator[Row]:
     for one in fewer:
         row, column = rng.choice(np.argwhere(one))
         one[row, column] = 0
+    singles = ", singles" if config.propagate else ""
     for what, boards, wanted in (("no solution", wrong, 0), ("several solutions", fewer, 2)):
-        found = solver.search(boards, test.geometry, limit=2)
-        proven = found.decided & (found.found == wanted)
-        yield row_of("9x9", f"retry search proves {what}", proven) | asked(found)
+        player = f"retry search proves {what}{singles}"
+        yield "9x9", player, partial(prove, boards, test, wanted, config)
+
+
+def prove(boards: NDArray[np.int8], test: PuzzleSet, wanted: int, config: Config) -> Row:
+    """Let the retry search count the solutions of boards, up to two."""
+    solver = retry_solver(loading.load(config.checkpoint).network, config)
+    found = solver.search(boards, test.geometry, limit=2)
+    return share_of(found.decided & (found.found == wanted)) | asked(found)
 
 
 def asked(found: RetryResult) -> Row:

@@ -221,8 +221,8 @@ class Network(nn.Module):
                     start.outputs[name] = output.new_empty(len(boards), *output.shape[1:])
                 start.outputs[name][rows] = output
             if readout is not None:
-                start.rounds[rows] += torch.from_numpy(features.progress.rounds)
-                undecided = torch.from_numpy(features.progress.undecided)
+                start.rounds[rows] += torch.from_numpy(features.outcome.rounds)
+                undecided = torch.from_numpy(features.outcome.undecided)
             else:
                 start.rounds[rows] += segment
                 distances = deciding(features)[-1].abs()

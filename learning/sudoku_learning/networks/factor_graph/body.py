@@ -133,7 +133,7 @@ class FactorGraphBody(nn.Module):
 
         A board without legal placements, or without open constraints, has no features. With the
         `readout` of logits, a board gets no more rounds once it has converged, and the features
-        hold its progress: without gradients, and only if the rounds are compiled.
+        hold its outcome: without gradients, and only if the rounds are compiled.
 
         Raises:
             ValueError: if boards, masks and geometry do not fit each other, or a recurrent state
@@ -147,10 +147,10 @@ class FactorGraphBody(nn.Module):
                 self.config.intersections,
                 self.config.walks,
             )
-        weights, most, progress = self._weights(), rounds or self.rounds, None
+        weights, most, outcome = self._weights(), rounds or self.rounds, None
         if readout is not None:
             margin = self.config.convergence_margin or 0.0
-            variables, factors, states, progress = function.run_until_converged(
+            variables, factors, states, outcome = function.run_until_converged(
                 weights, graph, most, readout, margin, self.config.rounds, recurrent_states
             )
         else:
@@ -166,7 +166,7 @@ class FactorGraphBody(nn.Module):
             shape=(masks.shape[0], masks.shape[1]),
             graph=graph,
             recurrent_states=states,
-            progress=progress,
+            outcome=outcome,
         )
 
     def placement_readout(self, width: int) -> PlacementReadout:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sudoku_learning.networks.factor_graph.forward import Progress
+from sudoku_learning.networks.factor_graph.forward import RoundsOutcome
 from sudoku_learning.networks.factor_graph.graph import FactorGraph
 from sudoku_learning.networks.factor_graph.recurrent_state import RecurrentState
 
@@ -36,7 +36,7 @@ class FactorGraphFeatures:
     """of the boards and masks"""
     recurrent_states: list[RecurrentState] = field(default_factory=list)
     """of each board after the last round; empty if none were given"""
-    progress: Progress | None = None
+    outcome: RoundsOutcome | None = None
     """of each board, where each stopped once it had converged"""
 
 

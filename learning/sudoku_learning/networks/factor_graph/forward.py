@@ -76,7 +76,7 @@ class Until(NamedTuple):
     segment: int  # rounds between two looks at the logits
 
 
-class Progress(NamedTuple):
+class RoundsOutcome(NamedTuple):
     """What the rounds of B boards have led to, int64 `[B]` each; only with `Until`."""
 
     rounds: NDArray[np.int64]  # that were run
@@ -101,12 +101,12 @@ class Trace(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def forward(graph, weights, initial, rounds, outputs, states, until, progress):
+def forward(graph, weights, initial, rounds, outputs, states, until, outcome):
     """Write the outputs, and the recurrent states if there is room for them.
 
     `initial` and `states` are the arrays of `InitialStates` and `RecurrentState`, flat and of
     padded width; empty `states` are not written. `outputs` are of all rounds or of the last. With
-    a readout in `until`, a board stops once it has converged, and its `progress` is written.
+    a readout in `until`, a board stops once it has converged, and its `outcome` is written.
     """
     width, x_width = len(weights.start), row_width(weights)
     trace = new_trace(graph, weights, 1)
@@ -120,9 +120,9 @@ def forward(graph, weights, initial, rounds, outputs, states, until, progress):
             send_to_factors(graph, span, weights, trace, 0)
             is_last = step + 1 == rounds
             if len(until.readout) and (is_last or (step + 1) % until.segment == 0):
-                progress.rounds[board] = step + 1
-                progress.undecided[board] = _count_undecided(span, trace.x[0], x_width, until)
-                is_last |= progress.undecided[board] == 0
+                outcome.rounds[board] = step + 1
+                outcome.undecided[board] = _count_undecided(span, trace.x[0], x_width, until)
+                is_last |= outcome.undecided[board] == 0
             if is_last or step - rounds + depth >= 0:
                 kept = depth - 1 if is_last else step - rounds + depth
                 _write_outputs(graph, span, trace, outputs, kept, x_width, width)

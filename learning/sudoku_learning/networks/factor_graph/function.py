@@ -15,7 +15,7 @@ from sudoku_learning.networks.factor_graph.backward import backward
 from sudoku_learning.networks.factor_graph.forward import (
     Outputs,
     PackedWeights,
-    Progress,
+    RoundsOutcome,
     Until,
     forward,
 )
@@ -57,7 +57,7 @@ def run_until_converged(
     margin: float,
     segment: int,
     states: Sequence[RecurrentState | None] | None = None,
-) -> tuple[Tensor, Tensor, list[RecurrentState], Progress]:
+) -> tuple[Tensor, Tensor, list[RecurrentState], RoundsOutcome]:
     """Run the rounds of each board until it has converged, at most `rounds`; no derivatives.
 
     After each segment of rounds the logits are looked at, which the readout makes of the states;
@@ -69,18 +69,18 @@ def run_until_converged(
     numbers[:channels] = readout.weight.detach()[0].numpy()
     until = Until(numbers, np.float32(readout.bias.item()), np.float32(margin), segment)
     count = len(graph.board_variable_ptr) - 1
-    progress = Progress(np.zeros(count, np.int64), np.zeros(count, np.int64))
+    outcome = RoundsOutcome(np.zeros(count, np.int64), np.zeros(count, np.int64))
     initial, final = join_states(states, graph, channels), empty_states(None, channels)
     if states is not None:
         final = empty_states(graph, channels)
-    given = graph, packed, initial, final, rounds, 1, until, progress
+    given = graph, packed, initial, final, rounds, 1, until, outcome
     variables, factors = _run(*given)
     found = [] if states is None else split_states(final, graph)
-    return variables[..., :channels], factors[..., :channels], found, progress
+    return variables[..., :channels], factors[..., :channels], found, outcome
 
 
 _ALL_ROUNDS = Until(np.empty(0, np.float32), np.float32(0), np.float32(0), 1)
-_NO_PROGRESS = Progress(np.empty(0, np.int64), np.empty(0, np.int64))
+_NO_OUTCOME = RoundsOutcome(np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 def _run(
@@ -91,7 +91,7 @@ def _run(
     rounds: int,
     depth: int,
     until: Until = _ALL_ROUNDS,
-    progress: Progress = _NO_PROGRESS,
+    outcome: RoundsOutcome = _NO_OUTCOME,
 ) -> tuple[Tensor, Tensor]:
     """Return the outputs of the kernel, of padded width, and fill in the final states."""
     width, channels = len(packed.start), final.variables.shape[1]
@@ -99,7 +99,7 @@ def _run(
     factors = torch.empty((depth, len(graph.factor_ptr) - 1, width), dtype=torch.float32)
     flat_initial = initial.is_new, _flat(initial.states, width)
     outputs, states = Outputs(_rows(variables), _rows(factors)), _flat(final, width)
-    forward(graph, packed, flat_initial, rounds, outputs, states, until, progress)
+    forward(graph, packed, flat_initial, rounds, outputs, states, until, outcome)
     if width > channels:  # otherwise `states` are views of `final`
         for array, flat in zip(final, states, strict=True):
             array[:] = flat.reshape(-1, width)[:, :channels]
