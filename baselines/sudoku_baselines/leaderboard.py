@@ -19,6 +19,7 @@ BASELINE_KINDS = {
     "multiverse-m12": "supervised",
     "mlp": "supervised",
     "cnn": "supervised",
+    "rrn": "supervised",
     "recurrent-transformer": "supervised",
     "guissart": "search on top",
     "exact-cover-supervised?mode=one-shot": "supervised",
