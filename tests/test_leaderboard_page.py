@@ -48,6 +48,14 @@ def test_the_page_says_how_it_is_played():
     assert f"the first {TIMED_PUZZLES} puzzles of a set" in text
 
 
+def test_playing_everything_takes_three_hours_on_two_cores_at_most(results):
+    """By the recorded times, which the page states."""
+    hours = leaderboard_page.hours_of(results)
+    assert 0 < hours <= 2 * 3
+    stated = leaderboard_page.fill_in("<!-- leaderboard: duration -->", results)
+    assert f"about {hours / 2:.1f} hours on two cores" in stated
+
+
 def test_tables_show_every_set():
     shown = {name for sets in leaderboard_page.TABLES.values() for name in sets}
     shown.add(leaderboard_page.SORTED_BY)

@@ -34,7 +34,7 @@ SOURCES = {
     "docs/results/classical.md": ["classical", "dancing-links"],
     "docs/results/floors.md": ["floors"],
     "docs/results/gflownet.md": ["gflownet*", "floors"],
-    "docs/results/neural.md": ["neural*"],
+    "docs/results/neural.md": ["neural*", "records"],
     "docs/results/q-learning.md": ["q-learning*"],
 }
 PAGES = [

@@ -37,6 +37,7 @@ SORTED_BY = "9x9-hard"
 """The set whose share decides the order of the rows of a kind."""
 _THEN_BY = "9x9"
 _PLACE = re.compile(r"^.*<!-- leaderboard: (\w+) -->$", re.MULTILINE)
+_PROCESS_SECONDS = 4.0  # of processor time to start the two processes of a cell, as measured
 _SHORT = 12  # letters of a checksum; the file has them all
 _NOTHING = "-"
 
@@ -61,6 +62,7 @@ def fill_in(markdown: str, results: LeaderboardResults) -> str:
         "rows": _rows(results),
         "not_played": "\n".join(_not_played(results)) or "Every policy plays every set.",
         "runs": _runs(results),
+        "duration": _duration(results),
     }
     return _PLACE.sub(lambda place: parts[place[1]], markdown)
 
@@ -93,6 +95,22 @@ def _best(results: LeaderboardResults) -> str:
         rows.append([name, share, _milliseconds(cell), _number(row)])
     heads = ["the best of each kind", _title(results, SORTED_BY), "ms a puzzle", "weights"]
     return markdown_table(heads, rows)
+
+
+def hours_of(results: LeaderboardResults) -> float:
+    """Return how many hours of processor time playing everything takes, by the recorded times."""
+    cells = [cell for row in results.rows.values() for cell in row.cells.values()]
+    return sum(cell.seconds + _PROCESS_SECONDS for cell in cells) / 3600
+
+
+def _duration(results: LeaderboardResults) -> str:
+    cells = sum(len(row.cells) for row in results.rows.values())
+    hours = hours_of(results)
+    return (
+        f"Playing all {cells} cells anew takes {hours:.1f} hours of processor time by the recorded "
+        f"times, {_PROCESS_SECONDS:g} s to start each cell included: about {hours / 2:.1f} hours "
+        "on two cores."
+    )
 
 
 def _shares(results: LeaderboardResults, sets: Sequence[str], *, with_costs: bool = False) -> str:

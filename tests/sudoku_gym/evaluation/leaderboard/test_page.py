@@ -8,7 +8,7 @@ import pytest
 import leaderboard_page
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell, Timing
 
-PARTS = ("sizes", "times", "sets", "rows", "not_played", "runs", "lists")
+PARTS = ("sizes", "times", "sets", "rows", "not_played", "runs", "lists", "duration")
 MARKED = "".join(f"*text* <!-- leaderboard: {part} -->\n\n# next\n" for part in PARTS)
 
 
