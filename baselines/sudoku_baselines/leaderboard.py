@@ -21,6 +21,7 @@ BASELINE_KINDS = {
     "cnn": "supervised",
     "rrn": "supervised",
     "recurrent-transformer": "supervised",
+    "tiny-recursion": "supervised",
     "guissart": "search on top",
     "exact-cover-supervised?mode=one-shot": "supervised",
     "exact-cover-supervised": "supervised",
