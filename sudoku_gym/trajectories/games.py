@@ -73,7 +73,9 @@ class PlayedPart:
 
     def __post_init__(self) -> None:
         arrays = self.seeds, self.lengths, self.actions
-        if any(array.ndim != 1 or array.dtype.kind != "i" for array in arrays):
+        if not all(isinstance(array, np.ndarray) for array in arrays) or any(
+            array.ndim != 1 or array.dtype.kind != "i" for array in arrays
+        ):
             raise ValueError("seeds, lengths and actions must be rows of integers")
         if len(self.seeds) != len(self.lengths) or not len(self.seeds):
             raise ValueError(f"{len(self.seeds)} seeds, but {len(self.lengths)} lengths")
