@@ -22,14 +22,16 @@ from fastapi import FastAPI, Request, Response
 from gradio import queueing, route_utils, routes
 
 from sudoku_gym.app.choices import NO_PLAYER, SOURCES, TYPED_IN, OfferedPolicies, puzzle
+from sudoku_gym.app.connections import FewConnections
 from sudoku_gym.app.game import Game, render_html
-from sudoku_gym.app.limits import LimitedBodies, VisitorBudgets, limit_waiting, visitor_of
+from sudoku_gym.app.limits import VisitorBudgets, limit_waiting, visitor_of
+from sudoku_gym.storage.bodies import LimitedBodies
 
 FIRST_PUZZLE = "Inkala 2012"
-_LONGEST_REQUEST = 1_000_000  # bytes
+_LONGEST_REQUEST, _MOST_BRACKETS = 1_000_000, 1_000  # bytes; lists and objects in JSON
 _LONGEST_MOVE = 10.0  # s, where visitors have a budget
 _PLACES, _PLACES_A_VISITOR = 64, 6  # in the queue
-_KEPT = 3600.0  # seconds that a visitor's games are kept
+_KEPT, _MOST_KEPT = 3600.0, 1_000  # seconds that a visitor's games are kept; how many visits
 _FROM_HERE = (
     "default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval'; frame-ancestors 'self'; "
     "form-action 'self'"
@@ -70,6 +72,7 @@ def serve(
             application(offers, visitor_seconds),
             log_level="error",
             access_log=False,
+            http=FewConnections,
             timeout_graceful_shutdown=1,
         )
         uvicorn.Server(settings).run(sockets=[listener])
@@ -85,11 +88,15 @@ def application(offers: OfferedPolicies, visitor_seconds: float | None = None) -
     async def allow_little(
         request: Request, answer: Callable[[Request], Awaitable[Response]]
     ) -> Response:
-        response = await answer(request)
+        try:
+            response = await answer(request)
+        except Exception:  # gradio answers what is forged in part with errors of its own
+            _refuse()
+            response = Response(status_code=400)
         response.headers["Content-Security-Policy"] = _FROM_HERE
         return response
 
-    app.add_middleware(LimitedBodies, longest=_LONGEST_REQUEST)
+    app.add_middleware(LimitedBodies, longest=_LONGEST_REQUEST, brackets=_MOST_BRACKETS)
     theme = gr.themes.Default(
         primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["monospace"]
     )
@@ -178,6 +185,7 @@ def layout(offers: OfferedPolicies, budgets: VisitorBudgets) -> gr.Blocks:
         pause.click(
             lambda: gr.Timer(active=False), None, clock, cancels=moves, api_visibility="private"
         )
+    page.state_session_capacity = _MOST_KEPT
     page.queue(max_size=_PLACES)
     limit_waiting(page._queue, _PLACES_A_VISITOR)
     return page

@@ -137,15 +137,17 @@ def replay(games: RecordedGames, part: PlayedPart) -> Iterator[Trajectory]:
     """Play the actions of some games again, and yield each game.
 
     Raises:
-        ValueError: if a game does not end with its last action.
+        ValueError: if a game does not end with its last action, or is longer than any can be.
     """
     count, steps = len(part.seeds), int(part.lengths.max())
+    envs = games.boards(count)
+    if steps > envs.max_episode_steps:
+        raise ValueError(f"a game of {steps:,} actions: it ends after {envs.max_episode_steps:,}")
+    boards, infos = envs.reset(seed=part.seeds.tolist())
     ends = np.cumsum(part.lengths)
     actions = np.zeros((steps, count), np.int64)
     for i, end in enumerate(ends):
         actions[: part.lengths[i], i] = part.actions[end - part.lengths[i] : end]
-    envs = games.boards(count)
-    boards, infos = envs.reset(seed=part.seeds.tolist())
     observations = np.empty((steps + 1, *boards.shape), np.int8)
     masks = np.empty((steps + 1, *infos["action_mask"].shape), np.int8)
     rewards, solved = np.empty((steps, count)), np.empty((steps, count), np.bool_)

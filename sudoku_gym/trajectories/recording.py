@@ -25,6 +25,7 @@ from sudoku_gym.trajectories.games import PART_GAMES, PlayedPart, RecordedGames,
 
 _SETTINGS = "games.json"
 _DATA = "data"  # where Minari looks for it
+_LONGEST_PART = 10_000_000  # bytes; games of 25x25 have 1,300,000 at most
 _ID = re.compile(r"[-\w]+-v\d+")
 
 
@@ -117,6 +118,8 @@ def _write_part(path: Path, part: PlayedPart) -> None:
 
 def _read_part(path: Path) -> PlayedPart:
     with naming(path), path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        if sum(member.file_size for member in arrays.zip.infolist()) > _LONGEST_PART:
+            raise ValueError(f"its arrays have more than {_LONGEST_PART:,} bytes")
         return PlayedPart(arrays["seeds"], arrays["lengths"], arrays["actions"])
 
 

@@ -157,3 +157,19 @@ def test_the_command(folder, capsys, monkeypatch):
     out = capsys.readouterr().out
     assert "3 games, 18 moves, 100.0 % solved" in out and folder.name in out
     assert minari.MinariDataset(f"data/{folder.name}/data").total_steps == 18
+
+
+def test_a_part_that_claims_too_much_is_refused(folder, monkeypatch):
+    record(SHORT, 4, folder)
+    monkeypatch.setattr(recording, "_LONGEST_PART", 100)
+    with pytest.raises(ValueError, match=r"000000\.npz: .*arrays have more than 100 bytes"):
+        record(SHORT, 5, folder)
+
+
+def test_a_game_longer_than_any_is_refused():
+    one = np.zeros(1, np.int32)
+    part = PlayedPart(one.astype(np.int64), one + 1_000_000, np.zeros(1_000_000, np.int32))
+    with pytest.raises(ValueError, match="a game of 1,000,000 actions: it ends after 32"):
+        next(replay(SHORT, part))
+    with pytest.raises(ValueError, match="must be rows of integers"):
+        PlayedPart([0], [1], [2])
