@@ -25,7 +25,7 @@ from sudoku_gym.app.choices import NO_PLAYER, SOURCES, TYPED_IN, OfferedPolicies
 from sudoku_gym.app.connections import FewConnections
 from sudoku_gym.app.game import Game, render_html
 from sudoku_gym.app.limits import VisitorBudgets, limit_waiting, visitor_of
-from sudoku_gym.storage.bodies import LimitedBodies
+from sudoku_gym.storage.bodies import Application, LimitedBodies, Message, Receive, Send
 
 FIRST_PUZZLE = "Inkala 2012"
 _LONGEST_REQUEST, _MOST_BRACKETS = 1_000_000, 1_000  # bytes; lists and objects in JSON
@@ -88,15 +88,12 @@ def application(offers: OfferedPolicies, visitor_seconds: float | None = None) -
     async def allow_little(
         request: Request, answer: Callable[[Request], Awaitable[Response]]
     ) -> Response:
-        try:
-            response = await answer(request)
-        except Exception:  # gradio answers what is forged in part with errors of its own
-            _refuse()
-            response = Response(status_code=400)
+        response = await answer(request)
         response.headers["Content-Security-Policy"] = _FROM_HERE
         return response
 
     app.add_middleware(LimitedBodies, longest=_LONGEST_REQUEST, brackets=_MOST_BRACKETS)
+    app.add_middleware(_ErrorsInALine)
     theme = gr.themes.Default(
         primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["monospace"]
     )
@@ -214,6 +211,19 @@ def _drawn(games: list[Game]) -> tuple[str, str]:
 def _refuse() -> None:
     """Say in one line that a request was none of the page's."""
     print(f"sudoku-gym: a request was refused: {sys.exc_info()[1]!r:.200}", file=sys.stderr)
+
+
+class _ErrorsInALine:
+    """An ASGI application without tracebacks: gradio raises errors about some forged requests."""
+
+    def __init__(self, app: Application) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        try:
+            await self._app(scope, receive, send)
+        except Exception:
+            _refuse()
 
 
 def _say(trouble: str) -> Any:
