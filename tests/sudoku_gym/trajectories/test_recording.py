@@ -1,6 +1,7 @@
 """Minari loads what was recorded, and the environment plays it again, to the same boards."""
 
 import errno
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -116,6 +117,16 @@ def test_a_full_disk_leaves_the_games_and_no_half_data_set(folder, monkeypatch):
     assert sorted(path.name for path in folder.iterdir()) == [".lock", "games", "games.json"]
     monkeypatch.setattr(recording, "play_part", None)  # nothing is played again
     assert record(SHORT, 6, folder)["total_episodes"] == 6
+
+
+@pytest.mark.parametrize("free", [0, 1_050_000])
+def test_a_full_disk_is_seen_before_a_write_fails(folder, monkeypatch, free):
+    """HDF5 ends the process with a segmentation fault where it can't write."""
+    monkeypatch.setattr(recording.shutil, "disk_usage", lambda path: SimpleNamespace(free=free))
+    with pytest.raises(OSError, match="No space left") as told:
+        record(SHORT, 6, folder)
+    assert told.value.filename == str(folder)
+    assert sorted(path.name for path in folder.iterdir()) == [".lock", "games", "games.json"]
 
 
 def test_other_games_are_refused(folder, tmp_path):
