@@ -116,7 +116,9 @@ def make_app(options: TextOptions | None = None, most_sessions: int = MOST_SESSI
         return SudokuServerEnvironment(options)
 
     sessions = ConcurrencyConfig(max_concurrent_envs=most_sessions, session_timeout=SESSION_SECONDS)
-    app = create_fastapi_app(factory, SudokuAction, SudokuObservation, concurrency_config=sessions)
+    app: FastAPI = create_fastapi_app(
+        factory, SudokuAction, SudokuObservation, concurrency_config=sessions
+    )
     app.add_middleware(LimitedBodies, longest=_LONGEST_REQUEST, brackets=_MOST_BRACKETS)
     for kind in (ValueError, TypeError, RuntimeError):
         app.add_exception_handler(kind, _refuse)
