@@ -33,7 +33,7 @@ from fuzz_targets import TARGETS, TURNS, prepared
 
 TOLD = (ValueError, TypeError, OSError, ModuleNotFoundError, gym.error.Error)
 SECONDS = 2.0  # of processor time
-HANG = 30  # seconds
+HANG = 120  # seconds on the wall, where others are busy too
 MEGABYTES = 200
 _SHORTEST = 8  # characters of an error's words
 _MOST_BYTES = 4 * 2**30  # that all inputs together may ask for: what asks for more fails

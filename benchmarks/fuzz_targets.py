@@ -30,9 +30,15 @@ from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, window
 from sudoku_gym.puzzles import PuzzleSet, banks, files
 from sudoku_gym.puzzles.sources import BankSource, resolve_source
 from sudoku_gym.storage.configs import from_json, to_json
-from sudoku_gym.text import TextSudoku, score_text
-from sudoku_gym.text.answers import read_answer
-from sudoku_gym.text.commands import read_command
+from sudoku_gym.text import (
+    TextSudoku,
+    filled_constraint_fraction,
+    read_answer,
+    read_command,
+    score_text,
+    verify,
+)
+from sudoku_gym.trajectories import PlayedPart, RecordedGames, play_part, replay
 
 TARGETS: dict[str, Callable[[Inputs], None]] = {}
 TURNS: list[str] = []  # the names of the targets, often or seldom
@@ -134,6 +140,7 @@ def prepare() -> None:
     evaluate(load_policy("hidden-singles"), few())
     puzzles.generate(1, FOUR, np.random.default_rng(0))
     score_text(few().puzzles[0], "1234")
+    list(replay(*recorded()))
 
 
 def check_boards(boards: Any, geometry: Geometry) -> None:
@@ -361,6 +368,22 @@ def results_of_lists(make: Inputs) -> None:
     read_list_results(make.json_file("list.json", asdict(whole)))
 
 
+@cache
+def recorded() -> tuple[RecordedGames, PlayedPart]:
+    """Return two games that were recorded."""
+    games = RecordedGames("masked-random", "4x4", blanks=6)
+    rng = np.random.default_rng(0)
+    return games, play_part(games, load_policy(games.policy), np.arange(2), rng)
+
+
+@slow_target
+def recorded_games(make: Inputs) -> None:
+    games, part = recorded()
+    names = make.random.sample(["seeds", "lengths", "actions"], make.random.choice([1, 1, 2]))
+    for game in replay(games, replace(part, **{n: make.near(getattr(part, n)) for n in names})):
+        check_boards(game.observations, FOUR)
+
+
 @slow_target
 def checkpoints(make: Inputs) -> None:
     if not checkpoint():
@@ -378,14 +401,30 @@ def checkpoints(make: Inputs) -> None:
     read_checkpoint(make.folder)
 
 
+ANSWERS = ["r1c2=3", '{"row": 1, "column": 2, "digit": 3}', "<answer>1234\n3412</answer>", "undo"]
+ANSWERS += ["1 2 3 4\n3 4 1 2\n2 1 4 3\n4 3 2 1", PUZZLE, "[[1, 2], [3, 4]]", "```\nset r1c1 to A"]
+
+
 @target
 def answers_of_models(make: Inputs) -> None:
-    near = ["r1c2=3", '{"row": 1, "column": 2, "digit": 3}', "<answer>1234\n3412</answer>", "undo"]
-    text = make.text(make.random.choice([*near, "1 2 3 4\n3 4 1 2\n2 1 4 3\n4 3 2 1", PUZZLE]))
-    read_command(text, 4)
-    read_answer(text, 4)
-    score_text(few().puzzles[0], text)
-    _text_game().step(text)
+    _answer(make.text(make.random.choice(ANSWERS)))
+
+
+@slow_target
+def long_answers_of_models(make: Inputs) -> None:
+    piece = make.random.choice([make.text(""), make.text(make.random.choice(ANSWERS))])[:100]
+    _answer(make.text("") + (piece * (120_000 // max(len(piece), 1))) + make.text(""))
+
+
+def _answer(text: str) -> None:
+    """Let a model answer; whatever it writes, there is a sentence about it."""
+    try:
+        read_command(text, 4)
+        read_answer(text, 4)
+        score_text(few().puzzles[0], text)
+        _text_game().step(text)
+    except (ValueError, TypeError) as error:
+        raise AssertionError(f"an error for {text!r:.60}: {error}") from error
 
 
 def _text_game() -> TextSudoku:
@@ -398,6 +437,19 @@ def _text_game() -> TextSudoku:
 @cache
 def _game() -> TextSudoku:
     return TextSudoku(env_id="Sudoku4x4-v0", allow_candidates=True, announce_dead_ends=True)
+
+
+@target
+def texts_that_are_none(make: Inputs) -> None:
+    read = make.random.choice([read_command, read_answer])
+    read(make.value(), make.random.choice([4, 9]))
+
+
+@target
+def rewards_of_answers(make: Inputs) -> None:
+    reward = make.random.choice([verify, filled_constraint_fraction])
+    share = np.asarray(reward(make.near(few().puzzles[0]), make.near(few().solutions[0])))
+    assert ((share >= 0) & (share <= 1)).all(), "a share out of range"
 
 
 @target

@@ -1,50 +1,15 @@
-"""What a visitor of the page may cost: bytes of a request, places in the queue, processor time."""
+"""What a visitor of the page may cost: places in the queue, processor time."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from collections.abc import Iterator
 from contextlib import contextmanager
+from ipaddress import IPv6Address, ip_address, ip_network
 from threading import Lock
-from typing import Any, TypeAlias
-
-Message: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
-Application: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
+from typing import Any
 
 _MOST_VISITORS = 10_000  # that are remembered
-
-
-class LimitedBodies:
-    """An ASGI application whose requests have bodies of at most `longest` bytes.
-
-    They are counted while they are read, since a body in chunks does not say its length. One that
-    says it, and is longer, is answered with 413; any other that is too long is cut off.
-    """
-
-    def __init__(self, app: Application, longest: int) -> None:
-        self._app, self._longest = app, longest
-
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        length = dict(scope["headers"]).get(b"content-length", b"0")
-        if not length.isdigit() or int(length[:20]) > self._longest:
-            await send({"type": "http.response.start", "status": 413, "headers": []})
-            await send({"type": "http.response.body", "body": b""})
-            return
-        left = self._longest
-
-        async def receive_some() -> Message:
-            nonlocal left
-            message = await receive()
-            left -= len(message.get("body", b""))
-            return message if left >= 0 else {"type": "http.disconnect"}
-
-        await self._app(scope, receive_some, send)
 
 
 class VisitorBudgets:
@@ -116,6 +81,16 @@ def limit_waiting(queue: Any, most: int) -> None:
 
 
 def visitor_of(request: Any) -> str:
-    """Return the address that a request came from; empty if it is not known."""
-    client = getattr(request, "client", None)
-    return str(getattr(client, "host", "") or "")
+    """Return the visitor that a request came from; empty if it is not known."""
+    return visitor_at(str(getattr(getattr(request, "client", None), "host", "") or ""))
+
+
+def visitor_at(address: str) -> str:
+    """Return who is at an address: of IPv6 its first 64 bits, since the others are a visitor's."""
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, IPv6Address) and found.ipv4_mapped is None:
+        return str(ip_network((int(found), 64), strict=False).network_address)
+    return address

@@ -22,14 +22,16 @@ from fastapi import FastAPI, Request, Response
 from gradio import queueing, route_utils, routes
 
 from sudoku_gym.app.choices import NO_PLAYER, SOURCES, TYPED_IN, OfferedPolicies, puzzle
+from sudoku_gym.app.connections import FewConnections
 from sudoku_gym.app.game import Game, render_html
-from sudoku_gym.app.limits import LimitedBodies, VisitorBudgets, limit_waiting, visitor_of
+from sudoku_gym.app.limits import VisitorBudgets, limit_waiting, visitor_of
+from sudoku_gym.storage.bodies import Application, LimitedBodies, Message, Receive, Send
 
 FIRST_PUZZLE = "Inkala 2012"
-_LONGEST_REQUEST = 1_000_000  # bytes
+_LONGEST_REQUEST, _MOST_BRACKETS = 1_000_000, 1_000  # bytes; lists and objects in JSON
 _LONGEST_MOVE = 10.0  # s, where visitors have a budget
 _PLACES, _PLACES_A_VISITOR = 64, 6  # in the queue
-_KEPT = 3600.0  # seconds that a visitor's games are kept
+_KEPT, _MOST_KEPT = 3600.0, 1_000  # seconds that a visitor's games are kept; how many visits
 _FROM_HERE = (
     "default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval'; frame-ancestors 'self'; "
     "form-action 'self'"
@@ -70,6 +72,7 @@ def serve(
             application(offers, visitor_seconds),
             log_level="error",
             access_log=False,
+            http=FewConnections,
             timeout_graceful_shutdown=1,
         )
         uvicorn.Server(settings).run(sockets=[listener])
@@ -89,7 +92,8 @@ def application(offers: OfferedPolicies, visitor_seconds: float | None = None) -
         response.headers["Content-Security-Policy"] = _FROM_HERE
         return response
 
-    app.add_middleware(LimitedBodies, longest=_LONGEST_REQUEST)
+    app.add_middleware(LimitedBodies, longest=_LONGEST_REQUEST, brackets=_MOST_BRACKETS)
+    app.add_middleware(_ErrorsInALine)
     theme = gr.themes.Default(
         primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["monospace"]
     )
@@ -178,6 +182,7 @@ def layout(offers: OfferedPolicies, budgets: VisitorBudgets) -> gr.Blocks:
         pause.click(
             lambda: gr.Timer(active=False), None, clock, cancels=moves, api_visibility="private"
         )
+    page.state_session_capacity = _MOST_KEPT
     page.queue(max_size=_PLACES)
     limit_waiting(page._queue, _PLACES_A_VISITOR)
     return page
@@ -206,6 +211,19 @@ def _drawn(games: list[Game]) -> tuple[str, str]:
 def _refuse() -> None:
     """Say in one line that a request was none of the page's."""
     print(f"sudoku-gym: a request was refused: {sys.exc_info()[1]!r:.200}", file=sys.stderr)
+
+
+class _ErrorsInALine:
+    """An ASGI application without tracebacks: gradio raises errors about some forged requests."""
+
+    def __init__(self, app: Application) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        try:
+            await self._app(scope, receive, send)
+        except Exception:
+            _refuse()
 
 
 def _say(trouble: str) -> Any:

@@ -129,7 +129,7 @@ def load_module(name: str, path: str) -> ModuleType:
             "if you mean a file of yours, rename it"
         )
     try:
-        if find_spec(top) is None:
+        if top not in sys.modules and find_spec(top) is None:  # __main__ has no specification
             sys.path += [folder for folder in sorted(_fallback_folders) if folder not in sys.path]
         with suggest_extra(path):
             return import_module(name)

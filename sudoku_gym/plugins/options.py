@@ -24,9 +24,11 @@ def split_options(text: str) -> tuple[str, dict[str, Any]]:
     for part in written.split("&") if mark else ():
         key, _, value = part.partition("=")
         if not key.isidentifier() or not value:
-            raise ValueError(f"{text!r}: {part!r} is no option; write name?key=value&key=value")
+            raise ValueError(
+                f"{text!r:.200}: {part!r:.200} is no option; write name?key=value&key=value"
+            )
         if key in options:
-            raise ValueError(f"{text!r} gives {key} twice")
+            raise ValueError(f"{text!r:.200} gives {key:.200} twice")
         options[key] = _scalar(value, text)
     return name, options
 
@@ -84,12 +86,13 @@ def _scalar(text: str, where: str) -> Any:
     """Read a value as JSON, or as the bare word that it is."""
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     if isinstance(value, dict | list):
-        raise ValueError(f"{where!r}: {text} is a {type(value).__name__}, no single value")
+        kind = type(value).__name__
+        raise ValueError(f"{where!r:.200}: {text:.200} is a {kind}, no single value")
     if isinstance(value, int | float) and not -(2**63) <= value < 2**63:  # nor is NaN
-        raise ValueError(f"{where!r}: {text} is no number of 64 bits")
+        raise ValueError(f"{where!r:.200}: {text:.200} is no number of 64 bits")
     return value
 
 
@@ -97,7 +100,7 @@ def _check_types(factory: Callable[..., Any], name: str, written: Mapping[str, A
     hints = hints_of(factory) if written else {}
     for key, value in written.items():
         if not fits(value, hints.get(key, Any)):
-            raise ValueError(f"{name!r}: {key}={value!r} is no {name_of(hints[key])}")
+            raise ValueError(f"{name!r}: {key}={value!r:.200} is no {name_of(hints[key])}")
 
 
 def _keywords(shape: Signature, by_position: int) -> list[str] | None:

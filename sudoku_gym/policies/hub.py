@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sudoku_gym.storage.reading import describe_error
+from sudoku_gym.storage.reading import describe_error, read_short
 
 HUB_PREFIX = "hf:"
 """How the names of policies on the Hub begin: `hf:owner/name@revision`."""
@@ -35,7 +35,7 @@ def fetch_checkpoint(name: str) -> Path:
         ModuleNotFoundError: if huggingface_hub is not installed.
     """
     found = _NAME.fullmatch(name.removeprefix(HUB_PREFIX))
-    if found is None:
+    if found is None or ".." in name:
         raise ValueError(f"{name!r:.200} names no checkpoint: write hf:owner/name@revision")
     from huggingface_hub import snapshot_download
 
@@ -91,13 +91,15 @@ def send_checkpoint(folder: Path, repository: str, card: str, *, private: bool =
 def _check_sums(folder: Path, name: str) -> None:
     """See that the files are those that were sent."""
     try:
-        lines = (folder / _SUMS).read_bytes()[:10_000].decode("ascii", "replace").splitlines()
+        lines = read_short(folder / _SUMS, 10_000).decode("ascii", "replace").splitlines()
         sums = {file: digest for digest, _, file in (line.partition("  ") for line in lines)}
         wrong = [file for file in _PLAYED if sums.get(file) != _sum_of(folder / file)]
     except FileNotFoundError as error:
         raise ValueError(
             f"{name} has no {Path(error.filename).name}: it is no checkpoint"
         ) from None
+    except ValueError as error:
+        raise ValueError(f"{name}: {_SUMS}: {error}") from None
     if wrong:
         raise ValueError(f"{name}: {wrong[0]} is not what its checksum says")
 

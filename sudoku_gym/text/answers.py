@@ -14,7 +14,7 @@ _VALUES |= {str(digit): digit for digit in range(10, len(SYMBOLS))}
 _PLAIN = str.maketrans(dict.fromkeys("|,;[](){}'\"`*\t\r", " "))
 _ROW_NAME = re.compile(r"^\s*(?:row|r)\s*\d{1,2}\s*[:.)=]", re.IGNORECASE)
 _RULE = re.compile(r"^[\s+\-=|─┼│]*$")
-_NUMBERS = re.compile(r"\[[\s\d,\[\]]*\]")
+_NUMBERS = re.compile(r"[\s\d,\[\]]+")  # each character is read once, whatever the text
 _MOST_LISTS = 20  # lists of numbers that are tried, from the end
 
 
@@ -45,9 +45,10 @@ def read_answer(text: str, size: int) -> bytes | str:
 def _last_list(text: str, size: int) -> bytes | None:
     if "[" not in text:
         return None
-    for found in reversed(list(_NUMBERS.finditer(text))[-_MOST_LISTS:]):
+    found = (run[0][run[0].find("[") : run[0].rfind("]") + 1] for run in _NUMBERS.finditer(text))
+    for written in reversed([each for each in found if each.startswith("[")][-_MOST_LISTS:]):
         try:
-            rows = json.loads(found[0])
+            rows = json.loads(written)
         except (ValueError, RecursionError):
             continue
         if len(rows) == size and all(isinstance(row, list) and len(row) == size for row in rows):

@@ -31,12 +31,12 @@ _TOKENS = re.compile(
     r"|(?P<row>\brow\b)|(?P<column>\bcol(?:umn)?\b)"
     r"|(?P<value>\b(?:digit|value|number)\b)"
     r"|(?P<give_up>\b(?:give[ _]up|resign|quit)\b)"
-    rf"|(?P<verb>\b(?:{'|'.join(_VERBS)})\b)"
+    rf"|(?P<verb>\b(?a:{'|'.join(_VERBS)})\b)"  # ASCII: no \u017f is an s
     r"|(?P<inside>\b(?:in|into|at|on)\b)"
     r"|(?P<filler>\b(?:to|is|with|the|cell|and|be|of|as|for|we|must|should|goes|please|move|answer|action)\b"
     r"|[\s,;:=()\[\]\"'`*<>→_.!#-]+)"
     r"|(?P<number>(?<!\w)\d{1,4}(?!\w))"
-    r"|(?P<letter>(?<!\w)[A-P](?!\w))"
+    r"|(?P<letter>(?<!\w)(?a:[A-P])(?!\w))"
     r"|(?P<other>\w+|.)",
     re.IGNORECASE,
 )

@@ -10,17 +10,23 @@ from __future__ import annotations
 from typing import Any
 from uuid import uuid4
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
 from openenv.core.client_types import StepResult
 from openenv.core.env_client import EnvClient
 from openenv.core.env_server.http_server import create_fastapi_app
 from openenv.core.env_server.interfaces import Environment
-from openenv.core.env_server.types import Action, Observation, State
+from openenv.core.env_server.types import Action, ConcurrencyConfig, Observation, State
 
+from sudoku_gym.storage.bodies import LimitedBodies
+from sudoku_gym.storage.reading import describe_error
 from sudoku_gym.text.episode import TextOptions, TextSudoku
 
 MOST_SESSIONS = 100
 """Games that `app` plays at once."""
+SESSION_SECONDS = 3600.0
+"""How long a session may be idle before another takes its place."""
+_LONGEST_REQUEST, _MOST_BRACKETS = 1_000_000, 10_000  # bytes; lists and objects in JSON
 
 
 class SudokuAction(Action):
@@ -109,9 +115,19 @@ def make_app(options: TextOptions | None = None, most_sessions: int = MOST_SESSI
     def factory() -> SudokuServerEnvironment:
         return SudokuServerEnvironment(options)
 
-    return create_fastapi_app(
-        factory, SudokuAction, SudokuObservation, max_concurrent_envs=most_sessions
+    sessions = ConcurrencyConfig(max_concurrent_envs=most_sessions, session_timeout=SESSION_SECONDS)
+    app: FastAPI = create_fastapi_app(
+        factory, SudokuAction, SudokuObservation, concurrency_config=sessions
     )
+    app.add_middleware(LimitedBodies, longest=_LONGEST_REQUEST, brackets=_MOST_BRACKETS)
+    for kind in (ValueError, TypeError, RuntimeError):
+        app.add_exception_handler(kind, _refuse)
+    return app
+
+
+def _refuse(request: Request, error: Exception) -> JSONResponse:
+    """Say what is wrong with a request, as the sessions of websockets do."""
+    return JSONResponse({"detail": describe_error(error)}, 422)
 
 
 def __getattr__(name: str) -> Any:

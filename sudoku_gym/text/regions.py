@@ -16,7 +16,12 @@ def answer_regions(text: str) -> list[str]:
 
     What stands in `<think>` is left out, also where the tag is not closed. Then the last
     `<answer>`, `<move>` or `<action>` is looked at, then the last fenced block, then everything.
+
+    Raises:
+        TypeError: if it is no text.
     """
+    if not isinstance(text, str):
+        raise TypeError(f"a model's turn is a text, not {text!r:.60}")
     text = text[-LONGEST_TEXT:]
     text = text.rpartition("</think>")[2].partition("<think>")[0]
     regions = []

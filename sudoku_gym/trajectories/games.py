@@ -73,7 +73,9 @@ class PlayedPart:
 
     def __post_init__(self) -> None:
         arrays = self.seeds, self.lengths, self.actions
-        if any(array.ndim != 1 or array.dtype.kind != "i" for array in arrays):
+        if not all(isinstance(array, np.ndarray) for array in arrays) or any(
+            array.ndim != 1 or array.dtype.kind != "i" for array in arrays
+        ):
             raise ValueError("seeds, lengths and actions must be rows of integers")
         if len(self.seeds) != len(self.lengths) or not len(self.seeds):
             raise ValueError(f"{len(self.seeds)} seeds, but {len(self.lengths)} lengths")
@@ -135,15 +137,17 @@ def replay(games: RecordedGames, part: PlayedPart) -> Iterator[Trajectory]:
     """Play the actions of some games again, and yield each game.
 
     Raises:
-        ValueError: if a game does not end with its last action.
+        ValueError: if a game does not end with its last action, or is longer than any can be.
     """
     count, steps = len(part.seeds), int(part.lengths.max())
+    envs = games.boards(count)
+    if steps > envs.max_episode_steps:
+        raise ValueError(f"a game of {steps:,} actions: it ends after {envs.max_episode_steps:,}")
+    boards, infos = envs.reset(seed=part.seeds.tolist())
     ends = np.cumsum(part.lengths)
     actions = np.zeros((steps, count), np.int64)
     for i, end in enumerate(ends):
         actions[: part.lengths[i], i] = part.actions[end - part.lengths[i] : end]
-    envs = games.boards(count)
-    boards, infos = envs.reset(seed=part.seeds.tolist())
     observations = np.empty((steps + 1, *boards.shape), np.int8)
     masks = np.empty((steps + 1, *infos["action_mask"].shape), np.int8)
     rewards, solved = np.empty((steps, count)), np.empty((steps, count), np.bool_)

@@ -6,9 +6,11 @@ data set is written from the parts by replaying them, beside its place, and rena
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -21,10 +23,19 @@ from sudoku_gym.policies import load_policy
 from sudoku_gym.storage.atomic import atomic_write, write_json
 from sudoku_gym.storage.lock import locked
 from sudoku_gym.storage.reading import naming, read_json
-from sudoku_gym.trajectories.games import PART_GAMES, PlayedPart, RecordedGames, play_part, replay
+from sudoku_gym.trajectories.games import (
+    PART_GAMES,
+    PlayedPart,
+    RecordedGames,
+    Trajectory,
+    play_part,
+    replay,
+)
 
 _SETTINGS = "games.json"
 _DATA = "data"  # where Minari looks for it
+_LONGEST_PART = 10_000_000  # bytes; games of 25x25 have 1,300,000 at most
+_SPARE, _OVERHEAD = 1_000_000, 16_000  # bytes that a disk keeps; of HDF5, a game
 _ID = re.compile(r"[-\w]+-v\d+")
 
 
@@ -117,6 +128,8 @@ def _write_part(path: Path, part: PlayedPart) -> None:
 
 def _read_part(path: Path) -> PlayedPart:
     with naming(path), path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        if sum(member.file_size for member in arrays.zip.infolist()) > _LONGEST_PART:
+            raise ValueError(f"its arrays have more than {_LONGEST_PART:,} bytes")
         return PlayedPart(arrays["seeds"], arrays["lengths"], arrays["actions"])
 
 
@@ -137,12 +150,14 @@ def _write_data(games: RecordedGames, episodes: int, folder: Path) -> dict[str, 
 
     draft = folder.resolve() / ".data.draft"  # Minari 0.5.4 loses its way below a relative path
     shutil.rmtree(draft, ignore_errors=True)
+    _check_space(folder)
     try:
         storage = MinariStorage.new(draft, env_spec=games.env_spec(), data_format="hdf5")
         solved = written = 0
         while written < episodes:
             part = _read_part(_part_path(folder, written // PART_GAMES))
             played = list(replay(games, part))[: episodes - written]
+            _check_space(folder, played)
             storage.update_episodes(
                 EpisodeBuffer(
                     seed=game.seed,
@@ -177,3 +192,13 @@ def _write_data(games: RecordedGames, episodes: int, folder: Path) -> dict[str, 
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return _read_summary(folder)
+
+
+def _check_space(folder: Path, games: Sequence[Trajectory] = ()) -> None:
+    """Raise an OSError if a disk has no room for games: a failed write of HDF5 ends the process."""
+    needed = _SPARE + sum(
+        _OVERHEAD + sum(each.nbytes for each in vars(game).values() if isinstance(each, np.ndarray))
+        for game in games
+    )
+    if shutil.disk_usage(folder).free < needed:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))

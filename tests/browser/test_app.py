@@ -180,8 +180,9 @@ def test_a_visitor_reads_what_is_wrong(page, typed, options, why):
 @pytest.mark.parametrize(
     "data", [[], [None] * 7, ["9x9", "x", 3, {}, [], 1e400, "\0"], "text", {"a": 1}], ids=repr
 )
-def test_a_forged_request_leaves_no_traceback(server, data):
-    body = json.dumps({"data": data, "fn_index": 0, "session_hash": "forged"}).encode()
+@pytest.mark.parametrize("function", [0, -1, 10**20])
+def test_a_forged_request_leaves_no_traceback(server, data, function):
+    body = json.dumps({"data": data, "fn_index": function, "session_hash": "forged"}).encode()
     for path in ("gradio_api/queue/join", "gradio_api/run/predict", "gradio_api/call/start"):
         request = urllib.request.Request(f"{server}/{path}", body)
         request.add_header("Content-Type", "application/json")

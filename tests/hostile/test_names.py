@@ -101,3 +101,20 @@ def test_a_legend_shows_names_as_they_are(tmp_path):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")
         figure.savefig(tmp_path / "legend.png")
+
+
+OPTIONS = ["a=1&" * 50_000, "node_limit=" + "9" * 5_000, "node_limit=" + "[" * 100_000, "1" * 9_999]
+OPTIONS += ["node_limit=[" + "1," * 10_000 + "1]", "node_limit=" + "9" * 400]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_options_of_any_length_are_refused_in_a_few_words(options):
+    with pytest.raises(ValueError) as told:
+        load_policy(f"dlx?{options}")
+    assert len(str(told.value)) < 1_000
+
+
+def test_a_policy_of_the_script_itself():
+    """`__main__` has no specification, as other modules have."""
+    with pytest.raises(ValueError, match="the module __main__ has no 'NoPolicy'"):
+        load_policy("__main__:NoPolicy")

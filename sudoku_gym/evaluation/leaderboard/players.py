@@ -3,16 +3,20 @@
 The process of a cell plays with a `RemotePolicy`: it hands boards and masks over to the process of
 the policy, where `serve_policy` runs, and takes plain numbers back. So nothing that a policy does
 to its process (to its callers' frames, to functions of this package) reaches the outcome. A policy
-has a limit of processor time, and one of wall time for those that sleep.
+has a limit of processor time, and one of wall time for those that sleep. What comes out of the pipe
+is written by the policy if it likes, and so may be anything, in part, or nothing.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import socket
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
+from threading import TIMEOUT_MAX, Timer
 from typing import Any
 
 import numpy as np
@@ -21,11 +25,12 @@ from numpy.typing import NDArray
 from sudoku_gym.evaluation.leaderboard.identity import describe_policy
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy, load_policy
-from sudoku_gym.storage.reading import describe_error
+from sudoku_gym.storage.reading import check_structure, describe_error
 
 _WALL_SHARE = 4.0  # wall time that a limit of processor time allows, where others are busy too
 _START_SECONDS = 120.0  # at most, to import, to load and to compile
 _LONGEST = 10_000_000  # bytes of an answer
+_LONGEST_ERROR = 400  # characters
 _WAIT = 0.1  # s between two looks at the clocks
 _HANDING_OVER = 1e-3  # s a call that a process takes beyond its policy
 
@@ -40,8 +45,8 @@ class RemotePolicy:
     Args:
         pipe: to a process that runs `serve_policy`.
         pid: number of that process.
-        limit: processor seconds that the calls of a policy may take in all, and four times as much
-            wall time a call.
+        limit: processor seconds that the calls of a policy may take in all, and a quarter of the
+            wall time that they may take in all.
 
     Attributes:
         seconds: processor seconds of the calls since the last `load`.
@@ -50,22 +55,24 @@ class RemotePolicy:
         ValueError: with the words of whatever the policy raised.
         ModuleNotFoundError: if it needs an extra.
         OutOfTimeError: if a limit is reached.
-        EOFError: if its process has died.
+        EOFError: if its process has died, or answers at too great a length.
     """
 
     def __init__(self, pipe: Connection[Any, Any], pid: int, limit: float = np.inf) -> None:
-        self.seconds = 0.0
+        self.seconds = self._passed = 0.0
         self._pipe, self._pid, self._limit = pipe, pid, limit
 
     def describe(self, name: str) -> dict[str, Any]:
         """Return what `identity.describe_policy` says of a policy."""
-        found: dict[str, Any] = json.loads(self._ask(["describe", name], _START_SECONDS)[1])
+        limits = _START_SECONDS, _WALL_SHARE * _START_SECONDS
+        found: dict[str, Any] = json.loads(self._ask(["describe", name], *limits)[1])
+        check_structure(found, {"package": "", "weights": "", "num_weights": 0}, "what is said")
         return found
 
     def load(self, name: str) -> None:
         """Let the process make a policy, which answers from now on."""
-        self._ask(["load", name], self._start_seconds)
-        self.seconds = 0.0
+        self._ask(["load", name], self._start_seconds, _WALL_SHARE * self._start_seconds)
+        self.seconds = self._passed = 0.0
 
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
@@ -83,30 +90,68 @@ class RemotePolicy:
 
     def _call(self, message: Sequence[Any]) -> bytes:
         """Let the policy do something on the clock."""
-        before = _clock_of(self._pid)
-        seconds, answer = self._ask(message, self._limit - self.seconds)
+        before, begun = _clock_of(self._pid), time.monotonic()
+        wall = _WALL_SHARE * self._limit - self._passed
+        seconds, answer = self._ask(message, self._limit - self.seconds, wall)
         after = _clock_of(self._pid)
         if before is not None and after is not None and after - before > seconds + _HANDING_OVER:
             seconds = after - before  # its own clock does not count
         self.seconds += seconds
+        self._passed += time.monotonic() - begun
         if self.seconds > self._limit:
             raise OutOfTimeError
         return answer
 
-    def _ask(self, message: Sequence[Any], limit: float) -> tuple[float, bytes]:
+    def _ask(self, message: Sequence[Any], limit: float, wall: float) -> tuple[float, bytes]:
         """Send a message; return the processor seconds that the process says it took, and more."""
-        self._pipe.send(message)
         start, begun = _clock_of(self._pid) or 0.0, time.monotonic()
-        while not self._pipe.poll(_WAIT):
-            used, passed = (_clock_of(self._pid) or 0.0) - start, time.monotonic() - begun
-            if used > limit or passed > _WALL_SHARE * limit:
-                raise OutOfTimeError
-        head, _, body = self._pipe.recv_bytes(_LONGEST).partition(b"\n")  # it may say anything
+        try:
+            with _closed_after(self._pipe, wall):
+                self._pipe.send(message)
+                while not self._pipe.poll(_WAIT):
+                    used = (_clock_of(self._pid) or 0.0) - start
+                    if used > limit or time.monotonic() - begun > wall:
+                        raise OutOfTimeError
+                answer = self._pipe.recv_bytes(_LONGEST)
+        except (EOFError, OSError):
+            if time.monotonic() - begun >= wall:
+                raise OutOfTimeError from None
+            raise EOFError from None
+        return _read_answer(answer)
+
+
+def _read_answer(answer: bytes) -> tuple[float, bytes]:
+    """Return the seconds and the body of an answer, or raise its error."""
+    head, _, body = answer.partition(b"\n")
+    try:
         said = json.loads(head)
-        if said["error"]:
-            is_missing = said["kind"] == ModuleNotFoundError.__name__
-            raise (ModuleNotFoundError if is_missing else ValueError)(str(said["error"]))
-        return max(float(said["seconds"]), 0.0), body
+        error, kind, seconds = str(said["error"]), said["kind"], float(said["seconds"])
+    except (ValueError, TypeError, LookupError, RecursionError):
+        raise ValueError(f"its process answers {head!r:.60}") from None
+    if error:
+        is_missing = kind == ModuleNotFoundError.__name__
+        raise (ModuleNotFoundError if is_missing else ValueError)(error[:_LONGEST_ERROR])
+    return seconds if seconds >= 0 else 0.0, body  # 0 for NaN too
+
+
+@contextmanager
+def _closed_after(pipe: Connection[Any, Any], seconds: float) -> Iterator[None]:
+    """Close a pipe for both sides once the block takes longer, so that no read or write waits on.
+
+    The other side may read nothing, or write a part of an answer. (Windows has no sockets here.)
+    """
+    timer = Timer(min(max(seconds, 0.0), TIMEOUT_MAX), _close_both, [pipe])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _close_both(pipe: Connection[Any, Any]) -> None:
+    with suppress(OSError), socket.socket(fileno=os.dup(pipe.fileno())) as end:
+        end.shutdown(socket.SHUT_RDWR)
 
 
 def serve_policy(pipe: Connection[Any, Any]) -> None:
@@ -114,7 +159,7 @@ def serve_policy(pipe: Connection[Any, Any]) -> None:
     policy: Any = None
     calls: dict[str, Callable[..., bytes]] = {
         "describe": lambda name: json.dumps(describe_policy(name)).encode(),
-        "reset": lambda *arguments: policy.reset(*arguments) or b"",
+        "reset": lambda *arguments: (policy.reset(*arguments), b"")[1],
         "act": lambda *arguments: _actions(policy, *arguments),
     }
     with pipe, suppress(EOFError, BrokenPipeError):

@@ -9,10 +9,12 @@ import logging
 import multiprocessing
 import os
 import signal
+import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -97,9 +99,11 @@ def _start_player(context: Any) -> tuple[Any, Connection[Any, Any]]:
 
 
 def _serve(pipe: Connection[Any, Any]) -> None:
-    """Serve a policy, in a group of its own."""
+    """Serve a policy, in a group of its own, which is the first to die if memory runs out."""
     with suppress(AttributeError, PermissionError):
         os.setsid()
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever has started it decides
     logging.disable(logging.WARNING)  # of solvers that find nothing
     serve_policy(pipe)
@@ -107,10 +111,27 @@ def _serve(pipe: Connection[Any, Any]) -> None:
 
 def _stop_player(player: Any) -> None:
     """Kill the process of a policy, and what the policy has started there."""
+    started = _processes_below(player.pid)
     with suppress(AttributeError, ProcessLookupError, PermissionError):
         os.killpg(player.pid, signal.SIGKILL)
+    for pid in started:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
     player.kill()
     player.join()
+
+
+def _processes_below(pid: int) -> list[int]:
+    """Return the processes that one has started, and they, also in other groups; on Linux only."""
+    found, parents = list[int](), [pid]
+    while parents:
+        below = list[int]()
+        for children in Path(f"/proc/{parents.pop()}/task").glob("*/children"):
+            with suppress(OSError):
+                below += map(int, children.read_text(encoding="ascii").split())
+        found += below
+        parents += below
+    return found
 
 
 def _context() -> Any:
@@ -132,6 +153,10 @@ def _work(task: CellTask, pipe: Any, policy: Connection[Any, Any], player: int) 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     if task.cell.timing and hasattr(os, "sched_setaffinity"):  # on one core
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    with pipe, policy, suppress(BrokenPipeError):  # the parent is gone
-        for cell in cells.perform_task(task, RemotePolicy(policy, player, task.limit)):
-            pipe.send(cell)
+    remote = RemotePolicy(policy, player, task.limit)
+    try:
+        with pipe, policy, suppress(BrokenPipeError):  # the parent is gone
+            for cell in cells.perform_task(task, remote):
+                pipe.send(cell)
+    except EOFError:  # the policy has died, and with it this cell
+        sys.exit(1)

@@ -6,49 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from sudoku_gym.app import limits
-from sudoku_gym.app.limits import LimitedBodies, VisitorBudgets, limit_waiting, visitor_of
-
-
-def answered(parts, headers=()):
-    """Send a body in parts to an application that reads all; return what it got, and was sent."""
-    got, sent = [], []
-
-    async def application(scope, receive, send):
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return
-            got.append(message["body"])
-            if not message["more_body"]:
-                await send({"type": "http.response.start", "status": 200, "headers": []})
-                return
-
-    messages = [
-        {"type": "http.request", "body": part, "more_body": i < len(parts) - 1}
-        for i, part in enumerate(parts)
-    ]
-
-    async def receive():
-        return messages.pop(0)
-
-    async def send(message):
-        sent.append(message)
-
-    scope = {"type": "http", "headers": list(headers)}
-    asyncio.run(LimitedBodies(application, 100)(scope, receive, send))
-    return b"".join(got), [each.get("status") for each in sent], messages
-
-
-def test_bodies_are_counted_while_they_are_read():
-    assert answered([b"a" * 60, b"b" * 40])[:2] == (b"a" * 60 + b"b" * 40, [200])
-    got, statuses, unread = answered([b"a" * 60] * 1000)
-    assert len(got) == 60 and statuses == [] and len(unread) == 998
-
-
-@pytest.mark.parametrize("length", [b"101", b"9" * 5000, b"-1", b"x"])
-def test_a_length_that_is_too_long_is_refused_unread(length):
-    got, statuses, unread = answered([b"a"], [(b"content-length", length)])
-    assert got == b"" and statuses[0] == 413 and len(unread) == 1
+from sudoku_gym.app.limits import VisitorBudgets, limit_waiting, visitor_of
 
 
 @pytest.fixture
@@ -125,3 +83,48 @@ def test_a_visitor_has_few_places_and_reads_how_many_wait():
 
 def test_a_visitor_without_an_address():
     assert visitor_of(SimpleNamespace(client=None)) == visitor_of(None) == ""
+
+
+@pytest.mark.parametrize(
+    ("address", "visitor"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        ("2001:db8:1:2::9", "2001:db8:1:2::"),
+        ("fe80::1%eth0", "fe80::"),
+        ("::ffff:192.0.2.7", "::ffff:192.0.2.7"),
+        ("testclient", "testclient"),
+    ],
+)
+def test_a_visitor_has_all_addresses_of_a_network(address, visitor):
+    assert visitor_of(SimpleNamespace(client=SimpleNamespace(host=address))) == visitor
+
+
+def test_a_visitor_has_few_connections(monkeypatch):
+    uvicorn = pytest.importorskip("uvicorn")
+    from uvicorn.server import ServerState
+
+    from sudoku_gym.app import connections
+
+    class Transport(asyncio.Transport):
+        is_aborted = False
+
+        def abort(self):
+            self.is_aborted = True
+
+    async def opened(hosts):
+        state, config = ServerState(), uvicorn.Config(lambda *_: None)
+        transports = []
+        for host in hosts:
+            peer = {"peername": host and (host, 1), "sockname": ("192.0.2.1", 80)}
+            transports.append(Transport(peer))
+            connections.FewConnections(config, state, {}).connection_made(transports[-1])
+        return [each.is_aborted for each in transports]
+
+    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 2)
+    hosts = [*["192.0.2.7"] * 3, "192.0.2.8", *["127.0.0.1"] * 4, *["::1"] * 4, None]
+    hosts += ["2001:db8::1", "2001:db8::2", "2001:db8::3"]
+    closed = [
+        host for host, is_closed in zip(hosts, asyncio.run(opened(hosts)), strict=True) if is_closed
+    ]
+    assert closed == ["192.0.2.7", "2001:db8::3"]

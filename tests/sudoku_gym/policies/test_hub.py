@@ -87,6 +87,9 @@ def test_what_was_changed_on_the_way_is_refused(hub):
     file.write_text(file.read_text() + " ")
     with pytest.raises(ValueError, match=r"hf:me/net: config\.json is not what its checksum says"):
         load_policy("hf:me/net")
+    (hub / "me/net/main/SHA256SUMS").write_bytes(b" " * 20_000)
+    with pytest.raises(ValueError, match="hf:me/net: SHA256SUMS: it has more than 10,000 bytes"):
+        load_policy("hf:me/net")
     (hub / "me/net/main/SHA256SUMS").unlink()
     with pytest.raises(ValueError, match="hf:me/net has no SHA256SUMS: it is no checkpoint"):
         load_policy("hf:me/net")
@@ -104,7 +107,9 @@ def test_no_code_comes_from_the_hub(hub, tmp_path):
         load_policy("hf:me/evil", trust=True)
 
 
-@pytest.mark.parametrize("name", ["hf:", "hf:net", "hf:me/net/more", "hf:me/net@", "hf:../x/y"])
+@pytest.mark.parametrize(
+    "name", ["hf:", "hf:net", "hf:me/net/more", "hf:me/net@", "hf:../x/y", "hf:a/b@../c"]
+)
 def test_other_names_are_refused(hub, name):
     with pytest.raises(ValueError, match="write hf:owner/name@revision"):
         fetch_checkpoint(name)

@@ -69,3 +69,23 @@ def test_a_scripted_model_solves_through_the_server(address):
     model = ScriptedModel(load_policy("calphazero"), Geometry.standard(9))
     _, rewards = asyncio.run(play(address, range(100), model))
     assert rewards == [1] * 100
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "said"),
+    [
+        ("reset", '{"puzzle": "12"}', "a board of 2"),
+        ("reset", '{"blanks": {"a": 1}}', "weights map whole numbers"),
+        ("step", '{"action": {"text": "r1c1=1"}}', "call reset"),
+        ("reset", '{"puzzle": [' + "[]," * 20_000 + "1]}", ""),
+        ("reset", "[" + " " * 2_000_000 + "]", ""),
+    ],
+)
+def test_a_wrong_request_is_told_and_a_large_one_is_refused(path, body, said):
+    from fastapi.testclient import TestClient
+
+    from sudoku_gym.text.openenv import make_app
+
+    client = TestClient(make_app(TextOptions("Sudoku4x4-v0")))
+    answer = client.post(f"/{path}", content=body, headers={"Content-Type": "application/json"})
+    assert 400 <= answer.status_code < 500 and said in answer.text

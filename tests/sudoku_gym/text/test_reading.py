@@ -157,6 +157,22 @@ def test_no_text_raises(env_id, mode):
         assert turn.message and all(0 <= value <= 1 for value in game.rewards().values())
 
 
+@pytest.mark.parametrize(
+    "text", ["\u017fet r1c1=3", "era\u017fe r1c1", "place 1 2 \u212a", "1 2 \u0130"]
+)
+@pytest.mark.parametrize("size", [9, 16, 25])
+def test_letters_that_are_others_in_capitals(text, size):
+    read_command(text, size)
+    read_answer(text, size)
+
+
+@pytest.mark.parametrize("text", [None, b"r5c3=7", 7, ["r5c3=7"]])
+def test_what_is_no_text_is_told(text):
+    for read in (read_command, read_answer):
+        with pytest.raises(TypeError, match="a model's turn is a text, not"):
+            read(text, 9)
+
+
 @settings(max_examples=300, deadline=None)
 @given(text=st.text(max_size=300), size=st.sampled_from([4, 9, 16, 25]))
 def test_any_text_is_read(text, size):

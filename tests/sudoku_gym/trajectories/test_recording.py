@@ -1,6 +1,7 @@
 """Minari loads what was recorded, and the environment plays it again, to the same boards."""
 
 import errno
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -118,6 +119,16 @@ def test_a_full_disk_leaves_the_games_and_no_half_data_set(folder, monkeypatch):
     assert record(SHORT, 6, folder)["total_episodes"] == 6
 
 
+@pytest.mark.parametrize("free", [0, 1_050_000])
+def test_a_full_disk_is_seen_before_a_write_fails(folder, monkeypatch, free):
+    """HDF5 ends the process with a segmentation fault where it can't write."""
+    monkeypatch.setattr(recording.shutil, "disk_usage", lambda path: SimpleNamespace(free=free))
+    with pytest.raises(OSError, match="No space left") as told:
+        record(SHORT, 6, folder)
+    assert told.value.filename == str(folder)
+    assert sorted(path.name for path in folder.iterdir()) == [".lock", "games", "games.json"]
+
+
 def test_other_games_are_refused(folder, tmp_path):
     record(SHORT, 2, folder)
     other = RecordedGames("masked-random", "4x4", blanks=[4, 6], seed=8)
@@ -157,3 +168,19 @@ def test_the_command(folder, capsys, monkeypatch):
     out = capsys.readouterr().out
     assert "3 games, 18 moves, 100.0 % solved" in out and folder.name in out
     assert minari.MinariDataset(f"data/{folder.name}/data").total_steps == 18
+
+
+def test_a_part_that_claims_too_much_is_refused(folder, monkeypatch):
+    record(SHORT, 4, folder)
+    monkeypatch.setattr(recording, "_LONGEST_PART", 100)
+    with pytest.raises(ValueError, match=r"000000\.npz: .*arrays have more than 100 bytes"):
+        record(SHORT, 5, folder)
+
+
+def test_a_game_longer_than_any_is_refused():
+    one = np.zeros(1, np.int32)
+    part = PlayedPart(one.astype(np.int64), one + 1_000_000, np.zeros(1_000_000, np.int32))
+    with pytest.raises(ValueError, match="a game of 1,000,000 actions: it ends after 32"):
+        next(replay(SHORT, part))
+    with pytest.raises(ValueError, match="must be rows of integers"):
+        PlayedPart([0], [1], [2])

@@ -165,7 +165,8 @@ class Dies(First):
 class Hangs(First):
     def act(self, boards, action_masks):
         if boards.shape[1] > 4:
-            subprocess.Popen(["sleep", "600"])
+            for alone in (False, True):
+                subprocess.Popen(["sleep", "600"], start_new_session=alone)
             time.sleep(600)
         return super().act(boards, action_masks)
 

@@ -1,0 +1,122 @@
+"""The process of a policy may write anything into its pipe, in part, or nothing, and never read."""
+
+import json
+import os
+from contextlib import contextmanager, suppress
+from multiprocessing import Pipe
+from threading import Event, Thread
+
+import numpy as np
+import pytest
+
+from sudoku_gym.evaluation.leaderboard import players
+from sudoku_gym.geometry import Geometry
+
+BOARDS, MASKS = np.zeros((25, 9, 9), np.int8), np.ones((25, 729), np.bool_)
+SAID = {"error": "", "kind": "", "seconds": 0}
+LIMIT = 0.05
+
+
+@contextmanager
+def against(answer, limit=LIMIT):
+    """Yield a policy whose process does what a function of its pipe does, until an event is set."""
+    (ours, theirs), over = Pipe(), Event()
+    thread = Thread(target=answer, args=(theirs, over))
+    thread.start()
+    with ours:
+        yield players.RemotePolicy(ours, os.getpid(), limit)
+    over.set()
+    thread.join()
+    theirs.close()
+
+
+def answering(head, body=b""):
+    """Return a process that answers one message."""
+
+    def answer(pipe, over):
+        pipe.recv()
+        pipe.send_bytes(head + b"\n" + body)
+
+    return answer
+
+
+def test_a_process_that_reads_nothing_is_stopped():
+    with against(lambda pipe, over: over.wait()) as policy, pytest.raises(players.OutOfTimeError):
+        policy.act(np.zeros((9_000, 9, 9), np.int8), np.ones((9_000, 729), np.bool_))
+
+
+def test_a_process_that_answers_in_part_is_stopped():
+    def answer(pipe, over):
+        pipe.recv()
+        os.write(pipe.fileno(), (1000).to_bytes(4, "big"))
+        over.wait()
+
+    with against(answer) as policy, pytest.raises(players.OutOfTimeError):
+        policy.act(BOARDS, MASKS)
+
+
+@pytest.mark.parametrize("seconds", [float("nan"), -1e9])
+def test_a_process_can_t_put_the_clock_back(seconds):
+    head = json.dumps({**SAID, "seconds": seconds}).encode()
+
+    def answer(pipe, over):
+        for _ in range(2):
+            pipe.recv()
+            pipe.send_bytes(head + b"\n" + bytes(200))
+        pipe.recv()
+        over.wait()
+
+    with against(answer, 0.2) as policy:
+        for _ in range(2):
+            assert policy.act(BOARDS, MASKS).tolist() == [0] * 25
+        assert policy.seconds >= 0
+        with pytest.raises(players.OutOfTimeError):
+            policy.act(BOARDS, MASKS)
+
+
+def test_wall_time_counts_over_all_calls():
+    def answer(pipe, over):
+        with suppress(EOFError, OSError):
+            while True:
+                pipe.recv()
+                over.wait(LIMIT)  # less than a call may take
+                pipe.send_bytes(json.dumps(SAID).encode() + b"\n" + bytes(200))
+
+    with against(answer) as policy, pytest.raises(players.OutOfTimeError):
+        for _ in range(50):
+            policy.act(BOARDS, MASKS)
+
+
+@pytest.mark.parametrize(
+    "head", [b"", b"{", b"[]", b"7", b"{}", b'{"error": ""}', b"\xff", b"[" * 100_000]
+)
+def test_what_is_no_answer_is_told_in_a_line(head):
+    with against(answering(head), 5.0) as policy:
+        with pytest.raises(ValueError, match="its process answers b") as told:
+            policy.act(BOARDS, MASKS)
+    assert "\n" not in str(told.value) and len(str(told.value)) < 200
+
+
+def test_an_answer_that_is_too_long_ends_the_process_s_part(monkeypatch):
+    monkeypatch.setattr(players, "_LONGEST", 100)
+    with against(answering(b"x" * 200), 5.0) as policy, pytest.raises(EOFError):
+        policy.act(BOARDS, MASKS)
+
+
+def test_a_process_that_has_died_is_noticed_when_it_is_asked():
+    with against(lambda pipe, over: pipe.close(), 5.0) as policy:
+        for _ in range(2):
+            with pytest.raises(EOFError):
+                policy.act(BOARDS, MASKS)
+
+
+def test_errors_are_short_and_descriptions_are_checked():
+    said = {**SAID, "error": "x" * 10_000, "kind": "KeyError"}
+    with against(answering(json.dumps(said).encode()), 5.0) as policy:
+        with pytest.raises(ValueError) as told:
+            policy.reset(BOARDS, Geometry.standard(9), np.random.default_rng(0))
+    assert len(str(told.value)) == 400
+    for body in (b"[]", b'{"package": 7, "weights": "", "num_weights": 0}', b'{"package": ""}'):
+        with against(answering(json.dumps(SAID).encode(), body)) as policy:
+            with pytest.raises(ValueError, match=r"must (be of type|hold)"):
+                policy.describe("a policy")

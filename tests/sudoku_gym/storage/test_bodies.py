@@ -1,0 +1,55 @@
+"""Bodies of requests are counted while they are read."""
+
+import asyncio
+
+import pytest
+
+from sudoku_gym.storage.bodies import LimitedBodies
+
+
+def answered(parts, headers=()):
+    """Send a body in parts to an application that reads all; return what it got, and was sent."""
+    got, sent = [], []
+
+    async def application(scope, receive, send):
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return
+            got.append(message["body"])
+            if not message["more_body"]:
+                await send({"type": "http.response.start", "status": 200, "headers": []})
+                return
+
+    messages = [
+        {"type": "http.request", "body": part, "more_body": i < len(parts) - 1}
+        for i, part in enumerate(parts)
+    ]
+
+    async def receive():
+        return messages.pop(0)
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "headers": list(headers)}
+    asyncio.run(LimitedBodies(application, 100, 20)(scope, receive, send))
+    return b"".join(got), [each.get("status") for each in sent], messages
+
+
+def test_bodies_are_counted_while_they_are_read():
+    assert answered([b"a" * 60, b"b" * 40])[:2] == (b"a" * 60 + b"b" * 40, [200])
+    got, statuses, unread = answered([b"a" * 60] * 1000)
+    assert len(got) == 60 and statuses == [] and len(unread) == 998
+
+
+@pytest.mark.parametrize("part", [b"[[]]", b'{"a":{"b"', b"[1,[{"])
+def test_a_body_of_many_lists_is_cut_off(part):
+    got, statuses, unread = answered([part] * 25)
+    assert statuses == [] and len(unread) > 10 and got.count(b"[") + got.count(b"{") <= 20
+
+
+@pytest.mark.parametrize("length", [b"101", b"9" * 5000, b"-1", b"x"])
+def test_a_length_that_is_too_long_is_refused_unread(length):
+    got, statuses, unread = answered([b"a"], [(b"content-length", length)])
+    assert got == b"" and statuses[0] == 413 and len(unread) == 1
