@@ -95,6 +95,8 @@ def cells_of(source: str) -> list[Cell]:
     if not text or not mains:
         raise ValueError("a tutorial has a docstring, and a function main")
     title, _, rest = text.partition("\n")
+    commands = r"((?:^(?:python|sudoku-gym|tensorboard) .*\n?)+)"
+    rest = re.sub(commands, r"```sh\n\1```\n", f"{rest}\n", flags=re.MULTILINE)
     cells = [Cell("markdown", f"# {title.rstrip('.')}\n{rest}".strip())]
     before = [node for node in body[1:] if node is not mains[0] and not _is_start(node)]
     lines = source.splitlines()
