@@ -86,7 +86,7 @@ AGENTS = {
         "placements: the highest value in the table; on an unknown board a random legal one",
         "the maximum and every draw are over legal placements",
         "results/q-learning.md#the-table",
-        boards="4x4, of which it knows eight puzzles; elsewhere it plays at random",
+        boards="eight puzzles of 4x4",
     ),
     "gflownet": Agent(
         "gflownet",
