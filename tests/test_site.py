@@ -7,15 +7,16 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
 from sudoku_gym import plugins
 from sudoku_gym.registration import ENVIRONMENTS
 
 pytest.importorskip("mkdocs", reason="the extra docs is not installed")
 
-import agents_page  # noqa: E402
-import environments  # noqa: E402
-import notebooks  # noqa: E402
-import project_pages  # noqa: E402
+import agents_page
+import environments
+import notebooks
+import project_pages
 
 ROOT = Path(__file__).parent.parent
 CHANGES = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -44,9 +45,12 @@ def test_the_citation_is_that_of_the_file():
         "}",
     ]
     assert "A, B (2026). *T* (version 1.2). <https://r>" in page
-    assert "commit" not in project_pages.citation_page(
-        {**citation, "license": "MIT"}, "2026", "", ""
-    ).partition("A figure")[0]
+    assert (
+        "commit"
+        not in project_pages.citation_page(
+            {**citation, "license": "MIT"}, "2026", "", ""
+        ).partition("A figure")[0]
+    )
 
 
 def test_the_year_is_that_of_the_release():
@@ -60,7 +64,8 @@ def test_there_is_no_commit_outside_a_repository(tmp_path):
 
 
 def test_an_environment_is_as_old_as_the_release_that_names_it():
-    changes = "\n## [Unreleased]\n- `B-v0`\n\n## [0.2.0] - 2027-01-01\n- `A-v0`\n## [0.1.0]\n- none\n"
+    parts = ("## [Unreleased]", "- `B-v0`", "## [0.2.0] - 2027-01-01", "- `A-v0`", "## [0.1.0]")
+    changes = "\n".join(parts)
     found = {name: environments.since(name, changes) for name in ("A-v0", "B-v0", "C-v0")}
     assert found == {"A-v0": "0.2.0", "B-v0": "Unreleased", "C-v0": "0.1.0"}
     assert environments.since("Sudoku4x4-v0", CHANGES) == "0.1.0"

@@ -1,4 +1,4 @@
-"""The page of all agents, made while the site is built.
+"""The sections of the page of all agents, in the place that `docs/all-agents.md` marks.
 
 Boards, weights, curriculum, training and command are read off the checkpoints that come with the
 package; how each learns, acts and is masked stands in `AGENTS`. A trainer without a word there ends
@@ -18,12 +18,11 @@ import numpy as np
 from sudoku_gym import load_policy, plugins, puzzles
 from sudoku_gym.evaluation.leaderboard.identity import weights_folder
 from sudoku_gym.evaluation.tables import markdown_table
-from sudoku_gym.policies import Policy, PredictorPolicy, model_card_of
+from sudoku_gym.policies import Policy, model_card_of
 from sudoku_gym.registration import ENVIRONMENTS
 
 if TYPE_CHECKING:
-    from mkdocs.config.defaults import MkDocsConfig
-    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
     from numpy.typing import NDArray
 
     from sudoku_gym.geometry import Geometry
@@ -35,7 +34,9 @@ _LOGITS = (
     "is evaluated again"
 )
 _GRAPH = "an illegal placement is no node of the graph: it has no logit, in training and in play"
-_CELLS = "digits of all cells; `?mode=surest` plays the most probable legal placement and evaluates "
+_CELLS = (
+    "digits of all cells; `?mode=surest` plays the most probable legal placement and evaluates "
+)
 _CELLS += "again, `?mode=one-shot` plays the best digit of each cell"
 _UNMASKED = "none in training; `surest` plays among the legal, `one-shot` asks for no mask"
 
@@ -132,41 +133,16 @@ AGENTS = {
 }
 """The agents by the name of their trainer."""
 
-INTRODUCTION = """# All agents
-
-Every trainer of the package, and the policy that comes out of it. All of them act by placements, `Discrete(N^3)`:
-digit d in cell c is action `c * N + d - 1`. None of them clears a cell. *Boards* are those on which the network in
-the package plays: one that passes messages between placements and constraints plays all, another one only those
-that it was trained on. Training times are processor time of one core of a virtual machine, November 2026. [Agents](agents.md) has the options of play, [Trainers](reference/trainers.md) all settings,
-[the leaderboard](leaderboard.md) how well each plays. `make docs` makes this page from the checkpoints.
-"""
-OTHERS = """## With other libraries
-
-No network of these comes with the package; each program trains one. Times are processor time of one core of a
-virtual machine, November 2026.
-
-| agent | actions | mask | boards | curriculum | time | command |
-|---|---|---|---|---|---|---|
-| [MaskablePPO](sb3.md) (SB3) | placements | handed over by the environment | any; 4x4 by default | success rate, 2 to 12 blanks | 1.4 minutes at 4x4 | `python examples/train_sb3_maskable_ppo.py` |
-| [MaskedDQN](sb3.md#dqn) (SB3) | placements | exploration, play and targets are over legal placements | any | none, or any schedule | | `python benchmarks/sb3_algorithms.py` |
-| [PPO](rllib.md) (RLlib) | placements | illegal logits are -1e9 | any; 4x4 by default | success rate, 2 to 12 blanks | 1.7 minutes at 4x4 | `python examples/train_rllib_ppo.py` |
-| [APPO, DQN](rllib.md#results) (RLlib) | placements | as PPO | any | any schedule | | `python benchmarks/rllib_algorithms.py` |
-| masked PPO in one file | placements | illegal logits are masked | 4x4 by default | success rate | | `python examples/cleanrl_ppo_masked.py` |
-| [REINFORCE](tutorials.md#6-a-learner-of-your-own) | placements | illegal logits are masked | 4x4 by default | success rate | a minute | `python examples/your_own_learner.py` |
-| [behaviour cloning](offline-data.md) | placements | illegal logits are masked | those of the data | none | | `python examples/behaviour_cloning.py` |
-"""  # noqa: E501 - rows of a table
+_PLACE = re.compile(r"^.*<!-- agents -->$", re.MULTILINE)
 
 
-def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the page to the files of the site."""
-    from mkdocs.structure.files import File
-
-    files.append(File.generated(config, PAGE, content=page()))
-    return files
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Put the table and the sections in their place."""
+    return _PLACE.sub(lambda place: sections(), markdown) if page.file.src_uri == PAGE else markdown
 
 
-def page() -> str:
-    """Write the page in Markdown."""
+def sections() -> str:
+    """Write the table of all agents, and a section for each, in Markdown."""
     trainers = plugins.available(plugins.TRAINERS)
     if unknown := set(trainers) ^ set(AGENTS):
         raise ValueError(f"docs/hooks/agents_page.py and the trainers differ in {sorted(unknown)}")
@@ -177,12 +153,12 @@ def page() -> str:
         for trainer, each in facts.items()
     ]
     overview = markdown_table(["Trainer", *heads], rows, names=4)
-    sections = []
+    written = []
     for trainer, agent in AGENTS.items():
         table = "\n".join(f"| {name} | {text} |" for name, text in facts[trainer].items() if text)
         heading = f"## {trainer} {{ #{trainer} }}"
-        sections.append(f"{heading}\n\n| | |\n|---|---|\n{table}\n\n{training_of(trainer, agent)}")
-    return "\n\n".join([INTRODUCTION, overview, *sections, OTHERS])
+        written.append(f"{heading}\n\n| | |\n|---|---|\n{table}\n\n{training_of(trainer, agent)}")
+    return "\n\n".join([overview, *written])
 
 
 def facts_of(agent: Agent) -> dict[str, str]:

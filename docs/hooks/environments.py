@@ -158,8 +158,8 @@ The code of both is [`SudokuEnv`][sudoku_gym.envs.SudokuEnv] and
 
 ![The network of the package fills a board]({page_of(name).stem}.gif){{ .board loading=lazy }}
 
-*{told}* `sudoku-gym watch {filmed(name)} --policy {PLAYER}` shows another one, [the leaderboard](../leaderboard.md)
-has the shares.
+*{told}* `sudoku-gym watch {filmed(name)} --policy {PLAYER}` shows another one,
+[the leaderboard](../leaderboard.md) has the shares.
 
 ## Floors
 

@@ -1,7 +1,7 @@
 """The tutorials as notebooks, made and executed while the site is built.
 
-A notebook is its program in `examples/`, cut into cells: what stands before `main`, a cell each, then
-the body of `main`, a cell a paragraph, whose first comment becomes text. It is executed with
+A notebook is its program in `examples/`, cut into cells: what stands before `main`, a cell each,
+then the body of `main`, a cell a paragraph, whose first comment becomes text. It is executed with
 `--smoke`, in an empty folder, and holds what was printed.
 """
 

@@ -95,13 +95,14 @@ If you use Sudoku Gym in your work, please cite it:
 }}
 ```
 
-The same stands in `CITATION.cff`, which GitHub and Zotero read. A figure of yours is comparable with those of this
-site if it says
+The same stands in `CITATION.cff`, which GitHub and Zotero read. A figure of yours is comparable
+with those of this site if it says
 
 - the version and the commit, as above: `sudoku-gym info` prints the version;
 - the environment's id, whose version moves only when its behaviour does;
 - the bank, its split, the number of puzzles, the seed, and a 95 % interval;
-- how it was played: one shot, sequentially or with a search, and how often a network may start again.
+- how it was played: one shot, sequentially or with a search, and how often a network may start
+  again.
 
 The algorithms are others' work: [The papers](papers.md) has their sources.
 """
