@@ -36,8 +36,8 @@ _LOGITS = (
 _GRAPH = "an illegal placement is no node of the graph: it has no logit, in training and in play"
 _CELLS = (
     "digits of all cells; `?mode=surest` plays the most probable legal placement and evaluates "
+    "again, `?mode=one-shot` plays the best digit of each cell"
 )
-_CELLS += "again, `?mode=one-shot` plays the best digit of each cell"
 _UNMASKED = "none in training; `surest` plays among the legal, `one-shot` asks for no mask"
 
 
