@@ -72,6 +72,11 @@ def test_an_environment_is_as_old_as_the_release_that_names_it():
     assert set(environments.ABOUT) == set(ENVIRONMENTS)
 
 
+def test_lists_of_an_environment_are_lists():
+    text = environments.description("## Arguments", "## Version History")
+    assert "\n```\n\n- `source`: " in text and text.count("\n\n- ") == 1
+
+
 def test_every_trainer_has_a_word_on_the_page_of_agents():
     assert set(agents_page.AGENTS) == set(plugins.available(plugins.TRAINERS))
     policies = plugins.available(plugins.POLICIES)

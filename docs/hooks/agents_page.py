@@ -173,7 +173,7 @@ def facts_of(agent: Agent) -> dict[str, str]:
         "Weights": "",
         "Curriculum": "",
         "Training": "",
-        "Results": f"[{agent.results.partition('#')[0]}]({agent.results})",
+        "Results": f"[{Path(agent.results).stem}]({agent.results})",
     }
     folder = checkpoint_of(agent)
     if folder is None:

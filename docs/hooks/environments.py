@@ -173,7 +173,7 @@ with cells revealed. [Floors](../results/floors.md) has the command.
 
 ## Version History
 
-| version | since release | |
+| version | since release | changes |
 |---|---|---|
 | v0 | {release} | {description("- v0: ", "Attributes:").removeprefix("- v0: ").strip()} |
 
@@ -207,7 +207,9 @@ def rows_of(name: str, floors: str) -> str:
 def description(start: str, end: str) -> str:
     """Return the docstring of the environment from one place up to another."""
     text = inspect.getdoc(SudokuEnv) or ""
-    return text[text.index(start) : text.index(end)]
+    part = text[text.index(start) : text.index(end)]
+    # Without an empty line before it a list is none in Markdown.
+    return re.sub(r"^(?!- |  )(.+)\n- ", r"\1\n\n- ", part, flags=re.MULTILINE)
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
