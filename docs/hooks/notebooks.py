@@ -38,7 +38,7 @@ TUTORIALS = (
 )
 FOLDER = "notebooks"
 PAGE = "tutorials.md"
-SETTING = 'argv = ["--smoke"]  # a matter of seconds; [] is the whole run'
+SETTING = 'argv = ["--smoke"]  # a short run, which learns little; [] is the whole one'
 _COLOURS = re.compile(r"\x1b\[[\d;]*m")
 
 
