@@ -78,7 +78,7 @@ def _times(results: LeaderboardResults) -> Figure:
     }
     kinds = {name: results.rows[name].kind for name in points}
     figure = Figure(figsize=(10, 6), layout="constrained")
-    axes = figure.add_subplot(xscale="log", ylim=(-0.05, 1.25))
+    axes = figure.add_subplot(xscale="log", ylim=(-0.1, 1.2))
     for i, kind in enumerate(dict.fromkeys(kinds.values())):
         there = [cells[name] for name in points if kinds[name] == kind]
         places = [points[name] for name in points if kinds[name] == kind]
@@ -94,8 +94,8 @@ def _times(results: LeaderboardResults) -> Figure:
             label=f" {kind}",  # matplotlib leaves out what starts with _
         )
     learned = {name: each for name, each in points.items() if kinds[name] in LEARNED}
-    _draw_frontier(axes, points, "-", "frontier of all")
-    _draw_frontier(axes, learned, ":", "frontier of networks that play without search")
+    _draw_frontier(axes, points, "-", "frontier of all", 1)
+    _draw_frontier(axes, learned, ":", "frontier of networks that play without search", -1)
     axes.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1])
     axes.set_xlabel("processor seconds a hard puzzle, one core", color="#444444")
     axes.set_ylabel(f"share of {_HARD} puzzles solved")
@@ -106,22 +106,27 @@ def _times(results: LeaderboardResults) -> Figure:
 
 
 def _draw_frontier(
-    axes: Axes, points: Mapping[str, tuple[float, float]], line: str, label: str
+    axes: Axes, points: Mapping[str, tuple[float, float]], line: str, label: str, side: int
 ) -> None:
-    """Draw the frontier of points as steps, and name what lies on it."""
+    """Draw the frontier of points as steps; `side` has the names above (1) or below (-1) them."""
     names = frontier(points)
     if not names:
         return
     seconds, shares = zip(*(points[name] for name in names), strict=True)
     axes.step(seconds, shares, line, where="post", color="#444444", linewidth=1, label=label)
-    level = 0  # names of points side by side stand above each other
-    for i, name in enumerate(names):
-        near = i > 0 and seconds[i] < 2 * seconds[i - 1] and shares[i] < shares[i - 1] + 0.2
-        level = level + 1 if near else 0
+    near = [
+        seconds[i + 1] < 2 * seconds[i] and shares[i + 1] < shares[i] + 0.2
+        for i in range(len(names) - 1)
+    ]
+    levels = [0] * len(names)  # names of points side by side stand one above the other
+    for i in range(1, len(names)) if side > 0 else range(len(names) - 2, -1, -1):
+        before = i - side
+        levels[i] = levels[before] + 1 if near[min(i, before)] else 0
+    for name, level in zip(names, levels, strict=True):
         axes.annotate(
             name,
             points[name],
-            xytext=(12, 9 + 11 * level),
+            xytext=(12, side * (10 + 9 * level)),
             textcoords="offset points",
             fontsize="small",
             arrowprops={
