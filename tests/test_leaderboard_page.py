@@ -28,6 +28,21 @@ def test_plots_hold_every_row_that_has_played(results):
     assert shown == {policy for policy, row in results.rows.items() if row.cells}
 
 
+def test_one_plot_names_the_frontier_of_all(results):
+    plots = pytest.importorskip("leaderboard_plots")
+    points = {"slow": (9.0, 0.9), "fast": (1.0, 0.5), "worse": (2.0, 0.4), "twin": (1.0, 0.4)}
+    assert plots.frontier(points) == ["fast", "slow"] and plots.frontier({}) == []
+    (axes,) = plots.plots(results)["times"].axes
+    named = {text.get_text() for text in axes.texts}
+    hard = {name: row.cells.get("9x9-hard") for name, row in results.rows.items()}
+    played = {name: cell for name, cell in hard.items() if cell and cell.played}
+    fastest = min(played, key=lambda name: played[name].puzzle_seconds)
+    best = max(cell.share for cell in played.values())
+    assert fastest in named and any(played[name].share == best for name in named)
+    drawn = sum(len(part.get_children()[0].get_xdata()) for part in axes.containers)
+    assert drawn == len(played)
+
+
 def _legend(axes):
     return axes.get_legend().get_texts() if axes.get_legend() else []
 

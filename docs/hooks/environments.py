@@ -1,15 +1,19 @@
 """A page for each environment id, made while the site is built.
 
-Spaces and limits are read off the environments, the text is the docstring of `SudokuEnv`, and the
-floors are the rows of `docs/results/floors.md`. An id without a word in `ABOUT`, or without floors,
-ends the build.
+Spaces and limits are read off the environments, the text is the docstring of `SudokuEnv`, the
+floors are the rows of `docs/results/floors.md`, and the film is a game that the network of the
+package plays now. An id without a word in `ABOUT`, or without floors, ends the build.
 """
 
 from __future__ import annotations
 
 import inspect
 import io
+import re
+from functools import cache
+from math import ceil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import gymnasium as gym
@@ -18,7 +22,9 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from PIL import Image
 
-from sudoku_gym import SudokuEnv, puzzles
+from sudoku_gym import SudokuEnv, load_policy, puzzles
+from sudoku_gym.envs.films import save_film
+from sudoku_gym.evaluation.episode import Episode
 from sudoku_gym.registration import ENVIRONMENTS
 
 ABOUT = {
@@ -44,17 +50,23 @@ ABOUT = {
     "LatinSquare9x9-v0": "Rows and columns alone, no boxes.",
 }
 FLOORS = "results/floors.md"
+PLAYER = "calphazero"
+FILMED_BLANKS = {"Sudoku16x16-v0": 140, "Sudoku25x25-v0": 300}  # of the leaderboard; else as stored
+_FRAMES, _WIDTH = 40, {16: 544, 25: 750}  # frames of a film at most; pixels of large boards
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages and their pictures to the files of the site."""
+    """Add the pages, their pictures and their films to the files of the site."""
     floors = (Path(config.docs_dir) / FLOORS).read_text(encoding="utf-8")
+    root = Path(config.config_file_path).parent
+    changes = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     for name in ENVIRONMENTS:
         path = page_of(name)
-        picture = path.with_suffix(".png")
-        text = page(name, picture.name, floors)
-        files.append(File.generated(config, path.as_posix(), content=text))
-        files.append(File.generated(config, picture.as_posix(), content=portrait(name)))
+        movie, told = film(name)
+        text = page(name, told, floors, since(name, changes))
+        contents = {path: text, path.with_suffix(".png"): portrait(name)}
+        for each, content in {**contents, path.with_suffix(".gif"): movie}.items():
+            files.append(File.generated(config, each.as_posix(), content=content))
     return files
 
 
@@ -79,8 +91,36 @@ def portrait(name: str) -> bytes:
     return file.getvalue()
 
 
-def page(name: str, picture: str, floors: str) -> str:
-    """Write the page of an id in Markdown."""
+@cache
+def film(name: str) -> tuple[bytes, str]:
+    """Return a GIF of a game on the first test puzzle that seed 0 draws, and how it ended."""
+    blanks = FILMED_BLANKS.get(name)
+    env = make(name, split="test", augment=False, blanks=blanks)
+    game = Episode(env, load_policy(PLAYER), 0, {}, heat=False)
+    moments = list(game.play())
+    moves = ceil(len(moments) / _FRAMES)
+    shown = [*moments[:-1:moves], moments[-1]]
+    width = _WIDTH.get(env.geometry.size, 360)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "game.gif"
+        save_film((moment.render(width) for moment in shown), path)
+        movie = path.read_bytes()
+    told = f"`{PLAYER}`, greedy, seed 0, on a puzzle of the test split"
+    told += f" with {blanks} blanks" if blanks else ", as stored"
+    told += f": {game.result}"
+    return movie, told + (f"; every frame is {moves} moves." if moves > 1 else ".")
+
+
+def since(name: str, changes: str) -> str:
+    """Return the release whose part of the changelog names an id first, the oldest if none does."""
+    parts = re.split(r"^## \[(.+?)\].*$", changes, flags=re.MULTILINE)[1:]
+    releases = list(zip(parts[::2], parts[1::2], strict=True))[::-1]
+    named = (release for release, text in releases if f"`{name}`" in text)
+    return next(named, releases[0][0])
+
+
+def page(name: str, told: str, floors: str, release: str) -> str:
+    """Write the page of an id in Markdown; `told` describes its film."""
     env, bank = make(name), ENVIRONMENTS[name]
     splits = ", ".join(f"{len(puzzles.load(bank, part)):,} {part}" for part in puzzles.SPLITS)
     blanks = puzzles.load(bank).blanks
@@ -100,7 +140,7 @@ def page(name: str, picture: str, floors: str) -> str:
 
 {ABOUT[name]}
 
-![A puzzle of the test split with its candidates]({picture}){{ .board }}
+![A puzzle of the test split with its candidates]({page_of(name).stem}.png){{ .board }}
 
 ```python
 env = gym.make("{name}")
@@ -114,6 +154,13 @@ envs = gym.make_vec("{name}", num_envs=1024)  # one compiled call steps them all
 The code of both is [`SudokuEnv`][sudoku_gym.envs.SudokuEnv] and
 [`SudokuVectorEnv`][sudoku_gym.envs.SudokuVectorEnv]. N is {env.geometry.size} here.
 
+## A game
+
+![The network of the package fills a board]({page_of(name).stem}.gif){{ .board loading=lazy }}
+
+*{told}* `sudoku-gym watch {filmed(name)} --policy {PLAYER}` shows another one,
+[the leaderboard](../leaderboard.md) has the shares.
+
 ## Floors
 
 What needs no learning: share of test puzzles solved entirely, with its 95 % interval. A learner has
@@ -122,8 +169,23 @@ with cells revealed. [Floors](../results/floors.md) has the command.
 
 {rows_of(name, floors)}
 
-{description()}
+{description("## Description", "## Version History")}
+
+## Version History
+
+| version | since release | changes |
+|---|---|---|
+| v0 | {release} | {description("- v0: ", "Attributes:").removeprefix("- v0: ").strip()} |
+
+A version moves only when the behaviour of its environment does, never for speed.
+[The changelog](../changelog.md) has everything else.
 """
+
+
+def filmed(name: str) -> str:
+    """Return the arguments of `sudoku-gym watch` for games like that of the film."""
+    blanks = FILMED_BLANKS.get(name)
+    return ENVIRONMENTS[name] + (f" --blanks {blanks}" if blanks else "")
 
 
 def rows_of(name: str, floors: str) -> str:
@@ -142,10 +204,12 @@ def rows_of(name: str, floors: str) -> str:
     return "\n".join(rows)
 
 
-def description() -> str:
-    """Return the docstring of the environment up to the sections that are Google's, not Gym's."""
+def description(start: str, end: str) -> str:
+    """Return the docstring of the environment from one place up to another."""
     text = inspect.getdoc(SudokuEnv) or ""
-    return text[text.index("## Description") : text.index("## Version History")]
+    part = text[text.index(start) : text.index(end)]
+    # Without an empty line before it a list is none in Markdown.
+    return re.sub(r"^(?!- |  )(.+)\n- ", r"\1\n\n- ", part, flags=re.MULTILINE)
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:

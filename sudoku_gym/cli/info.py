@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -18,6 +19,7 @@ from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.difficulty import GRADES
 
 _PACKAGES = ("sudoku-gym", "gymnasium", "numpy", "numba")
+_OPTIONAL = ("torch", "stable-baselines3", "ray", "gradio")  # shown where they are installed
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,8 @@ class Info:
 def _describe_installation() -> None:
     ids = {**plugins.sudoku_specs(), **plugins.available(plugins.ENVIRONMENT_IDS)}
     rows = [
-        ["versions", f"Python {platform.python_version()}, {', '.join(map(_version, _PACKAGES))}"],
+        ["versions", ", ".join([f"Python {platform.python_version()}", *_versions()])],
+        ["machine", f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"],
         ["environments", ", ".join(ids)],
         ["banks", ", ".join(banks.NAMES)],
         ["policies", ", ".join(plugins.available(plugins.POLICIES)) or "none"],
@@ -89,8 +92,13 @@ def _kernels() -> str:
     return f"{done} of {count} functions compiled, kept below {folder or 'no folder'}"
 
 
+def _versions() -> list[str]:
+    found = [_version(package) or f"{package} (not installed)" for package in _PACKAGES]
+    return found + [shown for package in _OPTIONAL if (shown := _version(package))]
+
+
 def _version(package: str) -> str:
     try:
         return f"{package} {version(package)}"
-    except PackageNotFoundError:  # run from a checkout that is not installed
-        return f"{package} (not installed)"
+    except PackageNotFoundError:  # not installed, or run from a checkout that is not
+        return ""

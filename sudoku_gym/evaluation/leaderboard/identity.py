@@ -27,7 +27,7 @@ def weights_checksum(policy: str) -> str:
     The folder is a checkpoint that is named itself, or the first argument of the policy's class or
     function, given as an option or by default. Markdown and JSON in it do not count.
     """
-    folder = _weights_folder(policy)
+    folder = weights_folder(policy)
     if folder is None:
         return ""
     sums = sha256()
@@ -78,7 +78,11 @@ def current_run(jobs: int) -> RunInfo:
     )
 
 
-def _weights_folder(policy: str) -> Path | None:
+def weights_folder(policy: str) -> Path | None:
+    """Return the folder that a policy is made from, as `weights_checksum` finds it; None if none.
+
+    Raises as `load_policy` does.
+    """
     _, found, options = find_policy(policy)
     if isinstance(found, Path):
         return found

@@ -264,6 +264,9 @@ def test_generate_gives_up_on_what_does_not_exist(run, monkeypatch):
 def test_info_lists_what_is_there(run):
     out = run("info")[1]
     assert all(word in out for word in ("calphazero", "naked-singles", "25x25", *ENVIRONMENTS))
+    assert all(word in out for word in ("latin9x9", "expert-iteration", "torch 2", " cores"))
+    shown = re.search(r"^extras +(.*)$", out, re.M)[1]
+    assert set(plugins.EXTRA_OF_MODULE.values()) == set(re.findall(r"([\w-]+)(?: \(.*?\))?", shown))
     out = run("info", "4x4")[1]
     assert all(word in out for word in ("85,632", "validation", "36"))
 
