@@ -67,6 +67,7 @@
     constructor(network, board, geometry, mask, restarts = 0) {
       this.network = network;
       this.restarts = restarts;
+      this.isStopped = false; // set it to end the rounds where they are
       this.rounds = 0; // of all starts
       this.start = 0; // 0 is the first
       this.roundsOfStart = 0;
@@ -100,8 +101,9 @@
       return this.graph.placements;
     }
 
-    /** Whether the network would stop here: it has converged, or run out of rounds. */
+    /** Whether the network would stop here: it has converged, run out of rounds, or was stopped. */
     get isDone() {
+      if (this.isStopped) return true;
       const { segment } = this.network.settings;
       if (this.roundsOfStart % segment === 0 && this.hasConverged) return true;
       return this.#isStartOver && this.start >= this.restarts;
@@ -295,7 +297,7 @@
    */
   class Graph {
     constructor(board, geometry, mask) {
-      const { size, unitsOf } = geometry;
+      const { size, unitsOf, crossingsOf } = geometry;
       const numCells = size * size;
       const placements = [], edgeFactor = [], edgeVariable = [];
       const sides = [], insiders = [], memberships = [];
@@ -308,22 +310,22 @@
         if (!mask[action]) continue;
         const cell = Math.floor(action / size);
         const digit = action % size;
-        const [row, column, box] = unitsOf[cell];
         const p = placements.length;
         placements.push(action);
         const firstEdge = edgeFactor.length;
         edgeFactor.push(numberIn(constraints, cell));
         edgeVariable.push(p);
-        for (const unit of [row, column, box]) {
+        for (const unit of unitsOf[cell]) {
           edgeFactor.push(numberIn(constraints, numCells + unit * size + digit));
           edgeVariable.push(p);
         }
-        // A row and a box share some cells, and a column and a box.
-        for (const [line, edge] of [[row, firstEdge + 1], [column, firstEdge + 2]]) {
-          const q = numberIn(intersections, (line * 3 * size + box) * size + digit);
-          sides[2 * q] = edgeFactor[edge];
-          sides[2 * q + 1] = edgeFactor[firstEdge + 3];
-          insiders.push(edge, 2 * q, firstEdge + 3, 2 * q + 1);
+        // Pairs of units that share cells: in a standard board a line and a box.
+        for (const [i, j, pair] of crossingsOf[cell]) {
+          const [first, second] = [firstEdge + 1 + i, firstEdge + 1 + j];
+          const q = numberIn(intersections, pair * size + digit);
+          sides[2 * q] = edgeFactor[first];
+          sides[2 * q + 1] = edgeFactor[second];
+          insiders.push(first, 2 * q, second, 2 * q + 1);
           memberships.push(p, q);
         }
       }
