@@ -127,7 +127,7 @@
         style.visibility = level === -100 ? "hidden" : "visible";
         style.setProperty("--chance", Math.max(level, 0) / 50);
         classList.toggle("is-faint", level >= 0 && level < 10);
-        classList.toggle("is-strong", level > 27);
+        classList.toggle("is-strong", level > 42);
       });
     }
 

@@ -168,7 +168,7 @@ def test_the_page_checks_a_reader_s_digits():
     verdicts = [each["verdict"] for each in checked]
     count = len(givens)
     assert verdicts == ["right"] * 2 * count + ["wrong"] * count + ["open", "lost"]
-    for each, start, end in zip(checked[2 * count :], givens, wrong, strict=False):
+    for each, start in zip(checked[2 * count :], givens, strict=False):
         assert each["wrong"] == np.flatnonzero(start.ravel() == 0)[:2].tolist()
 
 
@@ -187,7 +187,7 @@ def test_thoughts_are_those_of_the_reference(line):
 
 
 def test_a_board_that_does_not_converge_starts_again():
-    line = BOARDS["AI Escargot"]
+    line = BOARDS["Inkala 2010"]
     (guessed,) = games([line])
     assert not guessed[0]["hasConverged"] and guessed[0]["rounds"] == 1024
     (started,) = games([line], 8)

@@ -55,7 +55,7 @@ def test_a_length_that_is_too_long_is_refused_unread(length):
 def clock(monkeypatch):
     """Clocks of the processor and on the wall that only tests move."""
     clock = SimpleNamespace(used=0.0, now=1000.0)
-    monkeypatch.setattr(limits.time, "process_time", lambda: clock.used)
+    monkeypatch.setattr(limits.time, "thread_time", lambda: clock.used)
     monkeypatch.setattr(limits.time, "monotonic", lambda: clock.now)
     return clock
 
