@@ -4,7 +4,7 @@ SHOWN_IN_THE_APP = ("calphazero", "hidden-singles")  # what `sudoku-gym app` sho
 
 AGENT_TRAINERS = {  # what `sudoku-gym train` says of them, and how long a run takes on one core
     "expert-iteration": (
-        "cAlphaZero without solutions: a search labels, the network learns",
+        "cAlphaZero: a search labels puzzles, the network learns it",
         "1 h",
     ),
     "calphazero": ("cAlphaZero as in the paper: self-play with tree search, 4x4", "15 min"),

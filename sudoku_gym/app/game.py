@@ -37,7 +37,7 @@ class PlacementShare:
 
 
 @dataclass(frozen=True)
-class Turn:
+class PlayedMove:
     """A board of a game, and what is told of the move that led to it."""
 
     moment: Moment
@@ -72,7 +72,7 @@ class Game:
         has_probabilities = hasattr(policy, "probabilities")
         self._episode = Episode(env, policy, 0, {"puzzle": puzzle}, has_probabilities)
         self._moments: Iterator[Moment] = self._episode.play()
-        self._turns = [Turn(next(self._moments))]
+        self._moves = [PlayedMove(next(self._moments))]
         self._shown = 0
         self.failure = ""
         self.is_finished = self.is_computing = False
@@ -87,23 +87,23 @@ class Game:
             self.is_computing = False
 
     @property
-    def turn(self) -> Turn:
-        """The turn that is shown."""
-        return self._turns[self._shown]
+    def latest(self) -> PlayedMove:
+        """The board that is shown, and the move before it."""
+        return self._moves[self._shown]
 
     @property
     def moment(self) -> Moment:
         """The board that is shown, and its last move."""
-        return self.turn.moment
+        return self.latest.moment
 
     @property
     def is_over(self) -> bool:
         """Whether the end is shown."""
-        return self.is_finished and self._shown == len(self._turns) - 1
+        return self.is_finished and self._shown == len(self._moves) - 1
 
     def step(self) -> None:
         """Show the next move, which is played if it was not yet; nothing happens at the end."""
-        if self._shown < len(self._turns) - 1:
+        if self._shown < len(self._moves) - 1:
             self._shown += 1
             return
         if self.is_finished:
@@ -111,14 +111,14 @@ class Game:
         began = perf_counter()
         try:
             moment = next(self._moments)
-            turn = Turn(moment, perf_counter() - began, self._reading(), self._search())
+            played = PlayedMove(moment, perf_counter() - began, self._reading(), self._search())
         except StopIteration:
             self.is_finished = True
         except Exception as error:  # a third-party policy failed; keep the page alive
             self.stop(f"The policy failed. {type(error).__name__}: {error}")
         else:
             if not self.is_finished:  # it may have been stopped meanwhile
-                self._turns.append(turn)
+                self._moves.append(played)
                 self._shown += 1
 
     def back(self) -> None:
@@ -138,7 +138,7 @@ class Game:
             return self.failure or self._episode.result.capitalize() + "."
         if not self.moment.caption:
             return f"{int((self.moment.board == 0).sum())} blanks."
-        return f"{self.moment.caption}, in {1000 * self.turn.seconds:.0f} ms"
+        return f"{self.moment.caption}, in {1000 * self.latest.seconds:.0f} ms"
 
     def _reading(self) -> str:
         latest = getattr(self._policy, "last_convergence", None)
@@ -164,9 +164,9 @@ class Game:
     @property
     def search_summary(self) -> tuple[list[PlacementShare], float] | None:
         """The most visited placements of the search before the last move, and its root value."""
-        if self.turn.search is None:
+        if self.latest.search is None:
             return None
-        counts, value = self.turn.search
+        counts, value = self.latest.search
         shares = counts / max(counts.sum(), 1.0)
         return self._top_placements(shares, "{:.0%}"), value
 
@@ -195,8 +195,8 @@ def render_html(game: Game, note: str = "") -> str:
         f'<img src="{source}" alt="{escape(to_line(moment.board))}">',
         f'<p class="words">{escape(note or game.status)}</p>',
     ]
-    if not game.is_over and game.turn.reading:
-        parts.append(f'<p class="reading">{escape(game.turn.reading)}</p>')
+    if not game.is_over and game.latest.reading:
+        parts.append(f'<p class="reading">{escape(game.latest.reading)}</p>')
     if not game.is_over and game.top_probabilities:
         parts.append(_bars("Likely to place next", game.top_probabilities))
     if game.search_summary is not None:

@@ -40,22 +40,25 @@ class Workers:
 
     Args:
         at_once: threads; what is beyond them waits its turn.
-        longest: seconds that a task may take before it is given up; None does not limit it.
     """
 
-    def __init__(self, at_once: int = 2, longest: float | None = None) -> None:
-        self.longest = longest
+    def __init__(self, at_once: int = 2) -> None:
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="sudoku-gym-app")
         self._numbers = count()
         self._waiting: dict[int, Task] = {}
 
-    def run(self, work: Callable[[], None], is_wanted: Callable[[], bool]) -> Iterator[str]:
+    def run(
+        self,
+        work: Callable[[], None],
+        is_wanted: Callable[[], bool] = lambda: True,
+        longest: float | None = None,
+    ) -> Iterator[str]:
         """Run `work` in a thread; yield what a visitor is told until it ends.
 
-        It ends early when `is_wanted` turns false.
+        It is given up when `is_wanted` turns false, and after `longest` seconds, if it has a limit.
 
         Raises:
-            TimeoutError: if it takes longer than `longest`.
+            TimeoutError: if it takes longer.
             Exception: what `work` raises.
         """
         task = Task(next(self._numbers))
@@ -67,9 +70,9 @@ class Workers:
                 if task.future.done():
                     task.future.result()
                     return
-                if self.longest is not None and task.seconds > self.longest:
-                    raise TimeoutError(f"more than {self.longest:g} s for a move are too long here")
-                yield self._note(task)
+                if longest is not None and task.seconds > longest:
+                    raise TimeoutError(f"more than {longest:g} s for a move are too long here")
+                yield self._note(task, longest)
         finally:
             task.future.cancel()
             self._waiting.pop(task.number, None)
@@ -82,9 +85,9 @@ class Workers:
         finally:
             task.ended = time.monotonic()
 
-    def _note(self, task: Task) -> str:
+    def _note(self, task: Task, longest: float | None) -> str:
         if task.began is None:
             before = sum(number < task.number for number in list(self._waiting))
             return f"Waiting for a free processor: {before} before you."
-        limit = "" if self.longest is None else f" of at most {self.longest:g}"
-        return f"Computing for {task.seconds:.0f} s{limit}; Stop ends it."
+        limit = "" if longest is None else f" of at most {longest:g}"
+        return f"Computing for {task.seconds:.0f} s{limit}; Stop gives it up."

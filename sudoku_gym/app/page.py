@@ -48,9 +48,13 @@ _STYLE = """
 .legend i { flex: 0 1 9rem; height: .8rem; border: 1px solid #b4b4b4; border-radius: 3px; }
 #trouble:empty { display: none; }
 @media (max-width: 700px) {
+  .gradio-container, .gradio-container main { padding: 4px !important; }
+  #boards { padding: 0; }
+  #boards .block { padding: 0 !important; }
   *:has(> #boards) { display: flex; flex-direction: column; }
-  #boards { order: -2; }
-  #controls { order: -1; }
+  #boards { order: -1; }
+  #controls { position: sticky; bottom: 0; z-index: 5; gap: 4px; flex-wrap: nowrap; }
+  #controls button { min-width: 0; padding: .6rem .2rem; font-size: .9rem; }
 }
 """
 
@@ -73,6 +77,7 @@ def serve(
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family) as listener:
         port = listener.getsockname()[1]
+        _compile(offers)
         shown = f"[{host}]" if ":" in host else host
         print(
             f"Sudoku Gym shows its policies at http://{shown}:{port} (Ctrl+C ends it)", flush=True
@@ -110,7 +115,7 @@ def application(
     )
     return gr.mount_gradio_app(
         app,
-        layout(offers, VisitorBudgets(visitor_seconds), Workers(longest=move_seconds)),
+        layout(offers, VisitorBudgets(visitor_seconds), move_seconds),
         path="/",
         theme=theme,
         css=_STYLE,
@@ -122,29 +127,31 @@ def application(
     )
 
 
-def layout(offers: OfferedPolicies, budgets: VisitorBudgets, workers: Workers) -> gr.Blocks:
+def layout(
+    offers: OfferedPolicies, budgets: VisitorBudgets, move_seconds: float | None
+) -> gr.Blocks:
     """Lay out the page; visitors are charged for starts and moves."""
     with gr.Blocks(title="Sudoku Gym", analytics_enabled=False) as page:
         gr.Markdown("# Sudoku Gym\nWatch policies play the same puzzle, move by move.")
         games = gr.State(None, time_to_live=_KEPT)
         with gr.Column(elem_id="choices"):
             chosen = _choices(offers)
+            pace = gr.Slider(0.1, 3.0, 0.5, step=0.1, label="Seconds a move")
         trouble = gr.Textbox(label="Note", visible=False, interactive=False, elem_id="trouble")
+        with gr.Row(elem_id="controls"):
+            play = gr.Button("Play", variant="primary", elem_id="play", min_width=60)
+            stop = gr.Button("Stop", elem_id="stop", min_width=60)
+            back = gr.Button("Back", elem_id="back", min_width=60)
+            step = gr.Button("Step", elem_id="step", min_width=60)
+            again = gr.Button("Start over", elem_id="start", min_width=60)
         with gr.Row(elem_id="boards"):
             boards = []
             for side in ("left", "right"):
                 with gr.Column(min_width=320):
                     boards.append(gr.HTML(elem_id=side))
-        with gr.Row(elem_id="controls"):
-            play = gr.Button("Play", variant="primary", elem_id="play", min_width=80)
-            stop = gr.Button("Stop", elem_id="stop", min_width=80)
-            back = gr.Button("Back", elem_id="back", min_width=80)
-            step = gr.Button("Step", elem_id="step", min_width=80)
-            again = gr.Button("Start over", elem_id="start", min_width=80)
-            pace = gr.Slider(0.1, 3.0, 0.5, step=0.1, label="Seconds a move", min_width=200)
         gr.HTML(render_legend())
         clock = gr.Timer(0.5, active=False)
-        table = Table(offers, budgets, workers)
+        handlers = Handlers(offers, budgets, move_seconds)
         shown = [games, *boards, trouble, clock]
         quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
         side_by_side = quiet | {"concurrency_id": "play", "concurrency_limit": _PLACES}
@@ -153,16 +160,16 @@ def layout(offers: OfferedPolicies, budgets: VisitorBudgets, workers: Workers) -
             renewed.append(field.submit if isinstance(field, gr.Textbox) else field.change)
         gr.on(
             renewed,
-            table.start,
+            handlers.start,
             [games, *chosen],
             shown,
             trigger_mode="always_last",
             **side_by_side,
         )
-        step.click(table.move, games, shown, **side_by_side)
-        clock.tick(table.move, games, shown, **side_by_side)
-        back.click(table.back, games, shown, queue=False, **quiet)
-        stop.click(table.stop, games, clock, queue=False, **quiet)
+        step.click(handlers.move, games, shown, **side_by_side)
+        clock.tick(handlers.move, games, shown, **side_by_side)
+        back.click(handlers.back, games, shown, queue=False, **quiet)
+        stop.click(handlers.stop, games, clock, queue=False, **quiet)
         play.click(partial(_timer, active=True), pace, clock, **quiet)
         pace.release(_timer, pace, clock, **quiet)
     page.queue(max_size=_PLACES)
@@ -192,14 +199,17 @@ def _choices(offers: OfferedPolicies) -> list[Any]:
     return [source, number, typed, left, left_options, right, right_options]
 
 
-class Table:
+class Handlers:
     """What the buttons do; all but `stop` return the games, both boards, the note and the clock.
 
     The list of a visitor's games is one that the handlers share, a new one for each start.
     """
 
-    def __init__(self, offers: OfferedPolicies, budgets: VisitorBudgets, workers: Workers) -> None:
-        self._offers, self._budgets, self._workers = offers, budgets, workers
+    def __init__(
+        self, offers: OfferedPolicies, budgets: VisitorBudgets, longest: float | None
+    ) -> None:
+        self._offers, self._budgets, self._longest = offers, budgets, longest
+        self._workers = Workers()
 
     def start(
         self, request: gr.Request, playing: list[Game] | None, *chosen: Any
@@ -215,7 +225,7 @@ class Table:
                 games.extend(_start_games(self._offers, *chosen))
 
         try:
-            for note in self._workers.run(work, lambda: True):
+            for note in self._workers.run(work):  # the first one compiles
                 yield gr.skip(), *[gr.skip()] * 2, _say(note), gr.Timer(active=False)
         except Exception as error:  # a visitor reads why; the page goes on
             yield None, "", "", _say(str(error)), gr.Timer(active=False)
@@ -235,7 +245,9 @@ class Table:
 
             try:
                 with game.computing():
-                    for note in self._workers.run(work, lambda game=game: not game.is_finished):
+                    for note in self._workers.run(
+                        work, lambda game=game: not game.is_finished, self._longest
+                    ):
                         yield gr.skip(), *_drawn(playing, game, note), _say(""), gr.skip()
             except TimeoutError as error:
                 game.stop(f"Stopped: {error}.")
@@ -259,6 +271,13 @@ class Table:
             if game.is_computing:
                 game.stop("Stopped in the middle of a move.")
         return gr.Timer(active=False)
+
+
+def _compile(offers: OfferedPolicies) -> None:
+    """Play a move of the policies that are shown first, so that no visitor waits for a compiler."""
+    players = [part for name in offers.shown_first for part in (name, "")]
+    for game in _start_games(offers, FIRST_PUZZLE, 1, "", *players):
+        game.step()
 
 
 def _start_games(

@@ -39,16 +39,16 @@ def _list_of_trainers(names: list[str]) -> str:
     """Return a line for each trainer: its name, how long a run takes, and what it trains."""
     if not names:
         return f"No trainer is installed: {plugins.install_command('agents')}"
-    told: dict[str, tuple[str, str]] = {}
+    lines: dict[str, tuple[str, str]] = {}
     for package in plugins.available(plugins.TRAINER_DESCRIPTIONS):
-        told |= plugins.load(plugins.TRAINER_DESCRIPTIONS, package)
-    described = [name for name in told if name in names]
-    others = [name for name in names if name not in told]
+        lines |= plugins.load(plugins.TRAINER_DESCRIPTIONS, package)
+    described = [name for name in lines if name in names]
+    others = [name for name in names if name not in lines]
     width = max(map(len, names))
     return "\n".join(
         [
             "Trainers, and how long a typical run takes on one core:\n",
-            *(f"  {name:{width}}  {told[name][1]:>6}  {told[name][0]}" for name in described),
+            *(f"  {name:{width}}  {lines[name][1]:>6}  {lines[name][0]}" for name in described),
             *(f"  {name}" for name in others),
             "\n`sudoku-gym train NAME --help` shows the options of one on a screen; all take "
             "--minutes, a limit.",

@@ -233,6 +233,8 @@ def test_what_a_policy_thinks_and_looked_at_is_shown(offers):
     given, geometry = puzzle("4x4", 1, "")
     game = Game("mine", Searching(offers.policy("dlx").solver), given, geometry)
     assert [each.text for each in game.top_probabilities] == [game.top_probabilities[0].text] * 5
+    assert game.search_summary is None
+    game.step()
     shares, value = game.search_summary
     assert [(each.placement, each.text) for each in shares] == [
         ("1 at row 1, column 1", "75%"),
@@ -257,13 +259,13 @@ class Reading(Hinted):
 def test_whether_the_network_had_converged_is_shown():
     given, geometry = puzzle("4x4", 1, "")
     game = Game("mine", Reading(), given, geometry)
-    assert game.turn.reading == "" and "onverged" not in render_html(game)
+    assert game.latest.reading == "" and "onverged" not in render_html(game)
     game.step()
-    assert game.turn.reading == "Converged after 1,048 rounds."
-    assert game.turn.reading in render_html(game)
+    assert game.latest.reading == "Converged after 1,048 rounds."
+    assert game.latest.reading in render_html(game)
     game.step()
-    assert game.turn.reading == "Not converged after 1,048 rounds: this move is a guess."
-    assert game.turn.reading in render_html(game)
+    assert game.latest.reading == "Not converged after 1,048 rounds: this move is a guess."
+    assert game.latest.reading in render_html(game)
 
 
 def test_the_extra_is_named_where_it_is_missing(monkeypatch, capsys):
