@@ -4,8 +4,7 @@
 (() => {
   const { OWNER, SYMBOLS } = globalThis.SudokuGym;
 
-  // 99 of 100 boards that converge in their first start do so in fewer rounds, on the hardest list of
-  // the table of the page too.
+  // Most boards that converge do so in fewer rounds; the table of the page says how many take.
   const USUAL_ROUNDS = 256;
 
   const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;

@@ -48,12 +48,14 @@ _STYLE = """
 .legend i { flex: 0 1 9rem; height: .8rem; border: 1px solid #b4b4b4; border-radius: 3px; }
 #trouble:empty { display: none; }
 @media (max-width: 700px) {
-  .gradio-container, .gradio-container main { padding: 4px !important; }
-  #boards { padding: 0; }
-  #boards .block { padding: 0 !important; }
+  .main { padding: 8px 8px 64px !important; }
+  #boards .html-container { padding: 0; }
   *:has(> #boards) { display: flex; flex-direction: column; }
   #boards { order: -1; }
-  #controls { position: sticky; bottom: 0; z-index: 5; gap: 4px; flex-wrap: nowrap; }
+  #controls {
+    position: fixed; inset: auto 0 0; z-index: 5; padding: 6px; gap: 4px; flex-wrap: nowrap;
+    background: var(--background-fill-primary);
+  }
   #controls button { min-width: 0; padding: .6rem .2rem; font-size: .9rem; }
 }
 """
