@@ -10,14 +10,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
+from sudoku_gym.envs.rendering import to_png
 from sudoku_gym.plugins import install_command
 
 _DESCRIPTIONS: dict[str, str] = {}
@@ -142,11 +141,9 @@ class CurveWriter:
 
     def add_image(self, tag: str, pixels: NDArray[np.uint8], step: int) -> None:
         """Add a picture, uint8 `[H, W, 3]`."""
-        file = BytesIO()
-        Image.fromarray(pixels).save(file, "PNG")
         height, width = pixels.shape[:2]
         image = self._summaries.Summary.Image(
-            height=height, width=width, colorspace=3, encoded_image_string=file.getvalue()
+            height=height, width=width, colorspace=3, encoded_image_string=to_png(pixels)
         )
         self._add_value(self._summaries.Summary.Value(tag=tag, image=image), step)
 

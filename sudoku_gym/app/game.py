@@ -7,16 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
-from io import BytesIO
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from sudoku_gym.board import SYMBOLS, cell_name, to_line
-from sudoku_gym.envs.rendering import HEAT_COLORS
+from sudoku_gym.envs.rendering import HEAT_COLORS, to_png
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.evaluation.episode import Episode, Moment
 from sudoku_gym.geometry import Geometry
@@ -187,9 +185,8 @@ def render_html(game: Game, note: str = "") -> str:
 
     `note` is shown in place of the game's status, while a move is awaited.
     """
-    moment, file = game.moment, BytesIO()
-    Image.fromarray(moment.render(IMAGE_SIZE)).save(file, "PNG")
-    source = f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
+    moment = game.moment
+    source = f"data:image/png;base64,{b64encode(to_png(moment.render(IMAGE_SIZE))).decode()}"
     parts = [
         f"<h3>{escape(game.name)}</h3>",
         f'<img src="{source}" alt="{escape(to_line(moment.board))}">',

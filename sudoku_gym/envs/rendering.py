@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from functools import cache
+from io import BytesIO
 from math import isqrt
 
 import numpy as np
@@ -112,6 +113,13 @@ def draw(
         frame = (left, top, left + inner, top + inner)
         canvas.rectangle(frame, outline=_LAST_FRAME, width=thick + 1)
     return np.asarray(image).copy()
+
+
+def to_png(pixels: NDArray[np.uint8]) -> bytes:
+    """Return a picture, uint8 `[H, W, 3]`, as a PNG file."""
+    file = BytesIO()
+    Image.fromarray(pixels).save(file, "PNG")
+    return file.getvalue()
 
 
 def _scaled(heat: NDArray[np.floating], size: int) -> NDArray[np.floating]:
