@@ -245,11 +245,12 @@ class Handlers:
                 with self._budgets.charged(visitor):
                     game.step()
 
+            def is_wanted(game: Game = game) -> bool:
+                return not game.is_finished
+
             try:
                 with game.computing():
-                    for note in self._workers.run(
-                        work, lambda game=game: not game.is_finished, self._longest
-                    ):
+                    for note in self._workers.run(work, is_wanted, self._longest):
                         yield gr.skip(), *_drawn(playing, game, note), _say(""), gr.skip()
             except TimeoutError as error:
                 game.stop(f"Stopped: {error}.")
