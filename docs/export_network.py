@@ -11,7 +11,7 @@ from pathlib import Path
 
 from safetensors.numpy import load_file
 
-from sudoku_agents.calphazero.loading import PRETRAINED_CALPHAZERO
+from sudoku_agents.calphazero.loading import DEFAULT_RESTARTS, PRETRAINED_CALPHAZERO
 
 SCRIPT = Path(__file__).parent / "javascripts" / "weights.js"
 UNUSED = "heads.value."  # expert iteration trains no value
@@ -29,6 +29,7 @@ def exported(folder: Path = PRETRAINED_CALPHAZERO) -> str:
             "rounds": network["test_rounds"],
             "convergenceMargin": network["convergence_margin"],
             "threshold": config["threshold"],
+            "restarts": DEFAULT_RESTARTS,
         },
         "tensors": {
             name: base64.b64encode(tensor.astype("<f4").tobytes()).decode()
@@ -37,7 +38,7 @@ def exported(folder: Path = PRETRAINED_CALPHAZERO) -> str:
         },
     }
     return (
-        "// Written by docs/export_network.py from agents/sudoku_agents/alphazero/pretrained.\n"
+        "// Written by docs/export_network.py from agents/sudoku_agents/calphazero/pretrained.\n"
         f"globalThis.SudokuGymWeights = {json.dumps(content, indent=1)};\n"
     )
 

@@ -9,29 +9,61 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_gym.envs.rendering import to_png
 from sudoku_gym.plugins import install_command
 
-BLANKS_LEVEL = "curriculum/blanks"  # the current level
-SUCCESS_RATE = "curriculum/success_rate"  # share of games at the level that were solved
-POLICY_ACCURACY = "curriculum/policy_accuracy"  # alpha of Algorithm 1
-COMPLETION_RATE = "evaluation/completion_rate"  # of minimal validation puzzles
-CONSTRAINT_FRACTION = "evaluation/constraint_fraction"
-POLICY_LOSS = "losses/policy_loss"
-VALUE_LOSS = "losses/value_loss"
-ENTROPY = "losses/entropy"
-STEPS_PER_SECOND = "throughput/steps_per_second"
-EPISODIC_RETURN = "charts/episodic_return"
-EPISODIC_LENGTH = "charts/episodic_length"
-LEARNING_RATE = "charts/learning_rate"
-ITERATION = "charts/iteration"  # iterations done, for trainers that count them
+_DESCRIPTIONS: dict[str, str] = {}
+
+
+def curve(tag: str, description: str) -> str:
+    """Give a curve a description, which TensorBoard shows beside it; return its tag."""
+    _DESCRIPTIONS[tag] = description
+    return tag
+
+
+BLANKS_LEVEL = curve("curriculum/blanks", "The level of the curriculum: blanks of a puzzle.")
+SUCCESS_RATE = curve(
+    "curriculum/success_rate", "Share of the games at the level that were solved entirely."
+)
+POLICY_ACCURACY = curve(
+    "curriculum/policy_accuracy",
+    "Share of positions at which the policy's best move is that of the solution (alpha of "
+    "Algorithm 1 of the cAlphaZero paper).",
+)
+COMPLETION_RATE = curve(
+    "evaluation/completion_rate",
+    "Share of held-out puzzles as stored (minimal ones) that greedy play solves entirely.",
+)
+CONSTRAINT_FRACTION = curve(
+    "evaluation/constraint_fraction",
+    "Share of satisfied units of the last boards of the held-out games, averaged.",
+)
+TRAINING_COMPLETION = curve(
+    "training/completion_rate", "Share of the puzzles trained on that are solved entirely."
+)
+POLICY_LOSS = curve("losses/policy_loss", "Loss of the policy, as in CleanRL.")
+VALUE_LOSS = curve("losses/value_loss", "Loss of the value, as in CleanRL.")
+ENTROPY = curve("losses/entropy", "Entropy of the policy in nats, averaged over positions.")
+STEPS_PER_SECOND = curve(
+    "throughput/steps_per_second", "Environment steps per second of wall time."
+)
+EPISODIC_RETURN = curve("charts/episodic_return", "Sum of the rewards of an episode, averaged.")
+EPISODIC_LENGTH = curve("charts/episodic_length", "Steps of an episode, averaged.")
+LEARNING_RATE = curve("charts/learning_rate", "Learning rate of the optimiser.")
+ITERATION = curve("charts/iteration", "Iterations done.")
 
 GROUPS = (
     "curriculum",  # the level, and the metrics that schedules move by
     "evaluation",  # greedy games on validation puzzles
+    "training",  # games and boards that are trained on
+    "search",  # searches that make training data
     "losses",  # what the learner minimises or monitors
     "throughput",  # per second
     "charts",  # CleanRL's episodic return, episodic length and learning rate; the iteration
@@ -48,7 +80,7 @@ class ScalarWriter(Protocol):
 
 
 class CurveWriter:
-    """Write curves to an event file as torch's `SummaryWriter` does; leaving a block closes it.
+    """Write curves, texts and pictures to an event file for TensorBoard; leaving a block closes it.
 
     Args:
         folder: folder of the event file; made if it is missing. A resumed run adds a second file,
@@ -63,12 +95,21 @@ class CurveWriter:
     def __init__(self, folder: str | Path, *, resume_step: int | None = None) -> None:
         try:
             from tensorboard.compat.proto import event_pb2, summary_pb2
+            from tensorboard.plugins.hparams import api_pb2, plugin_data_pb2
+            from tensorboard.plugins.hparams import metadata as hparams
+            from tensorboard.plugins.scalar import metadata as scalars
+            from tensorboard.plugins.text import metadata as texts
             from tensorboard.summary.writer.event_file_writer import EventFileWriter
+            from tensorboard.util.tensor_util import make_tensor_proto
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError(
                 f"writing curves needs tensorboard: {install_command('agents')}"
             ) from error
         self._events, self._summaries = event_pb2, summary_pb2
+        self._hparams, self._api, self._data = hparams, api_pb2, plugin_data_pb2
+        self._scalars, self._texts = scalars, texts
+        self._make_tensor = make_tensor_proto
+        self._described: set[str] = set()
         self._writer = EventFileWriter(str(folder))
         if resume_step is not None:
             start = event_pb2.SessionLog(status=event_pb2.SessionLog.START)
@@ -78,12 +119,61 @@ class CurveWriter:
     def add_scalar(self, tag: str, value: float, step: int) -> None:
         """Add the point (`step`, `value`) to the curve `tag`."""
         point = self._summaries.Summary.Value(tag=tag, simple_value=float(value))
-        self._add(step=int(step), summary=self._summaries.Summary(value=[point]))
+        if tag in _DESCRIPTIONS and tag not in self._described:
+            self._described.add(tag)
+            metadata = self._scalars.create_summary_metadata("", _DESCRIPTIONS[tag])
+            point.metadata.CopyFrom(metadata)
+        self._add_value(point, step)
 
     def add_scalars(self, values: Mapping[str, float], step: int) -> None:
         """Add one point to each of several curves, `{tag: value}`."""
         for tag, value in values.items():
             self.add_scalar(tag, value, step)
+
+    def add_text(self, tag: str, text: str, step: int = 0) -> None:
+        """Add a text in Markdown."""
+        value = self._summaries.Summary.Value(
+            tag=tag,
+            metadata=self._texts.create_summary_metadata("", ""),
+            tensor=self._make_tensor([text.encode()], shape=(1,)),
+        )
+        self._add_value(value, step)
+
+    def add_image(self, tag: str, pixels: NDArray[np.uint8], step: int) -> None:
+        """Add a picture, uint8 `[H, W, 3]`."""
+        height, width = pixels.shape[:2]
+        image = self._summaries.Summary.Image(
+            height=height, width=width, colorspace=3, encoded_image_string=to_png(pixels)
+        )
+        self._add_value(self._summaries.Summary.Value(tag=tag, image=image), step)
+
+    def add_hparams(self, values: Mapping[str, bool | float | str], metrics: Sequence[str]) -> None:
+        """Add what TensorBoard's table of runs shows: options, and the last of some curves."""
+        experiment = self._api.Experiment(
+            hparam_infos=[self._api.HParamInfo(name=name) for name in values],
+            metric_infos=[
+                self._api.MetricInfo(name=self._api.MetricName(tag=tag)) for tag in metrics
+            ],
+        )
+        start = self._data.SessionStartInfo(start_time_secs=time.time())
+        for name, value in values.items():
+            if isinstance(value, bool):
+                start.hparams[name].bool_value = value
+            elif isinstance(value, str):
+                start.hparams[name].string_value = value
+            else:
+                start.hparams[name].number_value = value
+        version, names = self._hparams.PLUGIN_DATA_VERSION, self._hparams
+        for tag, content in (
+            (names.EXPERIMENT_TAG, {"experiment": experiment}),
+            (names.SESSION_START_INFO_TAG, {"session_start_info": start}),
+        ):
+            data = self._data.HParamsPluginData(version=version, **content)
+            metadata = self._hparams.create_summary_metadata(data)
+            value = self._summaries.Summary.Value(
+                tag=tag, metadata=metadata, tensor=self._hparams.NULL_TENSOR
+            )
+            self._add_value(value, 0)
 
     def flush(self) -> None:
         """Write everything to disk now; else it happens every two minutes and on `close`."""
@@ -98,6 +188,9 @@ class CurveWriter:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    def _add_value(self, value: Any, step: int) -> None:
+        self._add(step=int(step), summary=self._summaries.Summary(value=[value]))
 
     def _add(self, **fields: Any) -> None:
         self._writer.add_event(self._events.Event(wall_time=time.time(), **fields))

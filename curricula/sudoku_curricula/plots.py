@@ -30,6 +30,7 @@ _FLOOR_COLOUR = "#444444"
 _FLOOR_STYLES = ("--", ":", "-.")
 _COLUMNS = 3
 _DECADES = 2  # a loss that spans more than this many is drawn on a logarithmic axis
+_SHARES = ("curriculum", "evaluation", "training", "search")  # groups that hold shares
 _MAX_SCALE_RATIO = 10  # curves share an axis if their maxima differ by at most this factor
 _LOG_AXIS_MIN = 1e-5  # the lower end of logarithmic axes: some losses fall to 0
 _NO_FLOORS: Floors = MappingProxyType({})
@@ -140,7 +141,7 @@ def _panels_of_group(group: str, values: dict[str, NDArray[np.float64]]) -> list
     for tag, all_ in values.items():
         if tag == curves.BLANKS_LEVEL or group == "charts":
             alone.append(tag)
-        elif group in ("curriculum", "evaluation") and 0 <= all_.min() and all_.max() <= 1:
+        elif group in _SHARES and 0 <= all_.min() and all_.max() <= 1:
             shares.append(tag)
         elif group == "losses" and _spans_decades(all_):
             losses.append(tag)

@@ -6,6 +6,7 @@
 "use strict";
 
 (() => {
+  const { Graph } = globalThis.SudokuGym;
   const MAX_LOG_MESSAGE = 7;
   const EPSILON = 1e-3;
   const MESSAGE_SCALE = 0.15;
@@ -67,6 +68,7 @@
     constructor(network, board, geometry, mask, restarts = 0) {
       this.network = network;
       this.restarts = restarts;
+      this.isStopped = false; // set it to end the rounds where they are
       this.rounds = 0; // of all starts
       this.start = 0; // 0 is the first
       this.roundsOfStart = 0;
@@ -100,8 +102,9 @@
       return this.graph.placements;
     }
 
-    /** Whether the network would stop here: it has converged, or run out of rounds. */
+    /** Whether the network would stop here: it has converged, run out of rounds, or was stopped. */
     get isDone() {
+      if (this.isStopped) return true;
       const { segment } = this.network.settings;
       if (this.roundsOfStart % segment === 0 && this.hasConverged) return true;
       return this.#isStartOver && this.start >= this.restarts;
@@ -282,60 +285,6 @@
         for (let j = 0; j < width; j++) logit += readout.weights[j] * x[3 * p * width + j];
         logits[p] = logit;
       }
-    }
-  }
-
-  /**
-   * The open part of a board's exact-cover problem.
-   *
-   * `placements` [P]; for each edge its factor `edgeFactor` and its variable `edgeVariable`, a row of
-   * `placements`; `sides` [2 Q], the two factors of each intersection; `insiders`, pairs of an edge and
-   * 2 q or 2 q + 1: the edge lies within intersection q, in its first or its second factor;
-   * `memberships`, pairs of a placement and an intersection that it lies in.
-   */
-  class Graph {
-    constructor(board, geometry, mask) {
-      const { size, unitsOf } = geometry;
-      const numCells = size * size;
-      const placements = [], edgeFactor = [], edgeVariable = [];
-      const sides = [], insiders = [], memberships = [];
-      const constraints = new Map(), intersections = new Map();
-      const numberIn = (numbers, key) => {
-        if (!numbers.has(key)) numbers.set(key, numbers.size);
-        return numbers.get(key);
-      };
-      for (let action = 0; action < mask.length; action++) {
-        if (!mask[action]) continue;
-        const cell = Math.floor(action / size);
-        const digit = action % size;
-        const [row, column, box] = unitsOf[cell];
-        const p = placements.length;
-        placements.push(action);
-        const firstEdge = edgeFactor.length;
-        edgeFactor.push(numberIn(constraints, cell));
-        edgeVariable.push(p);
-        for (const unit of [row, column, box]) {
-          edgeFactor.push(numberIn(constraints, numCells + unit * size + digit));
-          edgeVariable.push(p);
-        }
-        // A row and a box share some cells, and a column and a box.
-        for (const [line, edge] of [[row, firstEdge + 1], [column, firstEdge + 2]]) {
-          const q = numberIn(intersections, (line * 3 * size + box) * size + digit);
-          sides[2 * q] = edgeFactor[edge];
-          sides[2 * q + 1] = edgeFactor[firstEdge + 3];
-          insiders.push(edge, 2 * q, firstEdge + 3, 2 * q + 1);
-          memberships.push(p, q);
-        }
-      }
-      this.geometry = geometry;
-      this.placements = Int32Array.from(placements);
-      this.edgeFactor = Int32Array.from(edgeFactor);
-      this.edgeVariable = Int32Array.from(edgeVariable);
-      this.sides = Int32Array.from(sides);
-      this.insiders = Int32Array.from(insiders);
-      this.memberships = Int32Array.from(memberships);
-      this.numFactors = constraints.size;
-      this.numIntersections = intersections.size;
     }
   }
 

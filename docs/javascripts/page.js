@@ -1,378 +1,185 @@
-// The board on the page play.md: the reader edits it, the network plays it.
+// The page play.md: a reader watches the network play, plays, or races it.
 "use strict";
 
 (() => {
   const {
-    SYMBOLS, Geometry, Network, Policy, candidates, clashes, deadEnd, parse, toLine,
+    EXAMPLES, OWNER, SYMBOLS, VARIANTS, BoardView, Game, Network, Opponent, SmallBoard,
+    checkDigits, clock, describe, findSingle, layPad, paintBars, parse, percent, plural, statusOf, toLine, verdictText,
   } = globalThis.SudokuGym;
 
-  // Each is told by its size, its name if it has one, its givens, and the technique that it takes.
-  const EXAMPLES = [
-    ["4x4: 4 givens, naked singles", ".1.....24......3"],
-    ["6x6: 10 givens, naked singles", "6.......2..6.31....2..4......1.5.4.."],
-    ["9x9: easy, 36 givens, naked singles",
-      "27...546.......8.73..478...5.684..7.4.3...6.2.2..965.8...513..66.5.......396...15"],
-    ["9x9: Inkala 2012, 21 givens, search",
-      "8..........36......7..9.2...5...7.......457.....1...3...1....68..85...1..9....4.."],
-    ["9x9: AI Escargot, 23 givens, search",
-      "1....7.9..3..2...8..96..5....53..9...1..8...26....4...3......1..4......7..7...3.."],
-    ["9x9: 24 givens, search",
-      "..4936..5....1.4.8......96...3....7..1..4.8........1....7.6....4....8...8..1.76.."],
-    ["9x9: 23 givens, search",
-      ".....37...1...94..982......1..3.........9..6..25.7........5.64.4..2....5..3....1."],
-    ["16x16: 121 givens, hidden singles",
-      "5.8...4....A.39B....98..5.6..D.2DF6.C23...E...1..92.1BA.3..G..C." +
-      "....4E.C13.972DA4ADG5.6...87....CE.BF9.3..5.1G.....2BA7...DF.E.." +
-      "E..9348...C.....3817.F.B6......E..4F25...D13.B.G..AD..E1F......." +
-      ".2..7..94.....F....6.C2E7.F...G3.D5..6.4...E9AB..7.4GD..893..5.C"],
-    ["9x9: empty, type your own", ".".repeat(81)],
-  ];
   const FIRST = 3;
 
   // How long a round of a thought and a move are shown, in ms; with `budget`, as many rounds are run
-  // between two pictures as fit into that time.
+  // between two pictures as fit into that time. After `patience` rounds there is always a budget.
+  const FRAME = 14;
   const PACES = {
-    slow: { round: 100, move: 900, budget: 0 },
-    steady: { round: 0, move: 220, budget: 0 },
-    fast: { round: 0, move: 30, budget: 14 },
+    slow: { round: 100, move: 900, budget: 0, patience: Infinity },
+    steady: { round: 0, move: 220, budget: 0, patience: 64 },
+    fast: { round: 0, move: 30, budget: FRAME, patience: 0 },
   };
-
-  const chanceOf = (logit) => 1 / (1 + Math.exp(-logit));
-  const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
   const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-
-  /** Percent, but never 100 or 0: the network is not certain of anything. */
-  function percent(chance) {
-    if (chance > 0.9999) return "over 99.99 %";
-    return `${(100 * chance).toFixed(chance > 0.99 ? 2 : 0)} %`;
-  }
-
-  /** A game: the board with its givens, what was played, and what the network makes of it. */
-  class Game {
-    constructor(network, board, geometry, restarts) {
-      this.network = network;
-      this.geometry = geometry;
-      this.restarts = restarts;
-      this.start = Int8Array.from(board);
-      this.restart();
-    }
-
-    restart() {
-      this.board = Int8Array.from(this.start);
-      this.givens = Uint8Array.from(this.start, (digit) => (digit ? 1 : 0));
-      this.policy = new Policy(this.network, this.geometry, this.restarts);
-      this.past = [];
-      this.bars = [];
-      this.time = { ms: 0, rounds: 0 };
-      this.chances = new Float64Array(this.geometry.size ** 3).fill(-1);
-      this.#changed(null);
-    }
-
-    /** Put a digit of the reader's into a cell, or 0. */
-    edit(cell, digit) {
-      if (this.board[cell] === digit) return;
-      this.#remember();
-      this.board[cell] = digit;
-      this.givens[cell] = digit ? 1 : 0;
-      this.chances.fill(-1); // what it thought of the other board
-      this.#changed(null);
-    }
-
-    back() {
-      const before = this.past.pop();
-      if (before) {
-        Object.assign(this, before);
-        this.#changed(before.latest);
-      }
-    }
-
-    /** Go one step: a round of a thought, or a move. Return the move once it is made, else null. */
-    step() {
-      let move = this.thought ? null : this.policy.planned(this.board, this.mask);
-      const isPlanned = move !== null;
-      if (!isPlanned) {
-        if (!this.thought) {
-          this.thought = this.policy.think(this.board, this.mask);
-          this.bars.push(0);
-        }
-        if (!this.thought.isDone) {
-          this.#think();
-          return null;
-        }
-        move = this.policy.decide(this.board, this.thought);
-      }
-      const thought = isPlanned ? null : this.thought;
-      this.#remember();
-      const cell = Math.floor(move.action / this.geometry.size);
-      const digit = (move.action % this.geometry.size) + 1;
-      this.board[cell] = digit;
-      this.#changed(cell);
-      return { cell, digit, chance: chanceOf(move.logit), thought };
-    }
-
-    get isOver() {
-      return this.isSolved || this.clashes.length > 0 || this.deadEnd !== null;
-    }
-
-    get blanks() {
-      return this.board.filter((digit) => !digit).length;
-    }
-
-    /** How many blanks the network would fill without another thought. */
-    get sure() {
-      const { size } = this.geometry;
-      const least = chanceOf(this.network.settings.threshold);
-      return this.board.reduce((count, digit, cell) => {
-        const chances = this.chances.subarray(cell * size, (cell + 1) * size);
-        return count + (!digit && chances.some((chance) => chance > least) ? 1 : 0);
-      }, 0);
-    }
-
-    #think() {
-      const began = performance.now();
-      this.thought.advance();
-      this.time.ms += performance.now() - began;
-      this.time.rounds++;
-      this.bars[this.bars.length - 1] = this.thought.rounds;
-      const { placements, logits } = this.thought;
-      placements.forEach((action, p) => { this.chances[action] = chanceOf(logits[p]); });
-    }
-
-    #remember() {
-      const { board, givens, chances, latest, bars } = this;
-      const copy = (array) => array.slice();
-      this.past.push({
-        board: copy(board), givens: copy(givens), chances: copy(chances), bars: copy(bars), latest,
-      });
-    }
-
-    #changed(latest) {
-      this.latest = latest;
-      this.thought = null;
-      this.mask = candidates(this.board, this.geometry);
-      this.clashes = clashes(this.board, this.geometry);
-      const isFull = this.blanks === 0;
-      this.isSolved = isFull && !this.clashes.length;
-      const isOpen = !isFull && !this.clashes.length;
-      this.deadEnd = isOpen ? deadEnd(this.board, this.geometry, this.mask) : null;
-    }
-  }
-
-  /** The board as a grid of cells that the keyboard reaches. */
-  class BoardView {
-    constructor(element, onEdit) {
-      this.element = element;
-      this.onEdit = onEdit;
-      this.focused = 0;
-      element.addEventListener("keydown", (event) => this.#onKey(event));
-      element.addEventListener("focusin", (event) => {
-        const cell = this.cells.indexOf(event.target);
-        if (cell >= 0) this.#focus(cell, false);
-      });
-      element.addEventListener("pointerdown", (event) => {
-        const cell = this.cells.indexOf(event.target.closest(".play-cell"));
-        if (cell >= 0) this.#focus(cell, true);
-        event.preventDefault();
-      });
-      new ResizeObserver(() => this.#fit()).observe(element);
-    }
-
-    lay(geometry) {
-      const { size, height, width } = geometry;
-      this.geometry = geometry;
-      this.focused = Math.min(this.focused, size * size - 1);
-      const set = (name, value) => this.element.style.setProperty(name, value);
-      set("--size", size);
-      set("--height", height);
-      set("--width", width);
-      this.cells = Array.from({ length: size * size }, (_, cell) => {
-        const element = document.createElement("div");
-        const [row, column] = [Math.floor(cell / size), cell % size];
-        element.setAttribute("role", "gridcell");
-        element.tabIndex = cell === this.focused ? 0 : -1;
-        element.className = "play-cell";
-        element.classList.toggle("is-last-column", column === size - 1);
-        element.classList.toggle("is-last-row", row === size - 1);
-        element.classList.toggle("is-box-right", column % width === width - 1 && column < size - 1);
-        element.classList.toggle("is-box-bottom", row % height === height - 1 && row < size - 1);
-        return element;
-      });
-      const rows = Array.from({ length: size }, (_, row) => {
-        const element = document.createElement("div");
-        element.setAttribute("role", "row");
-        element.style.display = "contents";
-        element.append(...this.cells.slice(row * size, (row + 1) * size));
-        return element;
-      });
-      this.keys = []; // what each cell looks like, so that few are touched
-      this.shown = new Array(size * size).fill(null); // its digit, or the spots of its candidates
-      this.element.replaceChildren(...rows);
-      this.#fit();
-    }
-
-    paint(game) {
-      const wrong = new Set(game.clashes.flatMap((clash) => clash.cells));
-      game.deadEnd?.cells.forEach((cell) => wrong.add(cell));
-      this.cells.forEach((element, cell) => {
-        const digit = game.board[cell];
-        const is = {
-          "is-given": game.givens[cell] === 1,
-          "is-latest": cell === game.latest,
-          "is-wrong": wrong.has(cell),
-        };
-        const key = `${digit} ${Object.values(is)}`;
-        if (this.keys[cell] !== key) {
-          this.keys[cell] = key;
-          for (const [name, holds] of Object.entries(is)) element.classList.toggle(name, holds);
-          const what = digit ? `${SYMBOLS[digit]}${game.givens[cell] ? ", given" : ""}` : "blank";
-          element.setAttribute("aria-label", `${this.geometry.place(cell)}: ${what}`);
-        }
-        if (digit) this.#showDigit(cell, digit);
-        else this.#showCandidates(cell, game);
-      });
-    }
-
-    /** Tell the style sheet how wide a cell is, for the size of its digits. */
-    #fit() {
-      const side = this.element.clientWidth / this.geometry.size;
-      this.element.style.setProperty("--cell", `${side}px`);
-    }
-
-    #showDigit(cell, digit) {
-      if (this.shown[cell] === digit) return;
-      const element = document.createElement("span");
-      element.className = "play-digit";
-      element.textContent = SYMBOLS[digit];
-      this.cells[cell].replaceChildren(element);
-      this.shown[cell] = digit;
-    }
-
-    #showCandidates(cell, { mask, chances }) {
-      const { size } = this.geometry;
-      if (!Array.isArray(this.shown[cell])) {
-        const all = document.createElement("div");
-        all.className = "play-candidates";
-        all.setAttribute("aria-hidden", "true");
-        this.shown[cell] = Array.from({ length: size }, (_, index) => {
-          const element = document.createElement("span");
-          element.textContent = SYMBOLS[index + 1];
-          all.append(element);
-          return { element, level: null };
-        });
-        this.cells[cell].replaceChildren(all);
-      }
-      this.shown[cell].forEach((spot, index) => {
-        const action = cell * size + index;
-        // In steps of 2 %, so that most digits need no painting in most rounds.
-        const level = mask[action] ? Math.round(50 * chances[action]) : -100;
-        if (spot.level === level) return;
-        spot.level = level;
-        const { style, classList } = spot.element;
-        style.visibility = level === -100 ? "hidden" : "visible";
-        style.setProperty("--chance", Math.max(level, 0) / 50);
-        classList.toggle("is-faint", level >= 0 && level < 10);
-        classList.toggle("is-strong", level > 27);
-      });
-    }
-
-    #focus(cell, move) {
-      this.cells[this.focused].tabIndex = -1;
-      this.focused = cell;
-      this.cells[cell].tabIndex = 0;
-      if (move) this.cells[cell].focus({ preventScroll: true });
-    }
-
-    #onKey(event) {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
-      const { size } = this.geometry;
-      const [row, column] = [Math.floor(this.focused / size), this.focused % size];
-      const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-      const step = steps[event.key];
-      const digit = ["Backspace", "Delete", " ", "0", "."].includes(event.key)
-        ? 0 : SYMBOLS.indexOf(event.key.toUpperCase(), 1);
-      if (step) {
-        const to = [(row + step[0] + size) % size, (column + step[1] + size) % size];
-        this.#focus(to[0] * size + to[1], true);
-      } else if (event.key.length === 1 || digit === 0) {
-        if (digit < 0 || digit > size) return;
-        this.onEdit(this.focused, digit);
-      } else {
-        return;
-      }
-      event.preventDefault();
-    }
-  }
+  const now = () => performance.now();
 
   /** All of the page: the buttons, the examples, the words and figures beside the board. */
   class Page {
     constructor(root, network) {
+      this.root = root;
       this.network = network;
       this.find = (selector) => root.querySelector(selector);
       this.status = this.find(".play-status");
       this.run = null; // the run in progress; a new object for each
-      this.view = new BoardView(this.find(".play-board"), (cell, digit) => this.edit(cell, digit));
+      this.mode = "watch";
+      this.view = new BoardView(
+        this.find(".play-board"),
+        (cell, digit) => this.edit(cell, digit),
+        () => this.change(() => this.game.back()),
+      );
+      this.small = new SmallBoard(this.find(".play-small"));
+      this.#listen();
+      this.#listExamples();
+      const restarts = this.find("[data-restarts]");
+      restarts.value = network.settings.restarts;
+      restarts.addEventListener("change", () => this.reload()); // a game keeps those it began with
+      this.load(EXAMPLES[FIRST][2], "standard");
+    }
+
+    #listen() {
       const actions = {
         play: () => this.toggle(),
         step: () => this.go(1),
+        stop: () => this.stopThinking(),
+        hint: () => this.hint(),
+        check: () => this.check(),
+        race: () => this.race(),
         back: () => this.change(() => this.game.back()),
-        restart: () => this.change(() => this.game.restart()),
+        restart: () => this.restart(),
       };
-      for (const button of root.querySelectorAll("[data-do]")) {
+      for (const button of this.root.querySelectorAll("[data-do]")) {
         button.addEventListener("click", actions[button.dataset.do]);
       }
-      const select = this.find("[data-examples]");
-      EXAMPLES.forEach(([name], index) => select.add(new Option(name, index)));
-      select.add(new Option("your own", -1, false, false));
-      select.lastChild.hidden = true;
-      select.addEventListener("change", () => this.load(EXAMPLES[select.value][1]));
-      select.value = FIRST;
-      this.find("[data-restarts]").addEventListener("change", () => {
-        this.load(toLine(this.game.start)); // a game keeps the number that it began with
-      });
+      for (const button of this.root.querySelectorAll("[data-mode]")) {
+        button.addEventListener("click", () => this.setMode(button.dataset.mode));
+      }
+      this.find("[data-marks]").addEventListener("change", () => this.paint());
       this.find("form").addEventListener("submit", (event) => {
         event.preventDefault();
-        if (this.load(this.find("#play-line").value)) select.value = -1;
+        const variant = this.find("[data-variant]").value;
+        if (this.load(this.find("#play-line").value, variant)) this.find("[data-examples]").value = -1;
       });
-      this.load(EXAMPLES[FIRST][1]);
+    }
+
+    #listExamples() {
+      const select = this.find("[data-examples]");
+      const groups = { Standard: (variant) => variant === "standard",
+        Variants: (variant) => variant !== "standard" };
+      for (const [label, belongs] of Object.entries(groups)) {
+        const group = document.createElement("optgroup");
+        group.label = label;
+        EXAMPLES.forEach(([variant, name], index) => {
+          if (belongs(variant)) group.append(new Option(name, index));
+        });
+        select.append(group);
+      }
+      select.add(new Option("your own", -1, false, false));
+      select.lastChild.hidden = true;
+      select.addEventListener("change", () => {
+        const [variant, , line] = EXAMPLES[select.value];
+        this.load(line, variant);
+      });
+      select.value = FIRST;
+      const variants = this.find("[data-variant]");
+      for (const [name, { title }] of Object.entries(VARIANTS)) variants.add(new Option(title, name));
+      variants.addEventListener("change", () => {
+        if (this.load(toLine(this.game.start), variants.value)) select.value = -1;
+        else variants.value = this.variant;
+      });
     }
 
     /** Show a board; return whether the text is one. */
-    load(text) {
+    load(text, variant) {
       const error = this.find(".play-error");
       error.textContent = "";
       let puzzle;
       try {
-        puzzle = parse(text);
+        puzzle = parse(text, variant);
       } catch (problem) {
         error.textContent = problem.message;
         return false;
       }
+      this.variant = variant;
       this.run = null;
-      this.game = new Game(
-        this.network, puzzle.board, puzzle.geometry, Number(this.find("[data-restarts]").value),
-      );
+      this.game = this.#newGame(puzzle.board, puzzle.geometry);
       this.find("#play-line").value = toLine(puzzle.board);
+      this.find("[data-variant]").value = variant;
       this.view.lay(puzzle.geometry);
-      this.#layPad(puzzle.geometry);
-      this.words = null;
-      this.paint();
+      layPad(this.find(".play-pad"), puzzle.geometry.size, (digit) => this.edit(this.view.focused, digit));
+      this.#begin();
       return true;
     }
 
-    edit(cell, digit) {
-      this.game.edit(cell, digit); // a run goes on with the new board
-      this.find(".play-error").textContent = "";
-      this.find("[data-examples]").value = -1;
-      this.find("#play-line").value = toLine(this.game.board);
+    reload() {
+      this.load(toLine(this.game.start), this.variant);
+    }
+
+    #newGame(board, geometry) {
+      return new Game(this.network, board, geometry, Number(this.find("[data-restarts]").value));
+    }
+
+    /** Forget what was said of a board, and begin to count. */
+    #begin() {
+      this.opponent = null;
+      this.hints = 0;
+      this.began = null; // when the reader began to play
+      this.ended = null;
+      this.#forget();
+      this.paint();
+    }
+
+    #forget() {
       this.words = null;
+      this.kind = "";
+      this.wrong = [];
+      this.hinted = null;
+    }
+
+    restart() {
+      this.run = null;
+      this.game.restart();
+      this.#begin();
+    }
+
+    /** Watch the network, play, or race it; the board stays, but a race begins at the start. */
+    setMode(mode) {
+      this.run = null;
+      this.mode = mode;
+      if (mode === "race") this.game.restart();
+      this.#begin();
+    }
+
+    edit(cell, digit) {
+      const { mode } = this;
+      const owner = mode === "watch" ? OWNER.puzzle : OWNER.reader;
+      if (mode === "race" && !this.opponent) this.race();
+      if (!this.game.edit(cell, digit, owner)) return; // a run goes on with the new board
+      this.#forget();
+      this.find(".play-error").textContent = "";
+      if (mode === "watch") {
+        this.find("[data-examples]").value = -1;
+        this.find("#play-line").value = toLine(this.game.board);
+      } else {
+        if (mode === "play") this.run = null; // a hint that is looked for is one of the old board
+        this.began ??= now();
+        if (this.game.isSolved) this.ended = now();
+      }
       this.paint();
     }
 
     change(how) {
-      this.run = null;
+      if (this.mode !== "race") this.run = null;
       how();
-      this.words = null;
+      if (!this.game.isSolved) this.ended = null;
+      this.#forget();
       this.paint();
     }
 
@@ -391,12 +198,14 @@
       this.run = run;
       while (moves > 0 && this.run === run && !this.game.isOver) {
         const pace = PACES[this.find("[data-pace]").value];
-        const until = performance.now() + pace.budget;
+        const isLong = this.game.thought?.rounds >= pace.patience;
+        const until = now() + (isLong ? FRAME : pace.budget);
         let move;
-        do move = this.game.step(); while (!move && performance.now() < until);
+        do move = this.game.step(); while (!move && now() < until);
         if (move) {
           moves--;
-          this.words = this.#describe(move);
+          this.words = describe(this.game, move);
+          if (move.thought?.isStopped) moves = 0;
         }
         this.paint();
         await (move ? pause(moves ? pace.move : 0) : pace.round ? pause(pace.round) : nextFrame());
@@ -407,103 +216,168 @@
       }
     }
 
-    paint() {
+    /** End the rounds of a thought where they are: the network plays its best guess, and pauses. */
+    stopThinking() {
+      if (!this.game.thought) return;
+      this.game.thought.isStopped = true;
+      if (!this.run) this.go(1);
+    }
+
+    /** Show a placement that can be found, and why; asked again, put it on the board. */
+    async hint() {
+      if (this.hinted !== null) {
+        const { cell, digit } = this.hinted;
+        this.edit(cell, digit);
+        return;
+      }
       const { game } = this;
-      this.view.paint(game);
+      this.hints++;
+      this.began ??= now();
+      const { wrong, verdict } = checkDigits(game.givens, game.board, game.geometry);
+      const single = findSingle(game.board, game.geometry, game.mask);
+      if (wrong.length) {
+        this.#say(`First: ${verdictText(verdict, wrong.length)} Check shows where.`, "is-bad");
+      } else if (single) {
+        const { cell, digit, why } = single;
+        this.#offer({ cell, digit }, `${SYMBOLS[digit]} at ${game.geometry.place(cell)}: ${why}.`);
+      } else {
+        await this.#askTheNetwork();
+      }
+    }
+
+    async #askTheNetwork() {
+      const run = {};
+      this.run = run;
+      const { game } = this;
+      const { geometry } = game;
+      const asked = this.#newGame(game.board, geometry);
+      let move = null;
+      while (!move && this.run === run) {
+        const until = now() + FRAME;
+        while (!move && now() < until) move = asked.step();
+        this.status.textContent = "No single is left; the network is asked: " +
+          `${plural(asked.bars[0], "round")}.`;
+        await nextFrame();
+      }
+      if (this.run !== run) return;
+      this.run = null;
+      const { cell, digit, chance, thought } = move;
+      const how = thought.hasConverged
+        ? `the network puts it there, ${percent(chance)} sure`
+        : "a guess of the network, which has not converged";
+      const place = geometry.place(cell);
+      this.#offer({ cell, digit }, `${SYMBOLS[digit]} at ${place}: no single is left; ${how}.`);
+    }
+
+    #offer(placement, text) {
+      this.#say(`${text} Press Hint again to put it there.`);
+      this.hinted = placement;
+      this.paint();
+    }
+
+    /** Say which digits of the reader are wrong. */
+    check() {
+      const { game } = this;
+      const { wrong, verdict } = checkDigits(game.givens, game.board, game.geometry);
+      const text = verdictText(verdict, wrong.length);
+      this.#say(text, ["wrong", "lost", "none"].includes(verdict) ? "is-bad" : "");
+      this.wrong = wrong;
+      this.paint();
+    }
+
+    #say(text, kind = "") {
+      this.#forget();
+      this.words = text;
+      this.kind = kind;
+      this.paint();
+    }
+
+    /** Begin a race, from the start of the puzzle; the network has a board of its own. */
+    async race() {
+      const run = {};
+      this.run = run;
+      this.game.restart();
+      this.#begin();
+      this.began = now();
+      const interval = 1000 * Number(this.find("[data-interval]").value);
+      const { start, geometry } = this.game;
+      const opponent = new Opponent(this.#newGame(start, geometry), interval, now());
+      this.opponent = opponent;
+      while (this.run === run && !this.game.isSolved) {
+        opponent.advance(now, now() + FRAME);
+        if (opponent.game.isOver) opponent.ended ??= now();
+        this.paint();
+        await nextFrame();
+      }
+      if (this.run !== run) return;
+      this.run = null;
+      this.paint();
+    }
+
+    paint() {
+      const { game, mode } = this;
+      const marks = this.find("[data-marks]").checked ? "all" : "none";
+      const hinted = this.hinted?.cell ?? null;
+      this.view.paint(game, {
+        candidates: mode === "watch" ? "chances" : marks, wrong: this.wrong, hinted,
+      });
+      for (const element of this.root.querySelectorAll("[data-in]")) {
+        element.hidden = !element.dataset.in.split(" ").includes(mode);
+      }
+      for (const button of this.root.querySelectorAll("[data-mode]")) {
+        button.setAttribute("aria-pressed", button.dataset.mode === mode);
+      }
       this.#paintStatus();
+      this.#paintButtons();
+      this.#paintFigures();
+      if (mode === "race") this.#paintRace();
+      else paintBars(this.find(".play-bars"), game, this.network.settings.rounds);
+    }
+
+    #paintButtons() {
+      const { game } = this;
       const { isOver } = game;
       const disable = (name, is) => { this.find(`[data-do=${name}]`).disabled = is; };
       disable("play", isOver);
       disable("step", isOver || this.run !== null);
+      disable("stop", !game.thought || game.thought.rounds === 0);
+      disable("hint", isOver || this.run !== null);
+      disable("check", game.isSolved || game.clashes.length > 0);
       disable("back", !game.past.length);
       disable("restart", !game.past.length && !game.bars.length);
       this.find("[data-do=play]").textContent = this.run ? "Pause" : "Play";
+      this.find("[data-do=race]").textContent = this.opponent ? "Start again" : "Start the race";
+    }
+
+    #paintFigures() {
+      const { game } = this;
       const figure = (name, text) => { this.find(`[data-figure=${name}]`).textContent = text; };
       figure("blanks", game.blanks);
       figure("sure", game.sure);
       figure("thoughts", game.bars.length);
       figure("rounds", game.bars.reduce((sum, rounds) => sum + rounds, 0));
       figure("time", game.time.rounds ? (game.time.ms / game.time.rounds).toFixed(1) : "–");
-      this.#paintBars();
-    }
-
-    #describe({ cell, digit, chance, thought }) {
-      const { geometry } = this.game;
-      const move = `${SYMBOLS[digit]} at ${geometry.place(cell)}`;
-      const sure = `${percent(chance)} sure.`;
-      if (!thought) return `${move}, as planned: ${sure}`;
-      const starts = thought.start ? ` in ${plural(thought.start + 1, "start")}` : "";
-      const why = `after ${plural(thought.rounds, "round")} of thought${starts}`;
-      if (!thought.hasConverged) return `${move}, ${why} that did not converge, a guess: ${sure}`;
-      const lost = thought.hopelessCell === null ? "" :
-        ` It finds no digit for ${geometry.place(thought.hopelessCell)}: it holds the board for lost.`;
-      return `${move}, ${why}, converged: ${sure}${lost}`;
+      figure("open", game.blanks);
+      figure("hints", this.hints);
     }
 
     #paintStatus() {
-      const { game } = this;
-      const limit = this.network.settings.rounds;
-      let [text, kind] = [this.words, ""];
-      if (game.isSolved) {
-        const played = game.board.length - game.givens.reduce((sum, is) => sum + is, 0);
-        const total = game.bars.reduce((sum, rounds) => sum + rounds, 0);
-        const thoughts = `${plural(game.bars.length, "thought")} of ${plural(total, "round")}`;
-        text = `Solved: ${plural(played, "move")}, ${thoughts} in all.`;
-        kind = "is-solved";
-      } else if (game.clashes.length) {
-        const { unit, digit } = game.clashes[0];
-        const where = game.geometry.unitName(unit);
-        text = `${SYMBOLS[digit]} stands twice in ${where}. Change one of them to go on.`;
-        kind = "is-bad";
-      } else if (game.deadEnd) {
-        const isItsOwn = game.board.some((value, cell) => value && !game.givens[cell]);
-        text = `${game.deadEnd.text}: a dead end. ` + (isItsOwn
-          ? "A digit on the board is wrong, and the network never takes one back."
-          : "These givens have no solution.");
-        kind = "is-bad";
-      } else if (game.thought) {
-        const { roundsOfStart, start, restarts } = game.thought;
-        const which = start ? ` of start ${start + 1} of ${restarts + 1}` : "";
-        text = `Thinking: round ${roundsOfStart}${which} of at most ${limit}, sure of ${game.sure} of ` +
-          `${plural(game.blanks, "blank")}.`;
-      } else if (!text) {
-        text = `${plural(game.blanks, "blank")} to fill. Press Play, or Step for one move.`;
-      }
+      const [text, kind] = statusOf(this);
       if (this.status.textContent !== text) this.status.textContent = text;
       this.status.className = `play-status ${kind}`;
     }
 
-    #paintBars() {
-      const { bars } = this.game;
-      const element = this.find(".play-bars");
-      const limit = this.network.settings.rounds;
-      while (element.children.length > bars.length) element.lastChild.remove();
-      while (element.children.length < bars.length) {
-        element.append(document.createElement("div"));
-      }
-      bars.forEach((rounds, index) => {
-        const bar = element.children[index];
-        bar.style.height = `${Math.min(100, Math.max(2, (100 * rounds) / limit))}%`;
-        bar.title = plural(rounds, "round");
-        bar.classList.toggle("is-open", index === bars.length - 1 && this.game.thought !== null);
-      });
-      element.setAttribute("aria-label", bars.length ? bars.join(", ") : "none yet");
-    }
-
-    #layPad({ size }) {
-      const button = (text, digit, name) => {
-        const element = document.createElement("button");
-        element.type = "button";
-        element.textContent = text;
-        element.setAttribute("aria-label", name);
-        element.addEventListener("click", () => this.edit(this.view.focused, digit));
-        return element;
-      };
-      this.find(".play-pad").replaceChildren(
-        ...Array.from({ length: size }, (_, index) =>
-          button(SYMBOLS[index + 1], index + 1, `put ${SYMBOLS[index + 1]}`)),
-        button("⌫", 0, "empty the cell"),
-      );
+    /** Show how far both are; the network's digits are hidden until the reader is done, or it is. */
+    #paintRace() {
+      const other = this.opponent?.game ?? this.game;
+      const all = this.game.start.filter((digit) => !digit).length;
+      const share = ({ blanks }) => (all ? 1 - blanks / all : 1);
+      this.find("[data-share=reader]").value = share(this.game);
+      this.find("[data-share=network]").value = this.opponent ? share(other) : 0;
+      const since = this.began === null ? 0 : (this.ended ?? now()) - this.began;
+      this.find("[data-figure=clock]").textContent = clock(since);
+      this.small.paint(other, this.opponent !== null && this.game.isSolved);
+      this.find(".play-small").hidden = this.opponent === null;
     }
   }
 

@@ -12,53 +12,126 @@
   ])).set("0", 0);
   const SEPARATORS = new Set(" \t\r\n|+-,;");
   const SIZES = [4, 6, 8, 9, 10, 12, 14, 15, 16];
+  // The region of each cell of the jigsaw with seed 0, as in the Python package.
+  const JIGSAW_REGIONS = "000122222030111222030111152330015555366665888366445588336644588737674448777777448";
 
-  /** The units of a board with boxes of `height` x `width` cells. */
+  const range = (count) => [...Array(count).keys()];
+
+  /**
+   * The units of a board: rows, columns, regions (boxes), further ones.
+   *
+   * `units` lists the cells of each, `unitsOf` the units of each cell; `regions` holds the region of
+   * each cell, all 0 where there are none; `extras` are `{ kind, cells }` each. `height` and `width`
+   * lay the candidates of a cell. `crossingsOf` holds for each cell the pairs of its units that share
+   * more than one cell, but not all: the positions of both in `unitsOf`, and a number for the pair.
+   */
   class Geometry {
-    constructor(height, width) {
-      const size = height * width;
-      this.height = height;
-      this.width = width;
+    constructor(name, regions, regionKind, extras = []) {
+      const size = Math.sqrt(regions.length);
+      const cells = range(size * size);
+      const members = (number) => cells.filter((cell) => regions[cell] === number);
+      const hasRegions = regions.some((region) => region !== 0);
+      this.name = name;
       this.size = size;
-      this.name = `${size}x${size}`;
-      const lines = [...Array(size).keys()];
-      const cells = [...Array(size * size).keys()];
-      const boxOf = (cell) =>
-        Math.floor(cell / size / height) * height + Math.floor((cell % size) / width);
-      /** The cells of all rows, then of all columns, then of all boxes. */
-      this.units = [
-        ...lines.map((row) => cells.filter((cell) => Math.floor(cell / size) === row)),
-        ...lines.map((column) => cells.filter((cell) => cell % size === column)),
-        ...lines.map((box) => cells.filter((cell) => boxOf(cell) === box)),
+      this.regions = regions;
+      this.height = boxHeight(size);
+      this.width = size / this.height;
+      const lines = range(size);
+      const unit = (kind) => (own, index) => ({ kind: `${kind} ${index + 1}`, own });
+      const all = [
+        ...lines.map((row) => cells.filter((cell) => Math.floor(cell / size) === row)).map(unit("row")),
+        ...lines.map((column) => cells.filter((cell) => cell % size === column)).map(unit("column")),
+        ...(hasRegions ? lines.map(members).map(unit(regionKind)) : []),
+        ...extras.map(({ kind, cells: own }) => ({ kind, own })),
       ];
-      /** The three units of each cell: its row, its column, its box. */
-      this.unitsOf = cells.map((cell) => [
-        Math.floor(cell / size), size + (cell % size), 2 * size + boxOf(cell),
-      ]);
+      this.units = all.map(({ own }) => own);
+      this.unitNames = all.map(({ kind }) => kind);
+      this.unitsOf = cells.map((cell) =>
+        this.units.flatMap((own, index) => (own.includes(cell) ? [index] : [])));
+      this.isExtra = Uint8Array.from(cells, (cell) =>
+        (extras.some(({ cells: own }) => own.includes(cell)) ? 1 : 0));
+      this.crossingsOf = crossings(this);
     }
 
     /** The board of N digits whose boxes are as near to square as can be, no higher than wide. */
     static standard(size) {
-      if (!SIZES.includes(size)) {
-        throw new Error(`this page plays boards of ${SIZES.join(", ")} digits, not of ${size}`);
-      }
-      let height = Math.floor(Math.sqrt(size));
-      while (size % height) height--;
-      return new Geometry(height, size / height);
+      return new Geometry(`${size}x${size}`, boxes(size), "box");
     }
 
     place(cell) {
       return `row ${Math.floor(cell / this.size) + 1}, column ${(cell % this.size) + 1}`;
     }
+  }
 
-    unitName(unit) {
-      const kind = ["row", "column", "box"][Math.floor(unit / this.size)];
-      return `${kind} ${(unit % this.size) + 1}`;
-    }
+  /** What beside the standard board can be played, and how each is made for N digits. */
+  const VARIANTS = {
+    standard: { title: "Standard", of: Geometry.standard },
+    x: {
+      title: "Sudoku-X: both diagonals too",
+      of: (size) => new Geometry(`Sudoku-X ${size}x${size}`, boxes(size), "box", [
+        { kind: "the diagonal from the top left", cells: range(size).map((i) => i * size + i) },
+        { kind: "the diagonal from the top right",
+          cells: range(size).map((i) => i * size + size - 1 - i) },
+      ]),
+    },
+    windows: {
+      title: "Windows: four more boxes",
+      of: (size) => {
+        const block = Math.sqrt(size);
+        if (!Number.isInteger(block)) throw new Error("Windows need 4, 9 or 16 digits.");
+        const starts = range(block - 1).map((i) => 1 + (block + 1) * i);
+        const corners = starts.flatMap((row) => starts.map((column) => row * size + column));
+        const inside = range(block).flatMap((row) => range(block).map((column) => row * size + column));
+        return new Geometry(`Windows ${size}x${size}`, boxes(size), "box", corners.map(
+          (corner, index) => ({
+            kind: `window ${index + 1}`, cells: inside.map((cell) => corner + cell),
+          })));
+      },
+    },
+    jigsaw: {
+      title: "Jigsaw: regions in place of boxes",
+      of: (size) => {
+        if (size !== 9) throw new Error("The jigsaw of this page has 9 digits.");
+        return new Geometry("Jigsaw 9x9", [...JIGSAW_REGIONS].map(Number), "region");
+      },
+    },
+    latin: {
+      title: "Latin square: rows and columns alone",
+      of: (size) => new Geometry(`Latin square ${size}x${size}`, Array(size * size).fill(0), ""),
+    },
+  };
+
+  function crossings({ size, units, unitsOf }) {
+    const sets = units.map((cells) => new Set(cells));
+    const shared = new Map();
+    const count = (key, a, b) => {
+      if (!shared.has(key)) shared.set(key, units[a].filter((cell) => sets[b].has(cell)).length);
+      return shared.get(key);
+    };
+    return unitsOf.map((own) => own.flatMap((a, i) => own.slice(i + 1).flatMap((b, j) => {
+      const key = a * units.length + b;
+      const cells = count(key, a, b);
+      return cells > 1 && cells < size ? [[i, i + 1 + j, key]] : [];
+    })));
+  }
+
+  /** Return the height of the boxes of a standard board of N digits. */
+  function boxHeight(size) {
+    let height = Math.floor(Math.sqrt(size));
+    while (size % height) height--;
+    return height;
+  }
+
+  /** Return the box of each cell of a standard board. */
+  function boxes(size) {
+    const height = boxHeight(size);
+    const width = size / height;
+    return range(size * size).map((cell) =>
+      Math.floor(cell / size / height) * height + Math.floor((cell % size) / width));
   }
 
   /** Read a board from text, as a line or as a drawn grid; throws an Error in plain words. */
-  function parse(text) {
+  function parse(text, variant = "standard") {
     const symbols = [...text].filter((symbol) => !SEPARATORS.has(symbol));
     const size = Math.sqrt(symbols.length);
     if (!SIZES.includes(size)) {
@@ -68,12 +141,12 @@
         "row by row, with 0 or . for a blank.",
       );
     }
-    const geometry = Geometry.standard(size);
+    const geometry = VARIANTS[variant].of(size);
     const board = Int8Array.from(symbols, (symbol, cell) => {
       const digit = VALUES.get(symbol);
       if (digit === undefined || digit > size) {
         throw new Error(
-          `“${symbol}” at ${geometry.place(cell)} is no digit of a ${geometry.name} board: ` +
+          `“${symbol}” at ${geometry.place(cell)} is no digit of a ${size}x${size} board: ` +
           `use 1 to ${SYMBOLS[size]}, and 0 or . for a blank.`,
         );
       }
@@ -137,7 +210,7 @@
           blanks.some((cell) => mask[cell * size + digit - 1]) ||
           units[unit].some((cell) => board[cell] === digit);
         if (!hasPlace) {
-          const where = geometry.unitName(unit);
+          const where = geometry.unitNames[unit];
           return { text: `No place is left for ${SYMBOLS[digit]} in ${where}`, cells: blanks };
         }
       }
@@ -145,7 +218,34 @@
     return null;
   }
 
+  /**
+   * The first placement that a rule alone decides, or null: { cell, digit, why }.
+   *
+   * A cell with one candidate (a naked single), else a digit with one place in a unit (a hidden one).
+   */
+  function findSingle(board, geometry, mask) {
+    const { size, units, unitNames } = geometry;
+    for (let cell = 0; cell < board.length; cell++) {
+      if (board[cell]) continue;
+      const digits = range(size).filter((index) => mask[cell * size + index]);
+      if (digits.length === 1) {
+        return { cell, digit: digits[0] + 1, why: "no other digit is left for this cell" };
+      }
+    }
+    for (let unit = 0; unit < units.length; unit++) {
+      for (let digit = 1; digit <= size; digit++) {
+        const places = units[unit].filter((cell) => mask[cell * size + digit - 1]);
+        if (places.length === 1) {
+          const why = `${SYMBOLS[digit]} has no other place in ${unitNames[unit]}`;
+          return { cell: places[0], digit, why };
+        }
+      }
+    }
+    return null;
+  }
+
   globalThis.SudokuGym = {
-    ...globalThis.SudokuGym, SYMBOLS, Geometry, parse, toLine, candidates, clashes, deadEnd,
+    ...globalThis.SudokuGym,
+    SYMBOLS, VARIANTS, Geometry, parse, toLine, candidates, clashes, deadEnd, findSingle,
   };
 })();

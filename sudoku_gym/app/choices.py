@@ -31,12 +31,13 @@ _LONGEST_OPTIONS = 200
 _MOST = 1000.0  # of any number that is not limited by name
 _ENDS = ("time_limit", "node_limit", "conflict_limit")  # without them a solver may never end
 _MOST_OF = {  # options that cost time
-    "time_limit": 10.0,
+    "time_limit": 5.0,
     "node_limit": 1_000_000,
     "conflict_limit": 100_000,
     "simulations": 32,
     "evaluations": 300,
-    "rounds": 512,
+    "rounds": 1024,
+    "restarts": 8,
 }
 
 
@@ -95,8 +96,8 @@ class OfferedPolicies:
 def puzzle(source: object, number: object, text: object) -> tuple[NDArray[np.int8], Geometry]:
     """Return the puzzle that a visitor chose, int8 `[N, N]`, and its geometry.
 
-    `source` is one of `SOURCES`; `number` counts a bank's test puzzles from 1, and starts over
-    beyond the last; `text` is the board where `source` is `TYPED_IN`. Else a ValueError says why.
+    `source` is one of `SOURCES`; `number` counts a bank's test puzzles from 1; `text` is the board
+    where `source` is `TYPED_IN`. Else a ValueError says why.
     """
     if source == TYPED_IN:
         return _typed(text)
@@ -106,9 +107,10 @@ def puzzle(source: object, number: object, text: object) -> tuple[NDArray[np.int
     if not isinstance(source, str) or source not in BANKS:
         raise ValueError("choose one of the puzzles in the list")
     bank = banks.load(source, "test")
-    if isinstance(number, bool) or not isinstance(number, int | float) or not 1 <= number <= 1e9:
-        raise ValueError("the number of the puzzle is 1 or more")
-    return bank.puzzles[(int(number) - 1) % len(bank)].copy(), bank.geometry
+    is_number = isinstance(number, int | float) and not isinstance(number, bool)
+    if not is_number or not 1 <= number <= len(bank):
+        raise ValueError(f"{source} has {len(bank):,} test puzzles: choose a number from 1 to that")
+    return bank.puzzles[int(number) - 1].copy(), bank.geometry
 
 
 def _typed(text: object) -> tuple[NDArray[np.int8], Geometry]:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
-from io import BytesIO
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from sudoku_gym.board import SYMBOLS, cell_name, to_line
+from sudoku_gym.envs.rendering import HEAT_COLORS, to_png
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.evaluation.episode import Episode, Moment
 from sudoku_gym.geometry import Geometry
@@ -34,18 +34,30 @@ class PlacementShare:
     text: str  # the share, formatted
 
 
+@dataclass(frozen=True)
+class PlayedMove:
+    """A board of a game, and what is told of the move that led to it."""
+
+    moment: Moment
+    seconds: float = 0.0
+    """duration of the move"""
+    reading: str = ""
+    """whether the network had converged before the move; empty if it was not asked"""
+    search: tuple[NDArray[np.float64], float] | None = None
+    """visit counts `[N**3]` and root value of the search before the move; None without one"""
+
+
 class Game:
-    """One game of a named policy, move by move.
+    """One game of a named policy, move by move, forwards and backwards.
 
     The policy may have a method `probabilities(boards, action_masks) -> [B, A]`, and an attribute
     `last_search` about the search before its last move, with `visit_counts [B, N**3]` and
     `values [B]`, or None if there was none; and `last_convergence`, a `Convergence` of its last
-    move, or None. The puzzle is int8 `[N, N]`.
+    move, or None. The puzzle is int8 `[N, N]`. One thread may play while others draw or stop.
 
     Attributes:
-        moment: the current board and the last move.
-        seconds: duration of the last move.
-        is_over: whether there is nothing left to play.
+        is_finished: whether the policy has nothing left to play.
+        is_computing: whether a move is awaited.
         failure: why the game ended before its end; empty if it did not.
     """
 
@@ -58,51 +70,88 @@ class Game:
         has_probabilities = hasattr(policy, "probabilities")
         self._episode = Episode(env, policy, 0, {"puzzle": puzzle}, has_probabilities)
         self._moments: Iterator[Moment] = self._episode.play()
-        self.moment = next(self._moments)
-        self.seconds = 0.0
+        self._moves = [PlayedMove(next(self._moments))]
+        self._shown = 0
         self.failure = ""
-        self.is_over = False
+        self.is_finished = self.is_computing = False
+
+    @contextmanager
+    def computing(self) -> Iterator[None]:
+        """Say that a move is awaited, as long as the block runs."""
+        self.is_computing = True
+        try:
+            yield
+        finally:
+            self.is_computing = False
+
+    @property
+    def latest(self) -> PlayedMove:
+        """The board that is shown, and the move before it."""
+        return self._moves[self._shown]
+
+    @property
+    def moment(self) -> Moment:
+        """The board that is shown, and its last move."""
+        return self.latest.moment
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the end is shown."""
+        return self.is_finished and self._shown == len(self._moves) - 1
 
     def step(self) -> None:
-        """Play a move; nothing happens when the game is over."""
-        if self.is_over:
+        """Show the next move, which is played if it was not yet; nothing happens at the end."""
+        if self._shown < len(self._moves) - 1:
+            self._shown += 1
+            return
+        if self.is_finished:
             return
         began = perf_counter()
         try:
-            self.moment = next(self._moments)
-            self.seconds = perf_counter() - began
+            moment = next(self._moments)
+            played = PlayedMove(moment, perf_counter() - began, self._reading(), self._search())
         except StopIteration:
-            self.is_over = True
+            self.is_finished = True
         except Exception as error:  # a third-party policy failed; keep the page alive
-            self.failure = f"The policy failed. {type(error).__name__}: {error}"
-            self.is_over = True
+            self.stop(f"The policy failed. {type(error).__name__}: {error}")
+        else:
+            if not self.is_finished:  # it may have been stopped meanwhile
+                self._moves.append(played)
+                self._shown += 1
+
+    def back(self) -> None:
+        """Show the move before."""
+        self._shown = max(self._shown - 1, 0)
 
     def stop(self, why: str) -> None:
         """End the game before its end."""
-        self.failure = f"Stopped: {why}."
-        self.is_over = True
+        if not self.is_finished:
+            self.failure = why
+            self.is_finished = True
 
     @property
     def status(self) -> str:
         """The last move, or the outcome of the game."""
-        if self.failure:
-            return self.failure
         if self.is_over:
-            return self._episode.result.capitalize() + "."
+            return self.failure or self._episode.result.capitalize() + "."
         if not self.moment.caption:
             return f"{int((self.moment.board == 0).sum())} blanks."
-        return f"{self.moment.caption}, in {1000 * self.seconds:.0f} ms"
+        return f"{self.moment.caption}, in {1000 * self.latest.seconds:.0f} ms"
 
-    @property
-    def reading(self) -> str:
-        """Whether the network had converged before the last move; empty if it was not asked."""
+    def _reading(self) -> str:
         latest = getattr(self._policy, "last_convergence", None)
-        if not self.moment.caption or not isinstance(latest, Convergence) or not latest.rounds[0]:
+        if not isinstance(latest, Convergence) or not latest.rounds[0]:
             return ""
         rounds = f"{latest.rounds[0]:,} rounds"
         if latest.converged[0]:
             return f"Converged after {rounds}."
         return f"Not converged after {rounds}: this move is a guess."
+
+    def _search(self) -> tuple[NDArray[np.float64], float] | None:
+        search: Any = getattr(self._policy, "last_search", None)
+        if search is None:
+            return None
+        return np.array(search.visit_counts[0], np.float64), float(search.values[0])
 
     @property
     def top_probabilities(self) -> list[PlacementShare]:
@@ -113,12 +162,11 @@ class Game:
     @property
     def search_summary(self) -> tuple[list[PlacementShare], float] | None:
         """The most visited placements of the search before the last move, and its root value."""
-        search: Any = getattr(self._policy, "last_search", None)
-        if search is None:
+        if self.latest.search is None:
             return None
-        counts = np.asarray(search.visit_counts[0], np.float64)
+        counts, value = self.latest.search
         shares = counts / max(counts.sum(), 1.0)
-        return self._top_placements(shares, "{:.0%}"), float(search.values[0])
+        return self._top_placements(shares, "{:.0%}"), value
 
     def _top_placements(self, shares: NDArray[Any], fmt: str) -> list[PlacementShare]:
         size = self.moment.geometry.size
@@ -132,24 +180,36 @@ class Game:
         return placements
 
 
-def render_html(game: Game) -> str:
-    """Return a game as HTML; names and messages of policies and visitors are escaped."""
-    moment, file = game.moment, BytesIO()
-    Image.fromarray(moment.render(IMAGE_SIZE)).save(file, "PNG")
-    source = f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
+def render_html(game: Game, note: str = "") -> str:
+    """Return a game as HTML; names and messages of policies and visitors are escaped.
+
+    `note` is shown in place of the game's status, while a move is awaited.
+    """
+    moment = game.moment
+    source = f"data:image/png;base64,{b64encode(to_png(moment.render(IMAGE_SIZE))).decode()}"
     parts = [
         f"<h3>{escape(game.name)}</h3>",
         f'<img src="{source}" alt="{escape(to_line(moment.board))}">',
-        f'<p class="words">{escape(game.status)}</p>',
+        f'<p class="words">{escape(note or game.status)}</p>',
     ]
-    if not game.is_over and game.reading:
-        parts.append(f'<p class="reading">{escape(game.reading)}</p>')
+    if not game.is_over and game.latest.reading:
+        parts.append(f'<p class="reading">{escape(game.latest.reading)}</p>')
     if not game.is_over and game.top_probabilities:
         parts.append(_bars("Likely to place next", game.top_probabilities))
     if game.search_summary is not None:
         shares, value = game.search_summary
         parts.append(_bars(f"The search looked at (value {value:.2f})", shares))
     return f'<section class="game">{"".join(parts)}</section>'
+
+
+def render_legend() -> str:
+    """Return the colours of candidates as HTML."""
+    colors = ", ".join(f"rgb({red} {green} {blue})" for red, green, blue in HEAT_COLORS)
+    return (
+        '<p class="legend">Candidates: <span>improbable</span>'
+        f'<i style="background: linear-gradient(to right, {colors})"></i>'
+        "<span>the most probable placement</span></p>"
+    )
 
 
 def _bars(title: str, shares: list[PlacementShare]) -> str:

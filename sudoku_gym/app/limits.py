@@ -39,13 +39,13 @@ class VisitorBudgets:
 
     @contextmanager
     def charged(self, visitor: str) -> Iterator[None]:
-        """Charge a visitor for the processor time of the block, once it has begun."""
+        """Charge a visitor for the time of the processor that this thread takes in the block."""
         self.check(visitor)
-        start = time.process_time()
+        start = time.thread_time()
         try:
             yield
         finally:
-            used = time.process_time() - start
+            used = time.thread_time() - start
             with self._lock:
                 self._used[visitor] = self._used_by(visitor) + used, time.monotonic()
                 if len(self._used) > _MOST_VISITORS:

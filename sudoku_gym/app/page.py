@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -23,13 +23,13 @@ from gradio import queueing, route_utils, routes
 
 from sudoku_gym.app.choices import NO_PLAYER, SOURCES, TYPED_IN, OfferedPolicies, puzzle
 from sudoku_gym.app.connections import FewConnections
-from sudoku_gym.app.game import Game, render_html
+from sudoku_gym.app.game import Game, render_html, render_legend
 from sudoku_gym.app.limits import VisitorBudgets, limit_waiting, visitor_of
+from sudoku_gym.app.moves import Workers
 from sudoku_gym.storage.bodies import Application, LimitedBodies, Message, Receive, Send
 
 FIRST_PUZZLE = "Inkala 2012"
 _LONGEST_REQUEST, _MOST_BRACKETS = 1_000_000, 1_000  # bytes; lists and objects in JSON
-_LONGEST_MOVE = 10.0  # s, where visitors have a budget
 _PLACES, _PLACES_A_VISITOR = 64, 6  # in the queue
 _KEPT, _MOST_KEPT = 3600.0, 1_000  # seconds that a visitor's games are kept; how many visits
 _FROM_HERE = (
@@ -46,17 +46,34 @@ _STYLE = """
 .game td { padding: .1rem .5rem .1rem 0 !important; white-space: nowrap; }
 .game td.bar { width: 60%; }
 .game td.bar i { display: block; height: .7rem; border-radius: 3px; background: #0072b2; }
+.legend { display: flex; gap: .5rem; align-items: center; flex-wrap: wrap; font-size: .85rem; }
+.legend i { flex: 0 1 9rem; height: .8rem; border: 1px solid #b4b4b4; border-radius: 3px; }
 #trouble:empty { display: none; }
+@media (max-width: 700px) {
+  .main { padding: 8px 8px 64px !important; }
+  #boards .html-container { padding: 0; }
+  *:has(> #boards) { display: flex; flex-direction: column; }
+  #boards { order: -1; }
+  #controls {
+    position: fixed; inset: auto 0 0; z-index: 5; padding: 6px; gap: 4px; flex-wrap: nowrap;
+    background: var(--background-fill-primary);
+  }
+  #controls button { min-width: 0; padding: .6rem .2rem; font-size: .9rem; }
+}
 """
 
 
 def serve(
-    offers: OfferedPolicies, host: str, port: int, visitor_seconds: float | None = None
+    offers: OfferedPolicies,
+    host: str,
+    port: int,
+    visitor_seconds: float | None = None,
+    move_seconds: float | None = None,
 ) -> None:
     """Show the page until the process is interrupted.
 
-    `visitor_seconds` are those of the processor that a visitor gets in ten minutes; None limits
-    nobody.
+    `visitor_seconds` are those of the processor that a visitor gets in ten minutes, `move_seconds`
+    those that a move may take; None limits nobody.
 
     Raises:
         OSError: if the address can't be had.
@@ -64,12 +81,13 @@ def serve(
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family) as listener:
         port = listener.getsockname()[1]
+        _compile(offers)
         shown = f"[{host}]" if ":" in host else host
         print(
             f"Sudoku Gym shows its policies at http://{shown}:{port} (Ctrl+C ends it)", flush=True
         )
         settings = uvicorn.Config(
-            application(offers, visitor_seconds),
+            application(offers, visitor_seconds, move_seconds),
             log_level="error",
             access_log=False,
             http=FewConnections,
@@ -78,7 +96,11 @@ def serve(
         uvicorn.Server(settings).run(sockets=[listener])
 
 
-def application(offers: OfferedPolicies, visitor_seconds: float | None = None) -> FastAPI:
+def application(
+    offers: OfferedPolicies,
+    visitor_seconds: float | None = None,
+    move_seconds: float | None = None,
+) -> FastAPI:
     """Return the page as an ASGI application; see `serve`."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     for module in (queueing, route_utils, routes):  # whose tracebacks of forged requests are long
@@ -99,7 +121,7 @@ def application(offers: OfferedPolicies, visitor_seconds: float | None = None) -
     )
     return gr.mount_gradio_app(
         app,
-        layout(offers, VisitorBudgets(visitor_seconds)),
+        layout(offers, VisitorBudgets(visitor_seconds), move_seconds),
         path="/",
         theme=theme,
         css=_STYLE,
@@ -111,81 +133,159 @@ def application(offers: OfferedPolicies, visitor_seconds: float | None = None) -
     )
 
 
-def layout(offers: OfferedPolicies, budgets: VisitorBudgets) -> gr.Blocks:
+def layout(
+    offers: OfferedPolicies, budgets: VisitorBudgets, move_seconds: float | None
+) -> gr.Blocks:
     """Lay out the page; visitors are charged for starts and moves."""
-    names = offers.names
-    first, second = offers.shown_first
     with gr.Blocks(title="Sudoku Gym", analytics_enabled=False) as page:
         gr.Markdown("# Sudoku Gym\nWatch policies play the same puzzle, move by move.")
         games = gr.State(None, time_to_live=_KEPT)
-        with gr.Row():
-            source = gr.Dropdown(list(SOURCES), value=FIRST_PUZZLE, label="Puzzle")
-            number = gr.Number(1, label="Number, of a bank's test puzzles", precision=0, minimum=1)
-            typed = gr.Textbox(
-                label=f"For '{TYPED_IN}': a puzzle, row by row",
-                placeholder="53..7....6..195...",
-                max_lines=16,
-            )
-        with gr.Row():
-            left = gr.Dropdown(names, value=first, label="Plays on the left")
-            left_options = gr.Textbox(label="with options", placeholder="restarts=8")
-            right = gr.Dropdown([NO_PLAYER, *names], value=second, label="Plays on the right")
-            right_options = gr.Textbox(label="with options", placeholder="key=value&key=value")
-        with gr.Row():
-            start_button = gr.Button("Start", elem_id="start", min_width=80)
-            step = gr.Button("Step", elem_id="step", min_width=80)
-            play = gr.Button("Play", variant="primary", elem_id="play", min_width=80)
-            pause = gr.Button("Pause", elem_id="pause", min_width=80)
-            pace = gr.Slider(0.1, 3.0, 0.5, step=0.1, label="Seconds a move", min_width=240)
-        trouble = gr.Textbox(label="Trouble", visible=False, interactive=False, elem_id="trouble")
-        with gr.Row():
-            boards = [gr.HTML(elem_id=side) for side in ("left", "right")]
+        with gr.Column(elem_id="choices"):
+            chosen = _choices(offers)
+            pace = gr.Slider(0.1, 3.0, 0.5, step=0.1, label="Seconds a move")
+        trouble = gr.Textbox(label="Note", visible=False, interactive=False, elem_id="trouble")
+        with gr.Row(elem_id="controls"):
+            play = gr.Button("Play", variant="primary", elem_id="play", min_width=60)
+            stop = gr.Button("Stop", elem_id="stop", min_width=60)
+            back = gr.Button("Back", elem_id="back", min_width=60)
+            step = gr.Button("Step", elem_id="step", min_width=60)
+            again = gr.Button("Start over", elem_id="start", min_width=60)
+        with gr.Row(elem_id="boards"):
+            boards = []
+            for side in ("left", "right"):
+                with gr.Column(min_width=320):
+                    boards.append(gr.HTML(elem_id=side))
+        gr.HTML(render_legend())
         clock = gr.Timer(0.5, active=False)
-
-        def start(request: gr.Request, *chosen: Any) -> tuple[Any, ...]:
-            try:
-                with budgets.charged(visitor_of(request)):
-                    playing = _start_games(offers, *chosen)
-            except Exception as error:  # a visitor reads why; the page goes on
-                return None, "", "", _say(str(error)), gr.Timer(active=False)
-            return playing, *_drawn(playing), _say(""), gr.Timer(active=False)
-
-        def move(playing: list[Game] | None, request: gr.Request) -> tuple[Any, ...]:
-            for game in playing or ():
-                try:
-                    with budgets.charged(visitor_of(request)):
-                        game.step()
-                except ValueError as error:  # what the next move needs is used up
-                    return playing, *[gr.skip()] * 2, _say(str(error)), gr.Timer(active=False)
-                if budgets.seconds is not None and game.seconds > _LONGEST_MOVE:
-                    game.stop(f"{game.seconds:.0f} s for a move are too long here")
-            is_over = all(game.is_over for game in playing or ())
-            drawn = _drawn(playing) if playing else ("", "")
-            ticking = gr.Timer(active=False) if is_over else gr.skip()
-            return playing, *drawn, _say(""), ticking
-
+        handlers = Handlers(offers, budgets, move_seconds)
         shown = [games, *boards, trouble, clock]
-        one_at_a_time: dict[str, Any] = {
-            "concurrency_id": "play",
-            "concurrency_limit": 1,
-            "api_visibility": "private",
-        }
-        chosen = [source, number, typed, left, left_options, right, right_options]
-        for event in (start_button.click, page.load):
-            event(start, chosen, shown, show_progress="minimal", **one_at_a_time)
-        moves: list[dict[str, Any]] = [
-            step.click(move, games, shown, show_progress="minimal", **one_at_a_time),
-            clock.tick(move, games, shown, show_progress="hidden", **one_at_a_time),
-        ]
-        play.click(partial(_timer, active=True), pace, clock, api_visibility="private")
-        pace.release(_timer, pace, clock, api_visibility="private")
-        pause.click(
-            lambda: gr.Timer(active=False), None, clock, cancels=moves, api_visibility="private"
+        quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+        side_by_side = quiet | {"concurrency_id": "play", "concurrency_limit": _PLACES}
+        renewed = [page.load, again.click]
+        for field in chosen:
+            renewed.append(field.submit if isinstance(field, gr.Textbox) else field.change)
+        gr.on(
+            renewed,
+            handlers.start,
+            [games, *chosen],
+            shown,
+            trigger_mode="always_last",
+            **side_by_side,
         )
+        step.click(handlers.move, games, shown, **side_by_side)
+        clock.tick(handlers.move, games, shown, **side_by_side)
+        back.click(handlers.back, games, shown, queue=False, **quiet)
+        stop.click(handlers.stop, games, clock, queue=False, **quiet)
+        play.click(partial(_timer, active=True), pace, clock, **quiet)
+        pace.release(_timer, pace, clock, **quiet)
     page.state_session_capacity = _MOST_KEPT
     page.queue(max_size=_PLACES)
     limit_waiting(page._queue, _PLACES_A_VISITOR)
     return page
+
+
+def _choices(offers: OfferedPolicies) -> list[Any]:
+    """Lay out the fields of a puzzle and of two policies; each acts at once."""
+    names = offers.names
+    first, second = offers.shown_first
+    with gr.Row():
+        source = gr.Dropdown(list(SOURCES), value=FIRST_PUZZLE, label="Puzzle")
+        number = gr.Number(1, label="Number, of a bank's test puzzles", precision=0)
+        typed = gr.Textbox(
+            label=f"For '{TYPED_IN}': a puzzle, row by row, then Enter",
+            placeholder="53..7....6..195...",
+            max_lines=16,
+        )
+    with gr.Row():
+        left = gr.Dropdown(names, value=first, label="Plays on the left")
+        left_options = gr.Textbox(label="with options, then Enter", placeholder="restarts=8")
+        right = gr.Dropdown([NO_PLAYER, *names], value=second, label="Plays on the right")
+        right_options = gr.Textbox(
+            label="with options, then Enter", placeholder="key=value&key=value"
+        )
+    return [source, number, typed, left, left_options, right, right_options]
+
+
+class Handlers:
+    """What the buttons do; all but `stop` return the games, both boards, the note and the clock.
+
+    The list of a visitor's games is one that the handlers share, a new one for each start.
+    """
+
+    def __init__(
+        self, offers: OfferedPolicies, budgets: VisitorBudgets, longest: float | None
+    ) -> None:
+        self._offers, self._budgets, self._longest = offers, budgets, longest
+        self._workers = Workers()
+
+    def start(
+        self, request: gr.Request, playing: list[Game] | None, *chosen: Any
+    ) -> Iterator[tuple[Any, ...]]:
+        """Begin new games."""
+        for game in playing or ():
+            game.stop("A new game has begun.")
+        games: list[Game] = []
+        visitor = visitor_of(request)
+
+        def work() -> None:
+            with self._budgets.charged(visitor):
+                games.extend(_start_games(self._offers, *chosen))
+
+        try:
+            for note in self._workers.run(work):  # the first one compiles
+                yield gr.skip(), *[gr.skip()] * 2, _say(note), gr.Timer(active=False)
+        except Exception as error:  # a visitor reads why; the page goes on
+            yield None, "", "", _say(str(error)), gr.Timer(active=False)
+            return
+        yield games, *_drawn(games), _say(""), gr.Timer(active=False)
+
+    def move(self, playing: list[Game] | None, request: gr.Request) -> Iterator[tuple[Any, ...]]:
+        """Play a move of each game."""
+        visitor = visitor_of(request)
+        for game in playing or ():
+            if game.is_computing:  # an earlier click or tick is at work
+                continue
+
+            def work(game: Game = game) -> None:
+                with self._budgets.charged(visitor):
+                    game.step()
+
+            def is_wanted(game: Game = game) -> bool:
+                return not game.is_finished
+
+            try:
+                with game.computing():
+                    for note in self._workers.run(work, is_wanted, self._longest):
+                        yield gr.skip(), *_drawn(playing, game, note), _say(""), gr.skip()
+            except TimeoutError as error:
+                game.stop(f"Stopped: {error}.")
+            except ValueError as error:  # what the next move needs is used up
+                yield gr.skip(), *_drawn(playing), _say(str(error)), gr.Timer(active=False)
+                return
+        is_over = all(game.is_over for game in playing or ())
+        ticking = gr.Timer(active=False) if is_over else gr.skip()
+        yield gr.skip(), *_drawn(playing), _say(""), ticking
+
+    def back(self, playing: list[Game] | None) -> tuple[Any, ...]:
+        """Show the move before; Play and Step then go forward again."""
+        for game in playing or ():
+            if not game.is_computing:
+                game.back()
+        return gr.skip(), *_drawn(playing), _say(""), gr.Timer(active=False)
+
+    def stop(self, playing: list[Game] | None) -> Any:
+        """Pause; give up the moves that are being computed."""
+        for game in playing or ():
+            if game.is_computing:
+                game.stop("Stopped in the middle of a move.")
+        return gr.Timer(active=False)
+
+
+def _compile(offers: OfferedPolicies) -> None:
+    """Play a move of the policies that are shown first, so that no visitor waits for a compiler."""
+    players = [part for name in offers.shown_first for part in (name, "")]
+    for game in _start_games(offers, FIRST_PUZZLE, 1, "", *players):
+        game.step()
 
 
 def _start_games(
@@ -203,9 +303,11 @@ def _start_games(
     return games
 
 
-def _drawn(games: list[Game]) -> tuple[str, str]:
-    drawn = [render_html(game) for game in games]
-    return drawn[0], drawn[1] if len(drawn) > 1 else ""
+def _drawn(games: list[Game] | None, noted: Game | None = None, note: str = "") -> tuple[str, str]:
+    """Return both boards as HTML, `note` below that of `noted`."""
+    drawn = [render_html(game, note if game is noted else "") for game in games or ()]
+    left, right = (*drawn, "", "")[:2]
+    return left, right
 
 
 def _refuse() -> None:

@@ -26,13 +26,34 @@ class Train:
         """Find the trainer and run its main function on the arguments."""
         trainers = plugins.available(plugins.TRAINERS)
         if not self.trainer:
-            print("Trainers:", ", ".join(trainers) or "none is installed")
+            print(_list_of_trainers(list(trainers)))
             return 0
         if self.trainer not in trainers:
             raise ValueError(f"no trainer {self.trainer!r}: use {plugins.join_names(trainers)}")
         main = plugins.load(plugins.TRAINERS, self.trainer)
         with plugins.suggest_extra(f"train {self.trainer}"):
             return int(main(list(self.arguments)) or 0)
+
+
+def _list_of_trainers(names: list[str]) -> str:
+    """Return a line for each trainer: its name, how long a run takes, and what it trains."""
+    if not names:
+        return f"No trainer is installed: {plugins.install_command('agents')}"
+    lines: dict[str, tuple[str, str]] = {}
+    for package in plugins.available(plugins.TRAINER_DESCRIPTIONS):
+        lines |= plugins.load(plugins.TRAINER_DESCRIPTIONS, package)
+    described = [name for name in lines if name in names]
+    others = [name for name in names if name not in lines]
+    width = max(map(len, names))
+    return "\n".join(
+        [
+            "Trainers, and how long a typical run takes on one core:\n",
+            *(f"  {name:{width}}  {lines[name][1]:>6}  {lines[name][0]}" for name in described),
+            *(f"  {name}" for name in others),
+            "\n`sudoku-gym train NAME --help` shows the options of one on a screen; all take "
+            "--minutes, a limit.",
+        ]
+    )
 
 
 @dataclass(frozen=True)
@@ -75,13 +96,17 @@ class App:
     visitor_seconds: float | None = None
     """Processor seconds that a visitor gets in ten minutes, 0 for any number; 120 if not given, and
     any number where only this machine reaches the page."""
+    move_seconds: float = 8.0
+    """Seconds after which a move is given up, and its game ends; 0 for any number."""
 
     def run(self) -> int:
         """Serve until interrupted."""
         if not 0 <= self.port < 2**16:
             raise ValueError(f"port={self.port}: use 0 to {2**16 - 1}")
-        if self.visitor_seconds is not None and not 0 <= self.visitor_seconds < float("inf"):
-            raise ValueError(f"visitor_seconds={self.visitor_seconds}: use a number from 0 up")
+        for name in ("visitor_seconds", "move_seconds"):
+            limit = getattr(self, name)
+            if limit is not None and not 0 <= limit < float("inf"):
+                raise ValueError(f"{name}={limit}: use a number from 0 up")
         with plugins.suggest_extra("sudoku-gym app"):
             from sudoku_gym.app.page import serve
         from sudoku_gym.app.choices import OfferedPolicies
@@ -89,5 +114,6 @@ class App:
         seconds = self.visitor_seconds
         if seconds is None:
             seconds = 0.0 if self.host in ("127.0.0.1", "::1", "localhost") else _VISITOR_SECONDS
-        serve(OfferedPolicies(self.policy, self.trust), self.host, self.port, seconds or None)
+        offers, limits = OfferedPolicies(self.policy, self.trust), (seconds, self.move_seconds)
+        serve(offers, self.host, self.port, *(limit or None for limit in limits))
         return 0

@@ -69,6 +69,8 @@ def progress(names: Sequence[str]) -> Iterator[Callable[[str], OnProgress]]:
         bars.BarColumn(),
         bars.TaskProgressColumn(),
         bars.TimeElapsedColumn(),
+        bars.TextColumn("left:"),
+        bars.TimeRemainingColumn(),
     )
     with bars.Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task("", total=1.0, visible=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from functools import cache
+from io import BytesIO
 from math import isqrt
 
 import numpy as np
@@ -23,7 +24,9 @@ from sudoku_gym.geometry import Geometry, geometry_for
 _PAPER, _GIVEN, _SHADE, _GIVEN_SHADE = "#ffffff", "#ececec", "#dcebf5", "#c5d7e3"
 _LAST, _LAST_FRAME, _CLASH = "#fdf0b8", "#e69f00", "#fbdccb"
 _INK, _BLUE, _VERMILION, _THIN, _MARK = "#1b1b1b", "#0072b2", "#c84b00", "#b4b4b4", "#8a8a8a"
-_HEAT = ((255, 255, 255), (240, 170, 90), (130, 40, 90))  # dark is likely, also in shades of grey
+HEAT_COLORS = ((255, 255, 255), (240, 170, 90), (130, 40, 90))
+"""Colours of a candidate with no probability, half of the largest, and the largest, which is dark
+in shades of grey too."""
 _READABLE = 8  # pixels; smaller digits become dots
 
 _RESET, _BOLD, _REVERSE = "\x1b[0m", "\x1b[1m", "\x1b[7m"
@@ -110,6 +113,13 @@ def draw(
         frame = (left, top, left + inner, top + inner)
         canvas.rectangle(frame, outline=_LAST_FRAME, width=thick + 1)
     return np.asarray(image).copy()
+
+
+def to_png(pixels: NDArray[np.uint8]) -> bytes:
+    """Return a picture, uint8 `[H, W, 3]`, as a PNG file."""
+    file = BytesIO()
+    Image.fromarray(pixels).save(file, "PNG")
+    return file.getvalue()
 
 
 def _scaled(heat: NDArray[np.floating], size: int) -> NDArray[np.floating]:
@@ -220,7 +230,8 @@ def _draw_marks(
 def _heat_color(share: float) -> tuple[int, int, int]:
     """Return the colour of a value in [0, 1]."""
     red, green, blue = (
-        round(float(np.interp(2 * share, range(3), shades))) for shades in zip(*_HEAT, strict=True)
+        round(float(np.interp(2 * share, range(3), shades)))
+        for shades in zip(*HEAT_COLORS, strict=True)
     )
     return red, green, blue
 

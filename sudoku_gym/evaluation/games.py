@@ -44,6 +44,8 @@ class Evaluation:
     """`[M]`, -1 where unknown."""
     seed: int
     """Seed of the policy's generators and of the resampling of orbits."""
+    boards: NDArray[np.int8] | None = None
+    """int8 `[M, N, N]`, the last board of each game; None of results that were joined or read."""
 
     @property
     def completion_rate(self) -> float:
@@ -191,6 +193,7 @@ def evaluate(
     kept = ((boards == 0) | (boards == final)).all((1, 2))
     return Evaluation(
         solved=board.is_solved(final, geometry) & kept & ~lost,
+        boards=final,
         constraint_fraction=float(board.constraint_fraction(final, geometry).mean()),
         illegal=int(lost.sum()),
         seconds=sum(game.seconds for game in games),

@@ -1,19 +1,22 @@
 // Plays puzzles, one a line on standard input, with the network of the docs; prints one game a line
 // as JSON: for each move its action, its logit, and the logits of the thought it took (null where it
-// was planned), its start, and whether the thought had converged. An argument is the number of restarts.
+// was planned), its start, and whether the thought had converged. Arguments are the number of restarts and
+// the variant, if they are not the page's own.
 "use strict";
 
 const { readFileSync } = require("node:fs");
 const { join } = require("node:path");
 
 const scripts = join(__dirname, "..", "..", "docs", "javascripts");
-for (const name of ["rules.js", "network.js", "weights.js"]) require(join(scripts, name));
+for (const name of ["rules", "graph", "network", "weights"]) require(join(scripts, `${name}.js`));
 const { Network, Policy, candidates, parse } = globalThis.SudokuGym;
 const network = new Network(globalThis.SudokuGymWeights);
+const restarts = Number(process.argv[2] ?? network.settings.restarts);
+const variant = process.argv[3] ?? "standard";
 
 for (const line of readFileSync(0, "utf-8").trim().split("\n")) {
-  const { board, geometry } = parse(line);
-  const policy = new Policy(network, geometry, Number(process.argv[2] ?? 0));
+  const { board, geometry } = parse(line, variant);
+  const policy = new Policy(network, geometry, restarts);
   const game = [];
   for (;;) {
     const mask = candidates(board, geometry);

@@ -141,13 +141,12 @@ def test_a_step_is_python_s_move_on_both_boards(page):
 
 
 def test_it_plays_pauses_and_solves(page):
-    page.choose("Puzzle", "6x6")
-    page.press("start")
+    page.choose("Puzzle", "6x6")  # which acts at once
     page.wait_for(lambda: page.boards and len(page.boards[0]) == 36)
     start = page.boards[0]
     page.press("play")
     page.wait_for(lambda: page.boards[0].count(".") < start.count(".") - 1)
-    page.press("pause")
+    page.press("stop")
     page.wait_for(lambda: page.stays_for(1.5))
     assert "." in page.boards[0]
     page.press("play")
@@ -171,10 +170,40 @@ def test_a_visitor_reads_what_is_wrong(page, typed, options, why):
     page.write(1, options)
     page.press("start")
     page.wait_for(lambda: why in page.trouble)
-    page.choose("Puzzle", "6x6")
     page.write(1, "")
-    page.press("start")
+    page.choose("Puzzle", "6x6")
     page.wait_for(lambda: page.boards and len(page.boards[0]) == 36 and not page.trouble)
+
+
+def test_back_shows_the_move_before(page):
+    page.press("step")
+    page.wait_for(lambda: all(words.startswith("1. ") for words in page.words))
+    after = page.boards
+    page.press("back")
+    page.wait_for(lambda: page.words == ["60 blanks.", "60 blanks."])
+    page.press("step")
+    page.wait_for(lambda: page.boards == after)
+
+
+def test_a_wrong_number_is_told(page):
+    page.choose("Puzzle", "6x6")
+    page.wait_for(lambda: page.boards and len(page.boards[0]) == 36)
+    field = page.browser.find_element(By.CSS_SELECTOR, "input[type=number]")
+    field.send_keys(Keys.CONTROL, "a")
+    field.send_keys("0", Keys.TAB)
+    page.wait_for(lambda: "test puzzles: choose a number from 1 to that" in page.trouble)
+
+
+def test_boards_come_first_on_a_phone(page):
+    phone = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
+    page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    try:
+        script = "return document.querySelector('#left img').getBoundingClientRect().toJSON()"
+        page.wait_for(lambda: page.browser.execute_script(script)["width"] > 340)
+        assert page.browser.execute_script(script)["bottom"] < 600
+        assert page.browser.execute_script("return document.body.scrollWidth") <= 390
+    finally:
+        page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import torch
 
 from sudoku_agents.calphazero.loading import PRETRAINED_CALPHAZERO
 from sudoku_gym import board, load_policy, solver
-from sudoku_gym.geometry import Geometry
+from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
 from sudoku_gym.puzzles.difficulty import GRADES, grade
 from sudoku_gym.puzzles.named import BOARDS
 
@@ -41,14 +41,18 @@ def script():
     return module
 
 
-def games(lines, restarts=0):
-    """Let Node play puzzles; return the moves of each game."""
+def node(script, text, *arguments):
+    """Let Node run a script of this folder on a text; return the JSON of each line it prints."""
     if shutil.which("node") is None:
         pytest.skip("no node on this machine")
-    command = ["node", HERE / "play_puzzles.js", str(restarts)]
-    text = "\n".join(lines)
-    played = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
-    return [json.loads(line) for line in played.stdout.splitlines()]
+    command = ["node", HERE / script, *arguments]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def games(lines, restarts=0, variant="standard"):
+    """Let Node play puzzles; return the moves of each game."""
+    return node("play_puzzles.js", "\n".join(lines), str(restarts), variant)
 
 
 def play(policy, puzzles, geometry):
@@ -69,12 +73,12 @@ def place(state, action):
     state.ravel()[cell] = digit + 1
 
 
-def rate(state, rounds):
+def rate(state, rounds, geometry=None):
     """Return the logits of a board's candidates after so many rounds, by plain torch.
 
     In float64 the body runs its reference, not the compiled kernels.
     """
-    geometry = Geometry.standard(len(state))
+    geometry = geometry or Geometry.standard(len(state))
     mask = board.candidates(state[None], geometry).reshape(1, -1)
     network = load_policy("calphazero").network.double()
     network.body.rounds = rounds
@@ -104,24 +108,68 @@ def test_every_move_of_100_puzzles_without_close_moves_is_python_s():
 
 
 def examples():
-    """Return the examples of the page, {name: board}, without the empty board."""
-    source = (DOCS / "javascripts" / "page.js").read_text("utf-8")
+    """Return the examples of the page, (variant, name, board) each, without the empty board."""
+    source = (DOCS / "javascripts" / "examples.js").read_text("utf-8")
     text = source.partition("const EXAMPLES = [")[2].partition("\n  ];")[0]
     text = re.sub(r'" \+\s*"', "", text)
-    return dict(re.findall(r'\["([^"]+)",\s*"([^"]+)"\]', text))
+    return re.findall(r'\["([^"]+)",\s*"([^"]+)",\s*"([^"]+)"\]', text)
 
 
 def test_the_names_of_the_examples_are_true():
     named = {line: name for name, line in BOARDS.items()}
-    for name, line in examples().items():
+    for variant, name, line in examples():
         given = board.parse(line)
-        geometry = Geometry.standard(len(given))
-        size, givens = geometry.name, np.count_nonzero(given)
+        geometry = geometry_of(variant, len(given))
+        shown, givens = geometry.name.removesuffix(" (seed 0)"), np.count_nonzero(given)
         technique = GRADES[grade(given[None], geometry)[0]]
         title = f"{named[line]}, " if line in named else ""
-        assert name == f"{size}: {title}{givens} givens, {technique}"
+        assert name == f"{shown}: {title}{givens} givens, {technique}"
         assert solver.count_solutions(given[None], 2, geometry) == 1
-    assert len(examples()) == 8
+    assert len(examples()) == 12
+
+
+def geometry_of(variant, size):
+    """Return the geometry that the page has for a variant."""
+    kinds = {"x": sudoku_x, "windows": windows, "jigsaw": jigsaw, "latin": latin_square}
+    return kinds[variant](size) if variant in kinds else Geometry.standard(size)
+
+
+@pytest.mark.parametrize("variant", ["standard", "x", "windows", "jigsaw", "latin"])
+def test_the_units_of_a_variant_are_python_s(variant):
+    (units,) = node("check_boards.js", "", variant)
+    assert units == geometry_of(variant, 9).units.tolist()
+
+
+@pytest.mark.parametrize("variant", ["x", "windows", "jigsaw", "latin"])
+def test_a_variant_is_played_as_in_python(variant):
+    (line,) = [line for kind, _, line in examples() if kind == variant]
+    (game,) = games([line], 0, variant)
+    state, geometry = board.parse(line), geometry_of(variant, 9)
+    expected = rate(state, game[0]["rounds"], geometry)
+    np.testing.assert_allclose(game[0]["logits"], expected, rtol=0, atol=1e-7)
+    for move in game:
+        place(state, move["action"])
+    assert board.is_solved(state[None], geometry)[0]
+
+
+def test_the_page_checks_a_reader_s_digits():
+    lines = [line for kind, _, line in examples() if kind == "standard"]
+    givens = board.parse_many([line for line in lines if len(line) == 81])
+    solved = solver.solve(givens)
+    wrong = solved.copy()
+    for given, end in zip(givens, wrong, strict=True):
+        cells = np.flatnonzero(given.ravel() == 0)[:2]
+        end.ravel()[cells] = end.ravel()[cells] % 9 + 1
+    empty = np.zeros_like(givens[:1])
+    pairs = [*zip(givens, givens, strict=True), *zip(givens, solved, strict=True)]
+    pairs += [*zip(givens, wrong, strict=True), (empty[0], givens[0]), (empty[0], wrong[0])]
+    text = "\n".join(" ".join(map(board.to_line, pair)) for pair in pairs)
+    checked = node("check_boards.js", text, "standard")[1:]
+    verdicts = [each["verdict"] for each in checked]
+    count = len(givens)
+    assert verdicts == ["right"] * 2 * count + ["wrong"] * count + ["open", "lost"]
+    for each, start in zip(checked[2 * count :], givens, strict=False):
+        assert each["wrong"] == np.flatnonzero(start.ravel() == 0)[:2].tolist()
 
 
 @pytest.mark.parametrize(
@@ -139,7 +187,7 @@ def test_thoughts_are_those_of_the_reference(line):
 
 
 def test_a_board_that_does_not_converge_starts_again():
-    line = BOARDS["AI Escargot"]
+    line = BOARDS["Inkala 2010"]
     (guessed,) = games([line])
     assert not guessed[0]["hasConverged"] and guessed[0]["rounds"] == 1024
     (started,) = games([line], 8)

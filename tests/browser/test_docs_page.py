@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sudoku_gym import board, load_policy
-from sudoku_gym.geometry import Geometry
+from sudoku_gym import board, load_policy, solver
+from sudoku_gym.geometry import Geometry, sudoku_x
 from sudoku_gym.puzzles.named import BOARDS
 
 By = pytest.importorskip("selenium.webdriver.common.by", reason="selenium is not installed").By
@@ -42,6 +42,9 @@ class Page:
 
     def can_press(self, name):
         return self.find(f"[data-do={name}]").is_enabled()
+
+    def turn_to(self, mode):
+        self.find(f"[data-mode={mode}]").click()
 
     def load(self, text):
         script = "document.getElementById('play-line').value = arguments[0]"
@@ -99,7 +102,9 @@ def page(browser, errors, tmp_path):
         shutil.copytree(DOCS / folder, tmp_path / folder)
     (tmp_path / "play.html").write_text(AROUND.format(content), "utf-8")
     browser.get((tmp_path / "play.html").as_uri())
-    yield Page(browser)
+    page = Page(browser)
+    page.wait_for("60 blanks to fill")
+    yield page
     assert errors() == []
 
 
@@ -108,7 +113,7 @@ def test_it_solves_what_it_shows(page):
     assert board.to_line(puzzle) == BOARDS["Inkala 2012"]
     page.choose("pace", "fast: as quick as it can")
     page.press("play")
-    page.wait_for("Solved: 60 moves, 1 thought of 48 rounds")
+    page.wait_for("Solved: 60 moves, 1 thought of 64 rounds")
     solved = page.board
     assert board.is_solved(solved[None])[0] and (solved[puzzle > 0] == puzzle[puzzle > 0]).all()
     assert not page.can_press("play") and not page.can_press("step")
@@ -123,7 +128,7 @@ def test_a_step_is_python_s_move_and_can_be_taken_back(page):
     masks = board.candidates(puzzle[None]).reshape(1, -1)
     cell, digit = divmod(int(policy.act(puzzle[None].copy(), masks)[0]), 9)
     page.press("step")
-    page.wait_for(f"{digit + 1} at {board.cell_name(cell, 9)}, after 48 rounds of thought")
+    page.wait_for(f"{digit + 1} at {board.cell_name(cell, 9)}, after 64 rounds of thought")
     expected = puzzle.copy()
     expected.ravel()[cell] = digit + 1
     assert (page.board == expected).all()
@@ -208,6 +213,75 @@ def test_what_is_no_board_is_refused_in_words(page, text, words):
     page.load(text)
     assert words in page.error
     assert (page.board == before).all()
+
+
+def test_a_reader_plays_with_hints_checks_and_undo(page):
+    puzzle = page.board
+    page.turn_to("play")
+    assert page.chances() == []  # what the network makes of the board is hidden
+    page.type(0, "1")  # a given, which stays
+    assert (page.board == puzzle).all()
+    solution = solver.solve(puzzle[None])[0]
+    wrong = next(digit for digit in candidates_of(puzzle, 1) if digit != solution[0, 1])
+    page.type(1, str(wrong))
+    page.press("check")
+    assert page.status == "1 digit on the board is wrong."
+    assert len(page.browser.find_elements(By.CSS_SELECTOR, ".play-cell.is-wrong")) == 1
+    page.press("back")
+    assert (page.board == puzzle).all()
+    page.press("hint")  # no single is left on this board
+    page.wait_for("no single is left; the network puts it there")
+    page.press("hint")
+    assert np.count_nonzero(page.board) == np.count_nonzero(puzzle) + 1
+    page.press("check")
+    assert page.status == "All digits are right so far."
+    page.turn_to("watch")
+    assert np.count_nonzero(page.board) == np.count_nonzero(puzzle) + 1 and page.chances()
+
+
+def test_a_reader_races_the_network(page):
+    page.choose("examples", "4x4: 4 givens, naked singles")
+    page.turn_to("race")
+    page.choose("interval", "as fast as it can")
+    page.press("race")
+    page.wait_for("The network was first, after 0:0")
+    solution = solver.solve(page.board[None])[0]
+    for cell in np.flatnonzero(page.board.ravel() == 0).tolist():
+        page.type(cell, str(solution.ravel()[cell]))
+    page.wait_for("; the network was first, after 0:0")
+    page.choose("interval", "a digit in 20 s")
+    page.press("race")
+    for cell in np.flatnonzero(page.board.ravel() == 0).tolist():
+        page.type(cell, str(solution.ravel()[cell]))
+    page.wait_for("you have won. The network had")
+
+
+def test_a_thought_that_does_not_converge_is_announced_and_stopped(page):
+    page.load(BOARDS["Inkala 2010"])
+    page.choose("pace", "fast: as quick as it can")
+    page.press("play")
+    page.wait_for("It has not converged, as most boards would have by now. After the last round it")
+    page.press("stop")
+    page.wait_for("rounds of thought that were stopped, a guess: ")
+    assert page.find("[data-do=play]").text == "Play"
+
+
+def test_it_plays_a_variant(page):
+    page.choose("examples", "Sudoku-X 9x9: 21 givens, hidden singles")
+    page.choose("pace", "fast: as quick as it can")
+    page.press("play")
+    page.wait_for("Solved")
+    assert board.is_solved(page.board[None], sudoku_x(9))[0]
+    page.choose("variant", "Latin square: rows and columns alone")
+    page.load("." * 16)
+    page.choose("variant", "Jigsaw: regions in place of boxes")
+    assert page.error == "The jigsaw of this page has 9 digits."
+
+
+def candidates_of(puzzle, cell):
+    size = len(puzzle)
+    legal = board.candidates(puzzle[None]).reshape(size * size, size)[cell]
+    return (np.flatnonzero(legal) + 1).tolist()
 
 
 def test_it_fits_a_telephone(page):

@@ -3,6 +3,7 @@
 import builtins
 import sys
 
+import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -29,6 +30,27 @@ def test_points_are_read_back(tmp_path):
         writer.add_scalars({POLICY_LOSS: 0.5, BLANKS_LEVEL: 3}, 2)
     assert read(tmp_path / "new" / "run", POLICY_LOSS) == [(1, 4.125), (2, 0.5)]
     assert read(tmp_path / "new" / "run", BLANKS_LEVEL) == [(2, 3.0)]
+
+
+def test_texts_pictures_options_and_descriptions_are_read_back(tmp_path):
+    with CurveWriter(tmp_path) as writer:
+        writer.add_scalars({BLANKS_LEVEL: 3, "losses/mine": 1}, 2)
+        writer.add_text("configuration", "| seed | 0 |", 0)
+        writer.add_image("boards", np.zeros((2, 3, 3), np.uint8), 2)
+        writer.add_hparams({"seed": 0, "env": "x"}, [SUCCESS_RATE])
+    events = EventAccumulator(str(tmp_path))
+    events.Reload()
+    description = events.SummaryMetadata(BLANKS_LEVEL).summary_description
+    assert description == "The level of the curriculum: blanks of a puzzle."
+    assert [event.value for event in events.Scalars("losses/mine")] == [1]
+    text = events.Tensors("configuration")[0].tensor_proto.string_val[0]
+    assert text == b"| seed | 0 |"
+    (picture,) = events.Images("boards")
+    assert (picture.height, picture.width, picture.step) == (2, 3, 2)
+    assert events.PluginTagToContent("hparams").keys() == {
+        "_hparams_/experiment",
+        "_hparams_/session_start_info",
+    }
 
 
 def test_a_resumed_run_drops_what_came_after_its_checkpoint(tmp_path):

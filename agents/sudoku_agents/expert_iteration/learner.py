@@ -23,7 +23,6 @@ from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.recurrent import (
     PLACEMENT_LOSS,
-    SOLVED_SHARE,
     LabelledBatch,
     LabelPool,
     draw_batches,
@@ -44,8 +43,12 @@ from sudoku_learning.training.samplers import SamplingLearner, make_sampler
 from sudoku_learning.training.sampling import split_games
 from sudoku_learning.training.weights import load_weights_of
 
-SEARCHED = "curriculum/searched"  # share of the latest environment's puzzles that it solved
-EVALUATIONS = "curriculum/evaluations"  # network evaluations per searched puzzle
+SEARCHED = curves.curve(
+    "search/success_rate", "Share of the latest environment's puzzles that the search solved."
+)
+EVALUATIONS = curves.curve(
+    "search/evaluations", "Network evaluations of the search, averaged over its puzzles."
+)
 
 
 class ExpertIterationLearner(SamplingLearner):
@@ -141,7 +144,7 @@ class ExpertIterationLearner(SamplingLearner):
             curves.VALUE_LOSS: means["value"],
             curves.LEARNING_RATE: self.optimiser.learning_rate,
             PLACEMENT_LOSS: means["placements"],
-            SOLVED_SHARE: means["solved"],
+            curves.TRAINING_COMPLETION: means["solved"],
         }
         columns = {"sizes": str(len(self._joined)), "known": f"{known:,}"}
         if latest.tried:

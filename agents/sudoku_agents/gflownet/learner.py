@@ -20,7 +20,6 @@ from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.recurrent import (
     PLACEMENT_LOSS,
-    SOLVED_SHARE,
     LabelledBatch,
     LabelPool,
     draw_batches,
@@ -39,11 +38,13 @@ from sudoku_learning.training.samplers import SamplingLearner, make_sampler
 from sudoku_learning.training.sampling import split_games
 from sudoku_learning.training.weights import load_weights_of
 
-BALANCE_LOSS = "losses/balance_loss"  # the balance loss chosen by `loss.kind`
-LOG_Z = "losses/log_z"  # mean over the puzzles drawn, by the network
+BALANCE_LOSS = curves.curve("losses/balance_loss", "The balance loss that `loss.kind` chooses.")
+LOG_Z = curves.curve("losses/log_z", "The network's log Z, averaged over the puzzles drawn.")
 BALANCE_CURVES = (BALANCE_LOSS, LOG_Z)
-LIKELIHOOD_CURVES = (PLACEMENT_LOSS, SOLVED_SHARE)
-SAMPLE_SUCCESS = "curriculum/sampled"  # share of trajectories that ended at a solution
+LIKELIHOOD_CURVES = (PLACEMENT_LOSS, curves.TRAINING_COMPLETION)
+SAMPLE_SUCCESS = curves.curve(
+    "training/success_rate", "Share of the sampled trajectories that ended at a solution."
+)
 
 
 class GFlowNetLearner(SamplingLearner):
@@ -172,7 +173,7 @@ class GFlowNetLearner(SamplingLearner):
 
 
 def _column(curve: str) -> str:
-    return {LOG_Z: "log Z", SOLVED_SHARE: "solved"}.get(curve, "loss")
+    return {LOG_Z: "log Z", curves.TRAINING_COMPLETION: "solved"}.get(curve, "loss")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

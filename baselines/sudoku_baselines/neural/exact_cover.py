@@ -36,7 +36,6 @@ from sudoku_learning.networks import (
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.recurrent import (
     PLACEMENT_LOSS,
-    SOLVED_SHARE,
     LabelledBatch,
     RecurrentConfig,
     draw_batches,
@@ -133,7 +132,7 @@ class ExactCoverLearner(Learner):
                 PLACEMENT_LOSS: means["placements"],
                 curves.POLICY_LOSS: means["policy"],
                 curves.LEARNING_RATE: self.optimiser.learning_rate,
-                SOLVED_SHARE: means["solved"],
+                curves.TRAINING_COMPLETION: means["solved"],
             },
             columns={"loss": f"{means['placements']:.3f}", "solved": f"{means['solved']:.1%}"},
         )

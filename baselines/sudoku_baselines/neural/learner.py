@@ -18,7 +18,7 @@ from sudoku_curricula import curves
 from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.networks.network import seeded
-from sudoku_learning.recurrent import SOLVED_SHARE, RecurrentBatch, Segment, run_updates
+from sudoku_learning.recurrent import RecurrentBatch, Segment, run_updates
 from sudoku_learning.training import (
     AveragedWeights,
     Learner,
@@ -29,8 +29,10 @@ from sudoku_learning.training import (
     RunGenerators,
 )
 
-CELL_LOSS = "losses/cell_loss"  # cross entropy of the cells that count, nats
-HALTING_LOSS = "losses/halting_loss"  # binary cross entropy of a board's being right, nats
+CELL_LOSS = curves.curve("losses/cell_loss", "Cross-entropy of the cells that count, in nats.")
+HALTING_LOSS = curves.curve(
+    "losses/halting_loss", "Binary cross-entropy of a board's being right, in nats."
+)
 
 
 class ModelBatch(RecurrentBatch):
@@ -109,7 +111,7 @@ class SupervisedLearner(Learner):
         means = run_updates(self.model, self.optimiser, [batch] * updates)
         measured = {
             CELL_LOSS: means["loss"],
-            SOLVED_SHARE: means["solved"],
+            curves.TRAINING_COMPLETION: means["solved"],
             curves.LEARNING_RATE: self.optimiser.learning_rate,
         }
         if "halting_loss" in means:

@@ -6,7 +6,6 @@
 from sudoku_learning.recurrent.batch import RecurrentBatch, Segment, run_updates
 from sudoku_learning.recurrent.labelled import (
     PLACEMENT_LOSS,
-    SOLVED_SHARE,
     LabelledBatch,
     LabelledPuzzles,
     LabelPool,
@@ -16,7 +15,6 @@ from sudoku_learning.recurrent.labelled import (
 
 __all__ = [
     "PLACEMENT_LOSS",
-    "SOLVED_SHARE",
     "LabelPool",
     "LabelledBatch",
     "LabelledPuzzles",

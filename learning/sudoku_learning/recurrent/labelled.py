@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from sudoku_curricula.curves import curve
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.checks import check_counts, check_shares
@@ -22,10 +23,8 @@ from sudoku_learning.recurrent.batch import RecurrentBatch, Segment
 from sudoku_learning.training.checkpoint import REPLAY
 from sudoku_learning.training.records import check_arrays
 
-PLACEMENT_LOSS = "losses/placement_loss"
+PLACEMENT_LOSS = curve("losses/placement_loss", "Cross-entropy of placements in nats, averaged.")
 """The curve of the mean cross-entropy of placements."""
-SOLVED_SHARE = "curriculum/solved"
-"""The curve of the share of trained boards that are solved entirely after a segment."""
 
 CORRUPTED = 6  # one board of this number is corrupted, for the value
 FILL_LOGIT = 3.0  # placements above it are made on an unsolved board that is replaced

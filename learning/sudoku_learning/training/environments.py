@@ -35,7 +35,8 @@ class HeldOut:
     """Evaluates a policy on `games` held-out puzzles a call; the callback of a curriculum.
 
     `rng` draws them from a source such as `resolve_source("4x4", "validation")`; `latest` is the
-    result of the last call, None before the first.
+    result of the last call, None before the first, and `puzzles` int8 `[games, N, N]` are what it
+    played.
     """
 
     def __init__(
@@ -49,8 +50,8 @@ class HeldOut:
 
     def __call__(self, blanks: int | None) -> tuple[int, int]:
         """Play puzzles with `blanks` (None: as stored); return the numbers of solved and of all."""
-        puzzles, _ = self._source.sample(self._games, blanks, self._rng)
-        self.latest = evaluate(self._policy, puzzles, geometry=self._source.geometry)
+        self.puzzles, _ = self._source.sample(self._games, blanks, self._rng)
+        self.latest = evaluate(self._policy, self.puzzles, geometry=self._source.geometry)
         return int(self.latest.solved.sum()), len(self.latest.solved)
 
 

@@ -18,6 +18,7 @@ from sudoku_learning.training.config import TrainingConfig, saved_config
 from sudoku_learning.training.environments import HeldOut
 from sudoku_learning.training.learner import Learner, Progress, Report, RunGenerators
 from sudoku_learning.training.run_folder import RunFolder
+from sudoku_learning.training.tensorboard import write_boards, write_settings
 
 _Config = TypeVar("_Config", bound=TrainingConfig)
 
@@ -101,6 +102,7 @@ class Training(Generic[_Config]):
         self.iteration = self.steps = 0
         self.seconds = 0.0
         self._iterations_after_the_end = 0
+        self._held_out: HeldOut | None = None  # the latest games
         self._folder = RunFolder(config.run, config.resume)
         if config.resume:
             self._resume()
@@ -123,6 +125,7 @@ class Training(Generic[_Config]):
             self.learner.start()
             try:
                 with curves.CurveWriter(self.config.run, resume_step=resumed_at) as writer:
+                    write_settings(writer, self.config.to_json(), self.steps)
                     self._run(writer, console)
             finally:
                 self.learner.close()
@@ -147,24 +150,36 @@ class Training(Generic[_Config]):
 
     def _run(self, writer: curves.CurveWriter, console: Console | None) -> None:
         heads: tuple[str, ...] = ()
+        times: list[float] = []
         while not self.finished:
             done = self.step()
+            times.append(done.seconds)
             writer.add_scalars(done.curves(), done.steps)
             if console is not None:
-                columns = done.columns()
+                columns = done.columns() | {"left": self._left(times)}
                 if heads != tuple(columns):
                     heads = tuple(columns)
                     _print_line(console, heads, heads, style="bold")
                 _print_line(console, columns.values(), heads)
             first = self.iteration == 1  # so that a run which is soon interrupted can be played
             if first or self.finished or self.iteration % self.config.checkpoint_every == 0:
+                if self._held_out is not None:
+                    write_boards(writer, self._held_out, self._source.geometry, self.steps)
                 writer.flush()
                 self._folder.save(self.iteration, self._checkpoint())
+
+    def _left(self, times: list[float]) -> str:
+        """Return how long the run will take at most, from the seconds of its iterations so far."""
+        left = (self.config.iterations - self.iteration) * sum(times) / len(times)
+        if self.config.minutes is not None:
+            left = min(left, max(60 * self.config.minutes - self.seconds, 0.0))
+        return f"{left:.0f} s" if left < 90 else f"{left / 60:.0f} min"
 
     def _evaluate(self, report: Report) -> tuple[float, float, float]:
         held_out = HeldOut(
             self.learner.policy(), self._source, self.config.validation_games, self.random.numpy
         )
+        self._held_out = held_out
         at_level, minimal = self.curriculum.report_held_out(held_out, report.metrics)
         assert held_out.latest is not None
         return at_level, minimal, held_out.latest.constraint_fraction

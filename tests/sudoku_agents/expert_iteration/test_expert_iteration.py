@@ -17,14 +17,14 @@ from sudoku_agents.expert_iteration.learner import (
 )
 from sudoku_agents.retry_search import RetryConfig
 from sudoku_agents.retry_search.solver import RetrySolver
-from sudoku_curricula.curves import COMPLETION_RATE, read_curves
+from sudoku_curricula.curves import COMPLETION_RATE, TRAINING_COMPLETION, read_curves
 from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
 from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import SolverPolicy
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import FactorGraphConfig
-from sudoku_learning.recurrent import SOLVED_SHARE, RecurrentConfig
+from sudoku_learning.recurrent import RecurrentConfig
 from sudoku_learning.training import OptimiserConfig, Training
 
 FOUR = Geometry.standard(4)
@@ -96,7 +96,7 @@ def test_a_short_run_learns(tmp_path):
     after = evaluate(policy, test).completion_rate
     assert after > max(0.7, before + 0.1)
     found = read_curves(tmp_path / "run")
-    assert {SEARCHED, EVALUATIONS, SOLVED_SHARE, COMPLETION_RATE} <= found.keys()
+    assert {SEARCHED, EVALUATIONS, TRAINING_COMPLETION, COMPLETION_RATE} <= found.keys()
     assert training.learner._joined == ("Sudoku4x4-v0", "Sudoku6x6-v0")
 
 

@@ -10,7 +10,6 @@ import torch
 from sudoku_agents.q_learning.tabular import agent
 from sudoku_agents.q_learning.tabular.config import QLearningConfig
 from sudoku_agents.q_learning.tabular.learner import (
-    KNOWN,
     STATES,
     QLearningLearner,
     main,
@@ -18,7 +17,7 @@ from sudoku_agents.q_learning.tabular.learner import (
 )
 from sudoku_agents.q_learning.tabular.puzzles import FixedPuzzles
 from sudoku_agents.q_learning.tabular.table import QTable
-from sudoku_curricula.curves import BLANKS_LEVEL, read_curves
+from sudoku_curricula.curves import BLANKS_LEVEL, TRAINING_COMPLETION, read_curves
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym import board, evaluate, load_policy, puzzles, solver
 from sudoku_gym.puzzles.sources import BankSource
@@ -186,7 +185,7 @@ def test_a_run_learns_its_puzzles_and_no_others(tmp_path, algorithm):
     test = puzzles.load("4x4", "test")[:1000]
     assert evaluate(policy, test).completion_rate < 0.2  # it knows none of these boards
     found = read_curves(tmp_path / "run")
-    assert found[KNOWN][1][-1] == 1 and found[BLANKS_LEVEL][1][-1] == 7
+    assert found[TRAINING_COMPLETION][1][-1] == 1 and found[BLANKS_LEVEL][1][-1] == 7
     assert found[STATES][1] == sorted(found[STATES][1])
     assert found[STATES][0][-1] == training.steps
 

@@ -1,5 +1,7 @@
 """What visitors of the app ask for: they get what is offered or a reason, never a path."""
 
+import re
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -8,7 +10,8 @@ import pytest
 from sudoku_gym import board, cli
 from sudoku_gym.app import choices
 from sudoku_gym.app.choices import BANKS, TYPED_IN, OfferedPolicies, puzzle
-from sudoku_gym.app.game import Game, render_html
+from sudoku_gym.app.game import Game, render_html, render_legend
+from sudoku_gym.envs.rendering import HEAT_COLORS
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Convergence, SolverPolicy
 from sudoku_gym.puzzles import banks, named
@@ -57,11 +60,13 @@ def test_every_puzzle_of_the_list_is_well_posed(name):
     board.check_puzzle(given, geometry)
 
 
-def test_a_bank_serves_its_test_puzzles_and_begins_anew():
+def test_a_bank_serves_its_test_puzzles():
     test = banks.load("9x9", "test")
-    for number in (1, 2, len(test) + 2):
-        expected = test.puzzles[(number - 1) % len(test)]
-        np.testing.assert_array_equal(puzzle("9x9", number, "")[0], expected)
+    for number in (1, 2, len(test)):
+        np.testing.assert_array_equal(puzzle("9x9", number, "")[0], test.puzzles[number - 1])
+    why = f"9x9 has {len(test):,} test puzzles: choose a number from 1 to that"
+    with pytest.raises(ValueError, match=why):
+        puzzle("9x9", len(test) + 1, "")
 
 
 def test_a_typed_puzzle_is_read():
@@ -87,11 +92,11 @@ def test_a_typed_puzzle_is_read():
         ("named", 1, "", "choose one"),
         ("os:sep", 1, "", "choose one"),
         (None, 1, "", "choose one"),
-        ("9x9", 0, "", "1 or more"),
-        ("9x9", float("nan"), "", "1 or more"),
-        ("9x9", float("inf"), "", "1 or more"),
-        ("9x9", None, "", "1 or more"),
-        ("9x9", "1", "", "1 or more"),
+        ("9x9", 0, "", "number from 1"),
+        ("9x9", float("nan"), "", "number from 1"),
+        ("9x9", float("inf"), "", "number from 1"),
+        ("9x9", None, "", "number from 1"),
+        ("9x9", "1", "", "number from 1"),
     ],
 )
 def test_what_is_no_puzzle_is_refused(source, number, text, why):
@@ -111,8 +116,8 @@ def test_what_is_no_puzzle_is_refused(source, number, text, why):
         ("hinted", "simulations=33", "at most 32"),
         ("hinted", "simulations=-1e9", "at most 32"),
         ("hinted", "simulations=true", "number of at most 32"),
-        ("hinted", "time_limit=null", "number of at most 10"),
-        ("hinted", "time_limit=1e6", "at most 10"),
+        ("hinted", "time_limit=null", "number of at most 5"),
+        ("hinted", "time_limit=1e6", "at most 5"),
         ("hinted", "nodes=3", "no option nodes"),
         ("hinted", "\0=3", "no option"),
         ("hinted", "simulations=3&simulations=4", "twice"),
@@ -131,10 +136,10 @@ def test_policies_and_options_that_are_not_offered_are_refused(offers, name, opt
 def test_what_is_offered_is_made_with_a_limit_of_time(offers, monkeypatch):
     monkeypatch.setattr(choices, "load_policy", lambda name, **options: options)
     assert offers.names == ["hinted", "dlx"]
-    assert offers.policy("hinted", "?simulations=32") == {"simulations": 32, "time_limit": 10.0}
+    assert offers.policy("hinted", "?simulations=32") == {"simulations": 32, "time_limit": 5.0}
     assert offers.policy("dlx", "item_rule=fewest") == {
         "item_rule": "fewest",
-        "time_limit": 10.0,
+        "time_limit": 5.0,
         "node_limit": 1_000_000,
     }
 
@@ -171,6 +176,35 @@ def test_a_game_is_played_to_its_end(offers):
         game.step()
     assert game.is_over and game.status == f"Solved after {(given == 0).sum()} moves."
     assert board.is_solved(game.moment.board[None])[0]
+    game.back()
+    assert not game.is_over and game.status.startswith(f"{(given == 0).sum() - 1}. ")
+    for _ in range(40):
+        game.back()
+    assert (game.moment.board == given).all() and game.status.endswith("blanks.")
+    game.step()  # forward again, without another move of the policy
+    assert game.status.startswith("1. ")
+
+
+def test_a_game_that_is_stopped_drops_the_move_in_progress():
+    given, geometry = puzzle("4x4", 1, "")
+
+    class Slow(Hinted):
+        def act(self, boards, action_masks):
+            game.stop("Stopped: too long.")  # as another thread does
+            return super().act(boards, action_masks)
+
+    game = Game("slow", Slow(), given, geometry)
+    game.step()
+    assert game.is_over and game.status == "Stopped: too long."
+    assert (game.moment.board == given).all()
+    assert "a note" in render_html(game, "a note")
+
+
+def test_the_colours_are_those_of_the_page_in_the_docs():
+    style = (Path(__file__).parents[3] / "docs" / "stylesheets" / "play.css").read_text("utf-8")
+    names = dict(re.findall(r"--(warm|hot): (rgb\([^)]*\))", style.partition("slate")[0]))
+    warm, hot = (f"rgb({red} {green} {blue})" for red, green, blue in HEAT_COLORS[1:])
+    assert names == {"warm": warm, "hot": hot} and warm in render_legend()
 
 
 def test_a_policy_that_fails_ends_its_game_and_is_escaped():
@@ -199,6 +233,8 @@ def test_what_a_policy_thinks_and_looked_at_is_shown(offers):
     given, geometry = puzzle("4x4", 1, "")
     game = Game("mine", Searching(offers.policy("dlx").solver), given, geometry)
     assert [each.text for each in game.top_probabilities] == [game.top_probabilities[0].text] * 5
+    assert game.search_summary is None
+    game.step()
     shares, value = game.search_summary
     assert [(each.placement, each.text) for each in shares] == [
         ("1 at row 1, column 1", "75%"),
@@ -223,13 +259,13 @@ class Reading(Hinted):
 def test_whether_the_network_had_converged_is_shown():
     given, geometry = puzzle("4x4", 1, "")
     game = Game("mine", Reading(), given, geometry)
-    assert game.reading == "" and "onverged" not in render_html(game)
+    assert game.latest.reading == "" and "onverged" not in render_html(game)
     game.step()
-    assert game.reading == "Converged after 1,048 rounds."
-    assert game.reading in render_html(game)
+    assert game.latest.reading == "Converged after 1,048 rounds."
+    assert game.latest.reading in render_html(game)
     game.step()
-    assert game.reading == "Not converged after 1,048 rounds: this move is a guess."
-    assert game.reading in render_html(game)
+    assert game.latest.reading == "Not converged after 1,048 rounds: this move is a guess."
+    assert game.latest.reading in render_html(game)
 
 
 def test_the_extra_is_named_where_it_is_missing(monkeypatch, capsys):

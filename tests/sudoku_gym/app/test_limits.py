@@ -13,7 +13,7 @@ from sudoku_gym.app.limits import VisitorBudgets, limit_waiting, visitor_of
 def clock(monkeypatch):
     """Clocks of the processor and on the wall that only tests move."""
     clock = SimpleNamespace(used=0.0, now=1000.0)
-    monkeypatch.setattr(limits.time, "process_time", lambda: clock.used)
+    monkeypatch.setattr(limits.time, "thread_time", lambda: clock.used)
     monkeypatch.setattr(limits.time, "monotonic", lambda: clock.now)
     return clock
 

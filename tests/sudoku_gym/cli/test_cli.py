@@ -288,7 +288,22 @@ def test_train_hands_its_arguments_on(run, monkeypatch):
         monkeypatch.setattr(module, "available", lambda group: {"mine": Entry()})
     code, out, _ = run("train", "mine", "--steps", "3", "--help")
     assert code == 0 and out == "trained with ['--steps', '3', '--help']\n"
-    assert run("train")[1] == "Trainers: mine\n"
+
+
+def test_train_lists_trainers_with_what_they_do_and_how_long_they_take(run, monkeypatch):
+    described = {"known": ("a network", "10 min"), "not installed": ("nothing", "1 h")}
+    groups = {plugins.TRAINERS: {"known": None, "mine": None}, plugins.TRAINER_DESCRIPTIONS: ["us"]}
+    monkeypatch.setattr(plugins, "available", groups.get)
+    monkeypatch.setattr(plugins, "load", lambda group, name: described)
+    lines = run("train")[1].splitlines()
+    assert lines[2:4] == ["  known  10 min  a network", "  mine"]
+    monkeypatch.setattr(plugins, "available", lambda group: {})
+    assert run("train")[1].startswith("No trainer is installed: pip install")
+
+
+def test_every_trainer_of_ours_is_described(run):
+    lines = run("train")[1].splitlines()[2:-2]
+    assert len(lines) == 13 and all(re.search(r"\d (min|h)  \w", line) for line in lines)
 
 
 def test_train_names_a_missing_extra(run, monkeypatch):

@@ -36,9 +36,9 @@ from sudoku_learning.training.samplers import SamplingLearner, make_sampler
 from sudoku_learning.training.sampling import split_games
 from sudoku_learning.training.weights import check_tensors
 
-Q_LOSS = "losses/q_loss"
-Q_ERROR = "losses/q_error"  # mean absolute error of the values
-Q_VALUE = "losses/q_value"  # the mean value of the moves trained on
+Q_LOSS = curves.curve("losses/q_loss", "Loss of the action values.")
+Q_ERROR = curves.curve("losses/q_error", "Mean absolute error of the action values.")
+Q_VALUE = curves.curve("losses/q_value", "Action values of the moves trained on, averaged.")
 _TARGET = "target."
 
 

@@ -27,8 +27,7 @@ from sudoku_learning.training import (
 )
 from sudoku_learning.training.environments import training_envs, training_source
 
-KNOWN = "evaluation/trained_puzzles"  # share of its own puzzles that it solves greedily
-STATES = "charts/states"  # boards in the table
+STATES = curves.curve("charts/table_size", "Boards in the table.")
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ class QLearningLearner(Learner):
             curves={
                 curves.EPISODIC_RETURN: float(games.returns.mean()),
                 curves.EPISODIC_LENGTH: float(games.lengths.mean()),
-                KNOWN: known,
+                curves.TRAINING_COMPLETION: known,
                 STATES: len(self.table),
             },
             columns={

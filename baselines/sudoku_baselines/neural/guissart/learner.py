@@ -25,6 +25,7 @@ from sudoku_baselines.neural.guissart.marks import fill, is_full, marks_of, solu
 from sudoku_baselines.neural.guissart.network import SymmetricNetwork
 from sudoku_baselines.neural.guissart.solver import FillingPredictor, GuissartNetworks
 from sudoku_baselines.neural.guissart.trials import Marks, try_both_ways
+from sudoku_curricula import curves
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import PredictorPolicy
@@ -48,10 +49,9 @@ from sudoku_learning.training import (
 )
 from sudoku_learning.training.checkpoint import STATE
 
-MARK_LOSS = "losses/mark_loss"  # binary cross entropy of the unknown marks
+MARK_LOSS = curves.curve("losses/mark_loss", "Binary cross-entropy of the unknown marks.")
 CERTAINTY_WEIGHT = 10.0  # in the loss
 MAX_PASSES = 20  # over the validation puzzles
-FILLED = "curriculum/filled"  # share of the training puzzles
 
 
 @registered("neural/guissart-training")
@@ -144,7 +144,7 @@ class GuissartLearner(Learner):
             loss, positions, filled = self._proposals(random.numpy)
         return Report(
             steps=positions,
-            curves={MARK_LOSS: loss, FILLED: filled},
+            curves={MARK_LOSS: loss, curves.TRAINING_COMPLETION: filled},
             columns={
                 "network": str(which + 1) if which < config.fillers else "trials",
                 "loss": f"{loss:.3f}",

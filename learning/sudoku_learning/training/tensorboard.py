@@ -1,0 +1,55 @@
+"""What TensorBoard shows of a run beside its curves: settings, a table of runs, held-out boards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from sudoku_curricula import curves
+from sudoku_gym.envs.rendering import draw
+from sudoku_gym.geometry import Geometry
+from sudoku_learning.training.environments import HeldOut
+
+_BOARDS = "evaluation/boards"
+_SHOWN, _WIDTH = 4, 320  # boards, and pixels of each
+
+
+def write_settings(writer: curves.CurveWriter, config: Mapping[str, Any], step: int) -> None:
+    """Write a configuration, fit for JSON, as a text and as hyperparameters.
+
+    The table of runs has the last values of the curves of the evaluation beside them.
+    """
+    flat = dict(_flattened(config))
+    rows = [f"| {name} | {json.dumps(value)} |" for name, value in flat.items()]
+    writer.add_text("configuration", "\n".join(["| option | value |", "|---|---|", *rows]), step)
+    values = {
+        name: value if isinstance(value, bool | int | float | str) else json.dumps(value)
+        for name, value in flat.items()
+        if name not in ("run", "resume")
+    }
+    writer.add_hparams(values, (curves.COMPLETION_RATE, curves.CONSTRAINT_FRACTION))
+
+
+def write_boards(
+    writer: curves.CurveWriter, held_out: HeldOut, geometry: Geometry, step: int
+) -> None:
+    """Write the last boards of the first held-out games, side by side; conflicts are marked."""
+    if held_out.latest is None or held_out.latest.boards is None:
+        return
+    pairs = zip(held_out.puzzles[:_SHOWN], held_out.latest.boards[:_SHOWN], strict=True)
+    drawn = [
+        draw(end, puzzle > 0, geometry, show_candidates=True, size=_WIDTH) for puzzle, end in pairs
+    ]
+    writer.add_image(_BOARDS, np.concatenate(drawn, axis=1), step)
+
+
+def _flattened(config: Mapping[str, Any], group: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the options of a configuration by the names that they have on the command line."""
+    for name, value in config.items():
+        if isinstance(value, Mapping):
+            yield from _flattened(value, f"{group}{name}.")
+        else:
+            yield f"{group}{name}", value

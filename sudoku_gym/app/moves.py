@@ -1,0 +1,93 @@
+"""Threads of the page's games: a few at a time, each for a limited time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from itertools import count
+
+_BETWEEN_NOTES = 0.25  # s
+
+
+@dataclass
+class Task:
+    """Work that waits for a thread, or runs in one.
+
+    Attributes:
+        seconds: how long it has been running; 0 while it waits.
+    """
+
+    number: int
+    future: Future[None] = field(default_factory=Future)
+    began: float | None = None
+    ended: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that it has been running."""
+        if self.began is None:
+            return 0.0
+        return (time.monotonic() if self.ended is None else self.ended) - self.began
+
+
+class Workers:
+    """Threads in which policies are made and play.
+
+    No thread can be ended from outside: what is given up runs on to its end, its result unused,
+    and holds a thread until then.
+
+    Args:
+        at_once: threads; what is beyond them waits its turn.
+    """
+
+    def __init__(self, at_once: int = 2) -> None:
+        self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="sudoku-gym-app")
+        self._numbers = count()
+        self._waiting: dict[int, Task] = {}
+
+    def run(
+        self,
+        work: Callable[[], None],
+        is_wanted: Callable[[], bool] = lambda: True,
+        longest: float | None = None,
+    ) -> Iterator[str]:
+        """Run `work` in a thread; yield what a visitor is told until it ends.
+
+        It is given up when `is_wanted` turns false, and after `longest` seconds, if it has a limit.
+
+        Raises:
+            TimeoutError: if it takes longer.
+            Exception: what `work` raises.
+        """
+        task = Task(next(self._numbers))
+        self._waiting[task.number] = task
+        task.future = self._pool.submit(self._do, task, work)
+        try:
+            while is_wanted():
+                wait([task.future], _BETWEEN_NOTES)
+                if task.future.done():
+                    task.future.result()
+                    return
+                if longest is not None and task.seconds > longest:
+                    raise TimeoutError(f"more than {longest:g} s for a move are too long here")
+                yield self._note(task, longest)
+        finally:
+            task.future.cancel()
+            self._waiting.pop(task.number, None)
+
+    def _do(self, task: Task, work: Callable[[], None]) -> None:
+        self._waiting.pop(task.number, None)
+        task.began = time.monotonic()
+        try:
+            work()
+        finally:
+            task.ended = time.monotonic()
+
+    def _note(self, task: Task, longest: float | None) -> str:
+        if task.began is None:
+            before = sum(number < task.number for number in list(self._waiting))
+            return f"Waiting for a free processor: {before} before you."
+        limit = "" if longest is None else f" of at most {longest:g}"
+        return f"Computing for {task.seconds:.0f} s{limit}; Stop gives it up."

@@ -1,0 +1,46 @@
+"""Threads of the page's games: what waits is told its place, what takes long is given up."""
+
+from threading import Event
+
+import pytest
+
+from sudoku_gym.app.moves import Workers
+
+
+def test_work_is_done_and_its_errors_are_raised():
+    done = []
+    assert list(Workers().run(lambda: done.append(1))) == [] and done == [1]
+
+    def fail():
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        list(Workers().run(fail))
+
+
+def test_what_waits_is_told_how_many_are_before_it():
+    workers, go_on = Workers(at_once=1), Event()
+    first, second, third = (workers.run(go_on.wait) for _ in range(3))
+    assert next(first).startswith("Computing for 0 s; Stop gives it up.")
+    assert next(second) == "Waiting for a free processor: 0 before you."
+    assert next(third) == "Waiting for a free processor: 1 before you."
+    second.close()  # its visitor has left
+    assert next(third) == "Waiting for a free processor: 0 before you."
+    go_on.set()
+    assert list(first) == [] and not [note for note in third if "before you" not in note]
+
+
+def test_work_that_takes_too_long_is_given_up():
+    go_on = Event()
+    with pytest.raises(TimeoutError, match=r"more than 0\.3 s for a move"):
+        list(Workers().run(go_on.wait, longest=0.3))
+    go_on.set()
+
+
+def test_work_that_nobody_wants_is_given_up():
+    go_on, wanted = Event(), [True]
+    running = Workers().run(go_on.wait, lambda: wanted[0])
+    next(running)
+    wanted[0] = False
+    assert list(running) == []
+    go_on.set()
