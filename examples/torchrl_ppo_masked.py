@@ -20,8 +20,13 @@ from tensordict.nn import TensorDictModule, TensorDictSequential
 from torch import nn
 from torchrl.collectors import Collector
 from torchrl.envs import Compose, GymWrapper, InitTracker, TransformedEnv
-from torchrl.modules import LSTMModule, MaskedCategorical, ProbabilisticActor, ValueOperator
-from torchrl.modules import set_recurrent_mode
+from torchrl.modules import (
+    LSTMModule,
+    MaskedCategorical,
+    ProbabilisticActor,
+    ValueOperator,
+    set_recurrent_mode,
+)
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value.functional import generalized_advantage_estimate
 
@@ -148,9 +153,7 @@ def main(argv=None):
     env.set_seed(args.seed)
     both = TensorDictSequential(actor, critic)
     frames = args.num_envs * args.num_steps
-    collector = Collector(
-        env, both, frames_per_batch=frames, total_frames=frames * iterations
-    )
+    collector = Collector(env, both, frames_per_batch=frames, total_frames=frames * iterations)
     loss = ClipPPOLoss(actor, critic, entropy_coeff=0.01, critic_coeff=0.5)
     optimizer = torch.optim.Adam(both.parameters(), lr=args.learning_rate)
     rates = []

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import count
-from typing import Any, Literal
+from typing import Literal
 
 import verifiers.v1 as vf
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient
