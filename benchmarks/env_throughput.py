@@ -10,7 +10,7 @@ fastest time, since other work on the machine only adds to it.
 
 Jumanji and EnvPool are installed into environments of their own (in build/, which takes a few
 minutes the first time), run on the same core, and are left out with a word where they can't be
-installed. EnvPool's wheel lacks its puzzles, which are taken out of Jumanji's wheel.
+installed.
 
     python benchmarks/env_throughput.py --out docs/results/speed.json
     python benchmarks/env_throughput.py --no-tables --no-jumanji --out docs/results/speed.json
@@ -297,9 +297,6 @@ def measure_peer(package: str, config: Config) -> dict[str, float]:
         print(f"Installing {package} into", folder, flush=True)
         venv.create(folder, with_pip=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", package], **quiet)
-        if package == "envpool":
-            wheels = [python, "-m", "pip", "download", "--quiet", "--no-deps", "jumanji"]
-            subprocess.run([*wheels, "--dest", folder / "wheels"], **quiet)
         (folder / "installed").touch()
     flags = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
     script = [python, ROOT / "benchmarks" / f"{package}_sudoku.py", *["--smoke"][: config.smoke]]

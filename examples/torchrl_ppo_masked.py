@@ -6,7 +6,7 @@ python examples/torchrl_ppo_masked.py --recurrent
 
 The vector environment steps all boards in one call, and TorchRL resets those that are over. The
 policy reads the mask from the infos, and gives illegal actions no probability. With `--recurrent`
-an LSTM stands between the network's input and its heads.
+an LSTM stands beside the encoder of the board, and both feed the heads.
 """
 
 from dataclasses import dataclass
@@ -70,29 +70,33 @@ class Encoder(nn.Module):
         return self.layers(action_mask.float()), action_mask.bool()
 
 
+class Head(nn.Module):
+    """Two layers on one input or several."""
+
+    def __init__(self, width: int, outputs: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.LazyLinear(width), nn.ReLU(), nn.Linear(width, outputs))
+
+    def forward(self, *inputs):
+        return self.layers(torch.cat(inputs, -1))
+
+
 def make_network(num_actions, recurrent, width=128):
     """Return the policy's actor, the critic on its features, and the LSTM's transform or None."""
     modules = [TensorDictModule(Encoder(num_actions, width), ["action_mask"], ["features", "mask"])]
-    primer = None
+    keys, primer = ["features"], None
     if recurrent:
-        lstm = LSTMModule(width, width, in_key="features", out_key="features")
-        primer = lstm.make_tensordict_primer()
+        lstm = LSTMModule(width, width, in_key="features", out_key="memory")
+        keys, primer = ["features", "memory"], lstm.make_tensordict_primer()
         modules.append(lstm)
-    modules.append(
-        TensorDictModule(
-            nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, num_actions)),
-            ["features"],
-            ["logits"],
-        )
-    )
+    modules.append(TensorDictModule(Head(width, num_actions), keys, ["logits"]))
     actor = ProbabilisticActor(
         TensorDictSequential(*modules),
         in_keys=["logits", "mask"],
         distribution_class=MaskedCategorical,
         return_log_prob=True,
     )
-    head = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1))
-    return actor, ValueOperator(head, in_keys=["features"]), primer
+    return actor, ValueOperator(Head(width, 1), in_keys=keys), primer
 
 
 def add_advantages(data, gamma=1.0, lmbda=0.95):
@@ -152,6 +156,7 @@ def main(argv=None):
     env = TransformedEnv(wrapped, Compose(*transforms))
     env.set_seed(args.seed)
     both = TensorDictSequential(actor, critic)
+    both(env.reset())  # makes the lazy layers
     frames = args.num_envs * args.num_steps
     collector = Collector(env, both, frames_per_batch=frames, total_frames=frames * iterations)
     loss = ClipPPOLoss(actor, critic, entropy_coeff=0.01, critic_coeff=0.5)
