@@ -8,10 +8,12 @@ returns, "times null" in units of a step of an environment that does nothing, bo
 game is played several times in each of several rounds over all rows; each step counts with its
 fastest time, since other work on the machine only adds to it.
 
-Jumanji is installed into an environment of its own (in build/, which takes a few minutes the first
-time), runs on the same core, and is left out with a word where it can't be installed.
+Jumanji and EnvPool are installed into environments of their own (in build/, which takes a few
+minutes the first time), run on the same core, and are left out with a word where they can't be
+installed.
 
     python benchmarks/env_throughput.py --out docs/results/speed.json
+    python benchmarks/env_throughput.py --no-tables --no-jumanji --out docs/results/speed.json
     python benchmarks/env_throughput.py --num-envs 256 --repeats 3 --no-jumanji
 """
 
@@ -55,7 +57,9 @@ class Config:
         repeats: how often each game is played in a row.
         rounds: how often that is done for the vector environments, one after the other.
         seed: of the puzzles and the actions.
+        tables: measure all environments, not only the one that stands beside others.
         jumanji: measure Jumanji's Sudoku too.
+        envpool: measure EnvPool's Sudoku too.
         threads: of the row with threads.
         smoke: measure next to nothing, to see that the script runs.
         out: a JSON file; the figures of other parts in it stay.
@@ -65,7 +69,9 @@ class Config:
     repeats: int = 9
     rounds: int = 3
     seed: int = 0
+    tables: bool = True
     jumanji: bool = True
+    envpool: bool = True
     threads: int = 2
     smoke: bool = False
     out: Path | None = None
@@ -92,6 +98,23 @@ def main(argv: Sequence[str] | None = None) -> None:
     config = tyro.cli(Config, description=__doc__, args=argv)
     command = command_of(__file__, argv)
     cores = stay_on_one_core()
+    if config.tables:
+        games = measure_all(config, cores)
+        beside = games["`Sudoku9x9-v0`"]
+        rows = [{"environment": name} | game.row() for name, game in games.items()]
+        keep(config.out, f"{config.num_envs:,} boards in a vector environment", command, rows)
+        keep(config.out, "one board through gym.make", command, single_rows(config))
+    else:
+        beside = VectorGame("Sudoku9x9-v0", config)
+    for peer in (["Jumanji"] * config.jumanji) + (["EnvPool"] * config.envpool):
+        if not config.tables:
+            beside.play()
+        if rows := rows_beside(peer, beside.steps_with_choosing, config):
+            keep(config.out, f"{peer}'s Sudoku-v0, choosing included, same core", command, rows)
+
+
+def measure_all(config: Config, cores: set[int]) -> dict[str, VectorGame]:
+    """Play the games of all environments in rounds."""
     games = {f"`{name}`": VectorGame(name, config) for name in ENVIRONMENTS}
     for label, options in OPTIONS.items():
         games[f"`Sudoku9x9-v0`, {label}"] = VectorGame("Sudoku9x9-v0", config, **options)
@@ -102,13 +125,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         use_cores(cores)
         threaded.play()
         stay_on_one_core()
-    ours = games["`Sudoku9x9-v0`"].steps_with_choosing
     games[f"`Sudoku9x9-v0`, {config.threads} threads of {len(cores)} cores"] = threaded
-    rows = [{"environment": name} | game.row() for name, game in games.items()]
-    keep(config.out, f"{config.num_envs:,} boards in a vector environment", command, rows)
-    keep(config.out, "one board through gym.make", command, single_rows(config))
-    if config.jumanji and (rows := rows_beside_jumanji(ours, config)):
-        keep(config.out, "Jumanji's Sudoku-v0, choosing included, same core", command, rows)
+    return games
 
 
 def stay_on_one_core() -> set[int]:
@@ -252,13 +270,13 @@ def measure_null(config: Config) -> float:
     return float(fastest(step, config))
 
 
-def rows_beside_jumanji(ours: float, config: Config) -> list[Row]:
-    """Run Jumanji's Sudoku on the same core; return no rows where it can't be installed."""
+def rows_beside(peer: str, ours: float, config: Config) -> list[Row]:
+    """Run another library's Sudoku on the same core; return no rows where it can't be installed."""
     try:
-        figures = measure_jumanji(config)
+        figures = measure_peer(peer.lower(), config)
     except (subprocess.CalledProcessError, OSError) as error:
         said = (getattr(error, "stderr", "") or str(error)).strip().splitlines()
-        print(f"Jumanji is left out: {said[-1] if said else error}")
+        print(f"{peer} is left out: {said[-1] if said else error}")
         return []
     return [
         {
@@ -270,20 +288,20 @@ def rows_beside_jumanji(ours: float, config: Config) -> list[Row]:
     ]
 
 
-def measure_jumanji(config: Config) -> dict[str, float]:
-    """Install Jumanji if it is not yet there, run `jumanji_sudoku.py`, and return its figures."""
-    folder = ROOT / "build" / "jumanji"
+def measure_peer(package: str, config: Config) -> dict[str, float]:
+    """Install a package if it is not yet there, run its script, and return its figures."""
+    folder = ROOT / "build" / package
     python = folder / "bin" / "python"
+    quiet: dict[str, Any] = {"check": True, "capture_output": True, "text": True}
     if not (folder / "installed").exists():
-        print("Installing Jumanji into", folder, flush=True)
+        print(f"Installing {package} into", folder, flush=True)
         venv.create(folder, with_pip=True)
-        quiet = {"check": True, "capture_output": True, "text": True}
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "jumanji"], **quiet)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", package], **quiet)
         (folder / "installed").touch()
     flags = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-    script = [python, ROOT / "benchmarks" / "jumanji_sudoku.py", *["--smoke"][: config.smoke]]
+    script = [python, ROOT / "benchmarks" / f"{package}_sudoku.py", *["--smoke"][: config.smoke]]
     environment = os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"}
-    done = subprocess.run(script, check=True, capture_output=True, text=True, env=environment)
+    done = subprocess.run(script, env=environment, **quiet)
     figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return figures
 

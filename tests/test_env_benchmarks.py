@@ -32,7 +32,7 @@ def test_a_difference_is_found(monkeypatch):
 
 def test_throughput_is_measured(capsys, tmp_path):
     out = tmp_path / "figures.json"
-    options = ["--smoke", "--no-jumanji", "--num-envs", "8", "--out", str(out)]
+    options = ["--smoke", "--no-jumanji", "--no-envpool", "--num-envs", "8", "--out", str(out)]
     env_throughput.main(options)
     told = capsys.readouterr().out
     assert "with choosing" in told and "Sudoku25x25-v0" in told
@@ -50,19 +50,19 @@ def test_the_first_step_is_measured(capsys):
     assert "on a new machine" in out and "later" in out
 
 
-def test_a_jumanji_that_cannot_be_installed_is_left_out(monkeypatch, capsys):
+def test_a_library_that_cannot_be_installed_is_left_out(monkeypatch, capsys):
 
-    def fail(config):
+    def fail(package, config):
         raise OSError("no such index")
 
-    monkeypatch.setattr(env_throughput, "measure_jumanji", fail)
+    monkeypatch.setattr(env_throughput, "measure_peer", fail)
     config = env_throughput.Config(smoke=True)
-    assert env_throughput.rows_beside_jumanji(1e6, config) == []
-    assert "Jumanji is left out: no such index" in capsys.readouterr().out
+    assert env_throughput.rows_beside("EnvPool", 1e6, config) == []
+    assert "EnvPool is left out: no such index" in capsys.readouterr().out
     monkeypatch.setattr(
-        env_throughput, "measure_jumanji", lambda config: {"a loop": 2e4, "a scan": 5e4}
+        env_throughput, "measure_peer", lambda package, config: {"a loop": 2e4, "a scan": 5e4}
     )
-    rows = env_throughput.rows_beside_jumanji(1e6, config)
+    rows = env_throughput.rows_beside("EnvPool", 1e6, config)
     assert [row["times as fast, `Sudoku9x9-v0`"] for row in rows] == [50, 20]
 
 

@@ -172,3 +172,12 @@ def test_behaviour_cloning(tmp_path):
     learning = ["--updates", "120", "--batch", "16", "--seed", "2", "--puzzles", "128"]
     results = load("behaviour_cloning").main(["--data", str(data), *source, *learning])
     assert results["untrained"].completion_rate == 0 < 0.9 < results["cloned"].completion_rate
+
+
+@pytest.mark.filterwarnings("ignore")  # from torchrl
+@pytest.mark.parametrize("flags", [(), ("--recurrent",)], ids=["plain", "recurrent"])
+def test_torchrl_ppo_masked(flags):
+    pytest.importorskip("torchrl", reason="the extra torchrl is not installed")
+    rates, result = run("torchrl_ppo_masked", *flags)
+    assert len(rates) == 2 and 0 < rates[0] < 1
+    assert result.illegal == 0 and 0 < result.completion_rate < 1

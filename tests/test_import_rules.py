@@ -29,6 +29,7 @@ RULES = {
             "text/trl": {"datasets"},
             "text/openenv": {"openenv", "fastapi"},
             "text/reasoning_gym": {"reasoning_gym"},
+            "text/verifiers": {"verifiers", "openai", "pydantic"},
             "storage/lock": {"filelock"},
             "trajectories/recording": {"minari"},
             "policies/hub": {"huggingface_hub"},

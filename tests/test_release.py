@@ -23,7 +23,8 @@ def test_the_changelog_has_this_release():
     assert releases[0] == PROJECT["version"]
 
 
-APART = {"openenv", "reasoning-gym", "trl"}  # each in an environment of its own
+# Each in an environment of its own.
+APART = {"openenv", "reasoning-gym", "torchrl", "trl", "verifiers"}
 
 
 def test_every_extra_is_in_all_or_serves_developers():

@@ -46,6 +46,7 @@ EXTRA_OF_MODULE = {
     "reasoning_gym": "reasoning-gym",
     "openenv": "openenv",
     "datasets": "trl",
+    "verifiers": "verifiers",
     "minari": "minari",
     "h5py": "minari",
     "huggingface_hub": "hub",

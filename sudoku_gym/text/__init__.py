@@ -1,6 +1,6 @@
 """Sudoku as text, for language models: prompts, moves and answers, rewards.
 
-It needs no framework; the adapters `reasoning_gym`, `openenv` and `trl` are modules.
+It needs no framework; the adapters `reasoning_gym`, `openenv`, `trl` and `verifiers` are modules.
 """
 
 from sudoku_gym.text.answers import read_answer

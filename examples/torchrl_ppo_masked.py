@@ -1,0 +1,188 @@
+"""PPO with action masks in TorchRL, with its own wrapper, collector, loss and recurrent module.
+
+pip install 'sudoku-gym[torchrl]'
+python examples/torchrl_ppo_masked.py
+python examples/torchrl_ppo_masked.py --recurrent
+
+The vector environment steps all boards in one call, and TorchRL resets those that are over. The
+policy reads the mask from the infos, and gives illegal actions no probability. With `--recurrent`
+an LSTM stands beside the encoder of the board, and both feed the heads.
+"""
+
+from dataclasses import dataclass
+
+import gymnasium as gym
+import numpy as np
+import torch
+import tyro
+from tensordict import TensorDict
+from tensordict.nn import TensorDictModule, TensorDictSequential
+from torch import nn
+from torchrl.collectors import Collector
+from torchrl.envs import Compose, GymWrapper, InitTracker, TransformedEnv
+from torchrl.modules import (
+    LSTMModule,
+    MaskedCategorical,
+    ProbabilisticActor,
+    ValueOperator,
+    set_recurrent_mode,
+)
+from torchrl.objectives import ClipPPOLoss
+from torchrl.objectives.value.functional import generalized_advantage_estimate
+
+from sudoku_gym import evaluate, puzzles
+
+
+@dataclass
+class Args:
+    env_id: str = "Sudoku4x4-v0"
+    """the id of the environment"""
+    blanks: int = 10
+    """blanks of the training puzzles"""
+    recurrent: bool = False
+    """give the policy an LSTM"""
+    iterations: int = 60
+    """iterations of `num_envs` * `num_steps` steps"""
+    num_envs: int = 64
+    """boards that are stepped at once"""
+    num_steps: int = 24
+    """steps of each board in an iteration"""
+    epochs: int = 4
+    """passes over the steps of an iteration"""
+    minibatches: int = 4
+    """parts of a pass, each with other boards"""
+    learning_rate: float = 3e-3
+    """of Adam"""
+    seed: int = 0
+    """of the puzzles and the network"""
+    smoke: bool = False
+    """two iterations only"""
+
+
+class Encoder(nn.Module):
+    """Reads the legal placements, which say of a board all that its policy needs."""
+
+    def __init__(self, num_actions: int, width: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(num_actions, width), nn.ReLU())
+
+    def forward(self, action_mask):
+        return self.layers(action_mask.float()), action_mask.bool()
+
+
+class Head(nn.Module):
+    """Two layers on one input or several."""
+
+    def __init__(self, width: int, outputs: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.LazyLinear(width), nn.ReLU(), nn.Linear(width, outputs))
+
+    def forward(self, *inputs):
+        return self.layers(torch.cat(inputs, -1))
+
+
+def make_network(num_actions, recurrent, width=128):
+    """Return the policy's actor, the critic on its features, and the LSTM's transform or None."""
+    modules = [TensorDictModule(Encoder(num_actions, width), ["action_mask"], ["features", "mask"])]
+    keys, primer = ["features"], None
+    if recurrent:
+        lstm = LSTMModule(width, width, in_key="features", out_key="memory")
+        keys, primer = ["features", "memory"], lstm.make_tensordict_primer()
+        modules.append(lstm)
+    modules.append(TensorDictModule(Head(width, num_actions), keys, ["logits"]))
+    actor = ProbabilisticActor(
+        TensorDictSequential(*modules),
+        in_keys=["logits", "mask"],
+        distribution_class=MaskedCategorical,
+        return_log_prob=True,
+    )
+    return actor, ValueOperator(Head(width, 1), in_keys=keys), primer
+
+
+def add_advantages(data, gamma=1.0, lmbda=0.95):
+    """Add GAE to steps `[B, T]`; the last step of each row gets the value before it."""
+    value = data["state_value"]
+    following = torch.cat([value[:, 1:], value[:, -1:]], 1)
+    done = data["next", "done"]
+    data["advantage"], data["value_target"] = generalized_advantage_estimate(
+        gamma, lmbda, value, following, data["next", "reward"], done, done
+    )
+
+
+class TorchRLPolicy:
+    """Plays the likeliest action, in the form that `evaluate` asks for."""
+
+    def __init__(self, actor, width=128):
+        self.actor, self.width = actor, width
+
+    def reset(self, puzzles, geometry, rng):
+        """Begin a batch of games with an empty recurrent state."""
+        empty = torch.zeros(len(puzzles), 1, self.width)
+        first = torch.ones(len(puzzles), 1, dtype=torch.bool)
+        state = {"recurrent_state_h": empty, "recurrent_state_c": empty.clone(), "is_init": first}
+        self.state = TensorDict(state, [len(puzzles)])
+
+    def act(self, boards, action_masks):
+        """Choose an action for each board."""
+        rows = np.flatnonzero(action_masks.any(1))
+        actions = np.zeros(len(boards), np.int64)
+        masks = torch.from_numpy(action_masks)
+        masks[:, 0] |= ~masks.any(1)  # a game that is over: its action is ignored
+        with torch.no_grad():
+            seen = self.actor.module[0](self.state.set("action_mask", masks))
+        actions[rows] = seen["logits"].where(masks, -1e9).argmax(1).numpy()[rows]
+        for name in ("recurrent_state_h", "recurrent_state_c"):
+            if ("next", name) in seen.keys(True):
+                self.state[name] = seen["next", name]
+        self.state["is_init"] = torch.zeros_like(self.state["is_init"])
+        return actions
+
+
+def main(argv=None):
+    args = tyro.cli(Args, description=__doc__, args=argv)
+    iterations = 2 if args.smoke else args.iterations
+    torch.manual_seed(args.seed)
+    torch.set_num_threads(1)  # more threads on a small network are slower
+    envs = gym.make_vec(
+        args.env_id,
+        num_envs=args.num_envs,
+        blanks=args.blanks,
+        reward="sparse",
+        autoreset_mode="Disabled",  # TorchRL resets the boards that are over
+    )
+    wrapped = GymWrapper(envs, categorical_action_encoding=True).auto_register_info_dict()
+    actor, critic, primer = make_network(int(envs.single_action_space.n), args.recurrent)
+    transforms = [InitTracker()] + ([primer] if primer else [])
+    env = TransformedEnv(wrapped, Compose(*transforms))
+    env.set_seed(args.seed)
+    both = TensorDictSequential(actor, critic)
+    both(env.reset())  # makes the lazy layers
+    frames = args.num_envs * args.num_steps
+    collector = Collector(env, both, frames_per_batch=frames, total_frames=frames * iterations)
+    loss = ClipPPOLoss(actor, critic, entropy_coeff=0.01, critic_coeff=0.5)
+    optimizer = torch.optim.Adam(both.parameters(), lr=args.learning_rate)
+    rates = []
+    for iteration, data in enumerate(collector):  # [B, T]
+        add_advantages(data)
+        for _ in range(args.epochs):
+            for rows in torch.randperm(args.num_envs).chunk(args.minibatches):
+                with set_recurrent_mode(args.recurrent):
+                    losses = loss(data[rows].exclude("state_value"))
+                total = sum(losses[f"loss_{part}"] for part in ("objective", "critic", "entropy"))
+                optimizer.zero_grad()
+                total.backward()
+                nn.utils.clip_grad_norm_(both.parameters(), 0.5)
+                optimizer.step()
+        over = data["next", "done"].squeeze(-1)
+        rates.append(data["next", "is_success"][over].float().mean().item())
+        if iteration % 10 == 0 or iteration == iterations - 1:
+            print(f"iteration {iteration}: {rates[-1]:.1%} of the games solved")
+    collector.shutdown()
+    test = puzzles.load(args.env_id.removeprefix("Sudoku").removesuffix("-v0").lower(), "test")
+    result = evaluate(TorchRLPolicy(actor), test[:: 100 if args.smoke else 10])
+    print(f"test split, minimal puzzles: {result}")
+    return rates, result
+
+
+if __name__ == "__main__":
+    main()
