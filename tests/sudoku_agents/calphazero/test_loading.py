@@ -51,9 +51,9 @@ def test_the_most_visited_action_is_played_also_where_a_solved_board_was_met():
     assert is_solved.any() and not is_solved[np.arange(30), chosen][is_solved.any(1)].all()
 
 
-UNCONVERGED = (  # `9x9-hard` made harder; not converged after 1,024 rounds from the first state
-    ".1...8.2......9...2.8..4.3........4.8.1.....65.6...7.9...47.....7...5.....9..6..1",
-    "41.....2.2..3..8..........512.8..3...6..5..7...9.1.....3.968.....2...78......7...",
+UNCONVERGED = (  # of `9x9-hard`; not converged after 1,024 rounds from the first state
+    "..4936..5....1.4.8......96...3....7..1..4.8........1....7.6....4....8...8..1.76..",
+    "..7.1.9.4...8...2....6.........5.8.65.1.......4...9...8....74....4..1..79......5.",
 )
 
 

@@ -14,8 +14,8 @@ def test_converged_readings_are_counted_by_kind_and_once(tmp_path):
     out = tmp_path / "figures.json"
     small = ("--count", "2", "--positions", "2", "--steps", "5", "--out", str(out))
     rows = converged_readings.main(small)
-    assert [row["count"] for row in rows] == [4, 8, 4, 8, 4, 8, 4, 36]
-    assert sum(row["converged"] for row in rows[:6]) == rows[-1]["converged"] > 24
+    assert [row["count"] for row in rows] == [*[4, 8] * 4, *[4] * 4, 4, 48]
+    assert sum(row["converged"] for row in rows[:8]) == rows[-1]["converged"] > 36
     assert rows[-1]["wrong"] == 0
     assert rows[-1]["highest %"] == round(300 / rows[-1]["converged"], 4)
     written = json.loads(out.read_text())
