@@ -50,10 +50,10 @@ _STYLE = """
 .legend i { flex: 0 1 9rem; height: .8rem; border: 1px solid #b4b4b4; border-radius: 3px; }
 #trouble:empty { display: none; }
 @media (max-width: 700px) {
-  .main { padding: 8px 8px 64px !important; }
+  footer { padding-bottom: 64px; }
   #boards .html-container { padding: 0; }
   *:has(> #boards) { display: flex; flex-direction: column; }
-  #boards { order: -1; }
+  #boards { order: -1; width: calc(100% + 56px); margin: 0 -28px; }
   #controls {
     position: fixed; inset: auto 0 0; z-index: 5; padding: 6px; gap: 4px; flex-wrap: nowrap;
     background: var(--background-fill-primary);
