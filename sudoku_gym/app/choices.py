@@ -107,8 +107,7 @@ def puzzle(source: object, number: object, text: object) -> tuple[NDArray[np.int
     if not isinstance(source, str) or source not in BANKS:
         raise ValueError("choose one of the puzzles in the list")
     bank = banks.load(source, "test")
-    is_number = isinstance(number, int | float) and not isinstance(number, bool)
-    if not is_number or not 1 <= number <= len(bank):
+    if not isinstance(number, int | float) or number is True or not 1 <= number <= len(bank):
         raise ValueError(f"{source} has {len(bank):,} test puzzles: choose a number from 1 to that")
     return bank.puzzles[int(number) - 1].copy(), bank.geometry
 

@@ -47,6 +47,7 @@ EXTRA_OF_MODULE = {
     "openenv": "openenv",
     "datasets": "trl",
     "verifiers": "verifiers",
+    "torchrl": "torchrl",
     "minari": "minari",
     "h5py": "minari",
     "huggingface_hub": "hub",
