@@ -20,6 +20,11 @@ def test_it_plays_and_writes_what_it_found(tmp_path, capsys):
     assert found["retry search proves no solution"]["solved"] == 2
     assert found["retry search proves several solutions"]["solved"] == 2
     assert "untrained, seed 0" in found
+    assert found["greedy"]["right of these"] == found["greedy"]["converged"] == 12
     saved = json.loads(out.read_text())
-    assert saved["rows"] == rows and len(saved["weights"]) == 64
+    assert saved["rows"] == rows and len({row["weights"] for row in rows}) == 1
     assert "| 4x4 | greedy | 12 | 100.00 % |" in " ".join(capsys.readouterr().out.split())
+    saved["rows"][0]["count"] = 13
+    out.write_text(json.dumps(saved))
+    again = calphazero.main(["--sets", "4x4", "--count", "12", "--no-greedy", "--out", str(out)])
+    assert again[0]["count"] == 13  # it is not played again
