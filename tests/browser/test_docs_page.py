@@ -144,7 +144,7 @@ def test_it_shows_what_it_thinks_round_by_round_and_pauses(page):
     page.press("play")
     paused = page.status
     chances = page.chances()
-    assert len(chances) == board.candidates(page.board[None]).sum() and len(set(chances)) > 20
+    assert len(chances) == board.candidates(page.board[None]).sum() and len(set(chances)) > 5
     page.wait_for(paused)  # and nothing more happens
     assert page.find("[data-do=play]").text == "Play" and page.chances() == chances
 
