@@ -9,7 +9,7 @@ import numpy as np
 
 from sudoku_gym import board
 from sudoku_gym.cli.puzzle_arguments import Board, geometry_named
-from sudoku_gym.cli.terminal import progress
+from sudoku_gym.cli.terminal import OnProgress, progress
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles import files, generator
 from sudoku_gym.puzzles.difficulty import GRADES
@@ -61,9 +61,10 @@ class Generate:
         geometry = geometry_named(self.board or "9x9")
         assert geometry is not None
         rng = np.random.default_rng(self.seed)
-        puzzles = self._graded(geometry, rng) if self.difficulty else self._any(geometry, rng)
-        if self.hard:
-            with progress(["harden"]) as start:
+        make = self._graded if self.difficulty else self._any
+        with progress(["generate", "harden"] if self.hard else ["generate"]) as start:
+            puzzles = make(geometry, rng, start("generate"))
+            if self.hard:
                 puzzles = harden(puzzles, rng, steps=self.steps, on_progress=start("harden"))
         if self.out:
             files.write(self.out, puzzles)
@@ -73,12 +74,25 @@ class Generate:
                 print(board.to_line(puzzle), flush=True)
         return 0
 
-    def _any(self, geometry: Geometry, rng: np.random.Generator, count: int = 0) -> PuzzleSet:
+    def _any(
+        self,
+        geometry: Geometry,
+        rng: np.random.Generator,
+        on_progress: OnProgress,
+        count: int = 0,
+    ) -> PuzzleSet:
         return generator.generate(
-            count or self.count, geometry, rng, givens=self.givens, pattern=self.pattern
+            count or self.count,
+            geometry,
+            rng,
+            givens=self.givens,
+            pattern=self.pattern,
+            on_progress=on_progress,
         )
 
-    def _graded(self, geometry: Geometry, rng: np.random.Generator) -> PuzzleSet:
+    def _graded(
+        self, geometry: Geometry, rng: np.random.Generator, on_progress: OnProgress
+    ) -> PuzzleSet:
         """Make puzzles until enough of them have the difficulty asked for."""
         grade = GRADES.index((self.difficulty or "").replace("-", " "))
         matching: list[PuzzleSet] = []
@@ -89,7 +103,13 @@ class Generate:
                     f"{number} of {tried} puzzles had the difficulty {self.difficulty}, and "
                     f"{self.count} are wanted: ask for another, or for other --givens"
                 )
-            batch = self._any(geometry, rng, max(self.count, 16))
+            size, before = max(self.count, 16), number
+            found = number / tried * size if tried else 0.0  # in the next batch, at this rate
+
+            def report(share: float, before: int = before, found: float = found) -> None:
+                on_progress(min(1.0, (before + found * share) / self.count))
+
+            batch = self._any(geometry, rng, report, size)
             matching.append(batch[batch.grades == grade])
             number, tried = number + len(matching[-1]), tried + len(batch)
         return PuzzleSet.join(matching)[: self.count]

@@ -82,6 +82,11 @@ def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]], names: i
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def duration(seconds: float) -> str:
+    """Format a time to wait, as in `'45 s'` and `'12 min'`."""
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
 def _share(share: Share | None) -> str:
     if share is None:
         return "-"

@@ -8,7 +8,9 @@ second solution stays. Afterwards the puzzle is minimal, unless the node limit e
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import index as whole_number
+from time import perf_counter
 from typing import Literal
 
 import numpy as np
@@ -40,6 +42,7 @@ Pattern = Literal["none", "rotation", "horizontal", "vertical", "diagonal"]
 _FILL_NODES = 2_000
 _TRIES = 100  # to fill a grid
 _CHUNKS = 4  # so large a share of the cells is removed at once, first
+_PART_SECONDS = 0.2  # so long may the making of a part keep Ctrl-C and the progress bar waiting
 _ONE = np.uint32(1)
 
 
@@ -51,6 +54,7 @@ def generate(
     givens: int = 0,
     pattern: Pattern = "none",
     node_limit: int | None = None,
+    on_progress: Callable[[float], None] | None = None,
 ) -> PuzzleSet:
     """Make puzzles, each with exactly one solution.
 
@@ -64,6 +68,7 @@ def generate(
             columns, or the main diagonal. Such a puzzle is minimal for its pattern only.
         node_limit: candidates to try in one proof of uniqueness; a given stays if it ends without
             a proof. None means 100,000 up to 9 digits, and 200 above.
+        on_progress: called with the share that is done, 0 to 1.
 
     Returns:
         A graded PuzzleSet; `.minimal` says where minimality is proven.
@@ -87,16 +92,24 @@ def generate(
     shape = (count, geometry.num_cells)
     puzzles, solutions = np.zeros(shape, np.int8), np.zeros(shape, np.int8)
     minimal = np.zeros(count, np.bool_)
-    tables = cover_tables(geometry)
-    stream = new_stream(rng)
-    outputs = puzzles, solutions, minimal
-    arguments = stream, groups, givens, node_limit, tables, outputs
-    if geometry == Geometry.standard(9):
-        made = _generate_in_lanes(lane_search(), *arguments)
-    else:
-        made = _generate(*arguments)
-    if made < count:
-        raise RuntimeError(f"{geometry.name}: found no solved grid; check that its units allow one")
+    arguments = new_stream(rng), groups, givens, node_limit, cover_tables(geometry)
+    has_lanes = geometry == Geometry.standard(9)
+    made, size = 0, NUM_LANES if has_lanes else 1
+    while made < count:
+        part, began = slice(made, made + size), perf_counter()
+        outputs = puzzles[part], solutions[part], minimal[part]
+        if has_lanes:
+            made += _generate_in_lanes(lane_search(), *arguments, outputs)
+        else:
+            made += _generate(*arguments, outputs)
+        if made < min(part.stop, count):
+            raise RuntimeError(
+                f"{geometry.name}: found no solved grid; check that its units allow one"
+            )
+        if on_progress is not None:
+            on_progress(made / count)
+        if perf_counter() - began < _PART_SECONDS:
+            size *= 2
     boards = puzzles.reshape(count, geometry.size, geometry.size)
     return PuzzleSet(
         boards,
@@ -134,11 +147,13 @@ def _cell_groups(geometry: Geometry, pattern: str) -> NDArray[np.int64]:
 
 
 @njit(cache=True, nogil=True)
-def _generate(stream, groups, givens, node_limit, tables, outputs):
-    """Fill the rows of (puzzles, solutions, minimal); return the number of puzzles made."""
+def _generate(stream, order, givens, node_limit, tables, outputs):
+    """Fill the rows of (puzzles, solutions, minimal); return the number of puzzles made.
+
+    `order` holds the groups of cells, in an order from which the next one is shuffled.
+    """
     puzzles, solutions, minimal = outputs
-    searcher, dig = new_searcher(tables, node_limit), new_dig(1, len(groups))
-    order = groups.copy()
+    searcher, dig = new_searcher(tables, node_limit), new_dig(1, len(order))
     for b in range(len(puzzles)):
         if not _draw(stream, searcher, order, solutions[b]):
             return b
@@ -151,11 +166,10 @@ def _generate(stream, groups, givens, node_limit, tables, outputs):
 
 
 @njit(cache=True, nogil=True)
-def _generate_in_lanes(search, stream, groups, givens, node_limit, tables, outputs):
+def _generate_in_lanes(search, stream, order, givens, node_limit, tables, outputs):
     """Do what `_generate` does, and make the same puzzles, for boards of `lane_search`."""
     puzzles, solutions, minimal = outputs
-    searcher, dig = new_searcher(tables, node_limit), new_dig(NUM_LANES, len(groups))
-    order = groups.copy()
+    searcher, dig = new_searcher(tables, node_limit), new_dig(NUM_LANES, len(order))
     index = np.full(NUM_LANES, -1, np.int64)
     started, active = 0, np.uint32(0)
     done = np.uint32((1 << NUM_LANES) - 1)

@@ -8,7 +8,8 @@ const { readFileSync } = require("node:fs");
 const { join } = require("node:path");
 
 const scripts = join(__dirname, "..", "..", "docs", "javascripts");
-for (const name of ["rules", "graph", "network", "weights"]) require(join(scripts, `${name}.js`));
+const names = ["rules", "graph", "network", "policy", "weights"];
+for (const name of names) require(join(scripts, `${name}.js`));
 const { Network, Policy, candidates, parse } = globalThis.SudokuGym;
 const network = new Network(globalThis.SudokuGymWeights);
 const restarts = Number(process.argv[2] ?? network.settings.restarts);

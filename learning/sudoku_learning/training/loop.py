@@ -11,6 +11,7 @@ from rich.console import Console
 
 from sudoku_curricula import curves
 from sudoku_curricula.curriculum import Curriculum
+from sudoku_gym.evaluation.tables import duration
 from sudoku_gym.storage.reading import check_structure
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.checkpoint import Checkpoint, naming
@@ -173,7 +174,7 @@ class Training(Generic[_Config]):
         left = (self.config.iterations - self.iteration) * sum(times) / len(times)
         if self.config.minutes is not None:
             left = min(left, max(60 * self.config.minutes - self.seconds, 0.0))
-        return f"{left:.0f} s" if left < 90 else f"{left / 60:.0f} min"
+        return duration(left)
 
     def _evaluate(self, report: Report) -> tuple[float, float, float]:
         held_out = HeldOut(

@@ -8,6 +8,7 @@ its puzzles or the weights of its policy have changed, or if a larger budget now
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +28,7 @@ from sudoku_gym.evaluation.leaderboard.results import (
     write_leaderboard,
 )
 from sudoku_gym.evaluation.leaderboard.workers import describe_policies, perform
+from sudoku_gym.evaluation.tables import duration
 from sudoku_gym.storage.checks import check_counts, check_positive
 from sudoku_gym.storage.lock import locked
 
@@ -73,7 +75,8 @@ def play_leaderboard(
 ) -> tuple[LeaderboardResults, list[str]]:
     """Play what is missing, and write the leaderboard after every cell.
 
-    `report` is called with a line about each cell.
+    `report` is called with a line about each cell, which says how long the others will take at the
+    pace so far, and one before the first.
 
     Returns:
         The leaderboard, and the lines about the cells whose processes died; the next run tries
@@ -105,14 +108,19 @@ def play_leaderboard(
             for task in tasks:
                 if isinstance(error := described[task.policy], ModuleNotFoundError):
                     raise error
-            for number, (task, cell) in enumerate(perform(tasks, jobs), start=1):
+            if tasks and phase == "played":
+                report(
+                    f"{len(tasks)} to play: up to {duration(config.budget)} of processor time "
+                    f"each, and up to {duration(config.limit)} if a policy is slow"
+                )
+            for count, task, cell in _counted(phase, tasks, jobs):
                 line = f"{task.policy} on {task.fixed.name}: {cell or 'its process died'}"
                 if cell:
                     results.rows[task.policy].cells[task.fixed.name] = cell
                 else:
                     failures.append(line)
                 write_leaderboard(out, results)
-                report(f"{phase} {number} of {len(tasks)}: {line}")
+                report(f"{count}: {line}")
         write_leaderboard(out, results)
         return results, failures
 
@@ -125,7 +133,8 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
     Args:
         config: its `out` is the file, and `only` names the rows, by default those that installed
             packages list; `sets`, `lists`, `jobs` and `limit` count too.
-        report: called with a line about each cell.
+        report: called with a line about each cell, which says how long the others will take at
+            the pace so far, and one before the first.
 
     Returns:
         The lines about the cells that differ.
@@ -140,7 +149,7 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
     # What a file names is not imported unless an installed package lists it, or the caller does.
     names = config.only or [name for name in standing.rows if name in listed_rows()]
     chosen = {name: standing.rows[name] for name in names}
-    tasks, differing = [], []
+    tasks, differing, seconds = [], [], 0.0
     for policy, described in describe_policies(chosen).items():
         if isinstance(described, ModuleNotFoundError):
             raise described
@@ -153,14 +162,28 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
                 tasks.append(
                     CellTask(policy, sets[name], LeaderboardCell(cell.budget, ""), config.limit)
                 )
+                seconds += cell.seconds
     if not tasks and not differing:
         raise ValueError(f"{config.out}: no games of these rows on these puzzles to compare")
-    for number, (task, again) in enumerate(perform(tasks, config.jobs), start=1):
+    if tasks:
+        report(f"{len(tasks)} to verify, which took {duration(seconds)} of processor time")
+    for count, task, again in _counted("verified", tasks, config.jobs):
         problem = _difference(chosen[task.policy].cells[task.fixed.name], again)
         line = f"{task.policy} on {task.fixed.name}: {problem or 'the same'}"
-        report(f"verified {number} of {len(tasks)}: {line}")
+        report(f"{count}: {line}")
         differing += [line] if problem else []
     return differing
+
+
+def _counted(
+    done: str, tasks: Sequence[CellTask], jobs: int
+) -> Iterator[tuple[str, CellTask, LeaderboardCell | None]]:
+    """Perform tasks; yield with each which one it is, and how long the others will take."""
+    start = time.monotonic()
+    for number, (task, cell) in enumerate(perform(tasks, jobs), start=1):
+        left = (time.monotonic() - start) / number * (len(tasks) - number)
+        more = f", {duration(left)} left" if number < len(tasks) else ""
+        yield f"{done} {number} of {len(tasks)}{more}", task, cell
 
 
 def _difference(before: LeaderboardCell, again: LeaderboardCell | None) -> str:

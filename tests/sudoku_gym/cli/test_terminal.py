@@ -28,3 +28,14 @@ def test_a_terminal_sees_how_far_it_is_and_nobody_else(run, monkeypatch, kind):
         shown = stream.getvalue()
         assert "naked-singles (1 of 2)" in shown and "masked-random (2 of 2)" in shown
         assert "100%" in shown and shown.rstrip().endswith("\x1b[2K")  # the line is gone
+
+
+@pytest.mark.parametrize("kind", [io.StringIO, Terminal])
+def test_whoever_makes_puzzles_sees_how_far_it_is(run, monkeypatch, kind):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", stream := kind())
+    for more in (["--board", "6x6"], ["--difficulty", "pairs"], ["--hard", "--steps", "1"]):
+        code, out, _ = run("generate", "--count", "20", *more)
+        assert code == 0 and len(out.splitlines()) == 20
+    shown = [part in stream.getvalue() for part in ("generate (1 of 2)", "harden (2 of 2)", "100%")]
+    assert shown == [kind is Terminal] * 3

@@ -3,6 +3,7 @@ import pytest
 
 from sudoku_gym import board, solver
 from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
+from sudoku_gym.puzzles import generator
 from sudoku_gym.puzzles.difficulty import grade
 from sudoku_gym.puzzles.generator import generate, random_grids
 
@@ -41,6 +42,18 @@ def test_the_generator_decides_everything():
     again = [generate(3, geometry, rng(7)).puzzles for _ in range(2)]
     assert (again[0] == again[1]).all()
     assert (again[0] != generate(3, geometry, rng(8)).puzzles).any()
+
+
+@pytest.mark.parametrize("geometry", [Geometry.standard(6), Geometry.standard(9)], ids=str)
+def test_parts_make_the_same_puzzles_and_tell_how_far_they_are(geometry, monkeypatch):
+    made, told = [], []
+    for seconds in (0, 1e9):  # parts stay as small as the first, or double
+        monkeypatch.setattr(generator, "_PART_SECONDS", seconds)
+        made.append(generate(80, geometry, rng(7), on_progress=told.append))
+        assert told == sorted(told) and told.pop() == 1 and len(told) > 1
+        told.clear()
+    assert (made[0].puzzles == made[1].puzzles).all()
+    assert (made[0].solutions == made[1].solutions).all()
 
 
 def test_givens_stop_the_digging():
