@@ -1,6 +1,6 @@
 """Train a network to solve 9x9 by itself, then let it play puzzles it has never seen.
 
-python examples/demo.py            # three and a half minutes of one core; writes runs/demo
+python examples/demo.py            # two minutes of one core; writes runs/demo
 tensorboard --logdir runs/demo
 
 Expert iteration (`sudoku-gym train expert-iteration`): a search labels training puzzles, the

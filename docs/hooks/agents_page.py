@@ -149,7 +149,7 @@ def sections() -> str:
     facts = {trainer: facts_of(agent) for trainer, agent in AGENTS.items()}
     heads = ["Policy", "Solutions shown", "Boards", "Weights", "Training"]
     rows = [
-        [f"[`{trainer}`](#{trainer})", *(each[head] for head in heads)]
+        [f"[`{trainer}`](#{trainer})", *(each[head] or "-" for head in heads)]
         for trainer, each in facts.items()
     ]
     overview = markdown_table(["Trainer", *heads], rows, names=4)

@@ -185,11 +185,13 @@ def plot(results: ListResults, published: Published) -> Figure:
     for text in here.legend(frameon=False, fontsize="small", loc="lower left").get_texts():
         text.set_parse_math(False)
     there.set_title("as published: Sudoku-Extreme, which is harder", loc="left", fontsize="medium")
+    points = [(row["weights"], row["percent"]) for row in published if row["weights"]]
     for published_row in published:
         weights, share = published_row["weights"], published_row["percent"]
         if weights:
             there.plot(weights, share, "o", color=_COLOURS[published_row["sees"]])
-            _name(there, published_row["system"], weights, share, weights < 1e6)
+            is_close = any(weights < x < 2 * weights and abs(y - share) < 3 for x, y in points)
+            _name(there, published_row["system"], weights, share, weights < 1e6 or is_close)
     for axes in (here, there):
         axes.set_xscale("log")
         axes.set_xlabel("trained weights")
