@@ -97,6 +97,7 @@ class CurveWriter:
             from tensorboard.compat.proto import event_pb2, summary_pb2
             from tensorboard.plugins.hparams import api_pb2, plugin_data_pb2
             from tensorboard.plugins.hparams import metadata as hparams
+            from tensorboard.plugins.image import metadata as images
             from tensorboard.plugins.scalar import metadata as scalars
             from tensorboard.plugins.text import metadata as texts
             from tensorboard.summary.writer.event_file_writer import EventFileWriter
@@ -107,7 +108,7 @@ class CurveWriter:
             ) from error
         self._events, self._summaries = event_pb2, summary_pb2
         self._hparams, self._api, self._data = hparams, api_pb2, plugin_data_pb2
-        self._scalars, self._texts = scalars, texts
+        self._scalars, self._texts, self._images = scalars, texts, images
         self._make_tensor = make_tensor_proto
         self._described: set[str] = set()
         self._writer = EventFileWriter(str(folder))
@@ -122,6 +123,7 @@ class CurveWriter:
         if tag in _DESCRIPTIONS and tag not in self._described:
             self._described.add(tag)
             metadata = self._scalars.create_summary_metadata("", _DESCRIPTIONS[tag])
+            metadata.data_class = self._summaries.DATA_CLASS_SCALAR  # else it is replaced when read
             point.metadata.CopyFrom(metadata)
         self._add_value(point, step)
 
@@ -139,13 +141,18 @@ class CurveWriter:
         )
         self._add_value(value, step)
 
-    def add_image(self, tag: str, pixels: NDArray[np.uint8], step: int) -> None:
+    def add_image(
+        self, tag: str, pixels: NDArray[np.uint8], step: int, description: str = ""
+    ) -> None:
         """Add a picture, uint8 `[H, W, 3]`."""
         height, width = pixels.shape[:2]
         image = self._summaries.Summary.Image(
             height=height, width=width, colorspace=3, encoded_image_string=to_png(pixels)
         )
-        self._add_value(self._summaries.Summary.Value(tag=tag, image=image), step)
+        metadata = self._images.create_summary_metadata("", description)
+        metadata.data_class = self._summaries.DATA_CLASS_BLOB_SEQUENCE
+        value = self._summaries.Summary.Value(tag=tag, image=image, metadata=metadata)
+        self._add_value(value, step)
 
     def add_hparams(self, values: Mapping[str, bool | float | str], metrics: Sequence[str]) -> None:
         """Add what TensorBoard's table of runs shows: options, and the last of some curves."""

@@ -52,7 +52,8 @@ class Agent:
     results: str  # page, and anchor
     boards: str = ""  # on which it plays, where trying them out would not tell
     shipped_by: str = ""  # the trainer of the policy's network, where it is another one
-    command: str = ""  # where no network comes with the package
+    command: str = ""  # where no network comes with the package, as the next one
+    training: str = ""  # how long it takes
 
 
 AGENTS = {
@@ -72,6 +73,7 @@ AGENTS = {
         boards="all",
         shipped_by="expert-iteration",
         command="make reproduce-calphazero  # about a quarter of an hour on one core",
+        training="about a quarter of an hour",
     ),
     "dqn": Agent(
         "dqn",
@@ -88,6 +90,7 @@ AGENTS = {
         "the maximum and every draw are over legal placements",
         "results/q-learning.md#the-table",
         boards="eight puzzles of 4x4",
+        training="about ten seconds",
     ),
     "gflownet": Agent(
         "gflownet",
@@ -172,7 +175,7 @@ def facts_of(agent: Agent) -> dict[str, str]:
         "Boards": agent.boards,
         "Weights": "",
         "Curriculum": "",
-        "Training": "",
+        "Training": agent.training,
         "Results": f"[{Path(agent.results).stem}]({agent.results})",
     }
     folder = checkpoint_of(agent)

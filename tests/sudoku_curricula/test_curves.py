@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.compat.proto.summary_pb2 import DATA_CLASS_BLOB_SEQUENCE, DATA_CLASS_SCALAR
 
 from sudoku_curricula import make_schedule
 from sudoku_curricula.curriculum import Curriculum
@@ -36,17 +37,21 @@ def test_texts_pictures_options_and_descriptions_are_read_back(tmp_path):
     with CurveWriter(tmp_path) as writer:
         writer.add_scalars({BLANKS_LEVEL: 3, "losses/mine": 1}, 2)
         writer.add_text("configuration", "| seed | 0 |", 0)
-        writer.add_image("boards", np.zeros((2, 3, 3), np.uint8), 2)
+        writer.add_image("boards", np.zeros((2, 3, 3), np.uint8), 2, "How it ended.")
         writer.add_hparams({"seed": 0, "env": "x"}, [SUCCESS_RATE])
     events = EventAccumulator(str(tmp_path))
     events.Reload()
-    description = events.SummaryMetadata(BLANKS_LEVEL).summary_description
-    assert description == "The level of the curriculum: blanks of a puzzle."
+    metadata = events.SummaryMetadata(BLANKS_LEVEL)
+    assert metadata.summary_description == "The level of the curriculum: blanks of a puzzle."
+    assert metadata.data_class == DATA_CLASS_SCALAR  # TensorBoard shows no description without one
     assert [event.value for event in events.Scalars("losses/mine")] == [1]
     text = events.Tensors("configuration")[0].tensor_proto.string_val[0]
     assert text == b"| seed | 0 |"
     (picture,) = events.Images("boards")
     assert (picture.height, picture.width, picture.step) == (2, 3, 2)
+    metadata = events.SummaryMetadata("boards")
+    assert metadata.summary_description == "How it ended."
+    assert metadata.data_class == DATA_CLASS_BLOB_SEQUENCE
     assert events.PluginTagToContent("hparams").keys() == {
         "_hparams_/experiment",
         "_hparams_/session_start_info",

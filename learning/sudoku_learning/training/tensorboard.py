@@ -14,7 +14,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_learning.training.environments import HeldOut
 
 _BOARDS = "evaluation/boards"
-_SHOWN, _WIDTH = 4, 320  # boards, and pixels of each
+_SHOWN, _IN_A_ROW, _WIDTH = 4, 2, 320  # boards, and pixels of each
 
 
 def write_settings(writer: curves.CurveWriter, config: Mapping[str, Any], step: int) -> None:
@@ -36,14 +36,16 @@ def write_settings(writer: curves.CurveWriter, config: Mapping[str, Any], step: 
 def write_boards(
     writer: curves.CurveWriter, held_out: HeldOut, geometry: Geometry, step: int
 ) -> None:
-    """Write the last boards of the first held-out games, side by side; conflicts are marked."""
+    """Write the last boards of the first held-out games in a square; conflicts are marked."""
     if held_out.latest is None or held_out.latest.boards is None:
         return
     pairs = zip(held_out.puzzles[:_SHOWN], held_out.latest.boards[:_SHOWN], strict=True)
     drawn = [
         draw(end, puzzle > 0, geometry, show_candidates=True, size=_WIDTH) for puzzle, end in pairs
     ]
-    writer.add_image(_BOARDS, np.concatenate(drawn, axis=1), step)
+    drawn += [np.full_like(drawn[0], 255)] * (-len(drawn) % _IN_A_ROW)
+    rows = [np.hstack(drawn[i : i + _IN_A_ROW]) for i in range(0, len(drawn), _IN_A_ROW)]
+    writer.add_image(_BOARDS, np.vstack(rows), step, "How the first held-out games ended.")
 
 
 def _flattened(config: Mapping[str, Any], group: str = "") -> Iterator[tuple[str, Any]]:
