@@ -58,7 +58,7 @@ _STYLE = """
     position: fixed; inset: auto 0 0; z-index: 5; padding: 6px; gap: 4px; flex-wrap: nowrap;
     background: var(--background-fill-primary);
   }
-  #controls button { min-width: 0; padding: .7rem 0; font-size: .8rem; white-space: nowrap; }
+  #controls button { min-width: 0; padding: .7rem 0; font-size: .75rem; white-space: nowrap; }
 }
 """
 
