@@ -305,7 +305,7 @@ def test_train_lists_trainers_with_what_they_do_and_how_long_they_take(run, monk
 
 def test_every_trainer_of_ours_is_described(run):
     lines = run("train")[1].splitlines()[2:-2]
-    assert len(lines) == 13 and all(re.search(r"\d (min|h)  \w", line) for line in lines)
+    assert len(lines) == 13 and all(re.search(r"\d (s|min|h)  \w", line) for line in lines)
 
 
 def test_train_names_a_missing_extra(run, monkeypatch):
