@@ -190,7 +190,7 @@ def report(what, sampler, weights, seed, wanted):
     start, deaths = time.perf_counter(), sampler.pool.deaths
     games = play(sampler, weights, seed)
     seconds, deaths = time.perf_counter() - start, sampler.pool.deaths - deaths
-    for name in ("boards", "board.actions", "policies.shares", "returns"):
+    for name in ("boards", "policies.actions", "policies.shares", "returns"):
         find = attrgetter(name)
         if not np.array_equal(find(games.positions), find(wanted.positions)):
             raise SystemExit(f"{what}: the {name} are others")
