@@ -40,9 +40,15 @@ PIECES = (
     *("<think>", "</think>", "<answer>", "</answer>", "```", "\n", "[[", "]]", '{"row":', "٣", "²"),
     *("99999999999999", "-1", "\x00", "ab" * 40, "1 2 3 4\n", "12345678 9\n" * 9, "[" * 60),
 )
-MOVES = ("r{r}c{c}={d}", "put {d} in row {r}, column {c}", '{{"row": {r}, "col": {c}, "digit": {d}}}')
+MOVES = (
+    "r{r}c{c}={d}",
+    "put {d} in row {r}, column {c}",
+    '{{"row": {r}, "col": {c}, "digit": {d}}}',
+)
 PLACED = re.compile(r"\w+ was placed at row (\d+), column (\d+)\.")
-REST = re.compile(r" (?:Blank cells: \d+\. Turns left: \d+\.|No turn is left\.|The board is solved\.)")
+REST = re.compile(
+    r" (?:Blank cells: \d+\. Turns left: \d+\.|No turn is left\.|The board is solved\.)"
+)
 
 
 @dataclass(frozen=True)
@@ -158,7 +164,7 @@ class Twins:
         cells = self._solve().copy()
         for _ in range(rng.randrange(4)):
             cells[rng.randrange(size), rng.randrange(size)] = rng.randint(0, size)
-        return "\n".join("".join(SYMBOLS[digit] if digit else "." for digit in row) for row in cells)
+        return "\n".join("".join(SYMBOLS[digit] for digit in row) for row in cells)
 
 
 def try_texts(config: Config) -> list[Row]:
