@@ -97,7 +97,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                     "times as fast": round(mine / other),
                 }
             )
-    keep(config.out, "beside EnvPool's Sudoku-v0", command_of(__file__, argv), rows, names=2)
+    keep(config.out, "beside EnvPool's Sudoku-v0", command_of(__file__, argv), rows)
 
 
 if __name__ == "__main__":

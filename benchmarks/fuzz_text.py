@@ -191,7 +191,7 @@ def main(argv: Sequence[str] | None = None) -> list[Row]:
     config = tyro.cli(Config, description=__doc__, args=argv)
     rows = try_texts(config)
     part = f"{config.texts:,} random replies to the text environment, seed {config.seed}"
-    keep(config.out, part, command_of(__file__, argv), rows, names=2)
+    keep(config.out, part, command_of(__file__, argv), rows)
     return rows
 
 
