@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import random
 import re
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -196,4 +197,4 @@ def main(argv: Sequence[str] | None = None) -> list[Row]:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(any(row["exceptions"] or row["leaks"] for row in main()))
