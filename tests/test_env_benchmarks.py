@@ -72,7 +72,7 @@ def test_both_sides_are_timed_alike_beside_envpool(monkeypatch, tmp_path):
     options = ["--boards", "8", "--steps", "2", "--repeats", "1", "--rounds", "2"]
     beside_envpool.main([*options, "--out", str(out)])
     step, with_choosing = json.loads(out.read_text())["beside EnvPool's Sudoku-v0"]["rows"]
-    assert step["EnvPool, thousand/s"] == 4 and step["times as fast"] > 1
+    assert (step["timed"], step["EnvPool, thousand/s"]) == ("step", 4)
     assert with_choosing["EnvPool, thousand/s"] == round(8 / 3, 1)  # the fastest of each
 
 
