@@ -28,8 +28,11 @@ from typing import Any
 import gymnasium as gym
 import tyro
 
+import fuzz_environments  # noqa: F401 - enters its targets
+import fuzz_readers  # noqa: F401
 from fuzz_inputs import Inputs
 from fuzz_targets import TARGETS, TURNS, prepared
+from results import command_of, keep
 
 TOLD = (ValueError, TypeError, OSError, ModuleNotFoundError, gym.error.Error)
 SECONDS = 2.0  # of processor time
@@ -54,6 +57,8 @@ class Options:
     """Only this one of the targets; all if not given."""
     only: int = -1
     """Only the input of this number, and let its error through."""
+    out: Path | None = None
+    """A JSON file; other parts in it stay."""
 
 
 @dataclass(frozen=True)
@@ -156,11 +161,9 @@ def main(argv: list[str] | None = None) -> list[Finding]:
             done = min(number * _CHUNK, options.inputs)
             print(f"{done:,} inputs, {len(found)} findings", file=sys.stderr, flush=True)
     by_target = ", ".join(f"{name} {n}" for name, n in Counter(f.target for f in found).items())
-    print(
-        f"{options.inputs:,} inputs, seed {options.seed}, {len(TARGETS)} targets, "
-        f"{len(found)} findings{f' ({by_target})' if found else ''}, "
-        f"{time.perf_counter() - start:.0f} s with {options.jobs} processes"
-    )
+    row = {"inputs": options.inputs, "targets": len(TARGETS), "findings": by_target or 0}
+    row |= {"seconds": round(time.perf_counter() - start), "processes": options.jobs}
+    keep(options.out, f"random inputs, seed {options.seed}", command_of(__file__, argv), [row])
     return found
 
 

@@ -46,7 +46,8 @@ class _Untraced(event.Listener):
 def pytest_collection_modifyitems(items):
     """Mark as slow what starts Ray or a browser, and what runs whole programs.
 
-    Each file is a group, so that what it needs is compiled, or trained, by one process alone.
+    Each file is a group, so that what it needs is compiled, or trained, by one process alone. The
+    tests with Ray are one group, the longest, and come first, so that no process waits for them.
     """
     for item in items:
         programs = item.path.name == "test_examples.py" or "benchmark" in item.path.name
@@ -54,6 +55,7 @@ def pytest_collection_modifyitems(items):
             item.add_marker("slow")
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(str(item.path)))
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group").args != ("ray",))
 
 
 @pytest.fixture(autouse=True)

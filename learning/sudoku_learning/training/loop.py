@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -18,6 +19,7 @@ from sudoku_learning.training.config import TrainingConfig, saved_config
 from sudoku_learning.training.environments import HeldOut
 from sudoku_learning.training.learner import Learner, Progress, Report, RunGenerators
 from sudoku_learning.training.run_folder import RunFolder
+from sudoku_learning.training.sudden_end import explain_sudden_end
 from sudoku_learning.training.tensorboard import write_boards, write_settings
 
 _Config = TypeVar("_Config", bound=TrainingConfig)
@@ -120,7 +122,7 @@ class Training(Generic[_Config]):
     def run(self, console: Console | None = None) -> None:
         """Train to the end, reporting to `console`; ValueError if another is in the folder."""
         resumed_at = self.steps if self.config.resume else None
-        with self._folder:
+        with self._folder, self._watched():
             self._folder.write_config(self.config.to_json())
             self.learner.start()
             try:
@@ -167,6 +169,15 @@ class Training(Generic[_Config]):
                     write_boards(writer, self._held_out, self._source.geometry, self.steps)
                 writer.flush()
                 self._folder.save(self.iteration, self._checkpoint())
+
+    def _watched(self) -> AbstractContextManager[None]:
+        """Let another process say how to go on if Ray ends this one with a node."""
+        if not self.config.ray.actors:
+            return nullcontext()
+        return explain_sudden_end(
+            f"The training in {self.config.run} was ended from outside, as by a Ray node that dies "
+            "or by lack of memory; go on from its latest checkpoint with --resume"
+        )
 
     def _left(self, times: list[float]) -> str:
         """Return how long the run will take at most, from the seconds of its iterations so far."""

@@ -93,8 +93,10 @@ def play_leaderboard(
         kinds = listed_rows()
         kinds |= {policy: ADDED for policy in config.add if policy not in kinds}
         _check_names("row listed or given with --add", [*config.only, *config.again], kinds)
-        described = describe_policies(kinds)  # a wrong name or option raises here
-        results = _resume(config, sets, kinds, described)
+        old, infos = _standing(config, sets)
+        # A wrong name or option raises here: the caller's own come first, since all take seconds.
+        described = describe_policies(dict.fromkeys((*config.add, *kinds)))
+        results = _resume(config, old, infos, kinds, described)
         run = current_run(config.jobs)
         results.runs.setdefault(run.key, run)
         chosen = [s for s in sets if s.is_file or not config.sets or s.name in config.sets]
@@ -197,23 +199,39 @@ def _check_names(what: str, wanted: Iterable[str], known: Collection[str]) -> No
             raise ValueError(f"no {what} is called {name!r}: use {', '.join(known) or 'none'}")
 
 
-def _resume(
-    config: LeaderboardConfig,
-    sets: Sequence[FixedSet],
-    kinds: Mapping[str, str],
-    described: Mapping[str, _Description],
-) -> LeaderboardResults:
-    """Return the sets and rows to come, with the cells of before that still hold.
+def _standing(
+    config: LeaderboardConfig, sets: Sequence[FixedSet]
+) -> tuple[LeaderboardResults, dict[str, SetInfo]]:
+    """Return the leaderboard of before, empty if there is none, and the sets to come.
 
-    Files that are not given again and rows added before stay; no policy of theirs is loaded.
+    Files that are not given again stay.
     """
     old = LeaderboardResults("sudoku-gym leaderboard", SEED, BATCH_CELLS, {}, {}, {})
     if config.out.exists():
         old = read_leaderboard(config.out)
+    _check_names("row of an added policy", config.remove, _added(old))
     infos = {each.name: each.info() for each in sets}
     infos |= {n: each for n, each in old.sets.items() if each.is_file and n not in infos}
-    added = [policy for policy, row in old.rows.items() if row.kind == ADDED]
-    _check_names("row of an added policy", config.remove, added)
+    return old, infos
+
+
+def _added(results: LeaderboardResults) -> list[str]:
+    """Return the policies that no installed package lists."""
+    return [policy for policy, row in results.rows.items() if row.kind == ADDED]
+
+
+def _resume(
+    config: LeaderboardConfig,
+    old: LeaderboardResults,
+    infos: dict[str, SetInfo],
+    kinds: Mapping[str, str],
+    described: Mapping[str, _Description],
+) -> LeaderboardResults:
+    """Return the rows to come, with the cells of before that still hold.
+
+    Rows added before stay; no policy of theirs is loaded.
+    """
+    added = _added(old)
     kept = {*kinds, *added} - ({*config.remove} - {*kinds})
     rows = {policy: row for policy, row in old.rows.items() if policy in kept}
     rows |= {

@@ -6,9 +6,8 @@ import kill_training
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("trainer", ["calphazero", "expert-iteration"])
-def test_a_killed_run_ends_as_one_left_alone(trainer):
-    kinds = kill_training.main(["--trainer", trainer, "--kills", "1", "--iterations", "4"])
+def test_a_killed_run_ends_as_one_left_alone():
+    kinds = kill_training.main(["--kills", "1", "--iterations", "4"])
     assert kinds.total() == 1
 
 
