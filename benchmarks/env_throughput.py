@@ -8,12 +8,10 @@ returns, "times null" in units of a step of an environment that does nothing, bo
 game is played several times in each of several rounds over all rows; each step counts with its
 fastest time, since other work on the machine only adds to it.
 
-Jumanji and EnvPool are installed into environments of their own (in build/, which takes a few
-minutes the first time), run on the same core, and are left out with a word where they can't be
-installed.
+Jumanji is installed into an environment of its own (in build/, which takes a few minutes the first
+time), runs on the same core, and is left out with a word where it can't be installed.
 
     python benchmarks/env_throughput.py --out docs/results/speed.json
-    python benchmarks/env_throughput.py --no-tables --no-jumanji --out docs/results/speed.json
     python benchmarks/env_throughput.py --num-envs 256 --repeats 3 --no-jumanji
 """
 
@@ -57,9 +55,7 @@ class Config:
         repeats: how often each game is played in a row.
         rounds: how often that is done for the vector environments, one after the other.
         seed: of the puzzles and the actions.
-        tables: measure all environments, not only the one that stands beside others.
         jumanji: measure Jumanji's Sudoku too.
-        envpool: measure EnvPool's Sudoku too.
         threads: of the row with threads.
         smoke: measure next to nothing, to see that the script runs.
         out: a JSON file; the figures of other parts in it stay.
@@ -69,9 +65,7 @@ class Config:
     repeats: int = 9
     rounds: int = 3
     seed: int = 0
-    tables: bool = True
     jumanji: bool = True
-    envpool: bool = True
     threads: int = 2
     smoke: bool = False
     out: Path | None = None
@@ -98,19 +92,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     config = tyro.cli(Config, description=__doc__, args=argv)
     command = command_of(__file__, argv)
     cores = stay_on_one_core()
-    if config.tables:
-        games = measure_all(config, cores)
-        beside = games["`Sudoku9x9-v0`"]
-        rows = [{"environment": name} | game.row() for name, game in games.items()]
-        keep(config.out, f"{config.num_envs:,} boards in a vector environment", command, rows)
-        keep(config.out, "one board through gym.make", command, single_rows(config))
-    else:
-        beside = VectorGame("Sudoku9x9-v0", config)
-    for peer in (["Jumanji"] * config.jumanji) + (["EnvPool"] * config.envpool):
-        if not config.tables:
-            beside.play()
-        if rows := rows_beside(peer, beside.steps_with_choosing, config):
-            keep(config.out, f"{peer}'s Sudoku-v0, choosing included, same core", command, rows)
+    games = measure_all(config, cores)
+    rows = [{"environment": name} | game.row() for name, game in games.items()]
+    keep(config.out, f"{config.num_envs:,} boards in a vector environment", command, rows)
+    keep(config.out, "one board through gym.make", command, single_rows(config))
+    if config.jumanji:
+        beside = games["`Sudoku9x9-v0`"].steps_with_choosing
+        if rows := rows_beside_jumanji(beside, config):
+            keep(config.out, "Jumanji's Sudoku-v0, choosing included, same core", command, rows)
 
 
 def measure_all(config: Config, cores: set[int]) -> dict[str, VectorGame]:
@@ -270,13 +259,13 @@ def measure_null(config: Config) -> float:
     return float(fastest(step, config))
 
 
-def rows_beside(peer: str, ours: float, config: Config) -> list[Row]:
-    """Run another library's Sudoku on the same core; return no rows where it can't be installed."""
+def rows_beside_jumanji(ours: float, config: Config) -> list[Row]:
+    """Run Jumanji's Sudoku on the same core; return no rows where it can't be installed."""
     try:
-        figures = measure_peer(peer.lower(), config)
+        figures = run_peer("jumanji", ["--smoke"][: config.smoke])
     except (subprocess.CalledProcessError, OSError) as error:
         said = (getattr(error, "stderr", "") or str(error)).strip().splitlines()
-        print(f"{peer} is left out: {said[-1] if said else error}")
+        print(f"Jumanji is left out: {said[-1] if said else error}")
         return []
     return [
         {
@@ -288,7 +277,7 @@ def rows_beside(peer: str, ours: float, config: Config) -> list[Row]:
     ]
 
 
-def measure_peer(package: str, config: Config) -> dict[str, float]:
+def run_peer(package: str, arguments: Sequence[str]) -> Any:
     """Install a package if it is not yet there, run its script, and return its figures."""
     folder = ROOT / "build" / package
     python = folder / "bin" / "python"
@@ -299,11 +288,10 @@ def measure_peer(package: str, config: Config) -> dict[str, float]:
         subprocess.run([python, "-m", "pip", "install", "--quiet", package], **quiet)
         (folder / "installed").touch()
     flags = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-    script = [python, ROOT / "benchmarks" / f"{package}_sudoku.py", *["--smoke"][: config.smoke]]
+    script = [python, ROOT / "benchmarks" / f"{package}_sudoku.py", *arguments]
     environment = os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"}
     done = subprocess.run(script, env=environment, **quiet)
-    figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return figures
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def fastest(measure: Callable[[], NDArray[np.float64]], config: Config) -> NDArray[np.float64]:

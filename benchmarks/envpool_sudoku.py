@@ -1,8 +1,11 @@
-"""Measures EnvPool's Sudoku; `env_throughput.py` runs it in an environment of its own.
+"""Plays EnvPool's Sudoku; `beside_envpool.py` runs it in an environment of its own.
 
-Plays uniformly random legal actions with automatic resets, one thread, and counts the choosing of
-actions. EnvPool 1.2.5 looks for its puzzles in another folder than that in which its wheel has
-them, so they are copied first. Prints one JSON object: steps a second for each number of boards.
+Plays uniformly random legal actions with automatic resets, one thread. EnvPool 1.2.5 looks for its
+puzzles in another folder than that in which its wheel has them, so they are copied first. Prints
+one JSON object: for each number of boards the processor seconds of each step, and of each choosing
+of actions, the fastest of several games.
+
+    python envpool_sudoku.py STEPS REPEATS BOARDS...
 """
 
 import importlib.util
@@ -34,28 +37,29 @@ def random_actions(masks, rng):
     return np.stack(np.unravel_index(chosen, masks.shape[1:]), 1).astype(np.int32)
 
 
-def measure(batch, steps, repeats):
-    """Return steps a processor second; each step counts with the fastest of several games."""
+def measure(boards, steps, repeats):
+    """Return seconds of each step and of each choosing, float `[2, steps]`."""
     import envpool
 
-    env = envpool.make("Sudoku-v0", env_type="gymnasium", num_envs=batch, num_threads=1, seed=0)
-    rng = np.random.default_rng(0)
-    seconds = np.full((repeats, steps), np.inf)
-    for i in range(repeats):
+    env = envpool.make("Sudoku-v0", env_type="gymnasium", num_envs=boards, num_threads=1, seed=0)
+    seconds = np.full((2, steps), np.inf)
+    for _ in range(repeats):
+        rng = np.random.default_rng(0)
         observations = env.reset()[0]
-        for j in range(steps):
+        for i in range(steps):
             start = time.process_time()  # of both threads, EnvPool's and this one
-            observations = env.step(random_actions(observations["action_mask"], rng))[0]
-            seconds[i, j] = time.process_time() - start
-    return batch * steps / seconds.min(0).sum()
+            actions = random_actions(observations["action_mask"], rng)
+            chosen = time.process_time()
+            observations = env.step(actions)[0]
+            spent = time.process_time() - chosen, chosen - start
+            seconds[:, i] = np.minimum(seconds[:, i], spent)
+    return seconds
 
 
-def main(smoke):
+def main(steps, repeats, *sizes):
     place_puzzles()
-    sizes = (8,) if smoke else (64, 1024)
-    steps, repeats = (2, 1) if smoke else (100, 5)
-    print(json.dumps({f"{size} boards": measure(size, steps, repeats) for size in sizes}))
+    print(json.dumps([measure(boards, steps, repeats).tolist() for boards in sizes]))
 
 
 if __name__ == "__main__":
-    main("--smoke" in sys.argv)
+    main(*map(int, sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""The figures of the examples that train with Stable-Baselines3 and RLlib, seed by seed.
+"""The figures of the examples that train with other libraries, seed by seed.
 
 Runs an example as a user does, lets it play its test puzzles, and writes down what each of its
 players solved, masked-random and the untrained network among them.
@@ -6,6 +6,7 @@ players solved, masked-random and the untrained network among them.
     python benchmarks/example_runs.py train_sb3_maskable_ppo --seeds 0 1 2
     python benchmarks/example_runs.py train_sb3_maskable_ppo --seeds 0 1 2 --options --no-curriculum
     python benchmarks/example_runs.py train_rllib_ppo --seeds 0 1 2
+    python benchmarks/example_runs.py torchrl_ppo_masked --no-folder
 """
 
 import argparse
@@ -26,6 +27,7 @@ def main(argv=None):
     parser.add_argument("example", help="name of a file in examples/ whose `main` compares players")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--out", type=Path, default=Path("runs/example-runs.json"))
+    parser.add_argument("--no-folder", action="store_true", help="the example has no --run")
     parser.add_argument("--options", nargs=argparse.REMAINDER, default=[], help="of the example")
     options = parser.parse_args(argv)
     results = Results(options.out, command_of(__file__, argv))
@@ -38,7 +40,8 @@ def main(argv=None):
             continue
         start = time.process_time()
         with tempfile.TemporaryDirectory() as folder:
-            found = example.main(["--run", folder, "--seed", str(seed), *options.options])
+            place = [] if options.no_folder else ["--run", folder]
+            found = example.main([*place, "--seed", str(seed), *options.options])
         minutes = round((time.process_time() - start) / 60, 1)
         is_one = isinstance(next(iter(found.values())), Evaluation)
         for chosen, result in ({None: found} if is_one else found).items():

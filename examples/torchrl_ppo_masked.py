@@ -30,7 +30,8 @@ from torchrl.modules import (
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value.functional import generalized_advantage_estimate
 
-from sudoku_gym import evaluate, puzzles
+from sudoku_gym import compare, load_policy, puzzles
+from sudoku_gym.evaluation import to_markdown
 
 
 @dataclass
@@ -159,9 +160,12 @@ def main(argv=None):
     both(env.reset())  # makes the lazy layers
     frames = args.num_envs * args.num_steps
     collector = Collector(env, both, frames_per_batch=frames, total_frames=frames * iterations)
+    bank = args.env_id.removeprefix("Sudoku").removesuffix("-v0").lower()
+    test = puzzles.load(bank, "test")[:: 100 if args.smoke else 10]
+    floors = {name: load_policy(name) for name in ("masked-random", "naked-singles")}
+    results = compare({**floors, "untrained": TorchRLPolicy(actor)}, test)
     loss = ClipPPOLoss(actor, critic, entropy_coeff=0.01, critic_coeff=0.5)
     optimizer = torch.optim.Adam(both.parameters(), lr=args.learning_rate)
-    rates = []
     for iteration, data in enumerate(collector):  # [B, T]
         add_advantages(data)
         for _ in range(args.epochs):
@@ -173,15 +177,14 @@ def main(argv=None):
                 total.backward()
                 nn.utils.clip_grad_norm_(both.parameters(), 0.5)
                 optimizer.step()
-        over = data["next", "done"].squeeze(-1)
-        rates.append(data["next", "is_success"][over].float().mean().item())
         if iteration % 10 == 0 or iteration == iterations - 1:
-            print(f"iteration {iteration}: {rates[-1]:.1%} of the games solved")
+            over = data["next", "done"].squeeze(-1)
+            rate = data["next", "is_success"][over].float().mean()
+            print(f"iteration {iteration}: {rate:.1%} of the games solved")
     collector.shutdown()
-    test = puzzles.load(args.env_id.removeprefix("Sudoku").removesuffix("-v0").lower(), "test")
-    result = evaluate(TorchRLPolicy(actor), test[:: 100 if args.smoke else 10])
-    print(f"test split, minimal puzzles: {result}")
-    return rates, result
+    results |= compare({"PPO": TorchRLPolicy(actor)}, test)
+    print(f"\n{len(test)} minimal puzzles of the test split\n\n{to_markdown(results)}")
+    return results
 
 
 if __name__ == "__main__":

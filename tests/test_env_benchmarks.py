@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import beside_envpool
 import env_agreement
 import env_throughput
 import first_step
@@ -32,7 +33,7 @@ def test_a_difference_is_found(monkeypatch):
 
 def test_throughput_is_measured(capsys, tmp_path):
     out = tmp_path / "figures.json"
-    options = ["--smoke", "--no-jumanji", "--no-envpool", "--num-envs", "8", "--out", str(out)]
+    options = ["--smoke", "--no-jumanji", "--num-envs", "8", "--out", str(out)]
     env_throughput.main(options)
     told = capsys.readouterr().out
     assert "with choosing" in told and "Sudoku25x25-v0" in told
@@ -52,18 +53,27 @@ def test_the_first_step_is_measured(capsys):
 
 def test_a_library_that_cannot_be_installed_is_left_out(monkeypatch, capsys):
 
-    def fail(package, config):
+    def fail(package, arguments):
         raise OSError("no such index")
 
-    monkeypatch.setattr(env_throughput, "measure_peer", fail)
+    monkeypatch.setattr(env_throughput, "run_peer", fail)
     config = env_throughput.Config(smoke=True)
-    assert env_throughput.rows_beside("EnvPool", 1e6, config) == []
-    assert "EnvPool is left out: no such index" in capsys.readouterr().out
-    monkeypatch.setattr(
-        env_throughput, "measure_peer", lambda package, config: {"a loop": 2e4, "a scan": 5e4}
-    )
-    rows = env_throughput.rows_beside("EnvPool", 1e6, config)
+    assert env_throughput.rows_beside_jumanji(1e6, config) == []
+    assert "Jumanji is left out: no such index" in capsys.readouterr().out
+    monkeypatch.setattr(env_throughput, "run_peer", lambda *_: {"a loop": 2e4, "a scan": 5e4})
+    rows = env_throughput.rows_beside_jumanji(1e6, config)
     assert [row["times as fast, `Sudoku9x9-v0`"] for row in rows] == [50, 20]
+
+
+def test_both_sides_are_timed_alike_beside_envpool(monkeypatch, tmp_path):
+    rounds = iter([[[[4e-3] * 2, [1e-3] * 2]], [[[2e-3] * 2, [9e-3] * 2]]])
+    monkeypatch.setattr(beside_envpool, "run_peer", lambda package, arguments: next(rounds))
+    out = tmp_path / "figures.json"
+    options = ["--boards", "8", "--steps", "2", "--repeats", "1", "--rounds", "2"]
+    beside_envpool.main([*options, "--out", str(out)])
+    step, with_choosing = json.loads(out.read_text())["beside EnvPool's Sudoku-v0"]["rows"]
+    assert (step["timed"], step["EnvPool, thousand/s"]) == ("step", 4)
+    assert with_choosing["EnvPool, thousand/s"] == round(8 / 3, 1)  # the fastest of each
 
 
 def test_floors_are_written_and_not_played_twice(tmp_path, monkeypatch):

@@ -78,7 +78,7 @@ def test_the_pages_hold_the_tables_of_the_figures(benchmark, figures, page):
     assert [title for title, table in tables.items() if table not in page] == []
 
 
-@pytest.mark.parametrize("name", ["speed.json", "checks.json"])
+@pytest.mark.parametrize("name", ["speed.json", "checks.json", "text.json"])
 def test_what_is_said_of_speed_and_of_checks_was_measured(name):
     parts = json.loads((RESULTS / name).read_text(encoding="utf-8"))
     wanted = {

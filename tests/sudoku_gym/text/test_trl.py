@@ -96,6 +96,21 @@ def test_two_steps_with_tools(tmp_path, monkeypatch):
     assert trainer.state.log_history[0]["rewards/Watched/mean"] == 0
 
 
+def test_the_lines_of_the_page(tmp_path, monkeypatch):
+    """As they stand, with a random model in a folder of the name that they ask for."""
+    page = (Path(__file__).parents[3] / "docs" / "text.md").read_text(encoding="utf-8")
+    section = page.partition("\n## TRL\n")[2].partition("\n## ")[0]
+    blocks = re.findall(r"^```py\n(.*?)^```", section, re.DOTALL | re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    for part in tiny_model():
+        part.save_pretrained("Qwen/Qwen3-0.6B")
+    names = {}
+    for block in blocks:
+        exec(block, names)
+        assert names["trainer"].state.global_step == 2
+    assert len(blocks) == 2
+
+
 def test_a_scripted_model_solves_with_the_tools_that_the_trainer_calls():
     factory = adapter.environment_factory(blanks=40, split="test")
     environment = factory()
