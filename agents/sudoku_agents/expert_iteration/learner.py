@@ -146,7 +146,7 @@ class ExpertIterationLearner(SamplingLearner):
             PLACEMENT_LOSS: means["placements"],
             curves.TRAINING_COMPLETION: means["solved"],
         }
-        columns = {"sizes": str(len(self._joined)), "known": f"{known:,}"}
+        columns = {"envs": str(len(self._joined)), "labelled": f"{known:,}"}
         if latest.tried:
             points[SEARCHED] = latest.solved / latest.tried
             points[EVALUATIONS] = latest.evaluations / latest.tried
@@ -155,7 +155,7 @@ class ExpertIterationLearner(SamplingLearner):
             curves=points,
             columns={
                 **columns,
-                "searched": f"{points[SEARCHED]:.1%}" if latest.tried else "",
+                "search solved": f"{points[SEARCHED]:.1%}" if latest.tried else "",
                 "loss": f"{means['placements']:.3f}",
                 "solved": f"{means['solved']:.1%}",
             },
