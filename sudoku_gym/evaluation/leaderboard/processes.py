@@ -48,7 +48,7 @@ def processor_seconds(pid: int) -> float | None:
 
 
 def kill_with_all_below(pid: int) -> None:
-    """Kill a process, its group, and all that it has started, which can't flee from it meanwhile."""
+    """Kill a process, its group, and all that it has started, which can't flee meanwhile."""
     if not hasattr(os, "killpg"):
         return
     with suppress(ProcessLookupError, PermissionError):
