@@ -153,8 +153,8 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
             if (here.sha256, here.count) != (there.sha256, there.count):
                 differing.append(f"{policy} on {name}: its puzzles are others here")
             elif cell.played:
-                again = LeaderboardCell(max(cell.budget, config.budget), "")
-                tasks.append(CellTask(policy, sets[name], again, config.limit))
+                empty = LeaderboardCell(max(cell.budget, config.budget), "")
+                tasks.append(CellTask(policy, sets[name], empty, config.limit))
             else:
                 report(f"not compared: {policy} on {name}: {cell.error or 'not played'}")
     if not tasks and not differing:
