@@ -19,13 +19,14 @@ os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 import gradio as gr
 import uvicorn
 from fastapi import FastAPI, Request, Response
-from gradio import queueing, route_utils, routes
+from gradio import processing_utils, queueing, route_utils, routes
 
 from sudoku_gym.app.choices import NO_PLAYER, SOURCES, TYPED_IN, OfferedPolicies, puzzle
 from sudoku_gym.app.connections import FewConnections
 from sudoku_gym.app.game import Game, render_html, render_legend
 from sudoku_gym.app.limits import VisitorBudgets, limit_waiting, visitor_of
 from sudoku_gym.app.moves import Workers
+from sudoku_gym.app.paths import AllowedPaths
 from sudoku_gym.storage.bodies import Application, LimitedBodies, Message, Receive, Send
 
 FIRST_PUZZLE = "Inkala 2012"
@@ -105,6 +106,9 @@ def application(
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     for module in (queueing, route_utils, routes):  # whose tracebacks of forged requests are long
         vars(module)["traceback"] = SimpleNamespace(print_exc=_refuse)
+    # A visitor may say that a field holds a file of this machine, or one at an address, which
+    # gradio would copy to where it serves files from. No field of the page holds files.
+    vars(processing_utils)["async_move_files_to_cache"] = _keep_as_it_is
 
     @app.middleware("http")
     async def allow_little(
@@ -115,6 +119,7 @@ def application(
         return response
 
     app.add_middleware(LimitedBodies, longest=_LONGEST_REQUEST, brackets=_MOST_BRACKETS)
+    app.add_middleware(AllowedPaths)
     app.add_middleware(_ErrorsInALine)
     theme = gr.themes.Default(
         primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["monospace"]
@@ -179,7 +184,7 @@ def layout(
         play.click(partial(_timer, active=True), pace, clock, **quiet)
         pace.release(_timer, pace, clock, **quiet)
     page.state_session_capacity = _MOST_KEPT
-    page.queue(max_size=_PLACES)
+    page.queue(max_size=_PLACES, api_open=False)
     limit_waiting(page._queue, _PLACES_A_VISITOR)
     return page
 
@@ -313,6 +318,10 @@ def _drawn(games: list[Game] | None, noted: Game | None = None, note: str = "") 
 def _refuse() -> None:
     """Say in one line that a request was none of the page's."""
     print(f"sudoku-gym: a request was refused: {sys.exc_info()[1]!r:.200}", file=sys.stderr)
+
+
+async def _keep_as_it_is(value: Any, *_: Any, **__: Any) -> Any:
+    return value
 
 
 class _ErrorsInALine:

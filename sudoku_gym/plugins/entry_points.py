@@ -114,22 +114,24 @@ def load_attribute(path: str) -> Any:
     """
     module_name, _, attribute = path.partition(":")
     if not all(name.isidentifier() for name in [*module_name.split("."), *attribute.split(".")]):
-        raise ValueError(f"{path!r} names no object: write module:attribute")
+        raise ValueError(f"{path!r:.200} names no object: write module:attribute")
     module = load_module(module_name, path)
     try:
         return attrgetter(attribute)(module)
     except AttributeError:
-        raise ValueError(f"{path!r}: the module {module_name} has no {attribute!r}") from None
+        raise ValueError(
+            f"{path!r:.200}: the module {module_name} has no {attribute!r:.200}"
+        ) from None
 
 
 def load_module(name: str, path: str) -> ModuleType:
     """Import the module `name`, which stands in `path`; raises as `load_attribute`."""
     top = name.partition(".")[0]
     if not all(part.isidentifier() for part in name.split(".")):
-        raise ValueError(f"{path!r}: {name!r} is no name of a module")
+        raise ValueError(f"{path!r:.200}: {name!r:.200} is no name of a module")
     if top in sys.stdlib_module_names:
         raise ValueError(
-            f"{path!r}: {name} is in Python's standard library; "
+            f"{path!r:.200}: {name} is in Python's standard library; "
             "if you mean a file of yours, rename it"
         )
     try:
@@ -141,8 +143,8 @@ def load_module(name: str, path: str) -> ModuleType:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise
         raise ValueError(
-            f"{path!r}: there is no module {error.name!r}; install its package, or start Python "
-            "where it can be imported"
+            f"{path!r:.200}: there is no module {error.name!r:.200}; install its package, or start "
+            "Python where it can be imported"
         ) from None
 
 

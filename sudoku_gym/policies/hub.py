@@ -10,7 +10,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sudoku_gym.storage.reading import describe_error, read_short
@@ -20,6 +20,7 @@ HUB_PREFIX = "hf:"
 
 _NAME = re.compile(r"(?P<repository>[-\w.]+/[-\w.]+)(?:@(?P<revision>[-\w./]+))?")
 _PLAYED = ("config.json", "weights.safetensors")
+_LONGEST = 1_000_000_000  # bytes; the largest checkpoint of this package has some millions
 _SUMS, _CARD = "SHA256SUMS", "README.md"
 
 
@@ -30,20 +31,14 @@ def fetch_checkpoint(name: str) -> Path:
     What was fetched before is found without a connection.
 
     Raises:
-        ValueError: if the name has another form, the Hub refuses or can't be reached, or the
-            checkpoint has no checksums or other ones.
+        ValueError: if the name has another form, the Hub refuses or can't be reached, the
+            checkpoint has more than a gigabyte, no checksums or other ones.
         ModuleNotFoundError: if huggingface_hub is not installed.
     """
     found = _NAME.fullmatch(name.removeprefix(HUB_PREFIX))
     if found is None or ".." in name:
         raise ValueError(f"{name!r:.200} names no checkpoint: write hf:owner/name@revision")
-    from huggingface_hub import snapshot_download
-
-    with _in_one_line(name):
-        fetched = snapshot_download(
-            found["repository"], revision=found["revision"], allow_patterns=[*_PLAYED, _SUMS]
-        )
-    folder = Path(str(fetched))
+    folder = _fetch(found["repository"], found["revision"], name)
     _check_sums(folder, name)
     return folder
 
@@ -86,6 +81,21 @@ def send_checkpoint(folder: Path, repository: str, card: str, *, private: bool =
                 repo_id=repository, folder_path=staged, commit_message="A checkpoint of sudoku-gym"
             )
     return f"{HUB_PREFIX}{repository}@{sent.oid}"
+
+
+def _fetch(repository: str, revision: str | None, name: str) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import DryRunError
+
+    files = [*_PLAYED, _SUMS]
+    length = 0
+    with _in_one_line(name), suppress(DryRunError):  # without a connection
+        there = snapshot_download(repository, revision=revision, allow_patterns=files, dry_run=True)
+        length = sum(file.file_size or 0 for file in there)
+    if length > _LONGEST:
+        raise ValueError(f"{name}: {length:,} bytes, and {_LONGEST:,} are the limit")
+    with _in_one_line(name):
+        return Path(snapshot_download(repository, revision=revision, allow_patterns=files))
 
 
 def _check_sums(folder: Path, name: str) -> None:

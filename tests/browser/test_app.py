@@ -222,6 +222,32 @@ def test_a_forged_request_leaves_no_traceback(server, data, function):
             error.close()
 
 
+def answer_to(request):
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read()
+
+
+def test_no_file_of_the_machine_is_served(server, tmp_path):
+    """A field whose value says that it is a file must not have that file copied and served."""
+    secret = tmp_path / "secret.txt"
+    secret.write_text("secret")
+    for path in (str(secret), "http://127.0.0.1:9/secret.txt"):
+        data = [{"path": path, "meta": {"_type": "gradio.FileData"}}] * 8
+        body = json.dumps({"data": data, "fn_index": 0, "session_hash": "thief"}).encode()
+        for way in ("run/predict", "api/start", "call/start", "queue/join"):
+            request = urllib.request.Request(f"{server}/gradio_api/{way}", body)
+            request.add_header("Content-Type", "application/json")
+            status, said = answer_to(request)
+            assert status == (200 if way == "queue/join" else 404) and b"file=" not in said
+    _, said = answer_to(f"{server}/gradio_api/queue/data?session_hash=thief")
+    assert b"not in the list of choices" in said and b"file=" not in said
+    assert answer_to(f"{server}/gradio_api/file={secret}")[0] == 404
+
+
 def test_a_body_in_chunks_takes_no_memory(server):
     before = most_memory(server.pid)
     connection = http.client.HTTPConnection(server.removeprefix("http://"), timeout=60)

@@ -118,3 +118,10 @@ def test_a_policy_of_the_script_itself():
     """`__main__` has no specification, as other modules have."""
     with pytest.raises(ValueError, match="the module __main__ has no 'NoPolicy'"):
         load_policy("__main__:NoPolicy")
+
+
+@pytest.mark.parametrize("name", ["missing_module:{}", "missing_{}:x", "numpy:{}", "{}-:x"])
+def test_a_long_path_is_refused_in_a_few_words(name):
+    with pytest.raises(ValueError) as told:
+        load_policy(name.format("x" * 100_000))
+    assert len(str(told.value)) < 700

@@ -98,7 +98,7 @@ def play_leaderboard(
         _check_names("row listed or given with --add", [*config.only, *config.again], kinds)
         old, infos = _standing(config, sets)
         # A wrong name or option raises here: the caller's own come first, since all take seconds.
-        described = describe_policies(dict.fromkeys((*config.add, *kinds)))
+        described = _describe(dict.fromkeys((*config.add, *kinds)))
         results = _resume(config, old, infos, kinds, described)
         run = current_run(config.jobs)
         results.runs.setdefault(run.key, run)
@@ -152,28 +152,32 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
     names = config.only or [name for name in standing.rows if name in listed_rows()]
     chosen = {name: standing.rows[name] for name in names}
     tasks, differing, seconds = [], [], 0.0
-    for policy, described in describe_policies(chosen).items():
+    for policy, described in _describe(chosen).items():
         if isinstance(described, ModuleNotFoundError):
             raise described
-        if described["weights"] != chosen[policy].weights:
+        row = chosen[policy]
+        if (described["weights"], described["num_weights"]) != (row.weights, row.num_weights):
             differing.append(f"{policy}: its weights are others here")
             continue
-        for name in chosen[policy].cells.keys() & {*(config.sets or sets)} & sets.keys():
-            cell = chosen[policy].cells[name]
-            if cell.played and sets[name].info().sha256 == standing.sets[name].sha256:
-                tasks.append(
-                    CellTask(policy, sets[name], LeaderboardCell(cell.budget, ""), config.limit)
-                )
+        for name in row.cells.keys() & {*(config.sets or sets)} & sets.keys():
+            cell, here, there = row.cells[name], sets[name].info(), standing.sets[name]
+            if (here.sha256, here.count) != (there.sha256, there.count):
+                differing.append(f"{policy} on {name}: its puzzles are others here")
+            elif cell.played:
+                empty = LeaderboardCell(max(cell.budget, config.budget), "")
+                tasks.append(CellTask(policy, sets[name], empty, config.limit))
                 seconds += cell.seconds
+            else:
+                report(f"not compared: {policy} on {name}: {cell.error or 'not played'}")
     if not tasks and not differing:
         raise ValueError(f"{config.out}: no games of these rows on these puzzles to compare")
     if tasks:
         report(f"{len(tasks)} to verify, which took {duration(seconds)} of processor time")
     for count, task, again in _counted("verified", tasks, config.jobs):
-        problem = _difference(chosen[task.policy].cells[task.fixed.name], again)
-        line = f"{task.policy} on {task.fixed.name}: {problem or 'the same'}"
+        is_same, found = _compare(chosen[task.policy].cells[task.fixed.name], again)
+        line = f"{task.policy} on {task.fixed.name}: {found}"
         report(f"{count}: {line}")
-        differing += [line] if problem else []
+        differing += [] if is_same else [line]
     return differing
 
 
@@ -188,14 +192,34 @@ def _counted(
         yield f"{done} {number} of {len(tasks)}{more}", task, cell
 
 
-def _difference(before: LeaderboardCell, again: LeaderboardCell | None) -> str:
-    """Return how games played again differ from those of before; empty if they do not."""
+def _compare(before: LeaderboardCell, again: LeaderboardCell | None) -> tuple[bool, str]:
+    """Say whether games played again are those of before, in words too."""
     if again is None or not again.played:
-        return "its process died" if again is None else again.error or "no puzzle was played"
+        return False, "its process died" if again is None else again.error or "no puzzle was played"
     count = min(before.played, again.played)
     pairs = zip(before.outcomes[:count], again.outcomes[:count], strict=True)
-    others = sum(one != other for one, other in pairs)
-    return f"{others} of {count} outcomes differ" if others else ""
+    if others := sum(one != other for one, other in pairs):
+        return False, f"{others} of {count} outcomes differ"
+    if before.played > count:
+        return True, f"the first {count} of {before.played} outcomes are the same"
+    if again.played == count:
+        for what in ("illegal", "orbits"):
+            if getattr(before, what) != getattr(again, what):
+                return False, f"{what} differ: {getattr(before, what)}, not {getattr(again, what)}"
+    return True, "the same"
+
+
+def _describe(policies: Collection[str]) -> dict[str, _Description]:
+    """Describe policies; one that no installed package lists can't change what others are."""
+    listed = listed_rows()
+    groups = [[policy] for policy in policies if policy not in listed]
+    groups.append([policy for policy in policies if policy in listed])
+    return {
+        policy: described
+        for group in groups
+        if group
+        for policy, described in describe_policies(group).items()
+    }
 
 
 def listed_rows() -> dict[str, str]:

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym.evaluation.leaderboard.identity import describe_policy
+from sudoku_gym.evaluation.leaderboard.processes import processor_seconds
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy, load_policy
 from sudoku_gym.storage.reading import check_structure, describe_error
@@ -30,6 +31,7 @@ from sudoku_gym.storage.reading import check_structure, describe_error
 _WALL_SHARE = 4.0  # wall time that a limit of processor time allows, where others are busy too
 _START_SECONDS = 120.0  # at most, to import, to load and to compile
 _LONGEST = 10_000_000  # bytes of an answer
+_LONGEST_DESCRIPTION = 1_000  # bytes
 _LONGEST_ERROR = 400  # characters
 _WAIT = 0.1  # s between two looks at the clocks
 _HANDING_OVER = 1e-3  # s a call that a process takes beyond its policy
@@ -49,7 +51,7 @@ class RemotePolicy:
             wall time that they may take in all.
 
     Attributes:
-        seconds: processor seconds of the calls since the last `load`.
+        seconds: processor seconds since the last `load`, of the processes that it has started too.
 
     Raises:
         ValueError: with the words of whatever the policy raised.
@@ -61,11 +63,16 @@ class RemotePolicy:
     def __init__(self, pipe: Connection[Any, Any], pid: int, limit: float = np.inf) -> None:
         self.seconds = self._passed = 0.0
         self._pipe, self._pid, self._limit = pipe, pid, limit
+        self._clock = processor_seconds(pid) or 0.0  # of the process, after the last call
 
     def describe(self, name: str) -> dict[str, Any]:
         """Return what `identity.describe_policy` says of a policy."""
         limits = _START_SECONDS, _WALL_SHARE * _START_SECONDS
-        found: dict[str, Any] = json.loads(self._ask(["describe", name], *limits)[1])
+        body = self._ask(["describe", name], *limits)[1]
+        try:
+            found: dict[str, Any] = json.loads(body[:_LONGEST_DESCRIPTION])
+        except (ValueError, RecursionError):
+            raise ValueError(f"its process answers {body!r:.60}") from None
         check_structure(found, {"package": "", "weights": "", "num_weights": 0}, "what is said")
         return found
 
@@ -73,6 +80,7 @@ class RemotePolicy:
         """Let the process make a policy, which answers from now on."""
         self._ask(["load", name], self._start_seconds, _WALL_SHARE * self._start_seconds)
         self.seconds = self._passed = 0.0
+        self._clock = processor_seconds(self._pid) or 0.0
 
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
@@ -90,12 +98,14 @@ class RemotePolicy:
 
     def _call(self, message: Sequence[Any]) -> bytes:
         """Let the policy do something on the clock."""
-        before, begun = _clock_of(self._pid), time.monotonic()
+        begun = time.monotonic()
         wall = _WALL_SHARE * self._limit - self._passed
         seconds, answer = self._ask(message, self._limit - self.seconds, wall)
-        after = _clock_of(self._pid)
-        if before is not None and after is not None and after - before > seconds + _HANDING_OVER:
-            seconds = after - before  # its own clock does not count
+        clock = processor_seconds(self._pid) or 0.0
+        if clock - self._clock > seconds + _HANDING_OVER:
+            # Its own clock does not count, nor that it computes from one call to the next.
+            seconds = clock - self._clock
+        self._clock = max(clock, self._clock)
         self.seconds += seconds
         self._passed += time.monotonic() - begun
         if self.seconds > self._limit:
@@ -104,12 +114,12 @@ class RemotePolicy:
 
     def _ask(self, message: Sequence[Any], limit: float, wall: float) -> tuple[float, bytes]:
         """Send a message; return the processor seconds that the process says it took, and more."""
-        start, begun = _clock_of(self._pid) or 0.0, time.monotonic()
+        start, begun = processor_seconds(self._pid) or 0.0, time.monotonic()
         try:
             with _closed_after(self._pipe, wall):
                 self._pipe.send(message)
                 while not self._pipe.poll(_WAIT):
-                    used = (_clock_of(self._pid) or 0.0) - start
+                    used = (processor_seconds(self._pid) or 0.0) - start
                     if used > limit or time.monotonic() - begun > wall:
                         raise OutOfTimeError
                 answer = self._pipe.recv_bytes(_LONGEST)
@@ -186,11 +196,3 @@ def _actions(policy: Policy, boards: NDArray[np.int8], masks: NDArray[np.bool_])
             f"not {actions.dtype} {list(actions.shape)}"
         )
     return actions.astype(np.int64).tobytes()
-
-
-def _clock_of(pid: int) -> float | None:
-    """Return the processor seconds of another process; None where the system can't tell."""
-    try:
-        return time.clock_gettime((~pid << 3) | 2)  # as clock_getcpuclockid(3) numbers it
-    except (AttributeError, OSError):
-        return None

@@ -21,6 +21,7 @@ from unittest.mock import patch
 from sudoku_gym.evaluation.leaderboard import cells
 from sudoku_gym.evaluation.leaderboard.cells import CellTask
 from sudoku_gym.evaluation.leaderboard.players import OutOfTimeError, RemotePolicy, serve_policy
+from sudoku_gym.evaluation.leaderboard.processes import keep_orphans, kill_with_all_below
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
 
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -102,36 +103,21 @@ def _serve(pipe: Connection[Any, Any]) -> None:
     """Serve a policy, in a group of its own, which is the first to die if memory runs out."""
     with suppress(AttributeError, PermissionError):
         os.setsid()
+    keep_orphans()
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever has started it decides
     logging.disable(logging.WARNING)  # of solvers that find nothing
+    with suppress(OSError):
+        os.dup2(2, 1)  # what a policy prints is no result
     serve_policy(pipe)
 
 
 def _stop_player(player: Any) -> None:
     """Kill the process of a policy, and what the policy has started there."""
-    started = _processes_below(player.pid)
-    with suppress(AttributeError, ProcessLookupError, PermissionError):
-        os.killpg(player.pid, signal.SIGKILL)
-    for pid in started:
-        with suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
+    kill_with_all_below(player.pid)
     player.kill()
     player.join()
-
-
-def _processes_below(pid: int) -> list[int]:
-    """Return the processes that one has started, and they, also in other groups; on Linux only."""
-    found, parents = list[int](), [pid]
-    while parents:
-        below = list[int]()
-        for children in Path(f"/proc/{parents.pop()}/task").glob("*/children"):
-            with suppress(OSError):
-                below += map(int, children.read_text(encoding="ascii").split())
-        found += below
-        parents += below
-    return found
 
 
 def _context() -> Any:

@@ -25,10 +25,15 @@ def hub(tmp_path, monkeypatch):
     """The folder of repositories, `owner/name/revision`, that the client reads and writes."""
     root = tmp_path / "hub"
 
-    def snapshot_download(repository, *, revision, allow_patterns):
+    def snapshot_download(repository, *, revision, allow_patterns, dry_run=False):
         source, fetched = root / repository / (revision or "main"), tmp_path / "cache" / repository
         if not source.is_dir():
             raise OSError(f"404 Client Error\n\nRepository {repository} not found at {revision}.")
+        if dry_run:
+            if (source / "offline").exists():
+                raise huggingface_hub.errors.DryRunError("no connection")
+            sizes = [file.stat().st_size for file in source.iterdir()]
+            return [SimpleNamespace(file_size=size) for size in sizes]
         shutil.rmtree(fetched, ignore_errors=True)
         fetched.mkdir(parents=True)
         for file in source.iterdir():
@@ -93,6 +98,24 @@ def test_what_was_changed_on_the_way_is_refused(hub):
     (hub / "me/net/main/SHA256SUMS").unlink()
     with pytest.raises(ValueError, match="hf:me/net has no SHA256SUMS: it is no checkpoint"):
         load_policy("hf:me/net")
+
+
+def test_what_is_too_large_is_not_fetched(hub, tmp_path):
+    send()
+    weights = hub / "me/net/main/weights.safetensors"
+    with weights.open("r+b") as file:
+        file.truncate(2_000_000_000)
+    with pytest.raises(
+        ValueError, match=r"hf:me/net: 2,000,\d{3},\d{3} bytes, and 1,000,000,000 are"
+    ):
+        load_policy("hf:me/net")
+    assert not (tmp_path / "cache").exists()
+
+
+def test_what_was_fetched_is_found_without_a_connection(hub):
+    send()
+    (hub / "me/net/main/offline").touch()
+    assert load_policy("hf:me/net")
 
 
 def test_no_code_comes_from_the_hub(hub, tmp_path):

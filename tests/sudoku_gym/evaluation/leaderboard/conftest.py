@@ -119,6 +119,7 @@ from pathlib import Path
 import numpy as np
 
 from sudoku_gym.board.actions import sample_actions
+from sudoku_gym.evaluation.leaderboard import players
 
 
 class First:
@@ -157,6 +158,16 @@ class Slow(First):
         return super().act(boards, action_masks)
 
 
+class Renames(First):
+    """Says something else of all policies that are described after it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        said = {"package": "mine 1", "weights": "0" * 64, "num_weights": 7}
+        players.describe_policy = lambda name: said
+        print("played")
+
+
 class Dies(First):
     def act(self, boards, action_masks):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -167,6 +178,7 @@ class Hangs(First):
         if boards.shape[1] > 4:
             for alone in (False, True):
                 subprocess.Popen(["sleep", "600"], start_new_session=alone)
+            subprocess.run(["sh", "-c", "setsid sleep 600 &"])  # its parent ends
             time.sleep(600)
         return super().act(boards, action_masks)
 

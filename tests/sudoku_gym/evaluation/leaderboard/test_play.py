@@ -308,12 +308,12 @@ def commands_of_processes():
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_a_process_that_dies_loses_its_cell_alone(small, own_policies, tmp_path):
-    names = ("third_party:Dies", "third_party:Hangs", "third_party:Cheats")
+    names = ("third_party:Renames", "third_party:Dies", "third_party:Hangs", "third_party:Cheats")
     out = tmp_path / "board.json"
     chosen = ("--only", *names, "naked-singles", "--sets", "9x9", "--limit", "1.5")
     run = started(small, out, "--add", *names, *chosen)
-    _, err = run.communicate()
-    assert run.returncode == 1, err
+    said, err = run.communicate()
+    assert run.returncode == 1 and said == f"Wrote {out}\n", err
     assert "third_party:Dies on 9x9: its process died; rerun the command to retry" in err
     results = read_leaderboard(out)
     assert results.rows["third_party:Dies"].cells == {}
@@ -322,6 +322,7 @@ def test_a_process_that_dies_loses_its_cell_alone(small, own_policies, tmp_path)
     assert results.rows["third_party:Cheats"].cells["9x9"].solved == 0
     assert b"sleep\x00600" not in b"".join(commands_of_processes())
     assert results.rows["naked-singles"].cells["9x9"].played == 4
+    assert results.rows["naked-singles"].weights == results.rows["third_party:Dies"].weights == ""
 
 
 def test_times_are_means_of_laps(in_this_process):
@@ -352,7 +353,33 @@ def test_games_can_be_verified(small, play, own_policies, tmp_path):
     cell["outcomes"] = cell["outcomes"].replace("0", "1", 2)
     path.write_text(json.dumps(forged))
     assert verify_leaderboard(config, lines.append) == [f"{name} on 4x4: 2 of 140 outcomes differ"]
+    forged = json.loads(before)
+    forged["rows"][name]["cells"]["9x9"] |= {"outcomes": "0", "illegal": 0}
+    cell = forged["rows"][name]["cells"]["4x4"]
+    cell["illegal"] = 2
+    path.write_text(json.dumps(forged))
+    assert verify_leaderboard(config, lines.append) == [f"{name} on 4x4: illegal differ: 2, not 0"]
+    forged = json.loads(before)
+    forged["sets"]["4x4"]["count"] = 1000
+    forged["rows"][name]["cells"]["4x4"]["outcomes"] += "1" * 860
+    forged["sets"]["9x9"]["sha256"] = "0" * 64
+    path.write_text(json.dumps(forged))
+    assert sorted(verify_leaderboard(config, lines.append)) == [
+        f"{name} on 4x4: its puzzles are others here",
+        f"{name} on 9x9: its puzzles are others here",
+    ]
+    del lines[:]
+    whole, forged = json.loads(before), json.loads(before)
+    refused = {"outcomes": "", "illegal": 0, "orbits": None, "error": "knows 4x4"}
+    forged["rows"][name]["cells"]["9x9"] |= refused
+    path.write_text(json.dumps(forged))
+    assert verify_leaderboard(config, lines.append) == []
+    assert lines[0] == f"not compared: {name} on 9x9: knows 4x4"
+    forged = whole
     forged["rows"][name]["weights"] = "0" * 64
+    path.write_text(json.dumps(forged))
+    assert verify_leaderboard(config, lines.append) == [f"{name}: its weights are others here"]
+    forged["rows"][name] |= {"weights": "", "num_weights": 5}
     path.write_text(json.dumps(forged))
     assert verify_leaderboard(config, lines.append) == [f"{name}: its weights are others here"]
     with pytest.raises(ValueError, match="no row of the file is called 'dlx'"):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
 from threading import Event, Thread
@@ -74,6 +75,22 @@ def test_a_process_can_t_put_the_clock_back(seconds):
             policy.act(BOARDS, MASKS)
 
 
+def test_what_is_computed_between_calls_counts():
+    def answer(pipe, over):
+        with suppress(EOFError, OSError):
+            while True:
+                pipe.recv()
+                pipe.send_bytes(json.dumps(SAID).encode() + b"\n" + bytes(200))
+
+    with against(answer, 100.0) as policy:
+        policy.act(BOARDS, MASKS)
+        end = time.process_time() + 0.2
+        while time.process_time() < end:
+            pass
+        policy.act(BOARDS, MASKS)
+        assert policy.seconds > 0.19
+
+
 def test_wall_time_counts_over_all_calls():
     def answer(pipe, over):
         with suppress(EOFError, OSError):
@@ -119,4 +136,8 @@ def test_errors_are_short_and_descriptions_are_checked():
     for body in (b"[]", b'{"package": 7, "weights": "", "num_weights": 0}', b'{"package": ""}'):
         with against(answering(json.dumps(SAID).encode(), body)) as policy:
             with pytest.raises(ValueError, match=r"must (be of type|hold)"):
+                policy.describe("a policy")
+    for body in (b"{", b"[" * 900, b'{"package": "' + b"x" * 10_000 + b'"}'):
+        with against(answering(json.dumps(SAID).encode(), body)) as policy:
+            with pytest.raises(ValueError, match="its process answers b"):
                 policy.describe("a policy")

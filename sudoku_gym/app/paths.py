@@ -1,0 +1,40 @@
+"""Paths of the page's server: those that the page itself asks for, and no others of gradio's."""
+
+from __future__ import annotations
+
+from sudoku_gym.storage.bodies import Application, Message, Receive, Send
+
+_FILES = ("/", "/config", "/theme.css", "/favicon.ico", "/manifest.json", "/robots.txt")
+_FOLDERS = ("/static/", "/assets/", "/svelte/")
+_CALLS = ("queue/join", "queue/data", "run/predict", "reset", "cancel")
+_ANSWERS = ("info", "startup-events", "app_id", "token", "user", "login_check", "theme.css")
+_PREFIX, _HEARTBEAT = "/gradio_api/", "heartbeat/"
+
+
+class AllowedPaths:
+    """An ASGI application that answers all but the paths of the page with 404.
+
+    Gradio has others, to fetch files and addresses, to send files, and to call what waits in its
+    queue without waiting; the page needs none of them.
+    """
+
+    def __init__(self, app: Application) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http" or is_allowed(scope["path"]):
+            await self._app(scope, receive, send)
+            return
+        await send({"type": "http.response.start", "status": 404, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+
+def is_allowed(path: str) -> bool:
+    """Whether a path, decoded, is one of the page's."""
+    if ".." in path or "\\" in path:
+        return False
+    if path in _FILES or path.startswith(_FOLDERS):
+        return True
+    call = path.removeprefix(_PREFIX)
+    return call != path and (call in (*_CALLS, *_ANSWERS) or call.startswith(_HEARTBEAT))

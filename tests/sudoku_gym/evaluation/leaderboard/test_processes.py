@@ -1,0 +1,51 @@
+"""Processes that a policy starts are counted and ended, also those whose parents have ended."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sudoku_gym.evaluation.leaderboard.processes import kill_with_all_below, processes_below
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+PLAYER = """
+import os, sys, time
+from sudoku_gym.evaluation.leaderboard.processes import keep_orphans, processor_seconds
+
+def burn():
+    while time.process_time() < 0.2:
+        pass
+
+keep_orphans()
+before = processor_seconds(os.getpid())
+if os.fork() == 0:
+    burn()
+    os._exit(0)
+os.wait()
+if os.fork() == 0:  # which leaves a process behind, in a session of its own
+    os.setsid()
+    if os.fork() == 0:
+        burn()
+        print(os.getpid(), flush=True)
+        time.sleep(600)
+    os._exit(0)
+os.wait()
+sys.stdin.readline()
+print(processor_seconds(os.getpid()) - before, flush=True)
+time.sleep(600)
+"""
+
+
+def test_processes_are_counted_and_ended():
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", PLAYER], stdin=pipe, stdout=pipe) as player:
+        left_behind = int(player.stdout.readline())
+        player.stdin.write(b"\n")
+        player.stdin.flush()
+        assert float(player.stdout.readline()) > 0.35
+        assert processes_below(player.pid) == [left_behind]
+        kill_with_all_below(player.pid)
+        assert player.wait() < 0
+    assert not Path(f"/proc/{left_behind}/exe").exists()  # it may be waited for later
