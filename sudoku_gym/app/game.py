@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from html import escape
 from time import perf_counter
 from typing import Any
@@ -39,12 +39,16 @@ class PlayedMove:
     """A board of a game, and what is told of the move that led to it."""
 
     moment: Moment
+    """its `heat` in half precision, which is enough for colours: all moves of many games are kept"""
+    likely: list[PlacementShare] = field(default_factory=list)
+    """the most probable next placements; none if the policy has no probabilities"""
     seconds: float = 0.0
     """duration of the move"""
     reading: str = ""
     """whether the network had converged before the move; empty if it was not asked"""
-    search: tuple[NDArray[np.float64], float] | None = None
-    """visit counts `[N**3]` and root value of the search before the move; None without one"""
+    search: tuple[list[PlacementShare], float] | None = None
+    """the most visited placements and the root value of the search before the move; None without
+    one"""
 
 
 class Game:
@@ -70,7 +74,7 @@ class Game:
         has_probabilities = hasattr(policy, "probabilities")
         self._episode = Episode(env, policy, 0, {"puzzle": puzzle}, has_probabilities)
         self._moments: Iterator[Moment] = self._episode.play()
-        self._moves = [PlayedMove(next(self._moments))]
+        self._moves = [_played(next(self._moments))]
         self._shown = 0
         self.failure = ""
         self.is_finished = self.is_computing = False
@@ -109,7 +113,9 @@ class Game:
         began = perf_counter()
         try:
             moment = next(self._moments)
-            played = PlayedMove(moment, perf_counter() - began, self._reading(), self._search())
+            seconds = perf_counter() - began
+            told = {"reading": self._reading(), "search": self._search()}
+            played = _played(moment, seconds=seconds, **told)
         except StopIteration:
             self.is_finished = True
         except Exception as error:  # a third-party policy failed; keep the page alive
@@ -147,37 +153,33 @@ class Game:
             return f"Converged after {rounds}."
         return f"Not converged after {rounds}: this move is a guess."
 
-    def _search(self) -> tuple[NDArray[np.float64], float] | None:
+    def _search(self) -> tuple[list[PlacementShare], float] | None:
         search: Any = getattr(self._policy, "last_search", None)
         if search is None:
             return None
-        return np.array(search.visit_counts[0], np.float64), float(search.values[0])
-
-    @property
-    def top_probabilities(self) -> list[PlacementShare]:
-        """The most probable next placements; none if the policy has no probabilities."""
-        probabilities = self.moment.heat
-        return [] if probabilities is None else self._top_placements(probabilities, "{:.1%}")
-
-    @property
-    def search_summary(self) -> tuple[list[PlacementShare], float] | None:
-        """The most visited placements of the search before the last move, and its root value."""
-        if self.latest.search is None:
-            return None
-        counts, value = self.latest.search
+        counts = np.array(search.visit_counts[0], np.float64)
         shares = counts / max(counts.sum(), 1.0)
-        return self._top_placements(shares, "{:.0%}"), value
-
-    def _top_placements(self, shares: NDArray[Any], fmt: str) -> list[PlacementShare]:
         size = self.moment.geometry.size
-        placements = []
-        for action in np.argsort(-shares, kind="stable")[:TOP_K].tolist():
-            if shares[action] > 0:
-                cell, digit = divmod(action, size)
-                placement = f"{SYMBOLS[digit + 1]} at {cell_name(cell, size)}"
-                share = float(shares[action])
-                placements.append(PlacementShare(placement, share, fmt.format(share)))
-        return placements
+        return _top_placements(shares, size, "{:.0%}"), float(search.values[0])
+
+
+def _played(moment: Moment, **told: Any) -> PlayedMove:
+    """Keep a move with what the page shows of it."""
+    if moment.heat is None:
+        return PlayedMove(moment, **told)
+    likely = _top_placements(moment.heat, moment.geometry.size, "{:.1%}")
+    return PlayedMove(replace(moment, heat=moment.heat.astype(np.float16)), likely, **told)
+
+
+def _top_placements(shares: NDArray[Any], size: int, fmt: str) -> list[PlacementShare]:
+    placements = []
+    for action in np.argsort(-shares, kind="stable")[:TOP_K].tolist():
+        if shares[action] > 0:
+            cell, digit = divmod(action, size)
+            placement = f"{SYMBOLS[digit + 1]} at {cell_name(cell, size)}"
+            share = float(shares[action])
+            placements.append(PlacementShare(placement, share, fmt.format(share)))
+    return placements
 
 
 def render_html(game: Game, note: str = "") -> str:
@@ -194,10 +196,10 @@ def render_html(game: Game, note: str = "") -> str:
     ]
     if not game.is_over and game.latest.reading:
         parts.append(f'<p class="reading">{escape(game.latest.reading)}</p>')
-    if not game.is_over and game.top_probabilities:
-        parts.append(_bars("Likely to place next", game.top_probabilities))
-    if game.search_summary is not None:
-        shares, value = game.search_summary
+    if not game.is_over and game.latest.likely:
+        parts.append(_bars("Likely to place next", game.latest.likely))
+    if game.latest.search is not None:
+        shares, value = game.latest.search
         parts.append(_bars(f"The search looked at (value {value:.2f})", shares))
     return f'<section class="game">{"".join(parts)}</section>'
 

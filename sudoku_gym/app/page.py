@@ -32,7 +32,7 @@ from sudoku_gym.storage.bodies import Application, LimitedBodies, Message, Recei
 FIRST_PUZZLE = "Inkala 2012"
 _LONGEST_REQUEST, _MOST_BRACKETS = 1_000_000, 1_000  # bytes; lists and objects in JSON
 _PLACES, _PLACES_A_VISITOR = 64, 6  # in the queue
-_KEPT, _MOST_KEPT = 3600.0, 1_000  # seconds that a visitor's games are kept; how many visits
+_KEPT, _MOST_KEPT = 3600.0, 250  # seconds that a visitor's games are kept; visits, of up to 4 MB
 _FROM_HERE = (
     "default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval'; frame-ancestors 'self'; "
     "form-action 'self'"

@@ -171,7 +171,7 @@ def test_what_can_not_be_made_is_not_offered(monkeypatch):
 def test_a_game_is_played_to_its_end(offers):
     given, geometry = puzzle("4x4", 1, "")
     game = Game("dlx", offers.policy("dlx"), given, geometry)
-    assert game.status == f"{(given == 0).sum()} blanks." and game.top_probabilities == []
+    assert game.status == f"{(given == 0).sum()} blanks." and game.latest.likely == []
     for _ in range(40):
         game.step()
     assert game.is_over and game.status == f"Solved after {(given == 0).sum()} moves."
@@ -232,10 +232,11 @@ class Searching(SolverPolicy):
 def test_what_a_policy_thinks_and_looked_at_is_shown(offers):
     given, geometry = puzzle("4x4", 1, "")
     game = Game("mine", Searching(offers.policy("dlx").solver), given, geometry)
-    assert [each.text for each in game.top_probabilities] == [game.top_probabilities[0].text] * 5
-    assert game.search_summary is None
+    likely = game.latest.likely
+    assert [each.text for each in likely] == [likely[0].text] * 5
+    assert game.latest.search is None
     game.step()
-    shares, value = game.search_summary
+    shares, value = game.latest.search
     assert [(each.placement, each.text) for each in shares] == [
         ("1 at row 1, column 1", "75%"),
         ("2 at row 1, column 1", "25%"),
