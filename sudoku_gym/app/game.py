@@ -39,7 +39,7 @@ class PlayedMove:
     """A board of a game, and what is told of the move that led to it."""
 
     moment: Moment
-    """its `heat` in half precision, which is enough for colours: all moves of many games are kept"""
+    """its `heat` in half precision: enough for colours, and all moves of many games are kept"""
     likely: list[PlacementShare] = field(default_factory=list)
     """the most probable next placements; none if the policy has no probabilities"""
     seconds: float = 0.0

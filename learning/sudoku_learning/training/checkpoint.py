@@ -153,7 +153,7 @@ def _check_files(folder: Path, names: Iterable[str]) -> None:
         return
     with naming(folder / SUMS):
         lines = read_short(folder / SUMS, LONGEST_CONFIG).decode("ascii").splitlines()
-        sums = {name: digest for digest, name in (line.split("  ") for line in lines)}
+        sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
         if missing := [name for name in names if name not in sums]:
             raise ValueError(f"it has no sum of {missing[0]}")
     for name in names:
