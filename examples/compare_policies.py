@@ -64,7 +64,7 @@ def draw(results, grades, path):
         axes.errorbar(places, rates, errors, marker="o", capsize=3, label=name)
     axes.set_xticks(range(len(grades)), grades)
     axes.set_ylim(-0.02, 1.02)
-    axes.legend()
+    figure.legend(loc="outside upper center", ncols=3, frameon=False)
     figure.savefig(path, dpi=150)
 
 

@@ -1,6 +1,6 @@
 """Train a network on 4x4 without a solver, and let it play a size it has never seen.
 
-python examples/train_a_network.py     # a minute of one core; writes runs/network
+python examples/train_a_network.py     # half a minute of one core; writes runs/network
 tensorboard --logdir runs/network
 
 A search that takes moves back labels training puzzles, and the network learns the labels. `demo.py`

@@ -1,6 +1,6 @@
 """A learner of your own: REINFORCE with a baseline (Williams, 1992) on the factor-graph body.
 
-python examples/your_own_learner.py        # a minute; writes runs/reinforce; --resume goes on
+python examples/your_own_learner.py        # ten seconds; writes runs/reinforce; --resume goes on
 sudoku-gym plot runs/reinforce --out reinforce.png
 """
 
@@ -68,7 +68,10 @@ def main(argv=None):
     config = replace(config, iterations=3, games=32) if config.smoke else config
     run = training.Training(config, Reinforce)
     players = {name: load_policy(name) for name in ("masked-random", "hidden-singles")}
-    players["untrained"] = networks.NetworkPolicy(deepcopy(run.learner.network))
+    if not config.resume:
+        players["untrained"] = networks.NetworkPolicy(deepcopy(run.learner.network))
+    if run.finished:
+        print(f"The run in {config.run} is complete.")
     run.run(Console())
     players["REINFORCE"] = run.learner.policy()
     results = compare(players, puzzles.load("6x6", "test"))  # a size it has never seen

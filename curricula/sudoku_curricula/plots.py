@@ -236,7 +236,8 @@ def _draw_panel(
             if not steps.size:
                 continue
             colour = _COLOURS[index if compare else number]
-            axes.plot(steps, mean, style, color=colour, linewidth=2)
+            marker = "o" if steps.size == 1 else None  # a single point makes no line
+            axes.plot(steps, mean, style, color=colour, linewidth=2, marker=marker)
             if len(runs) > 1:
                 axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
         if len(panel.tags) > 1:

@@ -71,7 +71,10 @@ class Workers:
                     task.future.result()
                     return
                 if longest is not None and task.seconds > longest:
-                    raise TimeoutError(f"more than {longest:g} s for a move are too long here")
+                    raise TimeoutError(
+                        f"more than {longest:g} s for a move are too long here. If it was the first "
+                        "of its policy, it compiled code, which is kept: start over"
+                    )
                 yield self._note(task, longest)
         finally:
             task.future.cancel()
@@ -88,6 +91,7 @@ class Workers:
     def _note(self, task: Task, longest: float | None) -> str:
         if task.began is None:
             before = sum(number < task.number for number in list(self._waiting))
-            return f"Waiting for a free processor: {before} before you."
+            place = f"{before} before you" if before else "you are next"
+            return f"Waiting for a free processor: {place}."
         limit = "" if longest is None else f" of at most {longest:g}"
         return f"Computing for {task.seconds:.0f} s{limit}; Stop gives it up."

@@ -22,12 +22,12 @@ def test_what_waits_is_told_how_many_are_before_it():
     workers, go_on = Workers(at_once=1), Event()
     first, second, third = (workers.run(go_on.wait) for _ in range(3))
     assert next(first).startswith("Computing for 0 s; Stop gives it up.")
-    assert next(second) == "Waiting for a free processor: 0 before you."
+    assert next(second) == "Waiting for a free processor: you are next."
     assert next(third) == "Waiting for a free processor: 1 before you."
     second.close()  # its visitor has left
-    assert next(third) == "Waiting for a free processor: 0 before you."
+    assert next(third) == "Waiting for a free processor: you are next."
     go_on.set()
-    assert list(first) == [] and not [note for note in third if "before you" not in note]
+    assert list(first) == [] and not [note for note in third if "free processor" not in note]
 
 
 def test_work_that_takes_too_long_is_given_up():
