@@ -72,8 +72,8 @@ class Workers:
                     return
                 if longest is not None and task.seconds > longest:
                     raise TimeoutError(
-                        f"more than {longest:g} s for a move are too long here. If it was the first "
-                        "of its policy, it compiled code, which is kept: start over"
+                        f"more than {longest:g} s for a move are too long here. If it was the "
+                        "first of its policy, it compiled code, which is kept: start over"
                     )
                 yield self._note(task, longest)
         finally:
