@@ -54,7 +54,7 @@ _STYLE = """
   footer { padding-bottom: 64px; }
   #boards .html-container { padding: 0; }
   *:has(> #boards) { display: flex; flex-direction: column; }
-  #trouble { order: -2; }
+  *:has(> #trouble) { order: -2; position: sticky; top: 0; z-index: 4; }
   #boards { order: -1; width: calc(100% + 56px); margin: 0 -28px; }
   #controls {
     position: fixed; inset: auto 0 0; z-index: 5; padding: 6px; gap: 4px; flex-wrap: nowrap;
