@@ -114,8 +114,8 @@ class Game:
         try:
             moment = next(self._moments)
             seconds = perf_counter() - began
-            told = {"reading": self._reading(), "search": self._search()}
-            played = _played(moment, seconds=seconds, **told)
+            details = {"reading": self._reading(), "search": self._search()}
+            played = _played(moment, seconds=seconds, **details)
         except StopIteration:
             self.is_finished = True
         except Exception as error:  # a third-party policy failed; keep the page alive
@@ -163,12 +163,12 @@ class Game:
         return _top_placements(shares, size, "{:.0%}"), float(search.values[0])
 
 
-def _played(moment: Moment, **told: Any) -> PlayedMove:
+def _played(moment: Moment, **details: Any) -> PlayedMove:
     """Keep a move with what the page shows of it."""
     if moment.heat is None:
-        return PlayedMove(moment, **told)
+        return PlayedMove(moment, **details)
     likely = _top_placements(moment.heat, moment.geometry.size, "{:.1%}")
-    return PlayedMove(replace(moment, heat=moment.heat.astype(np.float16)), likely, **told)
+    return PlayedMove(replace(moment, heat=moment.heat.astype(np.float16)), likely, **details)
 
 
 def _top_placements(shares: NDArray[Any], size: int, fmt: str) -> list[PlacementShare]:
