@@ -4,7 +4,6 @@ python examples/your_own_learner.py        # ten seconds; writes runs/reinforce;
 sudoku-gym plot runs/reinforce --out reinforce.png
 """
 
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -68,8 +67,8 @@ def main(argv=None):
     config = replace(config, iterations=3, games=32) if config.smoke else config
     run = training.Training(config, Reinforce)
     players = {name: load_policy(name) for name in ("masked-random", "hidden-singles")}
-    if not config.resume:
-        players["untrained"] = networks.NetworkPolicy(deepcopy(run.learner.network))
+    untrained = Reinforce(config, training.RunGenerators(config.seed))
+    players["untrained"] = networks.NetworkPolicy(untrained.network)
     if run.finished:
         print(f"The run in {config.run} is complete.")
     run.run(Console())

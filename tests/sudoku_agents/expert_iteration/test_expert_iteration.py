@@ -268,7 +268,7 @@ def test_the_command_line_and_the_solver(tmp_path, capsys):
             *("--network.channels", "8", "--network.rounds", "4", "--network.test-rounds", "8"),
         ]
     )
-    assert "searched" in capsys.readouterr().out
+    assert "search solved" in capsys.readouterr().out
     retry = load(run, search="retry")
     assert isinstance(retry, RetrySolver)
     assert isinstance(load_policy(f"{run}?search=retry"), SolverPolicy)

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-import kill_training
 import q_learning
 
 
@@ -48,9 +47,3 @@ def test_without_rules_nothing_is_solved_in_seconds():
     few = ["--minutes", "0.02", "--seeds", "0", "--blanks", "40", "--count", "20"]
     rows = q_learning.main(["--parts", "no-rules", *few])
     assert found(rows)["no rules, seed 0", "9x9, 40 blanks"]["solved"] == 0
-
-
-@pytest.mark.slow
-def test_a_killed_run_ends_as_one_left_alone():
-    kinds = kill_training.main(["--trainer", "dqn", "--kills", "1", "--iterations", "4"])
-    assert kinds.total() == 1

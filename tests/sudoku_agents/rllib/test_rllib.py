@@ -232,7 +232,7 @@ def test_the_pages_first_example_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # for the checkpoint
     exec(compile(code, "example", "exec"), {})
     assert "of 315 puzzles solved" in capsys.readouterr().out
-    assert read_curves(tmp_path / "runs" / "mine")[BLANKS_LEVEL][1]
+    assert read_curves(tmp_path / "runs" / "rllib")[BLANKS_LEVEL][1]
 
 
 def test_the_benchmark_of_sampling(capsys):
