@@ -38,6 +38,7 @@ from sudoku_agents.gflownet.config import GFlowNetConfig
 from sudoku_agents.gflownet.learner import GFlowNetLearner
 from sudoku_agents.q_learning.deep.config import DQNConfig
 from sudoku_agents.q_learning.deep.learner import DQNLearner
+from sudoku_gym.evaluation.leaderboard.processes import processes_below
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import POLICY_AND_VALUE, FactorGraphConfig, Network, PooledConfig
 from sudoku_learning.training import RayConfig, Training
@@ -150,7 +151,7 @@ def lose_at_work(cluster, node, training, pool):
 
 
 def lose_the_learner():
-    """Kill the node under a training; its last line must say how to go on, and so must it go."""
+    """Kill the node under a training, whose last line must say how to go on."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "sudoku_gym", "train", "calphazero", "--run", folder]
         command += ["--iterations", "1000", "--ray.actors", "1"]
@@ -159,24 +160,14 @@ def lose_the_learner():
         with subprocess.Popen(command, env=own, **pipes) as training:
             while not (Path(folder) / "checkpoints").exists():
                 time.sleep(0.1)
-            for node in children(training.pid, "raylet"):
-                os.kill(node, signal.SIGKILL)
+            for process in processes_below(training.pid):
+                if Path(f"/proc/{process}/comm").read_text().strip() == "raylet":
+                    os.kill(process, signal.SIGKILL)
             _, told = training.communicate(timeout=120)
         last = told.rstrip().splitlines()[-1]
     if "--resume" not in last or training.returncode == 0:
         raise SystemExit(f"the node under the learner was lost, and the last line is: {last}")
     print(f"the node under the learner is lost, {training.returncode}: {last}")
-
-
-def children(parent, name):
-    """Return the processes of a name that a process has started."""
-    found = []
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        pid, rest = status.read_text().split(" (", 1)
-        title, rest = rest.rsplit(") ", 1)
-        if title == name and int(rest.split()[1]) == parent:
-            found.append(int(pid))
-    return found
 
 
 def play(sampler, weights, seed):
