@@ -6,7 +6,7 @@ import pytest
 
 import records_page
 from sudoku_gym import puzzles
-from sudoku_gym.evaluation.leaderboard.identity import weights_checksum
+from sudoku_gym.policies.identity import weights_checksum
 from sudoku_gym.evaluation.lists import Share
 
 DOCS = Path(__file__).parent.parent / "docs"

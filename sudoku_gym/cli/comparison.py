@@ -15,12 +15,13 @@ from sudoku_gym.cli.puzzle_arguments import BankOrFile, Board, Split, geometry_n
 from sudoku_gym.cli.puzzle_list import PlaceInList, PuzzleList, select_puzzles
 from sudoku_gym.cli.terminal import OnProgress, console, progress, table
 from sudoku_gym.evaluation import Evaluation, tabulate
-from sudoku_gym.evaluation.leaderboard.identity import weights_checksum
 from sudoku_gym.evaluation.lists import ListFile, ListResults, ListRow, json_of_row, play_list
 from sudoku_gym.evaluation.tables import markdown_table, tabulate_cards, tabulate_groups
 from sudoku_gym.plugins import default_policies
 from sudoku_gym.policies import Policy, load_policy, model_card_of
+from sudoku_gym.policies.identity import code_checksum, package_of, weights_checksum
 from sudoku_gym.puzzles import files
+from sudoku_gym.storage.lock import locked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +52,10 @@ class _EvaluationOptions:
     """Output format."""
     out: str = ""
     """A .json file for the results, by source and by rating too, and what must stand beside them. A
-    run that was stopped goes on where it was."""
+    run that was stopped goes on where it was; policies whose weights or code have changed play
+    anew."""
+    again: bool = False
+    """Let all policies play anew what --out holds of them already."""
     leave_out_training: bool = False
     """Leave out puzzles that a training split of a bank holds up to symmetry, and count them."""
     trust: bool = False
@@ -65,6 +69,14 @@ class _EvaluationOptions:
 
     def run(self) -> int:
         """Play, print and write."""
+        if not self.out:
+            return self._play_all(None)
+        out = Path(self.out)
+        refusal = f"--out {out}: another command is writing it; wait for it, or give another file"
+        with locked(out.with_name(f".{out.name}.lock"), refusal):
+            return self._play_all(out)
+
+    def _play_all(self, out: Path | None) -> int:
         names = self._policy_names()
         policies = {name: load_policy(name, trust=self.trust) for name in names}
         chosen = select_puzzles(
@@ -76,7 +88,7 @@ class _EvaluationOptions:
             self.seed,
             leave_out_training=self.leave_out_training,
         )
-        file = ListFile(Path(self.out) if self.out else None, self._identity())
+        file = ListFile(out, self._identity())
         results = {}
         with progress([*names]) as start:
             for name, policy in policies.items():
@@ -97,9 +109,15 @@ class _EvaluationOptions:
             "erase": self.erase,
             "max_steps": self.max_steps,
         }
-        new = ListRow(name, {**options, "batch_size": self.batch_size}, weights_checksum(name))
-        new.card = model_card_of(policy)
-        row, place = file.begin(new), PlaceInList()
+        new = ListRow(
+            name,
+            {**options, "batch_size": self.batch_size},
+            weights_checksum(name),
+            code_checksum(name, policy),
+            package_of(name),
+            model_card_of(policy),
+        )
+        row, place = file.begin(new, self.again), PlaceInList()
 
         def on_part() -> None:
             file.results.left_out = chosen.left_out

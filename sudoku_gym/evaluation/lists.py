@@ -39,6 +39,12 @@ class Share:
     low: float
     high: float
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.solved <= self.count:
+            raise ValueError(f"{self.solved} solved of {self.count} puzzles")
+        if not 0 <= self.low <= self.high <= 100:
+            raise ValueError(f"an interval from {self.low} to {self.high} percent")
+
     @classmethod
     def of(cls, solved: int, count: int) -> Share:
         """Return that of so many of so many."""
@@ -55,6 +61,10 @@ class ListRow:
     """of `evaluate`"""
     weights: str
     """checksum of the policy's weights, empty if it has none"""
+    code: str = ""
+    """checksum of the code of another's policy, empty for those of this project"""
+    package: str = ""
+    """name and version of the package that the policy comes from, empty if unknown"""
     card: ModelCard | None = None
     is_done: bool = False
     """whether the whole list was played"""
@@ -83,6 +93,20 @@ class ListRow:
     def __post_init__(self) -> None:
         if set(self.outcomes + self.converged_outcomes) - {"0", "1"}:
             raise ValueError("outcomes must consist of 0 and 1")
+        if not 0 <= self.constraint_fraction <= 1:
+            raise ValueError(f"constraint_fraction={self.constraint_fraction}: not from 0 to 1")
+        times = (self.seconds, self.processor_seconds, self.milliseconds, self.rounds or 0.0)
+        if not (min(times) >= 0 and np.isfinite(times).all()):
+            raise ValueError("times and rounds must be finite and not negative")
+        if not 0 <= self.illegal <= len(self.outcomes):
+            raise ValueError(f"illegal={self.illegal} of {len(self.outcomes)} games")
+        if (
+            not 0
+            <= min(self.rounds_of_each, default=0)
+            <= max(self.rounds_of_each, default=0)
+            < 2**63
+        ):
+            raise ValueError("rounds_of_each must be from 0 to 2^63 - 1")
         lengths = {len(self.converged_outcomes), len(self.rounds_of_each)}
         if not lengths <= {0} and lengths != {len(self.outcomes)}:
             raise ValueError("there must be as many rounds and converged outcomes as outcomes")
@@ -126,11 +150,15 @@ class ListFile:
                     "file, or remove it"
                 )
 
-    def begin(self, row: ListRow) -> ListRow:
-        """Return the row of before, if policy, options and weights are the same, else `row`."""
+    def begin(self, row: ListRow, again: bool = False) -> ListRow:
+        """Return the row of before, if policy, options, weights and code are the same, else `row`.
+
+        With `again` it is `row` in any case; in the file it takes the place of the one before.
+        """
         before = self.results.find(row.policy)
         if before is not None:
-            if (before.options, before.weights) == (row.options, row.weights):
+            parts = [(each.options, each.weights, each.code) for each in (before, row)]
+            if parts[0] == parts[1] and not again:
                 before.card = row.card
                 return before
             self.results.rows.remove(before)

@@ -15,12 +15,15 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path to write; at the end it is synced and replaces `path`.
 
     Where the block raises, the temporary file is removed and `path` stays as it was. The
-    temporary path lies in the same folder and ends in the same suffix. An OSError names `path`.
+    temporary path lies in the same folder and ends in the same suffix; it is a new, empty file, so
+    nothing is written through a link that lay there. An OSError names `path`.
     """
     target = Path(path)
     temporary = temporary_path(target)
     try:
         with naming_file(target, temporary):
+            temporary.unlink(missing_ok=True)
+            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
             yield temporary
             sync(temporary)
             os.replace(temporary, target)

@@ -3,7 +3,8 @@
 Every policy plays every set whole; one that would take longer than a budget for it, at the pace of
 its first games, plays the first puzzles of the set, as many as any other such policy. Every
 finished cell is written at once, so a stopped run continues where it was. A cell is played again if
-its puzzles or the weights of its policy have changed, or if a larger budget now has room for it.
+its puzzles, or the weights or the code of its policy, have changed, or if a larger budget now has
+room for it.
 """
 
 from __future__ import annotations
@@ -146,6 +147,11 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
         ModuleNotFoundError: if a policy needs an extra.
     """
     standing = read_leaderboard(config.out)
+    if (standing.seed, standing.batch_cells) != (SEED, BATCH_CELLS):
+        raise ValueError(
+            f"{config.out}: played with seed {standing.seed}, {standing.batch_cells} cells at a "
+            f"time, and this version plays with seed {SEED}, {BATCH_CELLS} at a time: other games"
+        )
     sets = {each.name: each for each in _all_sets(config)}
     _check_names("row of the file", config.only, standing.rows)
     # What a file names is not imported unless an installed package lists it, or the caller does.
@@ -156,8 +162,16 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
         if isinstance(described, ModuleNotFoundError):
             raise described
         row = chosen[policy]
-        if (described["weights"], described["num_weights"]) != (row.weights, row.num_weights):
-            differing.append(f"{policy}: its weights are others here")
+        here_and_there = {
+            "code": (described["code"], row.code),
+            "weights": (
+                (described["weights"], described["num_weights"]),
+                (row.weights, row.num_weights),
+            ),
+        }
+        others = [what for what, (here, there) in here_and_there.items() if here != there]
+        if others:
+            differing.append(f"{policy}: other {' and other '.join(others)} here than there")
             continue
         for name in row.cells.keys() & {*(config.sets or sets)} & sets.keys():
             cell, here, there = row.cells[name], sets[name].info(), standing.sets[name]
@@ -298,14 +312,22 @@ def _resume(
 def _resume_row(
     described: _Description, kind: str, before: LeaderboardRow | None
 ) -> LeaderboardRow:
-    """Return a row with the cells of before, unless the weights of the policy have changed."""
+    """Return a row with the cells of before, unless the code or weights of the policy changed."""
     if isinstance(described, ModuleNotFoundError):
         if before is None:
             raise described
         return replace(before, kind=kind)  # it can't be played, but its row can stay
-    weights, num_weights = str(described["weights"]), int(described["num_weights"])
-    cells = before.cells if before and before.weights == weights else {}
-    return LeaderboardRow(kind, str(described["package"]), weights, cells, num_weights)
+    row = LeaderboardRow(
+        kind,
+        str(described["package"]),
+        str(described["weights"]),
+        {},
+        int(described["num_weights"]),
+        str(described["code"]),
+    )
+    if before and (before.code, before.weights) == (row.code, row.weights):
+        row.cells = before.cells
+    return row
 
 
 def _games(

@@ -73,7 +73,8 @@ class RemotePolicy:
             found: dict[str, Any] = json.loads(body[:_LONGEST_DESCRIPTION])
         except (ValueError, RecursionError):
             raise ValueError(f"its process answers {body!r:.60}") from None
-        check_structure(found, {"package": "", "weights": "", "num_weights": 0}, "what is said")
+        kinds = {"package": "", "code": "", "weights": "", "num_weights": 0}
+        check_structure(found, kinds, "what is said")
         return found
 
     def load(self, name: str) -> None:

@@ -110,6 +110,7 @@ class LeaderboardRow:
     weights: str  # checksum, empty if it has none
     cells: dict[str, LeaderboardCell]
     num_weights: int = 0  # trained numbers of its networks; 0 if it has none, or can't tell
+    code: str = ""  # checksum of the code of another's policy, empty for those of this project
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
 """Lists of the form `source,question,answer,rating`, as Sudoku-Extreme has it: read and played."""
 
+import importlib
 import json
+import sys
 from itertools import count
 from pathlib import Path
 
@@ -10,8 +12,10 @@ import pytest
 from sudoku_baselines.classical.floors import MaskedRandom
 from sudoku_gym import evaluate, load_policy, puzzles
 from sudoku_gym.evaluation import lists
+from sudoku_gym.policies.identity import code_checksum
 from sudoku_gym.puzzles import files
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.storage.lock import locked
 
 SOURCES = np.array(["puzzles0_kaggle", "puzzles3_magictour", "puzzles6_forum_hardest_1905"])
 
@@ -166,6 +170,95 @@ def test_other_lists_and_files_are_refused(extreme, run, tmp_path):
     for out, problem in (("row.csv", "ends in .json"), ("gone/row.json", "no folder gone")):
         code, _, error = run(*arguments[:-1], out)
         assert code == 2 and problem in error
+
+
+POLICY = """
+class Mine:
+    def reset(self, puzzles, geometry, rng):
+        pass
+
+    def act(self, boards, action_masks):
+        return action_masks.argmax(1)
+"""
+
+
+def test_a_policy_whose_code_has_changed_plays_anew(extreme, run, tmp_path, monkeypatch):
+    """`again` lets it play anew in any case; what others have played stays."""
+    monkeypatch.syspath_prepend(tmp_path)
+    file = tmp_path / "own_player.py"
+    arguments = ["compare", "own_player:Mine", "solver", "--puzzles", "test.csv"]
+    calls, plain = [], lists.evaluate
+
+    def counted(policy, *given, **options):
+        calls.append(type(policy).__name__)
+        return plain(policy, *given, **options)
+
+    monkeypatch.setattr(lists, "evaluate", counted)
+    seen = []
+    backwards = "shape[1] - 1 - action_masks[:, ::-1].argmax(1)"
+    for source in (POLICY, POLICY, POLICY.replace("argmax(1)", backwards)):
+        file.write_text(source)
+        sys.modules.pop("own_player", None)
+        importlib.invalidate_caches()
+        assert run(*arguments, "--out", "row.json")[0] == 0
+        seen.append(read("row.json")["rows"])
+    assert calls == ["Mine", "SolverPolicy", "Mine"]
+    own = [next(row for row in rows if row["policy"] == "own_player:Mine") for rows in seen]
+    assert own[0]["code"] == own[1]["code"] != own[2]["code"]
+    assert own[0]["package"] == "" and all(len(row["code"]) == 64 for row in own)
+    solver = next(row for row in seen[2] if row["policy"] == "solver")
+    assert solver["code"] == "" and solver["package"].startswith("sudoku-gym ")
+    assert run(*arguments, "--out", "row.json", "--again")[0] == 0
+    assert calls[3:] == ["Mine", "SolverPolicy"]
+
+
+def test_the_code_of_a_package_is_all_of_its_files(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    folder = tmp_path / "own_package" / "inner"
+    folder.mkdir(parents=True)
+    (tmp_path / "own_package" / "__init__.py").touch()
+    (folder / "__init__.py").touch()
+    (folder / "players.py").write_text(POLICY)
+    (tmp_path / "own_package" / "digits.py").write_text("FIRST = 1")
+    name = "own_package.inner.players:Mine"
+    first = code_checksum(name, load_policy(name))
+    assert code_checksum(name, load_policy(name)) == first
+    (tmp_path / "own_package" / "notes.txt").write_text("no code")
+    assert code_checksum(name, load_policy(name)) == first
+    (tmp_path / "own_package" / "digits.py").write_text("FIRST = 2")
+    assert code_checksum(name, load_policy(name)) != first
+
+
+def test_two_commands_do_not_write_one_file(extreme, run, tmp_path):
+    arguments = ["compare", "hidden-singles", "--puzzles", "test.csv", "--out", "row.json"]
+    with locked(tmp_path / ".row.json.lock", "no"):
+        code, _, error = run(*arguments)
+    assert code == 2 and "row.json: another command is writing it" in error
+    assert not (tmp_path / "row.json").exists()
+    assert run(*arguments)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"constraint_fraction": 5}, "constraint_fraction=5"),
+        ({"seconds": -1}, "times and rounds"),
+        ({"milliseconds": -1}, "times and rounds"),
+        ({"illegal": 200}, "illegal=200 of 120 games"),
+        ({"rounds": -3}, "times and rounds"),
+        ({"all": {"count": 3, "solved": 4, "low": 0, "high": 1}}, "4 solved of 3"),
+        ({"all": {"count": 3, "solved": 2, "low": 9, "high": 1}}, "an interval from 9.0"),
+        ({"converged_outcomes": "1" * 120, "rounds_of_each": [2**70] * 120}, "rounds_of_each"),
+    ],
+)
+def test_results_that_can_not_be_are_refused(extreme, run, wrong, why):
+    arguments = ["compare", "hidden-singles", "--puzzles", "test.csv", "--out", "row.json"]
+    assert run(*arguments)[0] == 0
+    found = read("row.json")
+    found["rows"][0] |= wrong
+    Path("row.json").write_text(json.dumps(found))
+    code, _, error = run(*arguments)
+    assert code == 2 and "row.json: it holds no results of a list" in error and why in error
 
 
 def test_training_puzzles_are_left_out(run, tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from sudoku_gym.storage.atomic import atomic_write, write_json, write_text
+from sudoku_gym.storage.atomic import atomic_write, temporary_path, write_json, write_text
 from sudoku_gym.storage.lock import locked
 
 
@@ -18,6 +18,16 @@ def test_a_failure_leaves_the_file_as_it_was(tmp_path):
         raise RuntimeError
     assert path.read_text() == '{\n  "a": 1\n}\n'
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+def test_nothing_is_written_through_a_link_that_lies_in_wait(tmp_path):
+    path, precious = tmp_path / "figures.json", tmp_path / "precious"
+    precious.write_text("mine")
+    temporary_path(path).symlink_to(precious)
+    write_json(path, {"a": 1})
+    assert precious.read_text() == "mine" and path.read_text().startswith("{")
+    assert sorted(tmp_path.iterdir()) == [path, precious]
 
 
 def test_text_has_the_same_bytes_on_every_system(tmp_path):

@@ -164,6 +164,19 @@ def test_a_row_is_stale_once_its_policy_plays_by_other_files(small, play, own_po
     assert cells[0] != cells[1]
 
 
+def test_a_row_is_stale_once_the_code_of_its_policy_changes(small, play, own_policies, tmp_path):
+    name = "third_party:First"
+    first, done = play(add=(name,))
+    assert len(done) == 9
+    file = tmp_path / "third_party.py"
+    file.write_text(file.read_text() + "\n# another line\n")
+    second, done = play(add=(name,))
+    assert done == [f"{name} on 4x4", f"{name} on 9x9", f"{name} on 4x4"]
+    codes = [each.rows[name].code for each in (first, second)]
+    assert len(codes[0]) == 64 and codes[0] != codes[1]
+    assert second.rows["naked-singles"].code == ""
+
+
 def test_a_set_of_other_puzzles_is_played_anew(exchange, play, own_policies):
     sets = json.loads(exchange().read_text())
     play(add=("third_party:First",))
@@ -282,7 +295,8 @@ def started(file, out, *arguments):
 def test_processes_play_the_same_and_a_killed_run_goes_on(small, own_policies, play, tmp_path):
     (tmp_path / "work").mkdir()
     out = tmp_path / "work" / "board.json"
-    added = ("--add", "third_party:First", "third_party:Slow", "--budget", "0.2")
+    # With so large a budget no policy is slow, however busy the machine is.
+    added = ("--add", "third_party:First", "third_party:Slow", "--budget", "1000")
     first = started(small, out, *added)
     line = first.stderr.readline()
     while "played" not in line and line:  # that kernels are compiled may come before
@@ -294,7 +308,7 @@ def test_processes_play_the_same_and_a_killed_run_goes_on(small, own_policies, p
     said, err = second.communicate()
     assert second.returncode == 0 and "Wrote" in said, err
     assert not any("masked-random on 4x4" in each and "solved" in each for each in err.splitlines())
-    play(add=("third_party:First", "third_party:Slow"), budget=0.2)
+    play(add=("third_party:First", "third_party:Slow"), budget=1000.0)
     assert outcomes(out) == outcomes(tmp_path / "board.json")
     assert all(run.versions["python"] for run in read_leaderboard(out).runs.values())
 
@@ -378,9 +392,16 @@ def test_games_can_be_verified(small, play, own_policies, tmp_path):
     forged = whole
     forged["rows"][name]["weights"] = "0" * 64
     path.write_text(json.dumps(forged))
-    assert verify_leaderboard(config, lines.append) == [f"{name}: its weights are others here"]
+    assert verify_leaderboard(config, lines.append) == [f"{name}: other weights here than there"]
     forged["rows"][name] |= {"weights": "", "num_weights": 5}
     path.write_text(json.dumps(forged))
-    assert verify_leaderboard(config, lines.append) == [f"{name}: its weights are others here"]
+    assert verify_leaderboard(config, lines.append) == [f"{name}: other weights here than there"]
+    forged["rows"][name] |= {"num_weights": 0, "code": "0" * 64}
+    path.write_text(json.dumps(forged))
+    assert verify_leaderboard(config, lines.append) == [f"{name}: other code here than there"]
     with pytest.raises(ValueError, match="no row of the file is called 'dlx'"):
         verify_leaderboard(replace(config, only=("dlx",)), lines.append)
+    for other in ({"seed": 1}, {"batch_cells": 100}):
+        path.write_text(json.dumps(json.loads(before) | other))
+        with pytest.raises(ValueError, match=r"board\.json: played with seed .*: other games"):
+            verify_leaderboard(config, lines.append)

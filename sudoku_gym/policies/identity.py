@@ -1,0 +1,112 @@
+"""What a policy plays by: its weights, its code, the package that it comes from.
+
+Results that were stored are those of a policy only as long as these are the same.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from importlib.metadata import distribution, packages_distributions, version
+from inspect import signature
+from pathlib import Path
+
+from sudoku_gym import plugins
+from sudoku_gym.policies.loading import find_policy
+from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
+
+_NO_WEIGHTS = (".md", ".json")
+_PROJECT = "sudoku-gym"
+
+
+def weights_checksum(policy: str) -> str:
+    """Return the SHA-256 of the weights in a policy's folder, empty if it has no folder.
+
+    The folder is a checkpoint that is named itself, or the first argument of the policy's class or
+    function, given as an option or by default. Markdown and JSON in it do not count.
+    """
+    folder = weights_folder(policy)
+    if folder is None:
+        return ""
+    weights = (file for file in _below(folder) if file.suffix not in _NO_WEIGHTS)
+    return _checksum(folder, weights)
+
+
+def package_of(policy: str) -> str:
+    """Return name and version of the installed package that a policy comes from, empty if none."""
+    name = policy.partition("?")[0]
+    entry = plugins.available(plugins.POLICIES).get(name)
+    if entry is not None and entry.dist is not None:
+        return f"{entry.dist.name} {entry.dist.version}"
+    module = name.partition(":")[0] if ":" in name else ""
+    packages = packages_distributions().get(module.partition(".")[0], [])
+    return f"{packages[0]} {version(packages[0])}" if packages else ""
+
+
+def code_checksum(policy: str, made: Policy) -> str:
+    """Return the SHA-256 of the Python files that a policy of another's is written in.
+
+    They are those of the package, or of the single module, that holds its class, and of the one in
+    its name, if it is `module:attribute`. What these import from elsewhere does not count.
+
+    Args:
+        policy: its name, as `load_policy` takes it.
+        made: what `load_policy` has made of it.
+
+    Returns:
+        The checksum, two joined by `+` if they are two; empty for a policy of this project, whose
+        version says what it is, and for one that is in no file.
+    """
+    player: object = made
+    if isinstance(made, SolverPolicy | PredictorPolicy):
+        player = made.solver if isinstance(made, SolverPolicy) else made.predictor
+    name, found, _ = find_policy(policy)
+    modules = {type(player).__module__, *([name.partition(":")[0]] if callable(found) else [])}
+    packages = {module.partition(".")[0] for module in modules}
+    return "+".join(filter(None, map(_code_of, sorted(packages - _own_packages()))))
+
+
+def weights_folder(policy: str) -> Path | None:
+    """Return the folder that a policy is made from, as `weights_checksum` finds it; None if none.
+
+    Raises as `load_policy` does.
+    """
+    _, found, options = find_policy(policy)
+    if isinstance(found, Path):
+        return found
+    if not callable(found) or not plugins.takes_first(found, Path()):
+        return None
+    first = next(iter(signature(found).parameters.values()))
+    value = options.get(first.name, first.default)
+    is_path = isinstance(value, str | os.PathLike) and value != ""
+    return Path(value) if is_path and Path(value).is_dir() else None
+
+
+def _own_packages() -> set[str]:
+    """Return the names of this project's packages."""
+    return {entry.module.partition(".")[0] for entry in distribution(_PROJECT).entry_points}
+
+
+def _code_of(package: str) -> str:
+    """Return the checksum of a package or a module that was imported, empty if it has no file."""
+    file = Path(getattr(sys.modules.get(package), "__file__", None) or "")
+    if file.name == "__init__.py":
+        return _checksum(
+            file.parent, (each for each in _below(file.parent) if each.suffix == ".py")
+        )
+    return _checksum(file.parent, [file]) if file.is_file() else ""
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    return (file for file in sorted(folder.rglob("*")) if file.is_file())
+
+
+def _checksum(folder: Path, files: Iterable[Path]) -> str:
+    """Return the SHA-256 of the contents of files and of their names in a folder."""
+    sums = sha256()
+    for file in files:
+        name = file.relative_to(folder).as_posix()
+        sums.update(f"{sha256(file.read_bytes()).hexdigest()}  {name}\n".encode())
+    return sums.hexdigest()
