@@ -142,7 +142,7 @@ def application(
 def layout(
     offers: OfferedPolicies, budgets: VisitorBudgets, move_seconds: float | None
 ) -> gr.Blocks:
-    """Lay out the page; visitors are charged for starts and moves."""
+    """Lay out the page; visitors are charged for starts, moves and pictures."""
     with gr.Blocks(title="Sudoku Gym", analytics_enabled=False) as page:
         gr.Markdown("# Sudoku Gym\nWatch policies play the same puzzle, move by move.")
         games = gr.State(None, time_to_live=_KEPT)
@@ -180,7 +180,7 @@ def layout(
         )
         step.click(handlers.move, games, shown, **side_by_side)
         clock.tick(handlers.move, games, shown, **side_by_side)
-        back.click(handlers.back, games, shown, queue=False, **quiet)
+        back.click(handlers.back, games, shown, **side_by_side)
         stop.click(handlers.stop, games, clock, queue=False, **quiet)
         play.click(partial(_timer, active=True), pace, clock, **quiet)
         pace.release(_timer, pace, clock, **quiet)
@@ -234,6 +234,7 @@ class Handlers:
         visitor = visitor_of(request)
 
         def work() -> None:
+            self._budgets.check(visitor)
             with self._budgets.charged(visitor):
                 games.extend(_start_games(self._offers, *chosen))
 
@@ -243,7 +244,7 @@ class Handlers:
         except Exception as error:  # a visitor reads why; the page goes on
             yield None, "", "", _say(str(error)), gr.Timer(active=False)
             return
-        yield games, *_drawn(games), _say(""), gr.Timer(active=False)
+        yield games, *self._drawn(visitor, games), _say(""), gr.Timer(active=False)
 
     def move(self, playing: list[Game] | None, request: gr.Request) -> Iterator[tuple[Any, ...]]:
         """Play a move of each game."""
@@ -253,6 +254,7 @@ class Handlers:
                 continue
 
             def work(game: Game = game) -> None:
+                self._budgets.check(visitor)
                 with self._budgets.charged(visitor):
                     game.step()
 
@@ -262,22 +264,28 @@ class Handlers:
             try:
                 with game.computing():
                     for note in self._workers.run(work, is_wanted, self._longest):
-                        yield gr.skip(), *_drawn(playing, game, note), _say(""), gr.skip()
+                        drawn = self._drawn(visitor, playing, game, note)
+                        yield gr.skip(), *drawn, _say(""), gr.skip()
             except TimeoutError as error:
                 game.stop(f"Stopped: {error}.")
             except ValueError as error:  # what the next move needs is used up
-                yield gr.skip(), *_drawn(playing), _say(str(error)), gr.Timer(active=False)
+                yield gr.skip(), *[gr.skip()] * 2, _say(str(error)), gr.Timer(active=False)
                 return
         is_over = all(game.is_over for game in playing or ())
         ticking = gr.Timer(active=False) if is_over else gr.skip()
-        yield gr.skip(), *_drawn(playing), _say(""), ticking
+        yield gr.skip(), *self._drawn(visitor, playing), _say(""), ticking
 
-    def back(self, playing: list[Game] | None) -> tuple[Any, ...]:
+    def back(self, playing: list[Game] | None, request: gr.Request) -> tuple[Any, ...]:
         """Show the move before; Play and Step then go forward again."""
+        visitor = visitor_of(request)
+        try:
+            self._budgets.check(visitor)
+        except ValueError as error:
+            return gr.skip(), *[gr.skip()] * 2, _say(str(error)), gr.Timer(active=False)
         for game in playing or ():
             if not game.is_computing:
                 game.back()
-        return gr.skip(), *_drawn(playing), _say(""), gr.Timer(active=False)
+        return gr.skip(), *self._drawn(visitor, playing), _say(""), gr.Timer(active=False)
 
     def stop(self, playing: list[Game] | None) -> Any:
         """Pause; give up the moves that are being computed."""
@@ -285,6 +293,15 @@ class Handlers:
             if game.is_computing:
                 game.stop("Stopped in the middle of a move.")
         return gr.Timer(active=False)
+
+    def _drawn(
+        self, visitor: str, games: list[Game] | None, noted: Game | None = None, note: str = ""
+    ) -> tuple[str, str]:
+        """Return both boards as HTML, `note` below that of `noted`; the visitor is charged."""
+        with self._budgets.charged(visitor):
+            drawn = [render_html(game, note if game is noted else "") for game in games or ()]
+        left, right = (*drawn, "", "")[:2]
+        return left, right
 
 
 def _compile(offers: OfferedPolicies) -> None:
@@ -307,13 +324,6 @@ def _start_games(
         label = f"{name}?{options}" if options else str(name)
         games.append(Game(label, policy, given.copy(), geometry))
     return games
-
-
-def _drawn(games: list[Game] | None, noted: Game | None = None, note: str = "") -> tuple[str, str]:
-    """Return both boards as HTML, `note` below that of `noted`."""
-    drawn = [render_html(game, note if game is noted else "") for game in games or ()]
-    left, right = (*drawn, "", "")[:2]
-    return left, right
 
 
 def _refuse() -> None:

@@ -9,6 +9,7 @@ _FOLDERS = ("/static/", "/assets/", "/svelte/")
 _CALLS = ("queue/join", "queue/data", "run/predict", "reset", "cancel")
 _ANSWERS = ("info", "startup-events", "app_id", "token", "user", "login_check", "theme.css")
 _PREFIX, _HEARTBEAT = "/gradio_api/", "heartbeat/"
+_LONGEST = 200  # letters of a path
 
 
 class AllowedPaths:
@@ -32,7 +33,7 @@ class AllowedPaths:
 
 def is_allowed(path: str) -> bool:
     """Whether a path, decoded, is one of the page's."""
-    if ".." in path or "\\" in path:
+    if len(path) > _LONGEST or ".." in path or "\\" in path or not path.isprintable():
         return False
     if path in _FILES or path.startswith(_FOLDERS):
         return True

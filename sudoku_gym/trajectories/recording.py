@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from sudoku_gym.policies.identity import weights_checksum
 from sudoku_gym.policies import load_policy
+from sudoku_gym.policies.identity import weights_checksum
 from sudoku_gym.storage.atomic import atomic_write, write_json
 from sudoku_gym.storage.lock import locked
 from sudoku_gym.storage.reading import naming, read_json

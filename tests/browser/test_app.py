@@ -222,6 +222,15 @@ def test_a_forged_request_leaves_no_traceback(server, data, function):
             error.close()
 
 
+def test_nothing_that_draws_is_called_without_waiting(server):
+    """A function that is not queued answers at once, and may shut others out: only Stop may."""
+    with urllib.request.urlopen(f"{server}/config", timeout=60) as answer:
+        functions = json.load(answer)["dependencies"]
+    assert len(functions) > 5
+    at_once = [each for each in functions if each["queue"] is False and each["backend_fn"]]
+    assert len(at_once) == 1 and len(at_once[0]["outputs"]) == 1
+
+
 def answer_to(request):
     try:
         with urllib.request.urlopen(request, timeout=60) as answer:

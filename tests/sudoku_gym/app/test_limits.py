@@ -25,8 +25,6 @@ def test_a_visitor_has_processor_time_which_comes_back(clock):
             clock.used += 4
     with pytest.raises(ValueError, match=r"used 10 s of processor time .* go on in 20 s"):
         budgets.check("a")
-    with pytest.raises(ValueError), budgets.charged("a"):
-        pytest.fail("it plays on")
     budgets.check("b")
     clock.now += 21
     budgets.check("a")
@@ -41,6 +39,35 @@ def test_what_raises_is_charged_and_nobody_is_limited_without_a_budget(clock):
     with pytest.raises(ValueError, match="processor time"):
         budgets.check("a")
     free.check("a")
+
+
+def test_pictures_are_charged_and_without_time_no_move_is_taken_back(clock, monkeypatch):
+    pytest.importorskip("gradio")
+    from sudoku_gym.app import page
+    from sudoku_gym.app.choices import OfferedPolicies
+
+    def drawn(game, note):
+        clock.used += 0.4
+        return "a board"
+
+    class Game:
+        is_computing, moves_back = False, 0
+
+        def back(self):
+            self.moves_back += 1
+
+    monkeypatch.setattr(page, "render_html", drawn)
+    handlers, game = (
+        page.Handlers(OfferedPolicies(["masked-random"]), VisitorBudgets(1.0), None),
+        Game(),
+    )
+    request = SimpleNamespace(client=SimpleNamespace(host="192.0.2.7"))
+    for _ in range(2):
+        _, left, right, note, _ = handlers.back([game, game], request)
+        assert (left, right, note.value) == ("a board", "a board", "")
+    assert game.moves_back == 4
+    *_, note, _ = handlers.back([game, game], request)
+    assert "all that a visitor gets" in note.value and game.moves_back == 4
 
 
 def test_few_visitors_are_remembered(clock, monkeypatch):

@@ -44,6 +44,8 @@ def test_what_the_page_asks_for_is_answered(path):
         "/static/../../etc/passwd",
         "/static/..\\etc",
         "queue/join",
+        "/static/" + "a" * 5000,
+        "/static/\0",
         "/monitoring",
     ],
 )
