@@ -29,6 +29,7 @@ import gymnasium as gym
 import tyro
 
 import fuzz_environments  # noqa: F401 - enters its targets
+import fuzz_functions  # noqa: F401
 import fuzz_readers  # noqa: F401
 from fuzz_inputs import Inputs
 from fuzz_targets import TARGETS, TURNS, prepared

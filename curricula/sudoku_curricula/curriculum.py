@@ -162,7 +162,14 @@ class Curriculum:
 
 
 def check_metric(schedule: Schedule, metrics: Sequence[str], caller: str) -> None:
-    """Raise a ValueError if the caller does not measure the metric of the schedule."""
+    """Raise a ValueError if the caller does not measure the metric of the schedule.
+
+    A TypeError is raised if it is no schedule.
+    """
+    if not isinstance(schedule, Schedule):
+        raise TypeError(
+            f"schedule={schedule!r:.60}: give a Schedule, as make_schedule('success-rate')"
+        )
     if schedule.metric not in metrics:
         raise ValueError(
             f"{caller} measures {', '.join(metrics)} and can't supply {schedule.metric}, by which "

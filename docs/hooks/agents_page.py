@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sudoku_gym import load_policy, plugins, puzzles
-from sudoku_gym.policies.identity import weights_folder
 from sudoku_gym.evaluation.tables import markdown_table
 from sudoku_gym.policies import Policy, model_card_of
+from sudoku_gym.policies.identity import weights_folder
 from sudoku_gym.registration import ENVIRONMENTS
 
 if TYPE_CHECKING:

@@ -84,12 +84,13 @@ def sample_actions(
         ValueError: if the masks are of another shape.
         TypeError: if they are neither int8 nor bool.
     """
-    if masks.ndim != 2:
-        raise ValueError(f"masks must be [B, A], not {list(masks.shape)} (one mask: mask[None])")
-    if masks.dtype not in (np.dtype(np.int8), np.dtype(np.bool_)):
-        raise TypeError(f"masks must be int8 or bool, not {masks.dtype}")
-    actions = np.zeros(len(masks), np.int64)
-    _sample(np.ascontiguousarray(masks).view(np.int8), new_stream(rng), actions)
+    given = np.asarray(masks)
+    if given.ndim != 2:
+        raise ValueError(f"masks must be [B, A], not {list(given.shape)} (one mask: mask[None])")
+    if given.dtype not in (np.dtype(np.int8), np.dtype(np.bool_)):
+        raise TypeError(f"masks must be int8 or bool, not {given.dtype}")
+    actions = np.zeros(len(given), np.int64)
+    _sample(np.ascontiguousarray(given).view(np.int8), new_stream(rng), actions)
     return actions
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym.geometry import MAX_SIZE, Geometry, geometry_for
+from sudoku_gym.geometry.units import as_geometry
 
 SYMBOLS = ".123456789ABCDEFGHIJKLMNOP"
 """The symbol of each digit, `.` for a blank."""
@@ -29,6 +30,8 @@ def parse(text: str, geometry: Geometry | None = None) -> NDArray[np.int8]:
     Raises:
         ValueError: if the length fits no board, or a symbol is no digit of it.
     """
+    if geometry is not None:
+        geometry = as_geometry(geometry)
     if len(text) > _LONGEST_BOARD:
         raise ValueError(f"{len(text):,} characters are no board: {_LONGEST_BOARD:,} are the limit")
     symbols = [symbol for symbol in text if symbol not in _SEPARATORS]
@@ -79,8 +82,13 @@ def parse_many(lines: Iterable[str], geometry: Geometry | None = None) -> NDArra
 
 
 def to_line(board: ArrayLike) -> str:
-    """Format one board `[N, N]` as a line of N**2 symbols, `.` for a blank."""
-    return "".join(SYMBOLS[digit] for digit in np.asarray(board).ravel())
+    """Format one board, int `[N, N]`, as a line of N**2 symbols, `.` for a blank.
+
+    Raises:
+        ValueError: if a value is no digit of any board.
+        TypeError: if the values are no integers.
+    """
+    return "".join(SYMBOLS[digit] for digit in _as_digits(board).ravel().tolist())
 
 
 def to_lines(boards: NDArray[np.int8]) -> NDArray[np.bytes_]:
@@ -91,8 +99,15 @@ def to_lines(boards: NDArray[np.int8]) -> NDArray[np.bytes_]:
 
 
 def to_text(board: ArrayLike, geometry: Geometry | None = None) -> str:
-    """Format one board `[N, N]` as a grid of N lines, with rules between the boxes."""
-    cells = np.asarray(board)
+    """Format one board, int `[N, N]`, as a grid of N lines, with rules between the boxes.
+
+    Raises:
+        ValueError: if a value is no digit of any board, or the board is none of the geometry.
+        TypeError: if the values are no integers, or the geometry is none.
+    """
+    cells = _as_digits(board)
+    if cells.ndim != 2 or cells.shape[0] != cells.shape[1]:
+        raise ValueError(f"one board is [N, N], not {list(cells.shape)}")
     geometry = geometry_for(len(cells), geometry)
     height, width = geometry.box_shape or (geometry.size, geometry.size)
     lines = []
@@ -103,6 +118,18 @@ def to_text(board: ArrayLike, geometry: Geometry | None = None) -> str:
         stacks = [" ".join(symbols[i : i + width]) for i in range(0, geometry.size, width)]
         lines.append(" " + " | ".join(stacks))
     return "\n".join(lines)
+
+
+def _as_digits(board: ArrayLike) -> NDArray[np.integer]:
+    """Return the cells of a board, which must have symbols."""
+    cells = np.asarray(board)
+    if cells.dtype.kind not in "iu":
+        raise TypeError(f"a board consists of integers, not {cells.dtype}")
+    if cells.size and not (cells.min() >= 0 and cells.max() < len(SYMBOLS)):
+        raise ValueError(
+            f"a board has digits from 0 to {MAX_SIZE}, not {cells.min()} to {cells.max()}"
+        )
+    return cells
 
 
 def digit_range(size: int) -> str:

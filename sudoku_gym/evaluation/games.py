@@ -171,7 +171,13 @@ def evaluate(
     Raises:
         ValueError: if there is no puzzle, a puzzle breaks the rules, or the policy's actions have
             the wrong shape or type.
+        TypeError: if the policy is none.
     """
+    if not isinstance(policy, Policy):
+        raise TypeError(
+            f"{type(policy).__name__} is no policy, which has reset(puzzles, geometry, rng) and "
+            "act(boards, action_masks): give one, or load_policy(name)"
+        )
     boards, geometry, orbits = _unpack(puzzles, geometry)
     if batch_size < 1:
         raise ValueError(f"batch_size must be at least 1, not {batch_size}")
@@ -223,7 +229,15 @@ def join_evaluations(parts: Sequence[Evaluation]) -> Evaluation:
 def compare(
     policies: Mapping[str, Policy], puzzles: PuzzleSet | NDArray[np.integer], **options: Any
 ) -> dict[str, Evaluation]:
-    """Evaluate several policies with the same options, the keyword arguments of `evaluate`."""
+    """Evaluate several policies with the same options, the keyword arguments of `evaluate`.
+
+    Raises:
+        TypeError: if the policies are not given by their names.
+        ValueError: as `evaluate`.
+    """
+    if not isinstance(policies, Mapping):
+        kind = type(policies).__name__
+        raise TypeError(f"policies must be a dictionary of policies by their names, not {kind}")
     return {name: evaluate(policy, puzzles, **options) for name, policy in policies.items()}
 
 

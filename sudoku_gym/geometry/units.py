@@ -214,10 +214,21 @@ def geometry_for(size: int, geometry: Geometry | None) -> Geometry:
     if geometry is None:
         return Geometry.standard(size)
     if not isinstance(geometry, Geometry):
-        raise TypeError(f"geometry={geometry!r:.60}: give a Geometry, or None")
+        raise _no_geometry(geometry)
     if geometry.size != size:
         raise ValueError(f"the boards have {size} x {size} cells, the geometry is {geometry.name}")
     return geometry
+
+
+def as_geometry(geometry: object) -> Geometry:
+    """Return a geometry; TypeError if it is none."""
+    if not isinstance(geometry, Geometry):
+        raise _no_geometry(geometry)
+    return geometry
+
+
+def _no_geometry(value: object) -> TypeError:
+    return TypeError(f"geometry={value!r:.60}: give a Geometry, as Geometry.standard(9)")
 
 
 def _standard_box(size: int) -> tuple[int, int]:

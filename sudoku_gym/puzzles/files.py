@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sudoku_gym import board, solver
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.difficulty import GRADES
-from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet, as_puzzle_set
 from sudoku_gym.puzzles.rows import OnProblem, PuzzleRows, read_rows
 from sudoku_gym.storage.atomic import atomic_write
 
@@ -172,8 +172,9 @@ def write(path: str | Path, puzzle_set: PuzzleSet) -> None:
 
     Raises:
         ValueError: as `check_target`.
+        TypeError: if it is no PuzzleSet.
     """
-    path = check_target(path)
+    path, puzzle_set = check_target(path), as_puzzle_set(puzzle_set)
     with atomic_write(path) as temporary:
         if path.suffix == ".npz":
             columns = ("puzzles", "solutions", "grades", "minimal")

@@ -10,6 +10,7 @@ guesses (see `rating`) as the puzzle before; the hardest on the way is returned.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import index as whole_number
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from sudoku_gym.puzzles.digging import (
     start_dig,
     wrong_cell,
 )
-from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet, as_puzzle_set
 from sudoku_gym.puzzles.rating import count_guesses, median_guesses, new_symmetry
 from sudoku_gym.solver.cover_bits import NO_RUNTIME_JIT, cover_tables, reset_weights
 from sudoku_gym.solver.depth_first import new_searcher
@@ -66,14 +67,16 @@ def harden(
     Raises:
         ValueError: if a number is out of range, a puzzle has not exactly one solution, or the
             boards are 4x4, where every puzzle is solved by singles.
+        TypeError: if `parents` or `rng` is none, or a number is no whole one.
     """
-    geometry = parents.geometry
+    geometry = as_puzzle_set(parents).geometry
     if node_limit is None:
         node_limit = 100_000 if geometry.size <= 9 else 2_000
-    if steps < 0 or node_limit < 1:
+    steps, node_limit = map(whole_number, (steps, node_limit))
+    if not 0 <= steps < 2**63 or not 1 <= node_limit < 2**63:
         raise ValueError(
-            f"steps={steps}, node_limit={node_limit}: steps must not be negative and node_limit be "
-            "at least 1"
+            f"steps={steps}, node_limit={node_limit}: steps must not be negative, node_limit be at "
+            "least 1, both of 64 bits"
         )
     if geometry == Geometry.standard(4):
         raise ValueError("singles solve every 4x4 puzzle, none is hard: use larger boards")

@@ -17,7 +17,7 @@ from sudoku_gym import board, plugins, solver
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import MAX_LISTED, canonical_form, group_order
 from sudoku_gym.puzzles import banks
-from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet, as_puzzle_set
 
 _CELL, _LINE, _UNIT, _DIGIT = range(4)
 
@@ -83,9 +83,10 @@ def find_in_training(puzzle_set: PuzzleSet) -> NDArray[np.bool_]:
     about 3 ms a puzzle.
 
     Raises:
+        TypeError: if it is no PuzzleSet.
         ModuleNotFoundError: if the geometry has many symmetries and igraph is not installed.
     """
-    geometry = puzzle_set.geometry
+    geometry = as_puzzle_set(puzzle_set).geometry
     names = [name for name in banks.SPLIT_NAMES if banks.named_geometry(name) == geometry]
     found = np.zeros(len(puzzle_set), np.bool_)
     if names:

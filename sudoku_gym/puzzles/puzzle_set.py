@@ -146,3 +146,13 @@ class PuzzleSet:
 
     def __repr__(self) -> str:
         return f"PuzzleSet({self.name}, {self.split}, {len(self)} puzzles, {self.geometry.name})"
+
+
+def as_puzzle_set(puzzle_set: object) -> PuzzleSet:
+    """Return a set of puzzles; TypeError if it is none."""
+    if not isinstance(puzzle_set, PuzzleSet):
+        raise TypeError(
+            f"{type(puzzle_set).__name__} is no PuzzleSet: give one, as PuzzleSet(puzzles, "
+            "solutions, geometry) or what puzzles.load and puzzles.read return"
+        )
+    return puzzle_set

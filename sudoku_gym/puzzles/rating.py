@@ -10,6 +10,8 @@ minimal 9x9 puzzles have 1, the hardest that are known around 170.
 
 from __future__ import annotations
 
+from operator import index as whole_number
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -22,6 +24,7 @@ from sudoku_gym.solver.answers import NODE_LIMIT
 from sudoku_gym.solver.cover_bits import NO_RUNTIME_JIT, cover_tables, load_board, reset_weights
 from sudoku_gym.solver.depth_first import explore, new_searcher
 
+_MOST_SYMMETRIES = 9_999
 _BEHIND = 3  # a bound is missed when the searches below it exceed the others by this number
 
 
@@ -47,11 +50,18 @@ def rate(
 
     Raises:
         ValueError: if the boards have a wrong shape or digit, or a number is out of range.
+        TypeError: if `rng` is no Generator, or a number is no whole one.
     """
-    if symmetries < 1 or symmetries % 2 == 0 or node_limit < 1:
+    symmetries, node_limit = map(whole_number, (symmetries, node_limit))
+    if (
+        not 1 <= symmetries <= _MOST_SYMMETRIES
+        or symmetries % 2 == 0
+        or not 1 <= node_limit < 2**63
+    ):
         raise ValueError(
             f"symmetries={symmetries}, node_limit={node_limit}: symmetries must be odd, so that "
-            "one search is the middle one, and node_limit at least 1"
+            f"one search is the middle one, and up to {_MOST_SYMMETRIES}, and node_limit at least "
+            "1, of 64 bits"
         )
     flat, geometry = board.flat_boards(boards, geometry)
     guesses = np.empty((len(flat), symmetries), np.int64)

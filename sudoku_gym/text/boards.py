@@ -10,6 +10,7 @@ import numpy as np
 
 from sudoku_gym.board import SYMBOLS, digit_range, to_text
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.geometry.units import as_geometry
 
 BoardStyle: TypeAlias = Literal["grid", "compact", "json"]
 
@@ -28,7 +29,18 @@ def format_board(cells: bytes | bytearray, geometry: Geometry, style: BoardStyle
         geometry: the board.
         style: `"grid"` has N lines of symbols, `.` for a blank and letters above 9; `"compact"` is
             one line of N**2 symbols; `"json"` is a list of rows of numbers, 0 for a blank.
+
+    Raises:
+        ValueError: if there is no such style, or the cells are not those of a board.
+        TypeError: if the cells are no bytes, or the geometry is none.
     """
+    cells = bytes(memoryview(cells))
+    if len(cells) != as_geometry(geometry).num_cells or max(cells) > geometry.size:
+        raise ValueError(
+            f"{len(cells)} cells, up to {max(cells, default=0)}: no {geometry.name} board"
+        )
+    if style not in STYLES:
+        raise ValueError(f"no style is called {style!r:.60}: use {', '.join(STYLES)}")
     if style == "json":
         size = geometry.size
         rows = [list(cells[start : start + size]) for start in range(0, size * size, size)]
@@ -45,8 +57,12 @@ def _grid_template(geometry: Geometry) -> str:
 
 @lru_cache(64)
 def describe_rules(geometry: Geometry) -> str:
-    """State the rules of a board in words; regions that are no boxes are drawn as a map."""
-    size = geometry.size
+    """State the rules of a board in words; regions that are no boxes are drawn as a map.
+
+    Raises:
+        TypeError: if the geometry is none.
+    """
+    size = as_geometry(geometry).size
     has_regions = bool(geometry.regions.any())
     groups = ["each row", "each column"]
     if geometry.box_shape:

@@ -7,6 +7,7 @@ import numpy as np
 from sudoku_gym import board
 from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.geometry.units import as_geometry
 from sudoku_gym.policies import Policy
 from sudoku_gym.text.answers import read_answer
 
@@ -20,11 +21,16 @@ class ScriptedModel:
         policy: chooses the moves.
         geometry: the board.
         seed: of the policy's draws.
+
+    Raises:
+        TypeError: if the policy or the geometry is none.
     """
 
     def __init__(self, policy: Policy, geometry: Geometry, seed: int = 0) -> None:
+        if not isinstance(policy, Policy):
+            raise TypeError(f"policy={policy!r:.60}: give a policy, as load_policy(name)")
         self._policy = policy
-        self._geometry = geometry
+        self._geometry = as_geometry(geometry)
         self._rng = np.random.default_rng(seed)
 
     def next_move(self, message: str, *, first: bool = False) -> str:

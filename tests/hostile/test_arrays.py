@@ -10,13 +10,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from sudoku_curricula import make_schedule
-from sudoku_gym import board, puzzles, wrappers
+from sudoku_curricula import Curriculum, make_schedule
+from sudoku_gym import board, compare, evaluate, puzzles, wrappers
+from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
+from sudoku_gym.text import ScriptedModel, describe_rules, format_board
 from sudoku_gym.wrappers import MaskedObservation
 
 FOUR = Geometry.standard(4)
@@ -269,3 +271,37 @@ def test_a_state_of_a_schedule_that_lacks_something(schedule):
 def test_a_geometry_of_another_type():
     with pytest.raises(TypeError, match="geometry='4x4': give a Geometry"):
         board.candidates(PART.puzzles, "4x4")
+
+
+RNG = np.random.default_rng(0)
+SIX = puzzles.load("6x6", "test")[:1]
+FUNCTIONS = {
+    "random_grids geometry": (lambda: puzzles.random_grids(1, 4, RNG), "give a Geometry"),
+    "random_grids rng": (lambda: puzzles.random_grids(1, FOUR, 0), "give a Generator"),
+    "generate rng": (lambda: puzzles.generate(1, FOUR, None), "give a Generator"),
+    "find_in_training": (lambda: puzzles.find_in_training(np.zeros((1, 4, 4))), "no PuzzleSet"),
+    "harden": (lambda: puzzles.harden(np.zeros((1, 4, 4)), RNG), "no PuzzleSet"),
+    "write": (lambda: puzzles.write("never.csv", np.zeros((1, 4, 4))), "no PuzzleSet"),
+    "harden limit": (lambda: puzzles.harden(SIX, RNG, node_limit=10**30), "of 64 bits"),
+    "rate limit": (lambda: puzzles.rate(SIX.puzzles, RNG, node_limit=10**30), "of 64 bits"),
+    "rate symmetries": (lambda: puzzles.rate(SIX.puzzles, RNG, symmetries=10**9 + 1), "up to 9999"),
+    "parse": (lambda: board.parse("." * 16, 4), "give a Geometry"),
+    "to_line": (lambda: board.to_line([[1, -1], [0, 0]]), "digits from 0 to 25"),
+    "to_text": (lambda: board.to_text([[1, 30], [0, 0]]), "digits from 0 to 25"),
+    "to_text shape": (lambda: board.to_text([1, 2, 3]), r"\[N, N\]"),
+    "sample_actions": (lambda: sample_actions([[1, 0]], RNG), "int8 or bool"),
+    "compare": (lambda: compare("dlx", SIX), "dictionary of policies"),
+    "evaluate": (lambda: evaluate("dlx", SIX), "is no policy"),
+    "describe_rules": (lambda: describe_rules("4x4"), "give a Geometry"),
+    "format_board": (lambda: format_board(b"\x01" * 15, FOUR), "15 cells"),
+    "format_board digit": (lambda: format_board(b"\x05" * 16, FOUR), "up to 5"),
+    "format_board style": (lambda: format_board(b"\x00" * 16, FOUR, "fine"), "no style"),
+    "scripted": (lambda: ScriptedModel("dlx", FOUR), "give a policy"),
+    "curriculum": (lambda: Curriculum("success-rate", print), "give a Schedule"),
+}
+
+
+@pytest.mark.parametrize(("call", "why"), FUNCTIONS.values(), ids=FUNCTIONS)
+def test_what_a_function_is_not_made_for_is_refused_in_words(call, why):
+    with pytest.raises((ValueError, TypeError), match=why):
+        call()
