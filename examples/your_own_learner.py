@@ -79,4 +79,7 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except ValueError as error:  # of the configuration or the folder: one line says what is wrong
+        raise SystemExit(f"your_own_learner.py: {error}") from None

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from sudoku_gym.policies import load_policy
-from sudoku_gym.policies.identity import weights_checksum
+from sudoku_gym.policies.identity import code_checksum, weights_checksum
 from sudoku_gym.storage.atomic import atomic_write, write_json
 from sudoku_gym.storage.lock import locked
 from sudoku_gym.storage.reading import naming, read_json
@@ -79,7 +79,7 @@ def record(
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / ".lock", f"{folder} is being recorded into"):
         policy = load_policy(games.policy, trust=trust)
-        _check_settings(games, folder)
+        _check_settings(games, policy, folder)
         starts = range(0, episodes, PART_GAMES)
         for number, start in enumerate(starts):
             seeds = games.seed + np.arange(start, min(start + PART_GAMES, episodes))
@@ -95,9 +95,13 @@ def record(
     return found
 
 
-def _check_settings(games: RecordedGames, folder: Path) -> None:
+def _check_settings(games: RecordedGames, policy: Policy, folder: Path) -> None:
     """Write down which games are recorded, or see that they are the same as before."""
-    settings = {**asdict(games), "weights": weights_checksum(games.policy)}
+    made_of = {
+        "weights": weights_checksum(games.policy),
+        "code": code_checksum(games.policy, policy),
+    }
+    settings = {**asdict(games), **made_of}
     path = folder / _SETTINGS
     if not path.exists():
         others = [each.name for each in folder.iterdir() if each.name != ".lock"]
