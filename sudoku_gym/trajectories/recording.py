@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from sudoku_gym.policies import load_policy
+from sudoku_gym.policies import Policy, load_policy
 from sudoku_gym.policies.identity import code_checksum, weights_checksum
 from sudoku_gym.storage.atomic import atomic_write, write_json
 from sudoku_gym.storage.lock import locked
