@@ -10,6 +10,7 @@ from threading import Lock
 from typing import Any
 
 _MOST_VISITORS = 10_000  # that are remembered
+_MOST_SESSIONS, _LONGEST_SESSION = 4_000, 100  # names of pages that are open; their letters
 
 
 class VisitorBudgets:
@@ -60,7 +61,8 @@ class VisitorBudgets:
 def limit_waiting(queue: Any, most: int) -> None:
     """Let each visitor have at most so many requests in a queue of gradio at a time.
 
-    Others are refused in words that say how many are waiting in all.
+    Others are refused in words that say how many are waiting in all. The names of pages whose
+    answers nobody has read are forgotten once there are many.
     """
     push = queue.push
 
@@ -73,10 +75,21 @@ def limit_waiting(queue: Any, most: int) -> None:
             return False, f"{problem}: wait for them", "queue_full"
         if queue.max_size is not None and len(queue) >= queue.max_size:
             return False, f"{len(queue)} requests are waiting: come back in a minute", "queue_full"
+        if len(body.session_hash or "") > _LONGEST_SESSION:
+            return False, "the name of a session is too long", "queue_full"
         answer: tuple[bool, Any, str] = await push(body, request, username)
+        _forget_sessions(queue)
         return answer
 
     queue.push = push_some
+
+
+def _forget_sessions(queue: Any) -> None:
+    """Forget the oldest sessions of a queue, of which it keeps no messages any more either."""
+    known, kept = queue.pending_event_ids_session, queue.pending_messages_per_session
+    if len(known) > _MOST_SESSIONS:
+        for session in [name for name in known if name not in kept]:
+            del known[session]
 
 
 def visitor_of(request: Any) -> str:

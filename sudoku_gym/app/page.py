@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from types import SimpleNamespace
@@ -27,10 +26,10 @@ from sudoku_gym.app.game import Game, render_html, render_legend
 from sudoku_gym.app.limits import VisitorBudgets, limit_waiting, visitor_of
 from sudoku_gym.app.moves import Workers
 from sudoku_gym.app.paths import AllowedPaths
-from sudoku_gym.storage.bodies import Application, LimitedBodies, Message, Receive, Send
+from sudoku_gym.storage.bodies import ErrorsInALine, LimitedBodies, tell_of_refusal
 
 FIRST_PUZZLE = "Inkala 2012"
-_LONGEST_REQUEST, _MOST_BRACKETS = 1_000_000, 1_000  # bytes; lists and objects in JSON
+_LONGEST_REQUEST, _MOST_BRACKETS = 250_000, 1_000  # bytes; lists and objects in JSON
 _PLACES, _PLACES_A_VISITOR = 64, 6  # in the queue
 _KEPT, _MOST_KEPT = 3600.0, 250  # seconds that a visitor's games are kept; visits, of up to 4 MB
 _FROM_HERE = (
@@ -106,7 +105,7 @@ def application(
     """Return the page as an ASGI application; see `serve`."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     for module in (queueing, route_utils, routes):  # whose tracebacks of forged requests are long
-        vars(module)["traceback"] = SimpleNamespace(print_exc=_refuse)
+        vars(module)["traceback"] = SimpleNamespace(print_exc=tell_of_refusal)
     # A visitor may say that a field holds a file of this machine, or one at an address, which
     # gradio would copy to where it serves files from. No field of the page holds files.
     vars(processing_utils)["async_move_files_to_cache"] = _keep_as_it_is
@@ -121,7 +120,7 @@ def application(
 
     app.add_middleware(LimitedBodies, longest=_LONGEST_REQUEST, brackets=_MOST_BRACKETS)
     app.add_middleware(AllowedPaths)
-    app.add_middleware(_ErrorsInALine)
+    app.add_middleware(ErrorsInALine)
     theme = gr.themes.Default(
         primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["monospace"]
     )
@@ -326,26 +325,8 @@ def _start_games(
     return games
 
 
-def _refuse() -> None:
-    """Say in one line that a request was none of the page's."""
-    print(f"sudoku-gym: a request was refused: {sys.exc_info()[1]!r:.200}", file=sys.stderr)
-
-
 async def _keep_as_it_is(value: Any, *_: Any, **__: Any) -> Any:
     return value
-
-
-class _ErrorsInALine:
-    """An ASGI application without tracebacks: gradio raises errors about some forged requests."""
-
-    def __init__(self, app: Application) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        try:
-            await self._app(scope, receive, send)
-        except Exception:
-            _refuse()
 
 
 def _say(trouble: str) -> Any:

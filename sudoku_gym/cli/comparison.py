@@ -52,10 +52,10 @@ class _EvaluationOptions:
     """Output format."""
     out: str = ""
     """A .json file for the results, by source and by rating too, and what must stand beside them. A
-    run that was stopped goes on where it was; policies whose weights or code have changed play
-    anew."""
+    run that was stopped goes on where it was; policies whose weights, code or version have
+    changed play anew."""
     again: bool = False
-    """Let all policies play anew what --out holds of them already."""
+    """Let all policies play anew; what --out holds of one of them stays until it is through."""
     leave_out_training: bool = False
     """Leave out puzzles that a training split of a bank holds up to symmetry, and count them."""
     trust: bool = False
@@ -120,6 +120,8 @@ class _EvaluationOptions:
         row, place = file.begin(new, self.again), PlaceInList()
 
         def on_part() -> None:
+            if row.is_done:
+                file.exchange(row)
             file.results.left_out = chosen.left_out
             file.write()
 

@@ -27,6 +27,7 @@ RATING_BUCKETS = (0, 1, 10, 20, 40, 80)
 """The least rating of each group of puzzles."""
 
 _LONGEST = 100_000_000  # bytes
+_MOST_ROWS, _MOST_PUZZLES = 1_000, 10**9
 _DIGITS = 6  # decimals of the seconds in a file
 
 
@@ -40,8 +41,8 @@ class Share:
     high: float
 
     def __post_init__(self) -> None:
-        if not 0 <= self.solved <= self.count:
-            raise ValueError(f"{self.solved} solved of {self.count} puzzles")
+        if not 0 <= self.solved <= self.count <= _MOST_PUZZLES:
+            raise ValueError(f"{self.solved:.6g} solved of {self.count:.6g} puzzles")
         if not 0 <= self.low <= self.high <= 100:
             raise ValueError(f"an interval from {self.low} to {self.high} percent")
 
@@ -98,8 +99,14 @@ class ListRow:
         times = (self.seconds, self.processor_seconds, self.milliseconds, self.rounds or 0.0)
         if not (min(times) >= 0 and np.isfinite(times).all()):
             raise ValueError("times and rounds must be finite and not negative")
-        if not 0 <= self.illegal <= len(self.outcomes):
-            raise ValueError(f"illegal={self.illegal} of {len(self.outcomes)} games")
+        lost = self.outcomes.count("0")
+        if not 0 <= self.illegal <= lost:
+            raise ValueError(f"illegal={self.illegal:.6g}: more games than were lost")
+        if (self.all.solved, self.all.count) != (len(self.outcomes) - lost, len(self.outcomes)):
+            raise ValueError(f"{self.all.solved} of {self.all.count} are not those of the outcomes")
+        for shares in (self.by_source, self.by_rating):
+            if sum(share.count for share in shares.values()) > self.all.count:
+                raise ValueError("groups of more puzzles than were played")
         if (
             not 0
             <= min(self.rounds_of_each, default=0)
@@ -122,6 +129,15 @@ class ListResults:
     left_out: int | None = None
     """puzzles left out because a training split holds them up to symmetry; None: not looked for"""
     rows: list[ListRow] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        names = [row.policy for row in self.rows]
+        if len(names) > _MOST_ROWS:
+            raise ValueError(f"{len(names):,} rows, more than {_MOST_ROWS:,}")
+        if len({*names}) < len(names):
+            raise ValueError("two rows of one policy")
+        if not 0 <= (self.left_out or 0) <= _MOST_PUZZLES:
+            raise ValueError(f"left_out={self.left_out:.6g}")
 
     def find(self, policy: str) -> ListRow | None:
         """Return the row of a policy, if there is one."""
@@ -151,19 +167,26 @@ class ListFile:
                 )
 
     def begin(self, row: ListRow, again: bool = False) -> ListRow:
-        """Return the row of before, if policy, options, weights and code are the same, else `row`.
+        """Return the row of before, if there is one with the same options and made of the same.
 
-        With `again` it is `row` in any case; in the file it takes the place of the one before.
+        Else it is `row`, which takes the place of the one before at once. With `again` it is `row`
+        in any case, and the one before stays until `exchange`.
         """
         before = self.results.find(row.policy)
         if before is not None:
-            parts = [(each.options, each.weights, each.code) for each in (before, row)]
-            if parts[0] == parts[1] and not again:
+            if _made_of(before) == _made_of(row) and not again:
                 before.card = row.card
                 return before
+            if again:
+                return row
             self.results.rows.remove(before)
         self.results.rows.append(row)
         return row
+
+    def exchange(self, row: ListRow) -> None:
+        """Put a row that was played again in the place of the one before."""
+        rows = self.results.rows
+        rows[:] = [row if each.policy == row.policy else each for each in rows]
 
     def write(self) -> None:
         """Write the file, if there is one."""
@@ -247,6 +270,10 @@ def rating_names() -> Iterator[tuple[str, int, int]]:
     for low, high in pairwise((*RATING_BUCKETS, np.iinfo(np.int32).max)):
         last = f"{low} and more" if low == RATING_BUCKETS[-1] else f"{low} to {high - 1}"
         yield (str(low) if high == low + 1 else last), low, high
+
+
+def _made_of(row: ListRow) -> tuple[Any, ...]:
+    return row.options, row.package, row.code, row.weights
 
 
 class _Groups:

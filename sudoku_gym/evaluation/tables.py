@@ -69,8 +69,11 @@ def to_markdown(results: Mapping[str, Evaluation]) -> str:
 
 
 def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]], names: int = 1) -> str:
-    """Format cells as a Markdown table; the first columns, `names` of them, are flush left."""
-    rows = [[" ".join(cell.split()).replace("|", r"\|") for cell in row] for row in rows]
+    """Format cells as a Markdown table; the first columns, `names` of them, are flush left.
+
+    Control characters are left out.
+    """
+    rows = [[_plain(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     rule = ["-" * width if i < names else "-" * (width - 1) + ":" for i, width in enumerate(widths)]
     lines = [
@@ -82,13 +85,18 @@ def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]], names: i
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def _plain(cell: str) -> str:
+    printable = "".join(each for each in " ".join(cell.split()) if each.isprintable())
+    return printable.replace("|", r"\|")
+
+
 def duration(seconds: float) -> str:
     """Format a time to wait, as in `'45 s'` and `'12 min'`."""
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
 def _share(share: Share | None) -> str:
-    if share is None:
+    if share is None or not share.count:
         return "-"
     return f"{percent(share.solved / share.count)} ({share.low:.1f} to {share.high:.1f})"
 

@@ -46,10 +46,11 @@ def package_of(policy: str) -> str:
 
 
 def code_checksum(policy: str, made: Policy) -> str:
-    """Return the SHA-256 of the Python files that a policy of another's is written in.
+    """Return the SHA-256 of the files that a policy of another's is written in.
 
-    They are those of the package, or of the single module, that holds its class, and of the one in
-    its name, if it is `module:attribute`. What these import from elsewhere does not count.
+    They are those of the package, or the single module, that holds its class, and of the one in its
+    name, if it is `module:attribute`: all but Markdown and JSON. What these import from elsewhere
+    does not count.
 
     Args:
         policy: its name, as `load_policy` takes it.
@@ -62,10 +63,10 @@ def code_checksum(policy: str, made: Policy) -> str:
     player: object = made
     if isinstance(made, SolverPolicy | PredictorPolicy):
         player = made.solver if isinstance(made, SolverPolicy) else made.predictor
-    name, found, _ = find_policy(policy)
-    modules = {type(player).__module__, *([name.partition(":")[0]] if callable(found) else [])}
-    packages = {module.partition(".")[0] for module in modules}
-    return "+".join(filter(None, map(_code_of, sorted(packages - _own_packages()))))
+    modules = {type(player).__module__, _module_in(policy)}
+    ours = _own_packages()
+    roots = {_root_of(name) for name in modules if name.partition(".")[0] not in ours}
+    return "+".join(_code_below(root) for root in sorted(root for root in roots if root))
 
 
 def weights_folder(policy: str) -> Path | None:
@@ -89,14 +90,32 @@ def _own_packages() -> set[str]:
     return {entry.module.partition(".")[0] for entry in distribution(_PROJECT).entry_points}
 
 
-def _code_of(package: str) -> str:
-    """Return the checksum of a package or a module that was imported, empty if it has no file."""
-    file = Path(getattr(sys.modules.get(package), "__file__", None) or "")
-    if file.name == "__init__.py":
-        return _checksum(
-            file.parent, (each for each in _below(file.parent) if each.suffix == ".py")
-        )
-    return _checksum(file.parent, [file]) if file.is_file() else ""
+def _module_in(policy: str) -> str:
+    """Return the module in the name of a policy, empty if it has another form."""
+    name, found, _ = find_policy(policy)
+    is_path = name not in plugins.available(plugins.POLICIES) and not isinstance(found, Path)
+    return name.partition(":")[0] if is_path else ""
+
+
+def _root_of(module: str) -> Path | None:
+    """Return the folder of the package that a module belongs to, or its file if it is a single one.
+
+    None if it is in no file. A folder that is no package itself is not looked at.
+    """
+    parts = module.split(".")
+    for end in range(1, len(parts) + 1):
+        file = getattr(sys.modules.get(".".join(parts[:end])), "__file__", None)
+        if file is not None:
+            path = Path(file)
+            return path.parent if path.name == "__init__.py" else path
+    return None
+
+
+def _code_below(root: Path) -> str:
+    if root.is_file():
+        return _checksum(root.parent, [root])
+    files = (file for file in _below(root) if file.suffix not in (*_NO_WEIGHTS, ".pyc"))
+    return _checksum(root, files)
 
 
 def _below(folder: Path) -> Iterator[Path]:

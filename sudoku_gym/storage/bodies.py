@@ -1,7 +1,8 @@
-"""Bodies of HTTP requests from third parties, of a sensible size."""
+"""Requests from third parties to a server: of a sensible size, in a log without tracebacks."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias
 
@@ -10,6 +11,8 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 Application: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
 
+_TOO_BIG = 1009  # why a websocket is closed, RFC 6455
+
 
 class LimitedBodies:
     """An ASGI application whose requests have bodies of at most `longest` bytes.
@@ -17,6 +20,7 @@ class LimitedBodies:
     They are counted while they are read, since a body in chunks does not say its length. One that
     says it, and is longer, is answered with 413; any other that is too long is cut off. So is one
     of more than `brackets` lists and objects in JSON, which cost far more to look at than to send.
+    A websocket that sends such a message is closed with 1009.
     """
 
     def __init__(self, app: Application, longest: int, brackets: int) -> None:
@@ -24,6 +28,9 @@ class LimitedBodies:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer a request."""
+        if scope["type"] == "websocket":
+            await self._app(scope, self._short_messages(receive, send), send)
+            return
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -39,7 +46,41 @@ class LimitedBodies:
             message = await receive()
             body = message.get("body", b"")
             left -= len(body)
-            brackets -= body.count(b"[") + body.count(b"{")
+            brackets -= _count_brackets(body)
             return message if min(left, brackets) >= 0 else {"type": "http.disconnect"}
 
         await self._app(scope, receive_some, send)
+
+    def _short_messages(self, receive: Receive, send: Send) -> Receive:
+        async def receive_short() -> Message:
+            message = await receive()
+            body = message.get("bytes") or (message.get("text") or "").encode()
+            if len(body) <= self._longest and _count_brackets(body) <= self._brackets:
+                return message
+            await send({"type": "websocket.close", "code": _TOO_BIG, "reason": "too long"})
+            return {"type": "websocket.disconnect", "code": _TOO_BIG}
+
+        return receive_short
+
+
+class ErrorsInALine:
+    """An ASGI application whose errors about forged requests are a line in the log."""
+
+    def __init__(self, app: Application) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        try:
+            await self._app(scope, receive, send)
+        except Exception:
+            tell_of_refusal()
+
+
+def tell_of_refusal() -> None:
+    """Write the error that is being handled, of a request that can't be answered, as a line."""
+    print(f"sudoku-gym: a request was refused: {sys.exc_info()[1]!r:.200}", file=sys.stderr)
+
+
+def _count_brackets(body: bytes) -> int:
+    return body.count(b"[") + body.count(b"{")

@@ -18,7 +18,7 @@ from openenv.core.env_server.http_server import create_fastapi_app
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, ConcurrencyConfig, Observation, State
 
-from sudoku_gym.storage.bodies import LimitedBodies
+from sudoku_gym.storage.bodies import ErrorsInALine, LimitedBodies
 from sudoku_gym.storage.reading import describe_error
 from sudoku_gym.text.episode import TextOptions, TextSudoku
 
@@ -120,6 +120,7 @@ def make_app(options: TextOptions | None = None, most_sessions: int = MOST_SESSI
         factory, SudokuAction, SudokuObservation, concurrency_config=sessions
     )
     app.add_middleware(LimitedBodies, longest=_LONGEST_REQUEST, brackets=_MOST_BRACKETS)
+    app.add_middleware(ErrorsInALine)
     for kind in (ValueError, TypeError, RuntimeError):
         app.add_exception_handler(kind, _refuse)
     return app

@@ -3,8 +3,8 @@
 Every policy plays every set whole; one that would take longer than a budget for it, at the pace of
 its first games, plays the first puzzles of the set, as many as any other such policy. Every
 finished cell is written at once, so a stopped run continues where it was. A cell is played again if
-its puzzles, or the weights or the code of its policy, have changed, or if a larger budget now has
-room for it.
+its puzzles, or the weights, the code or the version of its policy, have changed, or if a larger
+budget now has room for it.
 """
 
 from __future__ import annotations
@@ -312,7 +312,7 @@ def _resume(
 def _resume_row(
     described: _Description, kind: str, before: LeaderboardRow | None
 ) -> LeaderboardRow:
-    """Return a row with the cells of before, unless the code or weights of the policy changed."""
+    """Return a row with the cells of before, unless version, code or weights have changed."""
     if isinstance(described, ModuleNotFoundError):
         if before is None:
             raise described
@@ -325,9 +325,13 @@ def _resume_row(
         int(described["num_weights"]),
         str(described["code"]),
     )
-    if before and (before.code, before.weights) == (row.code, row.weights):
+    if before and _made_of(before) == _made_of(row):
         row.cells = before.cells
     return row
+
+
+def _made_of(row: LeaderboardRow) -> tuple[str, str, str]:
+    return row.package, row.code, row.weights
 
 
 def _games(

@@ -17,6 +17,7 @@ from sudoku_gym.storage.configs import decode_json
 from sudoku_gym.storage.reading import naming, read_json
 
 _LONGEST = 50_000_000  # bytes
+_MOST_ROWS, _MOST_TIMED, _MOST_PUZZLES = 1_000, 1_000, 10**7
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,8 @@ class Timing:
     run: str  # key in `LeaderboardResults.runs`
 
     def __post_init__(self) -> None:
-        if min(self.seconds, default=0) < 0:
-            raise ValueError("seconds must not be negative")
+        if min(self.seconds, default=0) < 0 or len(self.seconds) > _MOST_TIMED:
+            raise ValueError(f"seconds must not be negative, nor more than {_MOST_TIMED} of them")
 
     @property
     def mean(self) -> float | None:
@@ -127,8 +128,8 @@ class SetInfo:
     subset: int = 0  # how many puzzles, the first ones, are played by policies that are slow
 
     def __post_init__(self) -> None:
-        if not 0 <= self.subset <= self.count:
-            raise ValueError(f"subset={self.subset} of {self.count} puzzles")
+        if not 0 <= self.subset <= self.count <= _MOST_PUZZLES:
+            raise ValueError(f"subset={self.subset:.6g} of {self.count:.6g} puzzles")
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,8 @@ class LeaderboardResults:
     rows: dict[str, LeaderboardRow]  # by policies: names with their options
 
     def __post_init__(self) -> None:
+        if len(self.rows) > _MOST_ROWS:
+            raise ValueError(f"{len(self.rows):,} rows, more than {_MOST_ROWS:,}")
         for policy, row in self.rows.items():
             for name, cell in row.cells.items():
                 if name not in self.sets:

@@ -79,6 +79,9 @@ def test_few_visitors_are_remembered(clock, monkeypatch):
     assert len(budgets._used) == 3
 
 
+BODY = SimpleNamespace(session_hash="a session")
+
+
 class Queue:
     """As much of gradio's queue as is looked at."""
 
@@ -87,11 +90,13 @@ class Queue:
     def __init__(self):
         self.events = []
         self.event_queue_per_concurrency_id = {"play": SimpleNamespace(queue=self.events)}
+        self.pending_event_ids_session, self.pending_messages_per_session = {}, {}
 
     def __len__(self):
         return len(self.events)
 
     async def push(self, body, request, username):
+        self.pending_event_ids_session[body.session_hash] = set()
         self.events.append(SimpleNamespace(request=request))
         return True, "an id", "success"
 
@@ -101,11 +106,28 @@ def test_a_visitor_has_few_places_and_reads_how_many_wait():
     limit_waiting(queue, 2)
     for host in "aaabbbc":
         request = SimpleNamespace(client=SimpleNamespace(host=host))
-        pushed.append(asyncio.run(queue.push(None, request, None)))
+        pushed.append(asyncio.run(queue.push(BODY, request, None)))
     assert [each[0] for each in pushed] == [True, True, False, True, True, False, True]
     assert pushed[2][1] == "2 of your requests are waiting already, of 2 in all: wait for them"
-    full = asyncio.run(queue.push(None, SimpleNamespace(client=None), None))
+    full = asyncio.run(queue.push(BODY, SimpleNamespace(client=None), None))
     assert full[0] is False and full[1] == "5 requests are waiting: come back in a minute"
+
+
+def test_sessions_that_nobody_reads_are_forgotten(monkeypatch):
+    """So that a visitor who gives a new name with each request takes no memory."""
+    monkeypatch.setattr(limits, "_MOST_SESSIONS", 10)
+    queue = Queue()
+    queue.max_size, queue.pending_messages_per_session = None, {"session 3": "is read"}
+    limit_waiting(queue, 100)
+    for number in range(40):
+        body = SimpleNamespace(session_hash=f"session {number}")
+        assert asyncio.run(queue.push(body, SimpleNamespace(client=None), None))[0]
+        queue.events.clear()
+        assert len(queue.pending_event_ids_session) <= 10
+    assert "session 3" in queue.pending_event_ids_session
+    body = SimpleNamespace(session_hash="a" * 101)
+    refused = asyncio.run(queue.push(body, SimpleNamespace(client=None), None))
+    assert refused[:2] == (False, "the name of a session is too long")
 
 
 def test_a_visitor_without_an_address():

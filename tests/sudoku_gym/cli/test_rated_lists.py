@@ -12,7 +12,6 @@ import pytest
 from sudoku_baselines.classical.floors import MaskedRandom
 from sudoku_gym import evaluate, load_policy, puzzles
 from sudoku_gym.evaluation import lists
-from sudoku_gym.policies.identity import code_checksum
 from sudoku_gym.puzzles import files
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.storage.lock import locked
@@ -212,21 +211,36 @@ def test_a_policy_whose_code_has_changed_plays_anew(extreme, run, tmp_path, monk
     assert calls[3:] == ["Mine", "SolverPolicy"]
 
 
-def test_the_code_of_a_package_is_all_of_its_files(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    folder = tmp_path / "own_package" / "inner"
-    folder.mkdir(parents=True)
-    (tmp_path / "own_package" / "__init__.py").touch()
-    (folder / "__init__.py").touch()
-    (folder / "players.py").write_text(POLICY)
-    (tmp_path / "own_package" / "digits.py").write_text("FIRST = 1")
-    name = "own_package.inner.players:Mine"
-    first = code_checksum(name, load_policy(name))
-    assert code_checksum(name, load_policy(name)) == first
-    (tmp_path / "own_package" / "notes.txt").write_text("no code")
-    assert code_checksum(name, load_policy(name)) == first
-    (tmp_path / "own_package" / "digits.py").write_text("FIRST = 2")
-    assert code_checksum(name, load_policy(name)) != first
+def test_what_another_version_has_played_is_played_anew(extreme, run):
+    arguments = ["compare", "hidden-singles", "--puzzles", "test.csv", "--out", "row.json"]
+    assert run(*arguments)[0] == 0
+    whole = read("row.json")
+    row = whole["rows"][0]
+    forged = row | {"package": "sudoku-gym 0.0.1", "outcomes": "0" * 120}
+    forged["all"] = {"count": 120, "solved": 0, "low": 0.0, "high": 3.0}
+    Path("row.json").write_text(json.dumps(whole | {"rows": [forged]}))
+    assert run(*arguments)[0] == 0
+    again = read("row.json")["rows"][0]
+    assert (again["outcomes"], again["package"]) == (row["outcomes"], row["package"])
+
+
+def test_what_is_played_again_replaces_the_old_when_it_is_through(extreme, run, monkeypatch):
+    arguments = ["compare", "masked-random", "--puzzles", "test.csv", "--batch-size", "25"]
+    assert run(*arguments, "--out", "row.json")[0] == 0
+    before, calls, plain = Path("row.json").read_text(), count(), lists.evaluate
+
+    def stops(*given, **options):
+        if next(calls) == 2:
+            raise KeyboardInterrupt
+        return plain(*given, **options)
+
+    monkeypatch.setattr(lists, "evaluate", stops)
+    assert run(*arguments, "--out", "row.json", "--again")[0] == 130
+    assert Path("row.json").read_text() == before
+    assert run(*arguments, "--out", "row.json", "--again")[0] == 0
+    assert next(calls) == 3 + 5
+    old, new = (json.loads(each)["rows"][0] for each in (before, Path("row.json").read_text()))
+    assert old["outcomes"] == new["outcomes"] and old["seconds"] != new["seconds"]
 
 
 def test_two_commands_do_not_write_one_file(extreme, run, tmp_path):
@@ -244,10 +258,12 @@ def test_two_commands_do_not_write_one_file(extreme, run, tmp_path):
         ({"constraint_fraction": 5}, "constraint_fraction=5"),
         ({"seconds": -1}, "times and rounds"),
         ({"milliseconds": -1}, "times and rounds"),
-        ({"illegal": 200}, "illegal=200 of 120 games"),
+        ({"illegal": 120}, "illegal=120: more games than were lost"),
         ({"rounds": -3}, "times and rounds"),
         ({"all": {"count": 3, "solved": 4, "low": 0, "high": 1}}, "4 solved of 3"),
         ({"all": {"count": 3, "solved": 2, "low": 9, "high": 1}}, "an interval from 9.0"),
+        ({"outcomes": "1" * 120}, "are not those of the outcomes"),
+        ({"by_source": {"x": {"count": 121, "solved": 1, "low": 0, "high": 1}}}, "groups of more"),
         ({"converged_outcomes": "1" * 120, "rounds_of_each": [2**70] * 120}, "rounds_of_each"),
     ],
 )
@@ -259,6 +275,20 @@ def test_results_that_can_not_be_are_refused(extreme, run, wrong, why):
     Path("row.json").write_text(json.dumps(found))
     code, _, error = run(*arguments)
     assert code == 2 and "row.json: it holds no results of a list" in error and why in error
+
+
+def test_rows_of_one_policy_and_names_that_are_none(extreme, run):
+    arguments = ["compare", "hidden-singles", "--puzzles", "test.csv", "--out", "row.json"]
+    assert run(*arguments)[0] == 0
+    whole = read("row.json")
+    Path("row.json").write_text(json.dumps(whole | {"rows": whole["rows"] * 2}))
+    code, _, error = run(*arguments)
+    assert code == 2 and "two rows of one policy" in error
+    group = {"count": 0, "solved": 0, "low": 0.0, "high": 0.0}
+    whole["rows"][0]["by_source"] = {"\x1b[31mred": group}
+    Path("row.json").write_text(json.dumps(whole))
+    code, out, _ = run(*arguments, "--format", "markdown")
+    assert code == 0 and "[31mred" in out and "\x1b" not in out
 
 
 def test_training_puzzles_are_left_out(run, tmp_path, monkeypatch):

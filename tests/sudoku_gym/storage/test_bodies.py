@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from sudoku_gym.storage.bodies import LimitedBodies
+from sudoku_gym.storage.bodies import ErrorsInALine, LimitedBodies
 
 
 def answered(parts, headers=()):
@@ -53,3 +53,41 @@ def test_a_body_of_many_lists_is_cut_off(part):
 def test_a_length_that_is_too_long_is_refused_unread(length):
     got, statuses, unread = answered([b"a"], [(b"content-length", length)])
     assert got == b"" and statuses[0] == 413 and len(unread) == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "is_taken"),
+    [
+        ({"text": "a" * 100}, True),
+        ({"bytes": b"a" * 100}, True),
+        ({"text": "a" * 101}, False),
+        ({"bytes": b"a" * 101}, False),
+        ({"text": "[" * 21}, False),
+        ({"text": "é" * 51}, False),
+    ],
+)
+def test_a_websocket_is_closed_after_a_message_that_is_too_long(message, is_taken):
+    got, sent = [], []
+
+    async def application(scope, receive, send):
+        got.append(await receive())
+
+    async def receive():
+        return {"type": "websocket.receive", **message}
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(LimitedBodies(application, 100, 20)({"type": "websocket"}, receive, send))
+    assert [each["type"] for each in got] == [
+        f"websocket.{'receive' if is_taken else 'disconnect'}"
+    ]
+    assert [each["code"] for each in sent] == ([] if is_taken else [1009])
+
+
+def test_an_error_is_a_line(capsys):
+    async def application(scope, receive, send):
+        raise KeyError("forged")
+
+    asyncio.run(ErrorsInALine(application)({}, None, None))
+    assert capsys.readouterr().err == "sudoku-gym: a request was refused: KeyError('forged')\n"

@@ -177,6 +177,17 @@ def test_a_row_is_stale_once_the_code_of_its_policy_changes(small, play, own_pol
     assert second.rows["naked-singles"].code == ""
 
 
+def test_a_row_of_another_version_is_played_anew(small, play, tmp_path):
+    play()
+    path = tmp_path / "board.json"
+    forged = json.loads(path.read_text())
+    forged["rows"]["naked-singles"]["package"] = "sudoku-gym 0.0.1"
+    path.write_text(json.dumps(forged))
+    results, done = play()
+    assert done == [*[each for each in CELLS if "naked" in each], "naked-singles on 4x4"]
+    assert results.rows["naked-singles"].package == results.rows["masked-random"].package
+
+
 def test_a_set_of_other_puzzles_is_played_anew(exchange, play, own_policies):
     sets = json.loads(exchange().read_text())
     play(add=("third_party:First",))

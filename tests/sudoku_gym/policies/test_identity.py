@@ -1,0 +1,72 @@
+"""Checksums that tell whether stored results are still those of a policy."""
+
+import pytest
+
+from sudoku_gym import load_policy
+from sudoku_gym.policies.identity import code_checksum, package_of
+
+POLICY = """
+class Mine:
+    def reset(self, puzzles, geometry, rng):
+        pass
+
+    def act(self, boards, action_masks):
+        return action_masks.argmax(1)
+"""
+
+
+@pytest.fixture
+def own_folder(tmp_path, monkeypatch):
+    """A folder whose modules can be imported."""
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def test_the_code_of_a_package_is_all_of_its_files(tmp_path, own_folder):
+    folder = tmp_path / "own_package" / "inner"
+    folder.mkdir(parents=True)
+    (tmp_path / "own_package" / "__init__.py").touch()
+    (folder / "__init__.py").touch()
+    (folder / "players.py").write_text(POLICY)
+    (tmp_path / "own_package" / "digits.py").write_text("FIRST = 1")
+    name = "own_package.inner.players:Mine"
+    first = code_checksum(name, load_policy(name))
+    assert code_checksum(name, load_policy(name)) == first
+    (tmp_path / "own_package" / "notes.md").write_text("no code")
+    assert code_checksum(name, load_policy(name)) == first
+    (tmp_path / "own_package" / "digits.py").write_text("FIRST = 2")
+    assert code_checksum(name, load_policy(name)) != first
+    (tmp_path / "own_package" / "table.npy").write_bytes(b"numbers")
+    with_table = code_checksum(name, load_policy(name))
+    (tmp_path / "own_package" / "table.npy").write_bytes(b"others")
+    assert code_checksum(name, load_policy(name)) != with_table
+
+
+def test_a_module_in_a_folder_that_is_no_package(own_folder):
+    (own_folder / "own_space").mkdir()
+    file = own_folder / "own_space" / "players.py"
+    file.write_text(POLICY)
+    name = "own_space.players:Mine"
+    first = code_checksum(name, load_policy(name))
+    file.write_text(POLICY + "# more")
+    assert len(first) == 64 and code_checksum(name, load_policy(name)) != first
+
+
+def test_a_finished_policy_of_another_s_class(own_folder):
+    (own_folder / "own_class.py").write_text(POLICY)
+    file = own_folder / "own_choice.py"
+    file.write_text("from own_class import Mine\n\nplayer = Mine()\n")
+    name = "own_choice:player"
+    both = code_checksum(name, load_policy(name))
+    assert len(both) == 2 * 64 + 1
+    file.write_text("from own_class import Mine\n\nplayer = Mine()\nplayer.last = True\n")
+    assert code_checksum(name, load_policy(name)) != both
+    ours = own_folder / "own_settings.py"
+    ours.write_text("from sudoku_gym import load_policy\n\nplayer = load_policy('dlx')\n")
+    assert len(code_checksum("own_settings:player", load_policy("own_settings:player"))) == 64
+
+
+def test_the_project_s_own_have_a_version_in_place_of_a_checksum():
+    for name in ("dlx", "hidden-singles", "masked-random"):
+        assert code_checksum(name, load_policy(name)) == ""
+        assert package_of(name).startswith("sudoku-gym ")
