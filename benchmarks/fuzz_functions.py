@@ -173,7 +173,7 @@ def texts_of_rules(make: Inputs) -> None:
         assert Command("place", cell, 3).cell is cell
 
 
-@target
+@slow_target
 def scripted_models(make: Inputs) -> None:
     policy = load_policy("naked-singles") if make.chance(0.8) else make.value()
     model = ScriptedModel(policy, _geometry(make), make.random.choice([0, make.value()]))

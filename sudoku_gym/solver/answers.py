@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from operator import index as whole_number
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -86,6 +87,7 @@ def find_solutions(
 
     Raises:
         ValueError: if the boards have a wrong shape or digit, or an argument is out of range.
+        TypeError: if a number is no whole one.
     """
     boards, geometry = board.flat_boards(boards, geometry)
     solutions, found, decided, nodes = _search(boards, geometry, limit, node_limit, threads)
@@ -97,10 +99,11 @@ def _search(
     boards: NDArray[np.int8], geometry: Geometry, limit: int, node_limit: int, threads: int
 ) -> tuple[NDArray[np.int8], NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
     """Search boards int8 `[B, N**2]`; return the fields of `FoundSolutions`."""
-    if limit < 1 or node_limit < 0 or threads < 1:
+    limit, node_limit, threads = map(whole_number, (limit, node_limit, threads))
+    if not 1 <= limit < 2**63 or not 0 <= node_limit < 2**63 or threads < 1:
         raise ValueError(
             f"limit={limit}, node_limit={node_limit}, threads={threads}: limit and threads must be "
-            "at least 1, node_limit at least 0"
+            "at least 1, node_limit at least 0, of 64 bits"
         )
     count = len(boards)
     results = (

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from sudoku_curricula import Curriculum, make_schedule
-from sudoku_gym import board, compare, evaluate, puzzles, wrappers
+from sudoku_gym import board, compare, evaluate, puzzles, solver, wrappers
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.envs.vector import SudokuVectorEnv
@@ -285,6 +285,11 @@ FUNCTIONS = {
     "harden limit": (lambda: puzzles.harden(SIX, RNG, node_limit=10**30), "of 64 bits"),
     "rate limit": (lambda: puzzles.rate(SIX.puzzles, RNG, node_limit=10**30), "of 64 bits"),
     "rate symmetries": (lambda: puzzles.rate(SIX.puzzles, RNG, symmetries=10**9 + 1), "up to 9999"),
+    "find_solutions": (
+        lambda: solver.find_solutions(SIX.puzzles, node_limit=2**64),
+        "of 64 bits",
+    ),
+    "count_solutions": (lambda: solver.count_solutions(SIX.puzzles, 10**30), "of 64 bits"),
     "parse": (lambda: board.parse("." * 16, 4), "give a Geometry"),
     "to_line": (lambda: board.to_line([[1, -1], [0, 0]]), "digits from 0 to 25"),
     "to_text": (lambda: board.to_text([[1, 30], [0, 0]]), "digits from 0 to 25"),
