@@ -87,6 +87,8 @@ class TrainingConfig:
     """iterations between two rounds of held-out games"""
     checkpoint_every: int = 5
     """iterations between checkpoints; the first iteration has one too"""
+    keep_checkpoints: int | None = 2
+    """latest checkpoints that stay in the folder; None keeps all"""
     curriculum: CurriculumConfig = field(default_factory=SuccessRateConfig)
     """how the number of blanks moves"""
     ray: RayConfig = field(default_factory=RayConfig)
@@ -94,6 +96,7 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         check_counts(self, "iterations", "validation_games", "evaluate_every", "checkpoint_every")
+        check_counts(self, "keep_checkpoints")
         if self.extra_iterations < 0:
             raise ValueError(f"extra_iterations must not be negative: {self.extra_iterations}")
         check_positive(self, "minutes")

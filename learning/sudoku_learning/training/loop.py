@@ -169,7 +169,8 @@ class Training(Generic[_Config]):
                 if self._held_out is not None:
                     write_boards(writer, self._held_out, self._source.geometry, self.steps)
                 writer.flush()
-                self._folder.save(self.iteration, self._checkpoint())
+                keep = self.config.keep_checkpoints
+                self._folder.save(self.iteration, self._checkpoint(), keep)
 
     def _watched(self) -> AbstractContextManager[None]:
         """Let another process say how to go on if Ray ends this one with a node."""

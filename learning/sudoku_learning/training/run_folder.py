@@ -66,8 +66,8 @@ class RunFolder:
         """Write the run's configuration."""
         write_json(self.path / CONFIG_FILE, config)
 
-    def save(self, iteration: int, content: Checkpoint) -> None:
-        """Write the checkpoint of an iteration, then remove all but it and the one before.
+    def save(self, iteration: int, content: Checkpoint, keep: int | None = 2) -> None:
+        """Write the checkpoint of an iteration, then remove all but the latest `keep`, if any.
 
         Raises ValueError if something that is no checkpoint lies where it belongs, OSError if it
         can't be written; no half of it stays then.
@@ -91,8 +91,9 @@ class RunFolder:
         os.replace(draft, folder)
         sync(folder.parent)
         self.write_config(content.config)
-        for old in others[:-1]:
-            _remove(old)
+        if keep is not None:
+            for old in others[: max(len(others) + 1 - keep, 0)]:
+                _remove(old)
 
     def latest(self) -> Path | None:
         """Return the folder of the latest checkpoint, None before the first."""

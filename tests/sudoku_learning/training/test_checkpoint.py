@@ -31,15 +31,21 @@ def example(iteration):
     return Checkpoint({"agent": "somebody"}, learner, progress, 1.5)
 
 
-def saved(run, *iterations):
+def saved(run, *iterations, keep=2):
     """Save checkpoints into the folder of a run."""
     with RunFolder(run, resume=(run / "config.json").exists()) as folder:
         for iteration in iterations:
-            folder.save(iteration, example(iteration))
+            folder.save(iteration, example(iteration), keep)
 
 
 def names_in(run):
     return sorted(path.name for path in (run / "checkpoints").iterdir())
+
+
+@pytest.mark.parametrize(("keep", "kept"), [(1, 1), (3, 3), (4, 4), (9, 5), (None, 5)])
+def test_as_many_checkpoints_stay_as_are_wanted(tmp_path, keep, kept):
+    saved(tmp_path, 1, 2, 3, 4, 5, keep=keep)
+    assert names_in(tmp_path) == [f"{i:06}" for i in range(6 - kept, 6)]
 
 
 def test_round_trip_and_the_latest_two_are_kept(tmp_path):
