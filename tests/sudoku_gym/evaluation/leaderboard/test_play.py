@@ -307,7 +307,7 @@ def test_processes_play_the_same_and_a_killed_run_goes_on(small, own_policies, p
     (tmp_path / "work").mkdir()
     out = tmp_path / "work" / "board.json"
     # With so large a budget no policy is slow, however busy the machine is.
-    added = ("--add", "third_party:First", "third_party:Slow", "--budget", "1000")
+    added = ("--add", "third_party:First", "--budget", "1000", "--sets", "4x4")
     first = started(small, out, *added)
     line = first.stderr.readline()
     while "played" not in line and line:  # that kernels are compiled may come before
@@ -319,7 +319,7 @@ def test_processes_play_the_same_and_a_killed_run_goes_on(small, own_policies, p
     said, err = second.communicate()
     assert second.returncode == 0 and "Wrote" in said, err
     assert not any("masked-random on 4x4" in each and "solved" in each for each in err.splitlines())
-    play(add=("third_party:First", "third_party:Slow"), budget=1000.0)
+    play(add=("third_party:First",), budget=1000.0, sets=("4x4",))
     assert outcomes(out) == outcomes(tmp_path / "board.json")
     assert all(run.versions["python"] for run in read_leaderboard(out).runs.values())
 
