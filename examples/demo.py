@@ -215,4 +215,7 @@ def frames(policy, puzzle):
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (OSError, ValueError) as error:  # of an option: one line says what is wrong
+        raise SystemExit(f"demo.py: {error}") from None

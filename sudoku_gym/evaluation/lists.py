@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym.evaluation.games import Evaluation, evaluate, join_evaluations
 from sudoku_gym.evaluation.intervals import wilson_interval
+from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Convergence, ModelCard, Policy
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.storage.atomic import write_json
@@ -70,7 +71,7 @@ class ListRow:
     is_done: bool = False
     """whether the whole list was played"""
     sha256: str = ""
-    """of the boards that were played"""
+    """of the boards that were played, and of the units where these are not the standard ones"""
     all: Share = field(default_factory=lambda: Share.of(0, 0))
     by_source: dict[str, Share] = field(default_factory=dict)
     by_rating: dict[str, Share] = field(default_factory=dict)
@@ -228,6 +229,8 @@ def play_list(
     digest, played, groups = sha256(), list[Evaluation](), _Groups()
     before, wanted = row.outcomes, row.sha256
     for number, part in enumerate(parts):
+        if number == 0 and part.geometry != Geometry.standard(part.geometry.size):
+            digest.update(part.geometry.units.tobytes())
         digest.update(part.puzzles.tobytes())
         start = sum(len(each.solved) for each in played)
         if start < len(before):

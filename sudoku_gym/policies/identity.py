@@ -48,9 +48,8 @@ def package_of(policy: str) -> str:
 def code_checksum(policy: str, made: Policy) -> str:
     """Return the SHA-256 of the files that a policy of another's is written in.
 
-    They are those of the package, or the single module, that holds its class, and of the one in its
-    name, if it is `module:attribute`: all but Markdown and JSON. What these import from elsewhere
-    does not count.
+    They are those of the package, or the single module, that holds its class, and of the one that
+    its name stands for: all but Markdown and JSON. What these import from elsewhere does not count.
 
     Args:
         policy: its name, as `load_policy` takes it.
@@ -63,7 +62,7 @@ def code_checksum(policy: str, made: Policy) -> str:
     player: object = made
     if isinstance(made, SolverPolicy | PredictorPolicy):
         player = made.solver if isinstance(made, SolverPolicy) else made.predictor
-    modules = {type(player).__module__, _module_in(policy)}
+    modules = {type(player).__module__, _module_of(policy)}
     ours = _own_packages()
     roots = {_root_of(name) for name in modules if name.partition(".")[0] not in ours}
     return "+".join(_code_below(root) for root in sorted(root for root in roots if root))
@@ -90,11 +89,13 @@ def _own_packages() -> set[str]:
     return {entry.module.partition(".")[0] for entry in distribution(_PROJECT).entry_points}
 
 
-def _module_in(policy: str) -> str:
-    """Return the module in the name of a policy, empty if it has another form."""
+def _module_of(policy: str) -> str:
+    """Return the module that a policy's name stands for, empty for the folder of a checkpoint."""
     name, found, _ = find_policy(policy)
-    is_path = name not in plugins.available(plugins.POLICIES) and not isinstance(found, Path)
-    return name.partition(":")[0] if is_path else ""
+    entry = plugins.available(plugins.POLICIES).get(name)
+    if entry is not None:
+        return entry.module
+    return "" if isinstance(found, Path) else name.partition(":")[0]
 
 
 def _root_of(module: str) -> Path | None:

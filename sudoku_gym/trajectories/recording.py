@@ -12,6 +12,7 @@ import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from sudoku_gym.policies import Policy, load_policy
-from sudoku_gym.policies.identity import code_checksum, weights_checksum
+from sudoku_gym.policies.identity import code_checksum, package_of, weights_checksum
 from sudoku_gym.storage.atomic import atomic_write, write_json
 from sudoku_gym.storage.lock import locked
 from sudoku_gym.storage.reading import naming, read_json
@@ -98,8 +99,10 @@ def record(
 def _check_settings(games: RecordedGames, policy: Policy, folder: Path) -> None:
     """Write down which games are recorded, or see that they are the same as before."""
     made_of = {
-        "weights": weights_checksum(games.policy),
+        "package": package_of(games.policy),
         "code": code_checksum(games.policy, policy),
+        "weights": weights_checksum(games.policy),
+        "puzzles_checksum": _checksum_of(Path(games.puzzles)),
     }
     settings = {**asdict(games), **made_of}
     path = folder / _SETTINGS
@@ -118,6 +121,11 @@ def _check_settings(games: RecordedGames, policy: Policy, folder: Path) -> None:
             f"{folder} holds games with {key}={before[key]!r}, not {settings[key]!r}: give another "
             "folder"
         )
+
+
+def _checksum_of(puzzles: Path) -> str:
+    """Return the SHA-256 of a file of puzzles; empty for a bank or another source."""
+    return sha256(puzzles.read_bytes()).hexdigest() if puzzles.is_file() else ""
 
 
 def _part_path(folder: Path, number: int) -> Path:

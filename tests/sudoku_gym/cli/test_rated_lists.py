@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sudoku_baselines.classical.floors import MaskedRandom
-from sudoku_gym import evaluate, load_policy, puzzles
+from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.evaluation import lists
 from sudoku_gym.puzzles import files
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
@@ -305,6 +305,19 @@ def test_training_puzzles_are_left_out(run, tmp_path, monkeypatch):
     for sample in ([], ["--sample", "3"]):
         code, _, error = run(*arguments[:3], "known.csv", "--leave-out-training", *sample)
         assert code == 2 and "training splits hold all" in error
+
+
+def test_the_same_digits_on_other_boards_are_another_list(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    grid = "\n".join(
+        board.to_line(each) for each in puzzles.load("windows9x9", "test").solutions[:3]
+    )
+    (tmp_path / "grids.txt").write_text(grid.replace("1", "."))
+    arguments = ["compare", "solver", "--puzzles", "grids.txt", "--out", "row.json"]
+    assert run(*arguments, "--board", "9x9")[0] == 0
+    code, _, error = run(*arguments, "--board", "windows9x9")
+    assert code == 2 and "solver has played another list" in error
+    assert run(*arguments, "--board", "9x9")[0] == 0
 
 
 def test_an_empty_list_is_refused(run, tmp_path, monkeypatch):

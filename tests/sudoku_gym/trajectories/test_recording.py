@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sudoku_gym import cli, load_policy
+from sudoku_gym import board, cli, load_policy, puzzles
 from sudoku_gym.trajectories import PlayedPart, RecordedGames, games, record, recording, replay
 
 minari = pytest.importorskip("minari", reason="the extra minari is not installed")
@@ -140,6 +140,21 @@ def test_other_games_are_refused(folder, tmp_path):
     (tmp_path / "mine-v0" / "thesis.txt").touch()
     with pytest.raises(ValueError, match=r"holds thesis\.txt: give a new folder"):
         record(SHORT, 2, tmp_path / "mine-v0")
+
+
+def test_other_puzzles_in_the_file_and_another_version_are_refused(folder, tmp_path, monkeypatch):
+    lines = [board.to_line(each) for each in puzzles.load("4x4", "test").puzzles[:6]]
+    path = tmp_path / "mine.txt"
+    path.write_text("\n".join(lines[:4]))
+    mine = RecordedGames("masked-random", str(path), split="all")
+    record(mine, 2, folder)
+    path.write_text("\n".join(lines[2:]))
+    with pytest.raises(ValueError, match=r"holds games with puzzles_checksum="):
+        record(mine, 2, folder)
+    path.write_text("\n".join(lines[:4]))
+    monkeypatch.setattr(recording, "package_of", lambda policy: "sudoku-gym 9.9")
+    with pytest.raises(ValueError, match=r"holds games with package='sudoku-gym .*', not 'sudo"):
+        record(mine, 2, folder)
 
 
 def test_a_damaged_part_is_named(folder):
