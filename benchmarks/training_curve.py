@@ -101,6 +101,7 @@ def draw(rows: Sequence[Row], path: Path) -> None:
         ends = ([row[end] for row in mine] for end in ("low", "high"))
         axes.fill_between(minutes, *ends, color=line.get_color(), alpha=0.12, linewidth=0)
     axes.set(xlabel="processor minutes of training", ylabel="% of test puzzles solved")
+    axes.set_xlim(left=0)
     axes.set_ylim(0, 101)
     axes.grid(alpha=0.3)
     axes.legend(loc="lower right")

@@ -55,6 +55,8 @@ def pytest_collection_modifyitems(items):
             item.add_marker("slow")
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(str(item.path)))
+        elif item.get_closest_marker("xdist_group").args == ("ray",):
+            item.add_marker("ray")
     items.sort(key=lambda item: item.get_closest_marker("xdist_group").args != ("ray",))
 
 
