@@ -19,7 +19,7 @@ from sudoku_gym.evaluation.lists import ListFile, ListResults, ListRow, json_of_
 from sudoku_gym.evaluation.tables import markdown_table, tabulate_cards, tabulate_groups
 from sudoku_gym.plugins import default_policies
 from sudoku_gym.policies import Policy, load_policy, model_card_of
-from sudoku_gym.policies.identity import code_checksum, package_of, weights_checksum
+from sudoku_gym.policies.identity import fingerprint
 from sudoku_gym.puzzles import files
 from sudoku_gym.storage.lock import locked
 
@@ -112,10 +112,8 @@ class _EvaluationOptions:
         new = ListRow(
             name,
             {**options, "batch_size": self.batch_size},
-            weights_checksum(name),
-            code_checksum(name, policy),
-            package_of(name),
-            model_card_of(policy),
+            card=model_card_of(policy),
+            **fingerprint(name, policy),
         )
         row, place = file.begin(new, self.again), PlaceInList()
 

@@ -256,6 +256,7 @@ def play_list(
     whole = join_evaluations(played)
     if len(whole.solved) < len(before):
         raise ValueError(f"{row.policy} has played another list: remove its results")
+    groups.fill_in(row)  # also of what was played before: the list may have other sources now
     row.is_done = True
     on_part()
     return whole
@@ -294,6 +295,13 @@ class _Groups:
             chosen = (part.ratings >= low) & (part.ratings < high)
             self._count(self.by_rating, name, chosen, solved)
 
+    def fill_in(self, row: ListRow) -> None:
+        """Write the shares of all groups into a row."""
+        order = [name for name, _, _ in rating_names()]
+        rated = sorted(self.by_rating.items(), key=lambda each: order.index(each[0]))
+        row.by_source = _shares(dict(sorted(self.by_source.items())))
+        row.by_rating = _shares(dict(rated))
+
     @staticmethod
     def _count(
         counts: dict[str, NDArray[np.int64]],
@@ -314,9 +322,7 @@ def _fill_in(row: ListRow, whole: Evaluation, groups: _Groups, digest: str) -> N
     """Write what was played into the row."""
     count = len(whole.solved)
     row.sha256, row.all = digest, Share.of(int(whole.solved.sum()), count)
-    row.by_source = _shares(dict(sorted(groups.by_source.items())))
-    order = [name for name, _, _ in rating_names()]
-    row.by_rating = _shares(dict(sorted(groups.by_rating.items(), key=lambda e: order.index(e[0]))))
+    groups.fill_in(row)
     row.rounds = whole.mean_rounds
     row.converged = Share.of(*whole.converged_solved) if whole.converged_solved else None
     row.illegal, row.constraint_fraction = whole.illegal, whole.constraint_fraction

@@ -12,6 +12,7 @@ from hashlib import sha256
 from importlib.metadata import distribution, packages_distributions, version
 from inspect import signature
 from pathlib import Path
+from typing import TypedDict
 
 from sudoku_gym import plugins
 from sudoku_gym.policies.loading import find_policy
@@ -19,6 +20,31 @@ from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
 
 _NO_WEIGHTS = (".md", ".json")
 _PROJECT = "sudoku-gym"
+
+
+class Fingerprint(TypedDict):
+    """What a policy plays by."""
+
+    package: str
+    """name and version of the installed package that it comes from, empty if none"""
+    code: str
+    """`code_checksum`"""
+    weights: str
+    """`weights_checksum`"""
+
+
+def fingerprint(policy: str, made: Policy) -> Fingerprint:
+    """Return what a policy plays by.
+
+    Args:
+        policy: its name, as `load_policy` takes it.
+        made: what `load_policy` has made of it.
+    """
+    return {
+        "package": package_of(policy),
+        "code": code_checksum(policy, made),
+        "weights": weights_checksum(policy),
+    }
 
 
 def weights_checksum(policy: str) -> str:

@@ -153,15 +153,19 @@ def _text_rows(lines: Iterable[str]) -> Iterator[_Row]:
 def _csv_rows(
     lines: Iterable[str], on_problem: OnProblem, solution_headers: Sequence[str]
 ) -> Iterator[_Row]:
-    reader = csv.reader(lines)
+    # Strict, since a quote that nothing closes hides all that follows.
+    reader = csv.reader(lines, strict=True)
     columns: _Columns | None = None
     while True:
+        first = reader.line_num + 1
         try:
             fields = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            on_problem(reader.line_num, f"no row of a CSV file ({error})")
+            last = reader.line_num
+            more = f", with the lines up to {last}" if last > first else ""
+            on_problem(first, f"no row of a CSV file ({error}{more})")
             continue
         if not any(fields):
             continue

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from sudoku_gym.policies import Policy, load_policy
-from sudoku_gym.policies.identity import code_checksum, package_of, weights_checksum
+from sudoku_gym.policies.identity import fingerprint
 from sudoku_gym.storage.atomic import atomic_write, write_json
 from sudoku_gym.storage.lock import locked
 from sudoku_gym.storage.reading import naming, read_json
@@ -98,13 +98,8 @@ def record(
 
 def _check_settings(games: RecordedGames, policy: Policy, folder: Path) -> None:
     """Write down which games are recorded, or see that they are the same as before."""
-    made_of = {
-        "package": package_of(games.policy),
-        "code": code_checksum(games.policy, policy),
-        "weights": weights_checksum(games.policy),
-        "puzzles_checksum": _checksum_of(Path(games.puzzles)),
-    }
-    settings = {**asdict(games), **made_of}
+    settings = {**asdict(games), **fingerprint(games.policy, policy)}
+    settings["puzzles_checksum"] = _checksum_of(Path(games.puzzles))
     path = folder / _SETTINGS
     if not path.exists():
         others = [each.name for each in folder.iterdir() if each.name != ".lock"]

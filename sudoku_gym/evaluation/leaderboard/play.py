@@ -18,7 +18,6 @@ from typing import Any, TypeAlias
 from sudoku_gym import plugins
 from sudoku_gym.evaluation.leaderboard.cells import BATCH_CELLS, TIMED_PUZZLES, CellTask
 from sudoku_gym.evaluation.leaderboard.fixed_sets import SEED, FixedSet, fixed_sets
-from sudoku_gym.evaluation.leaderboard.identity import current_run
 from sudoku_gym.evaluation.leaderboard.results import (
     LeaderboardCell,
     LeaderboardResults,
@@ -28,6 +27,7 @@ from sudoku_gym.evaluation.leaderboard.results import (
     read_leaderboard,
     write_leaderboard,
 )
+from sudoku_gym.evaluation.leaderboard.runs import current_run
 from sudoku_gym.evaluation.leaderboard.workers import describe_policies, perform
 from sudoku_gym.evaluation.tables import duration
 from sudoku_gym.storage.checks import check_counts, check_positive

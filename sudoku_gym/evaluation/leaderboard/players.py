@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.evaluation.leaderboard.identity import describe_policy
 from sudoku_gym.evaluation.leaderboard.processes import processor_seconds
+from sudoku_gym.evaluation.leaderboard.runs import describe_policy
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy, load_policy
 from sudoku_gym.storage.reading import check_structure, describe_error
@@ -66,7 +66,7 @@ class RemotePolicy:
         self._clock = processor_seconds(pid) or 0.0  # of the process, after the last call
 
     def describe(self, name: str) -> dict[str, Any]:
-        """Return what `identity.describe_policy` says of a policy."""
+        """Return what `runs.describe_policy` says of a policy."""
         limits = _START_SECONDS, _WALL_SHARE * _START_SECONDS
         body = self._ask(["describe", name], *limits)[1]
         try:

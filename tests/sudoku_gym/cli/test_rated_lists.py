@@ -284,9 +284,9 @@ def test_rows_of_one_policy_and_names_that_are_none(extreme, run):
     Path("row.json").write_text(json.dumps(whole | {"rows": whole["rows"] * 2}))
     code, _, error = run(*arguments)
     assert code == 2 and "two rows of one policy" in error
-    group = {"count": 0, "solved": 0, "low": 0.0, "high": 0.0}
-    whole["rows"][0]["by_source"] = {"\x1b[31mred": group}
-    Path("row.json").write_text(json.dumps(whole))
+    Path("row.json").unlink()
+    text = Path("test.csv").read_text(encoding="ascii")
+    Path("test.csv").write_text(text.replace(SOURCES[0], "\x1b[31mred"), encoding="ascii")
     code, out, _ = run(*arguments, "--format", "markdown")
     assert code == 0 and "[31mred" in out and "\x1b" not in out
 
@@ -318,6 +318,16 @@ def test_the_same_digits_on_other_boards_are_another_list(run, tmp_path, monkeyp
     code, _, error = run(*arguments, "--board", "windows9x9")
     assert code == 2 and "solver has played another list" in error
     assert run(*arguments, "--board", "9x9")[0] == 0
+
+
+def test_groups_are_those_of_the_list_as_it_is(extreme, run):
+    arguments = ["compare", "hidden-singles", "--puzzles", "test.csv", "--out", "row.json"]
+    assert run(*arguments)[0] == 0
+    text = Path("test.csv").read_text(encoding="ascii")
+    Path("test.csv").write_text(text.replace(SOURCES[0], "elsewhere"), encoding="ascii")
+    code, out, _ = run(*arguments)
+    assert code == 0 and "elsewhere" in out and SOURCES[0] not in out
+    assert "elsewhere" in read("row.json")["rows"][0]["by_source"]
 
 
 def test_an_empty_list_is_refused(run, tmp_path, monkeypatch):

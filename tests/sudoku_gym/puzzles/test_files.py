@@ -73,6 +73,19 @@ def test_text_with_comments_and_separators(tmp_path):
     assert (files.read(path).puzzles == BANK.puzzles[[0, 0]]).all()
 
 
+def test_a_quote_that_nothing_closes_hides_no_row_without_a_word(tmp_path):
+    path = tmp_path / "list.csv"
+    lines = [board.to_line(each) for each in puzzles.load("4x4").puzzles[:6]]
+    rows = [f"{line},fine" for line in lines]
+    rows[1] = f'{lines[1]},"oops'
+    path.write_text("puzzle,comment\n" + "\n".join(rows) + "\n")
+    with pytest.raises(ValueError, match=r"line 3: no row of a CSV file .*with the lines up to 7"):
+        files.read(path)
+    rows[1] = f'{lines[1]},"over two\nlines"'
+    path.write_text("puzzle,comment\n" + "\n".join(rows) + "\n")
+    assert len(files.read(path)) == 6
+
+
 @pytest.mark.parametrize(
     ("row", "problem"),
     [

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from sudoku_gym import board, cli, load_policy, puzzles
+from sudoku_gym.policies import identity
 from sudoku_gym.trajectories import PlayedPart, RecordedGames, games, record, recording, replay
 
 minari = pytest.importorskip("minari", reason="the extra minari is not installed")
@@ -152,7 +153,7 @@ def test_other_puzzles_in_the_file_and_another_version_are_refused(folder, tmp_p
     with pytest.raises(ValueError, match=r"holds games with puzzles_checksum="):
         record(mine, 2, folder)
     path.write_text("\n".join(lines[:4]))
-    monkeypatch.setattr(recording, "package_of", lambda policy: "sudoku-gym 9.9")
+    monkeypatch.setattr(identity, "package_of", lambda policy: "sudoku-gym 9.9")
     with pytest.raises(ValueError, match=r"holds games with package='sudoku-gym .*', not 'sudo"):
         record(mine, 2, folder)
 

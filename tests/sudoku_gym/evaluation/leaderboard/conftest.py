@@ -14,9 +14,9 @@ from sudoku_gym.evaluation.leaderboard import (
     LeaderboardConfig,
     cells,
     fixed_sets,
-    identity,
     play_leaderboard,
     players,
+    runs,
 )
 from sudoku_gym.evaluation.leaderboard import play as play_module
 
@@ -73,7 +73,7 @@ def in_this_process():
 
 
 def described(policies):
-    return {policy: identity.describe_policy(policy) for policy in policies}
+    return {policy: runs.describe_policy(policy) for policy in policies}
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def play(tmp_path, monkeypatch, in_this_process):
     installed = cache(plugins.available)
     for module in (plugins, plugins.entry_points):
         monkeypatch.setattr(module, "available", installed)
-    monkeypatch.setattr(identity, "_commit", str)
+    monkeypatch.setattr(runs, "_commit", str)
     monkeypatch.setattr(cells, "_MAX_LAPS", 2)
 
     def call(path=tmp_path / "board.json", **changes):

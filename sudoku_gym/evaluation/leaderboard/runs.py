@@ -9,27 +9,23 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from sudoku_gym.evaluation.leaderboard.results import RunInfo
 from sudoku_gym.policies import load_policy, model_card_of
-from sudoku_gym.policies.identity import code_checksum, package_of, weights_checksum
+from sudoku_gym.policies.identity import fingerprint
 
 _PACKAGES = ("sudoku-gym", "gymnasium", "numpy", "numba", "torch", "python-sat")
 
 
-def describe_policy(policy: str) -> dict[str, str | int]:
+def describe_policy(policy: str) -> dict[str, Any]:
     """Make a policy; say what its row does: `package`, `code`, `weights` and `num_weights`.
 
     Raises as `load_policy` does.
     """
     made = load_policy(policy)
     card = model_card_of(made)
-    return {
-        "package": package_of(policy),
-        "code": code_checksum(policy, made),
-        "weights": weights_checksum(policy),
-        "num_weights": card.weights if card else 0,
-    }
+    return {**fingerprint(policy, made), "num_weights": card.weights if card else 0}
 
 
 def current_run(jobs: int) -> RunInfo:
