@@ -18,6 +18,7 @@ STYLES = ("grid", "compact", "json")
 """How a board is written: drawn with rules between the boxes, as one line, or as a list of rows."""
 
 _TO_SYMBOLS = bytes(SYMBOLS, "ascii").ljust(256, b"?")
+_DIGITS = bytes(range(len(SYMBOLS)))
 _REGION_NAMES = "abcdefghijklmnopqrstuvwxy"
 
 
@@ -35,7 +36,8 @@ def format_board(cells: bytes | bytearray, geometry: Geometry, style: BoardStyle
         TypeError: if the cells are no bytes, or the geometry is none.
     """
     cells = bytes(memoryview(cells))
-    if len(cells) != as_geometry(geometry).num_cells or max(cells) > geometry.size:
+    digits = _DIGITS[: as_geometry(geometry).size + 1]
+    if len(cells) != geometry.num_cells or cells.translate(None, digits):
         raise ValueError(
             f"{len(cells)} cells, up to {max(cells, default=0)}: no {geometry.name} board"
         )
