@@ -94,6 +94,8 @@ class DistinctPuzzles(Options):
     """of the network when it answers at once"""
     minutes: float = 60.0
     """processor time of each training"""
+    iterations: int | None = None
+    """length of each training, in place of `minutes`"""
     sets: tuple[str, ...] = ("9x9", "9x9-hard")
     """banks whose test puzzles are played"""
 
@@ -106,7 +108,11 @@ class DistinctPuzzles(Options):
                 made = nine("exact-cover", run, seed, parts)
                 body = replace(made.network, channels=self.channels)
                 config = replace(made, env=self.envs[0], also=self.envs[1:], network=body)
-                for_minutes(results, base | {"seed": seed}, config, ExactCoverLearner, self.minutes)
+                key = base | {"seed": seed}
+                if self.iterations is None:
+                    for_minutes(results, key, config, ExactCoverLearner, self.minutes)
+                else:
+                    for_iterations(results, key, config, ExactCoverLearner, self.iterations)
             for bank in self.sets:
                 self.answer(results, number, base | {"set": bank})
 
@@ -249,8 +255,21 @@ def for_minutes(
         iterations = max(1, round(60 * minutes / each))
         plan = plan_key | {"iterations": iterations, "seconds an iteration": round(each, 3)}
         results.add(plan)
-    training = train(replace(config, iterations=plan["iterations"]), make_learner)
-    done = key | {"what": "trained", "minutes": minutes}
+    length: Row = {"minutes": minutes}
+    for_iterations(results, key, config, make_learner, plan["iterations"], length)
+
+
+def for_iterations(
+    results: Results,
+    key: Row,
+    config: LabelledConfig,
+    make_learner: Callable[..., Any],
+    iterations: int,
+    length: Row | None = None,
+) -> None:
+    """Train for so many iterations; the row of it says `length`, or how many they were."""
+    training = train(replace(config, iterations=iterations), make_learner)
+    done = key | {"what": "trained"} | (length or {"iterations": iterations})
     if results.lacks(done):
         weights = sum(tensor.numel() for tensor in training.learner.state().weights.values())
         results.add(done | {"weights": weights, "training seconds": round(training.seconds, 1)})
