@@ -38,6 +38,8 @@ _MOST_OF = {  # options that cost time
     "evaluations": 300,
     "rounds": 1024,
     "restarts": 8,
+    "iterations": 200,
+    "sinkhorn_rounds": 20,
 }
 
 

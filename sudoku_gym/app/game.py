@@ -62,6 +62,7 @@ class Game:
     Attributes:
         is_finished: whether the policy has nothing left to play.
         is_computing: whether a move is awaited.
+        is_replaced: whether its visitor has begun another game; its board is not to be shown.
         failure: why the game ended before its end; empty if it did not.
     """
 
@@ -77,7 +78,7 @@ class Game:
         self._moves = [_played(next(self._moments))]
         self._shown = 0
         self.failure = ""
-        self.is_finished = self.is_computing = False
+        self.is_finished = self.is_computing = self.is_replaced = False
 
     @contextmanager
     def computing(self) -> Iterator[None]:
@@ -124,6 +125,11 @@ class Game:
             if not self.is_finished:  # it may have been stopped meanwhile
                 self._moves.append(played)
                 self._shown += 1
+
+    def replace(self) -> None:
+        """End the game since another one has begun in its place."""
+        self.is_replaced = True
+        self.stop("A new game has begun.")
 
     def back(self) -> None:
         """Show the move before."""

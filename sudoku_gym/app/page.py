@@ -228,7 +228,7 @@ class Handlers:
     ) -> Iterator[tuple[Any, ...]]:
         """Begin new games."""
         for game in playing or ():
-            game.stop("A new game has begun.")
+            game.replace()
         games: list[Game] = []
         visitor = visitor_of(request)
 
@@ -238,7 +238,7 @@ class Handlers:
                 games.extend(_start_games(self._offers, *chosen))
 
         try:
-            for note in self._workers.run(work):  # the first one compiles
+            for note in self._workers.run(work, longest=self._longest):  # may compile
                 yield gr.skip(), *[gr.skip()] * 2, _say(note), gr.Timer(active=False)
         except Exception as error:  # a visitor reads why; the page goes on
             yield None, "", "", _say(str(error)), gr.Timer(active=False)
@@ -263,6 +263,8 @@ class Handlers:
             try:
                 with game.computing():
                     for note in self._workers.run(work, is_wanted, self._longest):
+                        if game.is_replaced:
+                            return
                         drawn = self._drawn(visitor, playing, game, note)
                         yield gr.skip(), *drawn, _say(""), gr.skip()
             except TimeoutError as error:
@@ -270,6 +272,8 @@ class Handlers:
             except ValueError as error:  # what the next move needs is used up
                 yield gr.skip(), *[gr.skip()] * 2, _say(str(error)), gr.Timer(active=False)
                 return
+        if any(game.is_replaced for game in playing or ()):
+            return
         is_over = all(game.is_over for game in playing or ())
         ticking = gr.Timer(active=False) if is_over else gr.skip()
         yield gr.skip(), *self._drawn(visitor, playing), _say(""), ticking

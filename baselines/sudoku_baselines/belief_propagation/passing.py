@@ -34,7 +34,7 @@ SOLUTION_CHECK, COVER_CHECK, ARG_MAX = range(3)
 SINKHORN_TOLERANCE = 1e-3
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def propagate_batch(supports, tables, config, grids, beliefs, outcomes, iterations):
     """Run belief propagation on each board, from supports bool `[B, C, N]`, which are spent.
 
@@ -195,7 +195,7 @@ def _decimate(state):
     beliefs[best_cell, digit] = 1.0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def sinkhorn_batch(supports, tables, limit, grids, outcomes, iterations):
     """Balance each board in rounds, with the solution check after each; as `propagate_batch`."""
     for b in range(len(supports)):

@@ -25,7 +25,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.rules import used_digits
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _search_all(grids, outcomes, counts, node_limit, resume, tables, space):
     units, cell_units = tables
     used, blanks = space

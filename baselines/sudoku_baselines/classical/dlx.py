@@ -230,7 +230,7 @@ def _number_items(grid, used, head_of, size):
     return number
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _search_all(grids, outcomes, counts, node_limit, resume, tables, space):
     links, chosen, failures, work = space
     _, right, _, _, _, _, names = links

@@ -140,7 +140,7 @@ def _search(space, peers, heuristic, counts, node_limit):
     return outcome
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _search_all(grids, outcomes, counts, node_limit, resume, tables, space):
     peers, heuristic = tables
     domains, cells, untried, queue = space
