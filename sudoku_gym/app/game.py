@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from html import escape
+from threading import Lock
 from time import perf_counter
 from typing import Any
 
@@ -61,7 +62,6 @@ class Game:
 
     Attributes:
         is_finished: whether the policy has nothing left to play.
-        is_computing: whether a move is awaited.
         is_replaced: whether its visitor has begun another game; its board is not to be shown.
         failure: why the game ended before its end; empty if it did not.
     """
@@ -78,16 +78,22 @@ class Game:
         self._moves = [_played(next(self._moments))]
         self._shown = 0
         self.failure = ""
-        self.is_finished = self.is_computing = self.is_replaced = False
+        self.is_finished = self.is_replaced = self._is_awaited = False
+        self._in_a_move = Lock()
 
     @contextmanager
     def computing(self) -> Iterator[None]:
         """Say that a move is awaited, as long as the block runs."""
-        self.is_computing = True
+        self._is_awaited = True
         try:
             yield
         finally:
-            self.is_computing = False
+            self._is_awaited = False
+
+    @property
+    def is_computing(self) -> bool:
+        """Whether a move is awaited, or is still being made though nobody waits any more."""
+        return self._is_awaited or self._in_a_move.locked()
 
     @property
     def latest(self) -> PlayedMove:
@@ -105,12 +111,21 @@ class Game:
         return self.is_finished and self._shown == len(self._moves) - 1
 
     def step(self) -> None:
-        """Show the next move, which is played if it was not yet; nothing happens at the end."""
-        if self._shown < len(self._moves) - 1:
-            self._shown += 1
+        """Show the next move, which is played if it was not yet.
+
+        Nothing happens at the end, and while another thread is in a move of this game.
+        """
+        if not self._in_a_move.acquire(blocking=False):
             return
-        if self.is_finished:
-            return
+        try:
+            if self._shown < len(self._moves) - 1:
+                self._shown += 1
+            elif not self.is_finished:
+                self._play()
+        finally:
+            self._in_a_move.release()
+
+    def _play(self) -> None:
         began = perf_counter()
         try:
             moment = next(self._moments)

@@ -272,7 +272,7 @@ class Handlers:
             except ValueError as error:  # what the next move needs is used up
                 yield gr.skip(), *[gr.skip()] * 2, _say(str(error)), gr.Timer(active=False)
                 return
-        if any(game.is_replaced for game in playing or ()):
+        if _are_replaced(playing):
             return
         is_over = all(game.is_over for game in playing or ())
         ticking = gr.Timer(active=False) if is_over else gr.skip()
@@ -281,6 +281,8 @@ class Handlers:
     def back(self, playing: list[Game] | None, request: gr.Request) -> tuple[Any, ...]:
         """Show the move before; Play and Step then go forward again."""
         visitor = visitor_of(request)
+        if _are_replaced(playing):
+            return tuple(gr.skip() for _ in range(5))
         try:
             self._budgets.check(visitor)
         except ValueError as error:
@@ -327,6 +329,11 @@ def _start_games(
         label = f"{name}?{options}" if options else str(name)
         games.append(Game(label, policy, given.copy(), geometry))
     return games
+
+
+def _are_replaced(playing: list[Game] | None) -> bool:
+    """Whether other games have begun in the place of these."""
+    return any(game.is_replaced for game in playing or ())
 
 
 async def _keep_as_it_is(value: Any, *_: Any, **__: Any) -> Any:

@@ -88,11 +88,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:  # from a third-party policy, for example, or a bug
+        if _is_interruption(error):
+            return 130
         if TRACEBACK in os.environ:
             raise
         return _refuse(
             f"{type(error).__name__}: {error} ({TRACEBACK}=1 in the environment shows where)"
         )
+
+
+def _is_interruption(error: BaseException | None) -> bool:
+    """Whether an error came of a Ctrl+C, of which the compiler makes errors of its own."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _refuse(why: str) -> int:

@@ -117,7 +117,7 @@ class _EvaluationOptions:
         )
         row, place = file.begin(new, self.again), PlaceInList()
 
-        def on_part() -> None:
+        def write() -> None:
             if row.is_done:
                 file.exchange(row)
             file.results.left_out = chosen.left_out
@@ -127,7 +127,7 @@ class _EvaluationOptions:
             policy,
             chosen.parts(self.batch_size, place),
             row,
-            on_part=on_part,
+            on_filled=write,
             on_progress=lambda share: on_progress(place.start + place.length * share),
             **options,
         )

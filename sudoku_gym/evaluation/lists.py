@@ -1,10 +1,11 @@
 """Play a list of puzzles of any length, part by part, with shares by source and by rating.
 
-After each part the results can be written to a JSON file; a run that was stopped goes on there.
+The results can be written to a JSON file meanwhile; a run that was stopped goes on there.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
@@ -30,6 +31,7 @@ RATING_BUCKETS = (0, 1, 10, 20, 40, 80)
 _LONGEST = 100_000_000  # bytes
 _MOST_ROWS, _MOST_PUZZLES = 1_000, 10**9
 _DIGITS = 6  # decimals of the seconds in a file
+_BETWEEN_WRITES = 5.0  # s
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ class ListResults:
 
 
 class ListFile:
-    """A JSON file of `ListResults`, written after every part.
+    """A JSON file of `ListResults`.
 
     Args:
         path: of the file, which may be there already; None keeps the results in memory.
@@ -206,11 +208,11 @@ def play_list(
     parts: Iterable[PuzzleSet],
     row: ListRow,
     *,
-    on_part: Callable[[], None] = lambda: None,
+    on_filled: Callable[[], None] = lambda: None,
     on_progress: Callable[[float], None] | None = None,
     **options: Any,
 ) -> Evaluation:
-    """Let a policy play what a row lacks of a list; the row is filled in part by part.
+    """Let a policy play what a row lacks of a list; the row is filled in meanwhile.
 
     The games are those that `evaluate` would play of the whole list with the same options, since
     each part is one of its batches.
@@ -219,47 +221,60 @@ def play_list(
         policy: the policy to evaluate.
         parts: the list, at most `batch_size` puzzles at a time, each time in the same parts.
         row: its results so far.
-        on_part: called when a part has been played.
+        on_filled: called when the row has been filled in: every few seconds, at the end, and when
+            the play is interrupted.
         on_progress: called with the share of the present part that is done, 0 to 1.
         options: of `evaluate`, but for `batch_size`.
 
     Raises:
         ValueError: if there is no puzzle, or the list is not the one that the row was played on.
     """
-    digest, played, groups = sha256(), list[Evaluation](), _Groups()
+    digest, groups = sha256(), _Groups()
+    played = list[tuple[Evaluation, str]]()  # with the digest of the list up to there
     before, wanted = row.outcomes, row.sha256
-    for number, part in enumerate(parts):
-        if number == 0 and part.geometry != Geometry.standard(part.geometry.size):
-            digest.update(part.geometry.units.tobytes())
-        digest.update(part.puzzles.tobytes())
-        start = sum(len(each.solved) for each in played)
-        if start < len(before):
-            evaluation = _stored(row, part, slice(start, start + len(part)), start == 0)
-            if start + len(part) == len(before) and digest.hexdigest() != wanted:
-                raise ValueError(f"{row.policy} has played another list: remove its results")
-        else:
-            evaluation = evaluate(
-                policy,
-                part,
-                batch_size=len(part),
-                first_batch=number,
-                on_progress=on_progress,
-                **options,
-            )
-        played.append(evaluation)
-        groups.add(part, evaluation.solved)
-        if start >= len(before):
-            _fill_in(row, join_evaluations(played), groups, digest.hexdigest())
-            on_part()
+    start, filled_in, last = 0, len(before), -_BETWEEN_WRITES
+
+    def fill_in() -> None:
+        nonlocal filled_in, last
+        if start > filled_in:
+            filled_in = start
+            _fill_in(row, join_evaluations([each for each, _ in played]), groups, played[-1][1])
+            on_filled()
+            last = time.monotonic()
+
+    try:
+        for number, part in enumerate(parts):
+            if number == 0 and part.geometry != Geometry.standard(part.geometry.size):
+                digest.update(part.geometry.units.tobytes())
+            digest.update(part.puzzles.tobytes())
+            if start < len(before):
+                evaluation = _stored(row, part, slice(start, start + len(part)), start == 0)
+                if start + len(part) == len(before) and digest.hexdigest() != wanted:
+                    raise ValueError(f"{row.policy} has played another list: remove its results")
+            else:
+                evaluation = evaluate(
+                    policy,
+                    part,
+                    batch_size=len(part),
+                    first_batch=number,
+                    on_progress=on_progress,
+                    **options,
+                )
+            played.append((evaluation, digest.hexdigest()))
+            groups.add(part, evaluation.solved)
+            start += len(part)
+            if time.monotonic() - last >= _BETWEEN_WRITES:
+                fill_in()
+    finally:
+        fill_in()
     if not played:
         raise ValueError("no puzzle to play: the list is empty, or training splits hold all of it")
-    whole = join_evaluations(played)
-    if len(whole.solved) < len(before):
+    if start < len(before):
         raise ValueError(f"{row.policy} has played another list: remove its results")
     groups.fill_in(row)  # also of what was played before: the list may have other sources now
     row.is_done = True
-    on_part()
-    return whole
+    on_filled()
+    return join_evaluations([each for each, _ in played])
 
 
 def json_of_row(row: ListRow) -> dict[str, Any]:

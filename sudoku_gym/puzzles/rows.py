@@ -201,6 +201,8 @@ def _first_geometry(texts: Iterable[str]) -> Geometry | None:
 
 
 def _problem(row: _Row, geometry: Geometry | None) -> str:
+    if not row.puzzle:
+        return "the row has no puzzle"
     try:
         for text in (row.puzzle, row.solution):
             board.parse(text, geometry)

@@ -216,17 +216,25 @@ def evaluate_boards(
     rounds: int | None = None,
     restarts: Restarts = NO_RESTARTS,
 ) -> Reading[NDArray[Any]]:
-    """Evaluate boards in numpy without gradients: `Network.forward_until_converged`, in chunks."""
+    """Evaluate boards in numpy without gradients: `Network.forward_until_converged`, in chunks.
+
+    Raises:
+        ValueError: if an output is not finite.
+    """
     readings = []
     for part in chunks(max(1, len(boards))):
         given = torch.from_numpy(boards[part]), torch.from_numpy(masks[part]), geometry
         with torch.inference_mode():
             readings.append(network.forward_until_converged(*given, heads, rounds, restarts))
+    outputs = {
+        name: np.concatenate([reading.outputs[name].numpy() for reading in readings])
+        for name in readings[0].outputs
+    }
+    for name, values in outputs.items():
+        if not np.isfinite(values).all():
+            raise ValueError(f"the network's {name} is not finite: its weights are damaged")
     return Reading(
-        {
-            name: np.concatenate([reading.outputs[name].numpy() for reading in readings])
-            for name in readings[0].outputs
-        },
+        outputs,
         np.concatenate([reading.converged.numpy() for reading in readings]),
         np.concatenate([reading.rounds.numpy() for reading in readings]),
     )

@@ -29,10 +29,12 @@ class RunFolder:
     """The folder of one run, which need not exist unless it is to be resumed.
 
     Raises:
-        ValueError: if there is nothing to resume, or the folder is not free for a new run.
+        ValueError: if there is nothing to resume, the folder is not free for a new run, or its name
+            is no text or begins with `~`.
     """
 
     def __init__(self, path: Path, resume: bool) -> None:
+        _check_name(path)
         self.path = path
         self._lock = ExitStack()
         holds_run = (path / CONFIG_FILE).exists()
@@ -133,6 +135,15 @@ def checkpoint_in(folder: str | os.PathLike[str]) -> Path:
             f"{path} holds no checkpoint, for it has no {WEIGHTS}: give the folder of a run"
         )
     return found[-1]
+
+
+def _check_name(path: Path) -> None:
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{str(path)!r}: the name of a run's folder must be UTF-8") from None
+    if str(path).startswith("~"):
+        raise ValueError(f"{path}: the shell did not replace ~, so write the folder in full")
 
 
 def _checkpoints(run: Path) -> list[Path]:

@@ -51,7 +51,7 @@ def test_pictures_are_charged_and_without_time_no_move_is_taken_back(clock, monk
         return "a board"
 
     class Game:
-        is_computing, moves_back = False, 0
+        is_computing, is_replaced, moves_back = False, False, 0
 
         def back(self):
             self.moves_back += 1

@@ -210,6 +210,19 @@ def test_evaluate_plays_files_and_policies_of_ones_own(run, tmp_path, monkeypatc
     assert code == 0 and "my_first:First" in out and "1 puzzles" in out
 
 
+def test_a_ctrl_c_while_a_kernel_is_compiled_ends_as_others(run, monkeypatch):
+    """Numba raises an error of its own then."""
+
+    def interrupted(self):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            raise SystemError("CPUDispatcher() returned a result with an exception set") from error
+
+    monkeypatch.setattr(cli.Generate, "run", interrupted)
+    assert run("generate") == (130, "", "")
+
+
 def test_generate_prints_puzzles_with_one_solution(run):
     code, out, _ = run("generate", "--count", "5", "--board", "6x6", "--seed", "1")
     boards = board.parse_many(out.splitlines())

@@ -155,6 +155,18 @@ def test_a_stopped_run_goes_on(extreme, run, monkeypatch):
     assert run(*arguments, "--out", "row.json")[0] == 0  # nothing is left to play
 
 
+def test_the_file_is_written_every_few_seconds_only(extreme, run, monkeypatch):
+    """So that short parts of a long list do not cost more in writing than in playing."""
+    plain, writes = lists.write_json, []
+    monkeypatch.setattr(lists.time, "monotonic", lambda: 7.0)
+    monkeypatch.setattr(lists, "write_json", lambda *a, **b: (writes.append(1), plain(*a, **b)))
+    arguments = ["compare", "masked-random", "--puzzles", "test.csv", "--batch-size", "1"]
+    assert run(*arguments, "--out", "row.json")[0] == 0
+    assert len(writes) == 3  # the first part, the last, and that it is done
+    (row,) = read("row.json")["rows"]
+    assert row["is_done"] and row["all"]["count"] == 120
+
+
 def test_other_lists_and_files_are_refused(extreme, run, tmp_path):
     arguments = ["compare", "hidden-singles", "--puzzles", "test.csv", "--out", "row.json"]
     assert run(*arguments)[0] == 0

@@ -98,13 +98,14 @@ def test_a_quote_that_nothing_closes_hides_no_row_without_a_word(tmp_path):
         (f"{'.' * 16},{SOLUTION}", "the puzzle has several solutions"),
         (f"{'.' * 16},", "the puzzle has several solutions"),
         (f"11{'.' * 14},", "the puzzle has no solution"),
-        (",", "a board of 0 cells"),
+        (f",{SOLUTION}", "the row has no puzzle"),
+        (",", "an empty row is no row"),
     ],
 )
 def test_bad_rows_are_named_and_skipped(tmp_path, row, problem):
     good = f"{PUZZLE},{SOLUTION}"
     path = written(tmp_path, "a.csv", f"puzzle,solution\n{good}\n{row}\n{good}\n")
-    if row == ",":  # an empty row is no row
+    if row == ",":
         assert len(files.read(path)) == 2
         return
     with pytest.raises(ValueError, match=f"a.csv, line 3: .*{problem}"):

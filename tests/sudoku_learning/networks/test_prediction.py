@@ -1,8 +1,9 @@
 """Grids that a network predicts at once, and its verdict on them."""
 
 import pytest
+import torch
 
-from sudoku_gym import board, load_policy, puzzles
+from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_learning.networks import (
     POLICY_AND_VALUE,
     Network,
@@ -42,3 +43,15 @@ def test_a_network_without_rounds_never_converges():
     assert not predict_grids(network, boards, geometry).converged.any()
     with pytest.raises(ValueError, match="never converge"):
         predict_grids(network, boards, geometry, restarts=Restarts(1))
+
+
+@pytest.mark.parametrize("name", ["calphazero", "gflownet", "mlp"])
+@pytest.mark.parametrize("factor", [1e20, 1e38])
+def test_weights_that_make_no_numbers_are_told_of(name, factor):
+    policy = load_policy(name)
+    network = policy.predictor.model if hasattr(policy, "predictor") else policy.network
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.copy_((parameter * factor).clamp(-1e38, 1e38))
+    with pytest.raises(ValueError, match=r"weights are damaged|NaN"):
+        evaluate(policy, puzzles.load("4x4", "test")[:2])

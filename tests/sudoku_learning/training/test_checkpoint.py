@@ -3,6 +3,7 @@
 import json
 import os
 from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -256,3 +257,13 @@ def test_both_generators_continue_where_they_were():
     others = again.restore_tensors({**tensors, "0.step": torch.tensor(1.0)})
     assert others.keys() == {"0.step"}
     assert (again.numpy.random(), torch.rand(1, generator=again.torch)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"), [("~/run", "did not replace ~"), ("runs/\udcff", "must be UTF-8")]
+)
+def test_names_that_no_folder_should_have(tmp_path, monkeypatch, name, problem):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=problem):
+        RunFolder(Path(name), resume=False)
+    assert list(tmp_path.iterdir()) == []
