@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,14 +27,19 @@ class Push:
 
     def run(self) -> int:
         """See that it plays, send it, and say its name."""
-        made = sorted((self.folder / "checkpoints").glob("[0-9]*"))
-        folder = made[-1] if made else self.folder
+        folder = _latest_checkpoint(self.folder)
         with plugins.suggest_extra("sudoku-gym push"):
             policy = load_policy(folder)
             card = _model_card(self.repository, agent_of(folder), model_card_of(policy))
             name = send_checkpoint(folder, self.repository, card, private=self.private)
         print(f"load_policy({name!r})")
         return 0
+
+
+def _latest_checkpoint(folder: Path) -> Path:
+    """Return that of a run, else the folder itself; drafts of a run that goes on do not count."""
+    made = [each for each in folder.glob("checkpoints/*") if re.fullmatch("[0-9]{6,}", each.name)]
+    return max(made, key=lambda each: int(each.name), default=folder)
 
 
 def _model_card(repository: str, agent: str, facts: object) -> str:

@@ -18,7 +18,8 @@ from sudoku_gym.storage.reading import describe_error, read_short
 HUB_PREFIX = "hf:"
 """How the names of policies on the Hub begin: `hf:owner/name@revision`."""
 
-_NAME = re.compile(r"(?P<repository>[-\w.]+/[-\w.]+)(?:@(?P<revision>[-\w./]+))?")
+_NAME = re.compile(r"(?P<repository>[-\w.]+/[-\w.]+)(?:@(?P<revision>\w[-\w./]*))?")
+_LONGEST_NAME = 300  # characters
 _PLAYED = ("config.json", "weights.safetensors")
 _LONGEST = 1_000_000_000  # bytes; the largest checkpoint of this package has some millions
 _SUMS, _CARD = "SHA256SUMS", "README.md"
@@ -36,7 +37,7 @@ def fetch_checkpoint(name: str) -> Path:
         ModuleNotFoundError: if huggingface_hub is not installed.
     """
     found = _NAME.fullmatch(name.removeprefix(HUB_PREFIX))
-    if found is None or ".." in name:
+    if found is None or ".." in name or len(name) > _LONGEST_NAME:
         raise ValueError(f"{name!r:.200} names no checkpoint: write hf:owner/name@revision")
     folder = _fetch(found["repository"], found["revision"], name)
     _check_sums(folder, name)
@@ -56,12 +57,15 @@ def send_checkpoint(folder: Path, repository: str, card: str, *, private: bool =
         The name under which `load_policy` finds it, with the commit.
 
     Raises:
-        ValueError: if the name has another form, or the Hub refuses or can't be reached.
+        ValueError: if the name has another form, the model card is a link, or the Hub refuses or
+            can't be reached.
         OSError: if a file can't be read.
         ModuleNotFoundError: if huggingface_hub is not installed.
     """
-    if not _NAME.fullmatch(repository) or "@" in repository:
+    if not _NAME.fullmatch(repository) or "@" in repository or len(repository) > _LONGEST_NAME:
         raise ValueError(f"{repository!r:.200} names no repository: write owner/name")
+    if (folder / _CARD).is_symlink():  # it may lead anywhere, and what is sent is published
+        raise ValueError(f"{folder / _CARD} is a link: put the file itself there")
     from huggingface_hub import HfApi
 
     with tempfile.TemporaryDirectory(prefix="sudoku-gym-push-") as scratch:
@@ -104,9 +108,9 @@ def _check_sums(folder: Path, name: str) -> None:
         lines = read_short(folder / _SUMS, 10_000).decode("ascii", "replace").splitlines()
         sums = {file: digest for digest, _, file in (line.partition("  ") for line in lines)}
         wrong = [file for file in _PLAYED if sums.get(file) != _sum_of(folder / file)]
-    except FileNotFoundError as error:
+    except (FileNotFoundError, IsADirectoryError) as error:
         raise ValueError(
-            f"{name} has no {Path(error.filename).name}: it is no checkpoint"
+            f"{name} has no file {Path(error.filename).name}: it is no checkpoint"
         ) from None
     except ValueError as error:
         raise ValueError(f"{name}: {_SUMS}: {error}") from None

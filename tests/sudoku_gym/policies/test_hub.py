@@ -80,6 +80,8 @@ def test_the_command_sends_the_latest_checkpoint_of_a_run(hub, tmp_path, capsys)
     latest = tmp_path / "run" / "checkpoints" / "000002"
     (latest / "README.md").unlink()
     (latest / "replay.npz").write_bytes(b"private")
+    for other in ("000003.draft", "9-notes"):  # of a training that goes on, and a person's
+        shutil.copytree(PRETRAINED_CALPHAZERO, latest.with_name(other))
     assert cli.main(["push", str(tmp_path / "run"), "me/mine"]) == 0
     assert capsys.readouterr().out == "load_policy('hf:me/mine@c0ffee')\n"
     assert sorted(file.name for file in (hub / "me/mine/main").iterdir()) == FILES
@@ -96,7 +98,7 @@ def test_what_was_changed_on_the_way_is_refused(hub):
     with pytest.raises(ValueError, match="hf:me/net: SHA256SUMS: it has more than 10,000 bytes"):
         load_policy("hf:me/net")
     (hub / "me/net/main/SHA256SUMS").unlink()
-    with pytest.raises(ValueError, match="hf:me/net has no SHA256SUMS: it is no checkpoint"):
+    with pytest.raises(ValueError, match="hf:me/net has no file SHA256SUMS: it is no checkpoint"):
         load_policy("hf:me/net")
 
 
@@ -118,6 +120,24 @@ def test_what_was_fetched_is_found_without_a_connection(hub):
     assert load_policy("hf:me/net")
 
 
+def test_a_link_in_place_of_the_model_card_is_not_followed(hub, tmp_path):
+    folder = tmp_path / "others"
+    shutil.copytree(PRETRAINED_CALPHAZERO, folder)
+    (folder / "README.md").unlink()
+    (tmp_path / "secret").write_text("a key")
+    (folder / "README.md").symlink_to(tmp_path / "secret")
+    with pytest.raises(ValueError, match=r"README\.md is a link: put the file itself there"):
+        send_checkpoint(folder, "me/net", "a card")
+    assert not hub.exists()
+
+
+def test_what_lacks_a_file_is_no_checkpoint(hub):
+    send()
+    (hub / "me/net/main/weights.safetensors").unlink()
+    with pytest.raises(ValueError, match=r"hf:me/net has no file weights\.safetensors"):
+        load_policy("hf:me/net")
+
+
 def test_no_code_comes_from_the_hub(hub, tmp_path):
     evil = tmp_path / "evil"
     shutil.copytree(PRETRAINED_CALPHAZERO, evil)
@@ -131,7 +151,11 @@ def test_no_code_comes_from_the_hub(hub, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["hf:", "hf:net", "hf:me/net/more", "hf:me/net@", "hf:../x/y", "hf:a/b@../c"]
+    "name",
+    [
+        *("hf:", "hf:net", "hf:me/net/more", "hf:me/net@", "hf:../x/y", "hf:a/b@../c"),
+        *("hf:a/b@/etc", f"hf:a/b@{'c' * 10_000}"),
+    ],
 )
 def test_other_names_are_refused(hub, name):
     with pytest.raises(ValueError, match="write hf:owner/name@revision"):
