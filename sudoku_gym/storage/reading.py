@@ -48,13 +48,18 @@ def read_short(path: Path, longest: int) -> bytes:
         OSError: if it can't be read.
         ValueError: if it is no regular file, or longer.
     """
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise ValueError("it is no regular file")
+    check_regular(path)
     with path.open("rb") as file:
         content = file.read(longest + 1)
     if len(content) > longest:
         raise ValueError(f"it has more than {longest:,} bytes")
     return content
+
+
+def check_regular(path: Path) -> None:
+    """Raise ValueError if a path is a pipe, a device or a folder, OSError if nothing is there."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ValueError("it is no regular file")
 
 
 @contextmanager

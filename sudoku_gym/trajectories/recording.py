@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sudoku_gym.policies import Policy, load_policy
 from sudoku_gym.policies.identity import fingerprint
-from sudoku_gym.storage.atomic import atomic_write, write_json
+from sudoku_gym.storage.atomic import atomic_write, sync, write_json
 from sudoku_gym.storage.lock import locked
-from sudoku_gym.storage.reading import naming, read_json
+from sudoku_gym.storage.reading import check_regular, naming, read_json
 from sudoku_gym.trajectories.games import (
     PART_GAMES,
     PlayedPart,
@@ -35,6 +36,7 @@ from sudoku_gym.trajectories.games import (
 
 _SETTINGS = "games.json"
 _DATA = "data"  # where Minari looks for it
+_EPISODES, _METADATA = "main_data.hdf5", "metadata.json"  # as Minari calls them
 _LONGEST_PART = 10_000_000  # bytes; games of 25x25 have 1,300,000 at most
 _SPARE, _OVERHEAD = 1_000_000, 16_000  # bytes that a disk keeps; of HDF5, a game
 _ID = re.compile(r"[-\w]+-v\d+")
@@ -66,8 +68,9 @@ def record(
         The data set's `total_episodes`, `total_steps` and share `solved`.
 
     Raises:
-        ValueError: if the name of the folder is no id, it holds other things or other games, it is
-            in use, or a file in it is damaged.
+        ValueError: if the name of the folder is no id, it holds other things or other games, also
+            games that were added to the data set by other means, it is in use, or a file in it is
+            damaged.
         OSError: if it can't be written; what was played is kept.
         ModuleNotFoundError: if minari is not installed.
     """
@@ -81,11 +84,12 @@ def record(
     with locked(folder / ".lock", f"{folder} is being recorded into"):
         policy = load_policy(games.policy, trust=trust)
         _check_settings(games, policy, folder)
+        _check_data(folder / _DATA)
         starts = range(0, episodes, PART_GAMES)
         for number, start in enumerate(starts):
-            seeds = games.seed + np.arange(start, min(start + PART_GAMES, episodes))
+            seeds = _seeds_of(games, number)[: episodes - start]
             path = _part_path(folder, number)
-            if not path.exists() or len(_read_part(path).seeds) < len(seeds):
+            if not path.exists() or len(_read_part(path, games, number).seeds) < len(seeds):
                 rng = np.random.default_rng(np.random.SeedSequence(games.seed, spawn_key=(number,)))
                 _write_part(path, play_part(games, policy, seeds, rng))
             on_progress((number + 1) / len(starts) * 0.9)
@@ -133,20 +137,53 @@ def _write_part(path: Path, part: PlayedPart) -> None:
         np.savez_compressed(temporary, seeds=part.seeds, lengths=part.lengths, actions=part.actions)
 
 
-def _read_part(path: Path) -> PlayedPart:
-    with naming(path), path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-        if sum(member.file_size for member in arrays.zip.infolist()) > _LONGEST_PART:
-            raise ValueError(f"its arrays have more than {_LONGEST_PART:,} bytes")
-        return PlayedPart(arrays["seeds"], arrays["lengths"], arrays["actions"])
+def _seeds_of(games: RecordedGames, number: int) -> NDArray[np.int64]:
+    """Return the seeds of all games of a part."""
+    return games.seed + PART_GAMES * number + np.arange(PART_GAMES)
+
+
+def _read_part(path: Path, games: RecordedGames, number: int) -> PlayedPart:
+    with naming(path):
+        check_regular(path)
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            if sum(member.file_size for member in arrays.zip.infolist()) > _LONGEST_PART:
+                raise ValueError(f"its arrays have more than {_LONGEST_PART:,} bytes")
+            part = PlayedPart(arrays["seeds"], arrays["lengths"], arrays["actions"])
+        if not np.array_equal(part.seeds, _seeds_of(games, number)[: len(part.seeds)]):
+            raise ValueError("its seeds are not those of this part")
+        return part
+
+
+def _check_data(data: Path) -> None:
+    """Raise ValueError if a data set can't be replaced: nothing of others is ever removed."""
+    if data.is_symlink():
+        raise ValueError(f"{data} is a link: put the folder itself there")
+    others = (
+        {each.name for each in data.iterdir()} - {_EPISODES, _METADATA} if data.exists() else ()
+    )
+    for name in others:
+        raise ValueError(f"{data} holds {name}, which was not recorded: move it elsewhere")
 
 
 def _read_summary(folder: Path) -> dict[str, Any]:
-    path = folder / _DATA / "metadata.json"
+    """Return what a data set says of itself; nothing where it has not all of its episodes."""
+    import h5py
+
+    path, episodes = (folder / _DATA / name for name in (_METADATA, _EPISODES))
     if not path.exists():
         return {}
     with naming(path):
         metadata = read_json(path)
-        return {key: metadata[key] for key in ("total_episodes", "total_steps", "solved")}
+        found = {key: metadata[key] for key in ("total_episodes", "total_steps", "solved")}
+        if found["total_episodes"] != metadata["recorded_episodes"]:
+            raise ValueError("episodes were added or removed by other means: give another folder")
+    if not episodes.is_file():
+        return {}
+    try:
+        with h5py.File(episodes) as file:
+            return found if len(file) == found["total_episodes"] else {}
+    except OSError:  # it is cut off
+        return {}
 
 
 def _write_data(games: RecordedGames, episodes: int, folder: Path) -> dict[str, Any]:
@@ -156,14 +193,18 @@ def _write_data(games: RecordedGames, episodes: int, folder: Path) -> dict[str, 
     from minari.dataset.minari_storage import MinariStorage
 
     draft = folder.resolve() / ".data.draft"  # Minari 0.5.4 loses its way below a relative path
+    if draft.is_symlink():  # nothing is written through it
+        draft.unlink()
     shutil.rmtree(draft, ignore_errors=True)
     _check_space(folder)
     try:
         storage = MinariStorage.new(draft, env_spec=games.env_spec(), data_format="hdf5")
         solved = written = 0
         while written < episodes:
-            part = _read_part(_part_path(folder, written // PART_GAMES))
-            played = list(replay(games, part))[: episodes - written]
+            path = _part_path(folder, written // PART_GAMES)
+            part = _read_part(path, games, written // PART_GAMES)
+            with naming(path):
+                played = list(replay(games, part))[: episodes - written]
             _check_space(folder, played)
             storage.update_episodes(
                 EpisodeBuffer(
@@ -192,10 +233,14 @@ def _write_data(games: RecordedGames, episodes: int, folder: Path) -> dict[str, 
                 "requirements": [f"sudoku-gym=={version('sudoku-gym')}"],
                 "games": asdict(games),
                 "solved": solved / episodes,
+                "recorded_episodes": episodes,
             }
         )
+        for written_file in (draft / _EPISODES, draft / _METADATA, draft):
+            sync(written_file)
         shutil.rmtree(folder / _DATA, ignore_errors=True)
         draft.rename(folder / _DATA)
+        sync(folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return _read_summary(folder)

@@ -14,25 +14,22 @@ compared. Nothing is pickled, and whatever is wrong with a file is a ValueError 
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from stat import S_ISREG
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor
 
 from sudoku_gym.policies.loading import CONFIG_FILE as CONFIG_FILE
 from sudoku_gym.puzzles.npz import read_arrays
 from sudoku_gym.storage.atomic import naming_file, sync, temporary_path, write_json
-from sudoku_gym.storage.reading import LONGEST_CONFIG, read_json, read_short
+from sudoku_gym.storage.reading import LONGEST_CONFIG, check_regular, read_json, read_short
 from sudoku_gym.storage.reading import naming as naming
 from sudoku_learning.training.learner import LearnerState
 
@@ -126,10 +123,9 @@ def _config_and_weights(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]
 
 
 def _save_tensors(tensors: dict[str, Tensor], path: Path) -> None:
-    try:
-        save_file({key: each.contiguous() for key, each in tensors.items()}, path)
-    except SafetensorError as error:  # what its writer makes of an OSError
-        raise OSError(errno.EIO, str(error), str(path)) from error
+    # Not by `save_file`, whose file nobody else may read.
+    with naming_file(path):
+        path.write_bytes(save({key: each.contiguous() for key, each in tensors.items()}))
 
 
 def _load_tensors(path: Path) -> dict[str, Tensor]:
@@ -147,8 +143,7 @@ def _check_files(folder: Path, names: Iterable[str]) -> None:
     """Check that files are regular ones, and have their sums where there are any."""
     for name in names:
         with naming(folder / name):
-            if not S_ISREG((folder / name).stat().st_mode):
-                raise ValueError("it is no regular file")
+            check_regular(folder / name)
     if not os.path.lexists(folder / SUMS):
         return
     with naming(folder / SUMS):

@@ -1,6 +1,9 @@
 """Minari loads what was recorded, and the environment plays it again, to the same boards."""
 
 import errno
+import json
+import os
+import shutil
 from types import SimpleNamespace
 
 import numpy as np
@@ -165,6 +168,66 @@ def test_a_damaged_part_is_named(folder):
         record(SHORT, 9, folder)
     with pytest.raises(ValueError, match="do not add up"):
         PlayedPart(np.arange(2), np.array([1, 2], np.int32), np.zeros(4, np.int32))
+
+
+def test_a_part_of_other_games_is_named(folder):
+    record(SHORT, 8, folder)
+    parts = folder / "games"
+    shutil.copy(parts / "000000.npz", parts / "000001.npz")
+    shutil.rmtree(folder / "data")
+    with pytest.raises(ValueError, match=r"000001\.npz: .*its seeds are not those of this part"):
+        record(SHORT, 8, folder)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
+def test_a_pipe_in_place_of_a_part_is_not_waited_for(folder):
+    record(SHORT, 2, folder)
+    (folder / "games" / "000000.npz").unlink()
+    os.mkfifo(folder / "games" / "000000.npz")
+    with pytest.raises(ValueError, match=r"000000\.npz: .*no regular file"):
+        record(SHORT, 3, folder)
+
+
+@pytest.mark.parametrize("length", [None, 100])
+def test_a_data_set_without_its_episodes_is_written_again(folder, length):
+    """A power cut may leave one, and a person may remove a file."""
+    before = record(SHORT, 4, folder)
+    episodes = folder / "data" / "main_data.hdf5"
+    if length is None:
+        episodes.unlink()
+    else:
+        os.truncate(episodes, length)
+    assert record(SHORT, 4, folder) == before
+    assert len(minari.MinariDataset(folder / "data")) == 4
+
+
+def test_what_others_put_into_a_data_set_is_not_removed(folder):
+    record(SHORT, 2, folder)
+    mine = folder / "data" / "mine.txt"
+    mine.write_text("notes")
+    with pytest.raises(ValueError, match=r"data holds mine\.txt, which was not recorded"):
+        record(SHORT, 3, folder)
+    assert mine.read_text() == "notes"
+    mine.unlink()
+    metadata = folder / "data" / "metadata.json"
+    content = json.loads(metadata.read_text())
+    metadata.write_text(json.dumps({**content, "total_episodes": 9}))
+    with pytest.raises(ValueError, match="added or removed by other means"):
+        record(SHORT, 3, folder)
+    metadata.write_text(json.dumps(content))
+    (folder / "data").rename(folder.with_name("elsewhere"))
+    (folder / "data").symlink_to(folder.with_name("elsewhere"))
+    with pytest.raises(ValueError, match="data is a link"):
+        record(SHORT, 3, folder)
+
+
+def test_nothing_is_written_through_a_link(folder, tmp_path):
+    record(SHORT, 2, folder)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (folder / ".data.draft").symlink_to(elsewhere)
+    assert record(SHORT, 3, folder)["total_episodes"] == 3
+    assert not (folder / "data").is_symlink() and not list(elsewhere.iterdir())
 
 
 def test_actions_of_another_version_are_refused():

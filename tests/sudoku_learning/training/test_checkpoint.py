@@ -49,6 +49,13 @@ def test_as_many_checkpoints_stay_as_are_wanted(tmp_path, keep, kept):
     assert names_in(tmp_path) == [f"{i:06}" for i in range(6 - kept, 6)]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs permissions")
+def test_whoever_may_read_one_file_may_read_them_all(tmp_path):
+    saved(tmp_path, 1)
+    modes = {file.stat().st_mode for file in checkpoint_in(tmp_path).iterdir()}
+    assert len(modes) == 1
+
+
 def test_round_trip_and_the_latest_two_are_kept(tmp_path):
     saved(tmp_path, 1, 2, 10)
     assert names_in(tmp_path) == ["000002", "000010"]
