@@ -10,6 +10,8 @@ from typing import Any, Literal
 COMPLETION = "completion"  # the share of games solved
 
 Reason = Literal["success", "limit"]
+MOST_BLANKS = 25**2
+"""The cells of the largest boards, and so the highest level there can be."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,15 @@ class Schedule(ABC):
         history: the levels done, in order; the last level too, once finished.
         updates: updates at the current level.
         rate: share of successes in the latest results at this level; None before the first.
+
+    Raises:
+        ValueError: if a level is no number of blanks.
     """
 
     def __init__(self, start: int, stop: int, step: int = 1, metric: str = COMPLETION) -> None:
+        for blanks in (start, stop):
+            if type(blanks) is not int or not 1 <= blanks <= MOST_BLANKS:
+                raise ValueError(f"a level has 1 to {MOST_BLANKS} blanks, not {blanks!r:.60}")
         self.metric: str = metric
         self.levels: tuple[int, ...] = (*range(start, stop, step), stop)
         self.level: int = start
@@ -119,6 +127,9 @@ class Schedule(ABC):
             )
         if missing := sorted(self.state_dict().keys() - state.keys()):
             raise ValueError(f"the saved curriculum lacks {missing[0]!r}: it is no sound one")
+        counts = (state["level"], state["updates"])
+        if {type(count) for count in counts} != {int} or type(state["finished"]) is not bool:
+            raise ValueError("the saved curriculum holds no counts: it is no sound one")
         if state["level"] not in self.levels:
             raise ValueError(
                 f"the saved level of {state['level']} blanks is none of "

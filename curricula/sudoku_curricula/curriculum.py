@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 from sudoku_curricula.base import COMPLETION, Schedule
@@ -21,7 +22,8 @@ class Curriculum:
 
     Args:
         schedule: the schedule to feed.
-        set_blanks: takes `{blanks: weight}`; called at once and whenever the level moves.
+        set_blanks: takes `{blanks: weight}`; called with the last level and with the first at once,
+            so that one that can't be served is noticed, and whenever the level moves.
         episodes_per_update: training episodes at the current level per update of the schedule.
         writer: receives the curves; None disables logging.
         metrics: metrics the caller can measure: `completion` is counted here, others are arguments
@@ -33,7 +35,7 @@ class Curriculum:
         games: episodes and held-out games at a level reported so far.
 
     Raises:
-        ValueError: if the schedule's metric is none of `metrics`.
+        ValueError: if the schedule's metric is none of `metrics`, or `set_blanks` raises it.
     """
 
     def __init__(
@@ -46,7 +48,7 @@ class Curriculum:
         metrics: Sequence[str] = (COMPLETION,),
         caller: str = "this curriculum",
     ) -> None:
-        if episodes_per_update < 1:
+        if not isinstance(episodes_per_update, Integral) or episodes_per_update < 1:
             raise ValueError(f"episodes_per_update must be at least 1, not {episodes_per_update}")
         check_metric(schedule, metrics, caller)
         self.schedule = schedule
@@ -56,7 +58,8 @@ class Curriculum:
         self._episodes_per_update = episodes_per_update
         self._writer = writer
         self._tally: dict[int, tuple[int, int]] = {}
-        set_blanks(schedule.distribution())
+        for distribution in ({schedule.levels[-1]: 1.0}, schedule.distribution()):
+            set_blanks(distribution)
         self._write(BLANKS_LEVEL, schedule.level)
 
     def report(self, levels: Iterable[int], successes: Iterable[bool]) -> None:

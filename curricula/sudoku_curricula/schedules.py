@@ -15,7 +15,7 @@ from math import ceil
 from statistics import NormalDist
 from typing import Any, Literal, Protocol, TypeVar
 
-from sudoku_curricula.base import Reason, Schedule
+from sudoku_curricula.base import MOST_BLANKS, Reason, Schedule
 from sudoku_gym import plugins
 from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.storage.configs import registered, registered_group
@@ -115,7 +115,8 @@ class LinearConfig:
         _check_levels(self.start, self.stop)
         levels = self.stop - self.start + 1
         least = f"{levels}, one for each level from {self.start} to {self.stop} blanks"
-        _check(self.updates >= levels, f"updates must be at least {least}, not {self.updates}")
+        is_enough = isinstance(self.updates, int) and self.updates >= levels
+        _check(is_enough, f"updates must be at least {least}, not {self.updates}")
 
     def build(self) -> Linear:
         """Start the schedule."""
@@ -304,7 +305,9 @@ def make_schedule(name: str, **options: Any) -> Schedule:
 
 
 def _check_levels(start: int, stop: int) -> None:
-    _check(start >= 1, f"a level has at least 1 blank, not {start}")
+    for blanks in (start, stop):
+        is_level = type(blanks) is int and 1 <= blanks <= MOST_BLANKS
+        _check(is_level, f"a level has 1 to {MOST_BLANKS} blanks, not {blanks!r:.60}")
     _check(start <= stop, f"start ({start} blanks) must not exceed stop ({stop} blanks)")
 
 

@@ -32,6 +32,7 @@ from sudoku_gym.cli.text import Text
 from sudoku_gym.cli.watch import Watch
 from sudoku_gym.plugins import add_import_folder
 from sudoku_gym.plugins.usage_errors import short_usage_errors
+from sudoku_gym.storage.reading import describe_error
 
 PROGRAM = "sudoku-gym"
 BAD_INPUT = 2
@@ -64,17 +65,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     replace_unprintable()
+    command = None
     try:
         if arguments in (["--version"], ["-V"]):
             print(f"{PROGRAM} {version(PROGRAM)}")
             return 0
         with suppress(FileNotFoundError):  # the working folder may be gone
             add_import_folder(os.getcwd())  # so that module:attribute finds the user's file
-        code = int(_parse(arguments or ["--help"]).run())
+        command = _parse(arguments or ["--help"])
+        code = int(command.run())
         if sys.stdout is not None:
             sys.stdout.flush()  # a disk may be full
         return code
-    except SystemExit as end:  # after --help
+    except SystemExit as end:
+        if command is not None and not isinstance(command, Train):  # not after --help
+            return _refuse(f"a policy or another's code has ended the program ({end!r:.200})")
         return end.code if isinstance(end.code, int) else BAD_INPUT
     except BrokenPipeError:  # the reader, for example `head`, has closed the pipe
         sys.stdout = open(os.devnull, "w", encoding="utf-8")
@@ -93,7 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if TRACEBACK in os.environ:
             raise
         return _refuse(
-            f"{type(error).__name__}: {error} ({TRACEBACK}=1 in the environment shows where)"
+            f"{describe_error(error, 2000)} ({TRACEBACK}=1 in the environment shows where)"
         )
 
 

@@ -117,7 +117,7 @@ def _read_text(
     with open_text(path, newline="" if is_csv else None) as text:
         size = os.fstat(text.fileno()).st_size  # 0 for a pipe
         lines = _lines(path, text)
-        rows = _csv_rows(lines, on_problem, solution_headers) if is_csv else _text_rows(lines)
+        rows = _csv_rows(path, lines, on_problem, solution_headers) if is_csv else _text_rows(lines)
         while batch := list(islice(rows, chunk)):
             geometry = geometry or _first_geometry(row.puzzle for row in batch)
             if geometry is None:
@@ -151,7 +151,7 @@ def _text_rows(lines: Iterable[str]) -> Iterator[_Row]:
 
 
 def _csv_rows(
-    lines: Iterable[str], on_problem: OnProblem, solution_headers: Sequence[str]
+    path: Path, lines: Iterable[str], on_problem: OnProblem, solution_headers: Sequence[str]
 ) -> Iterator[_Row]:
     # Strict, since a quote that nothing closes hides all that follows.
     reader = csv.reader(lines, strict=True)
@@ -170,7 +170,7 @@ def _csv_rows(
         if not any(fields):
             continue
         if columns is None:
-            columns, is_header = _columns(fields, solution_headers)
+            columns, is_header = _columns(path, fields, solution_headers)
             if is_header:
                 continue
         yield _Row(
@@ -179,11 +179,16 @@ def _csv_rows(
         )
 
 
-def _columns(fields: Sequence[str], solution_headers: Sequence[str]) -> tuple[_Columns, bool]:
+def _columns(
+    path: Path, fields: Sequence[str], solution_headers: Sequence[str]
+) -> tuple[_Columns, bool]:
     """Return what stands where, and whether `fields` is a header."""
     names = [field.strip().lower() for field in fields]
 
     def place(headers: Sequence[str]) -> int | None:
+        for name in headers:
+            if names.count(name) > 1:
+                raise ValueError(f"{path}: two columns are called {name}")
         return next((names.index(name) for name in headers if name in names), None)
 
     puzzle = place(_PUZZLE_HEADERS)

@@ -36,13 +36,16 @@ class SymmetryAugmentation(
     """Shows the board under a random symmetry; actions and masks are mapped too.
 
     Args:
-        env: an environment over `SudokuEnv` whose observation is a board.
+        env: an environment over `SudokuEnv` whose observation is a board, in any shape, and whose
+            actions are its placements, with or without erasures.
         every: a new symmetry at each `"episode"`, or at each `"step"`.
         parts: which parts of the symmetry are drawn, of `"rows"`, `"columns"` (with bands and
             stacks), `"transpose"` and `"digits"`; the others stay as they are.
 
     Raises:
-        ValueError: if a word is unknown, or the board's symmetries can't be taken apart so.
+        ValueError: if a word is unknown, the board's symmetries can't be taken apart so, or the
+            observations or actions are others; later, if a board holds other values than its space
+            says.
     """
 
     def __init__(
@@ -53,7 +56,9 @@ class SymmetryAugmentation(
     ) -> None:
         RecordConstructorArgs.__init__(self, every=every, parts=parts)
         gym.Wrapper.__init__(self, env)
-        self._symmetries = _Symmetries(1, env.get_wrapper_attr("geometry"), every, parts)
+        geometry = env.get_wrapper_attr("geometry")
+        _check_spaces(env.observation_space, env.action_space, geometry)
+        self._symmetries = _Symmetries(1, geometry, every, parts)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -99,6 +104,7 @@ class VectorSymmetryAugmentation(SudokuVectorWrapper):
         parts: Sequence[str] = SYMMETRY_PARTS,
     ) -> None:
         super().__init__(env)
+        _check_spaces(env.single_observation_space, env.single_action_space, self._geometry)
         self._symmetries = _Symmetries(env.num_envs, self._geometry, every, parts)
         self._is_over = np.zeros(env.num_envs, np.bool_)
 
@@ -150,6 +156,27 @@ class VectorSymmetryAugmentation(SudokuVectorWrapper):
         return infos | {"final_info": infos["final_info"] | {"action_mask": masks}}
 
 
+def _check_spaces(
+    observations: gym.Space[Any], actions: gym.Space[Any], geometry: Geometry
+) -> None:
+    """Raise ValueError unless the spaces are those of a board: compiled code trusts them."""
+    size = geometry.size
+    if (
+        not isinstance(observations, gym.spaces.Box)
+        or not np.issubdtype(observations.dtype, np.integer)
+        or np.prod(observations.shape) != size**2
+    ):
+        raise ValueError(
+            f"a symmetry moves boards of {size} x {size} digits, not {observations}: put this "
+            "wrapper below those that encode them"
+        )
+    if not isinstance(actions, gym.spaces.Discrete) or actions.n not in (
+        size**3,
+        size**3 + size**2,
+    ):
+        raise ValueError(f"a symmetry maps the {size**3} placements of a board, not {actions}")
+
+
 class _Symmetries:
     """The symmetries of B boards, each drawn from its own random stream."""
 
@@ -190,11 +217,14 @@ class _Symmetries:
         _draw(self._streams, chosen, self._group, self._parts, self._elements)
 
     def boards(self, boards: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Apply the symmetries to boards int8 `[B, N, N]`."""
-        turned = np.empty(boards.shape, np.int8)
-        flat = np.ascontiguousarray(boards).reshape(len(boards), -1)
-        _turn_boards(flat, *self._elements, turned.reshape(flat.shape))
-        return turned
+        """Apply the symmetries to boards `[B, ...]` of N**2 cells each."""
+        turned = np.empty((len(boards), self._size**2), np.int8)
+        flat = np.ascontiguousarray(boards, np.int8).reshape(turned.shape)
+        if not _turn_boards(flat, *self._elements, turned):
+            raise ValueError(
+                f"an observation holds values beyond 0 to {self._size}: a symmetry moves boards"
+            )
+        return turned.astype(boards.dtype, copy=False).reshape(boards.shape)
 
     def masks(self, masks: NDArray[np.int8]) -> NDArray[np.int8]:
         """Apply the symmetries to masks int8 `[B, A]`."""
@@ -240,9 +270,15 @@ def _image(cell, b, rows, columns, transpose):
 
 @njit(cache=True)
 def _turn_boards(boards, rows, columns, transpose, digits, turned):
+    """Write the images, and return whether all values are digits."""
+    size = rows.shape[1]
     for b in range(len(boards)):
-        for cell in range(boards.shape[1]):
-            turned[b, _image(cell, b, rows, columns, transpose)] = digits[b, boards[b, cell]]
+        for cell in range(size * size):
+            value = boards[b, cell]
+            if not 0 <= value <= size:
+                return False
+            turned[b, _image(cell, b, rows, columns, transpose)] = digits[b, value]
+    return True
 
 
 @njit(cache=True)

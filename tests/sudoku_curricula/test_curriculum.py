@@ -88,7 +88,7 @@ def test_held_out_games_decide_again_for_each_level_they_reach():
     curriculum.steps = 7
     assert curriculum.report_held_out(held_out) == (0.1, 0.5)
     assert held_out.asked == [2, 3, 4, None]
-    assert pushed == [2, 3, 4] and curriculum.games == 300
+    assert pushed == [5, 2, 3, 4] and curriculum.games == 300
     assert [advance.updates for advance in curriculum.schedule.history] == [1, 1]
     assert curves["curriculum/blanks"] == [(0, 2), (7, 4)]
     assert curves["curriculum/success_rate"] == [(7, 0.1)]
@@ -112,7 +112,7 @@ def test_another_metric_is_fed_once_and_games_draw_the_level():
         at_level, _ = curriculum.report_held_out(held_out, {"policy_accuracy": (right, 100)})
         assert at_level == 1.0 and curriculum.schedule.level == level
     assert held_out.asked == [2, None, 2, None]  # the level that was trained, and no climb
-    assert pushed == [2, 3]
+    assert pushed == [5, 2, 3]
     assert curriculum.schedule.history[0].rate == 0.95
     assert [value for _, value in curves["curriculum/policy_accuracy"]] == [0.8, 0.95]
 
@@ -140,7 +140,7 @@ def test_the_state_is_that_of_a_run_that_was_never_interrupted():
         curriculum.report_held_out(HeldOut(skill=2))
         curriculum.report([3], [True])
     second.load_state_dict(json.loads(json.dumps(first.state_dict())))
-    assert pushed == [2, 3]
+    assert pushed == [5, 2, 3]
     for curriculum in (whole, second):
         curriculum.report_held_out(HeldOut(skill=3))
     assert second.state_dict() == whole.state_dict()
@@ -189,3 +189,19 @@ def test_an_answer_that_means_nothing_is_refused(answer):
     schedule.update(2, 4, 4)
     with pytest.raises(TypeError, match=rf"Streak.record returned {answer!r}: return 'success'"):
         schedule.update(2, 4, 4)
+
+
+def test_a_last_level_that_can_not_be_served_is_noticed_at_once():
+    def set_blanks(blanks):
+        if max(blanks) > 12:
+            raise ValueError(f"no puzzle with {max(blanks)} blanks")
+
+    with pytest.raises(ValueError, match="no puzzle with 40 blanks"):
+        Curriculum(make_schedule("linear", start=11, stop=40, updates=30), set_blanks)
+
+
+@pytest.mark.parametrize("count", [0, 2.5, float("nan"), float("inf")])
+def test_episodes_are_counted_in_whole_numbers(count):
+    schedule = make_schedule("constant", blanks=2)
+    with pytest.raises(ValueError, match="episodes_per_update must be at least 1"):
+        Curriculum(schedule, lambda blanks: None, count)

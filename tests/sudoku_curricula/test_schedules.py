@@ -183,7 +183,7 @@ def test_numpy_counts_are_fit_for_json():
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("constant", {"blanks": 0}, "at least 1 blank, not 0"),
+        ("constant", {"blanks": 0}, "a level has 1 to 625 blanks, not 0"),
         (
             "linear",
             {"start": 5, "stop": 4},
@@ -200,6 +200,9 @@ def test_numpy_counts_are_fit_for_json():
         ("algorithm-1", {"max_iterations": 0}, "max_iterations must be at least 1, not 0"),
         ("algorithm-1", {"metric": "luck"}, "'policy_accuracy' or 'completion', not 'luck'"),
         ("algorithm-1?depth=3", {}, "'algorithm-1' has no option depth: use start, stop, gamma"),
+        ("linear", {"stop": 10**9, "updates": 10**10}, "1 to 625 blanks, not 1000000000"),
+        ("linear", {"updates": float("inf")}, "updates must be at least 11"),
+        ("constant", {"blanks": True}, "1 to 625 blanks, not True"),
         ("exponential", {}, "no schedule is called 'exponential': use constant, linear"),
     ],
 )
@@ -226,3 +229,12 @@ def test_a_foreign_state_is_refused():
         make_schedule("success-rate").load_state_dict(state)
     with pytest.raises(ValueError, match="saved level of 2 blanks is none of 4, 5"):
         make_schedule("linear", start=4, stop=5).load_state_dict(state)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"level": 3.0}, {"updates": 0.5}, {"updates": True}, {"finished": 5}]
+)
+def test_a_state_that_holds_no_counts_is_refused(changes):
+    schedule = make_schedule("linear")
+    with pytest.raises(ValueError, match="holds no counts"):
+        schedule.load_state_dict({**schedule.state_dict(), **changes})

@@ -137,7 +137,7 @@ def _read_answer(answer: bytes) -> tuple[float, bytes]:
     try:
         said = json.loads(head)
         error, kind, seconds = str(said["error"]), said["kind"], float(said["seconds"])
-    except (ValueError, TypeError, LookupError, RecursionError):
+    except (ValueError, TypeError, LookupError, OverflowError, RecursionError):
         raise ValueError(f"its process answers {head!r:.60}") from None
     if error:
         is_missing = kind == ModuleNotFoundError.__name__

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sudoku_baselines.classical.floors import MaskedRandom
 from sudoku_gym import board, cli, plugins, solver
 from sudoku_gym.puzzles import banks, load
 from sudoku_gym.puzzles.rating import rate
@@ -221,6 +222,23 @@ def test_a_ctrl_c_while_a_kernel_is_compiled_ends_as_others(run, monkeypatch):
 
     monkeypatch.setattr(cli.Generate, "run", interrupted)
     assert run("generate") == (130, "", "")
+
+
+class Untold(RuntimeError):
+    def __str__(self):
+        raise ValueError
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(SystemExit(0), "has ended the program (SystemExit(0))"), (Untold(), "sudoku-gym: Untold: (")],
+)
+def test_a_policy_s_own_errors_end_in_a_line(run, monkeypatch, error, said):
+    def act(self, boards, action_masks):
+        raise error
+
+    monkeypatch.setattr(MaskedRandom, "act", act)
+    assert said in refused(run("compare", "masked-random", "--count", "2"))
 
 
 def test_generate_prints_puzzles_with_one_solution(run):

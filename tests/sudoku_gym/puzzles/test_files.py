@@ -67,6 +67,12 @@ def test_public_csv_forms(tmp_path, text):
     assert board.to_line(found.solutions[0]) == SOLUTION
 
 
+def test_a_column_stands_in_a_csv_file_once(tmp_path):
+    path = written(tmp_path, "a.csv", f"puzzle,puzzle\n{PUZZLE},{PUZZLE}\n")
+    with pytest.raises(ValueError, match=r"a\.csv: two columns are called puzzle"):
+        files.read(path)
+
+
 def test_text_with_comments_and_separators(tmp_path):
     drawn = "|".join(PUZZLE[i : i + 4] for i in range(0, 16, 4))
     path = written(tmp_path, "a.txt", f"# mine\n\n{PUZZLE}\n  {drawn}  \n")

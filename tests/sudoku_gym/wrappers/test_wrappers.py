@@ -350,3 +350,35 @@ def test_levels_pass_through_wrappers():
 def test_stable_baselines_checks_the_flat_forms(wrap, encode):
     checker = pytest.importorskip("stable_baselines3.common.env_checker")
     checker.check_env(wrap(encode(gym.make("Sudoku4x4-v0"))))
+
+
+class Shifted(gym.ObservationWrapper):
+    """Shows values that its space does not hold."""
+
+    def observation(self, observation):
+        return observation + np.int8(50)
+
+
+@pytest.mark.parametrize(
+    ("encode", "encode_many"),
+    [
+        (OneHotBoard, VectorOneHotBoard),
+        (ExactCoverTensor, VectorExactCoverTensor),
+        (MaskedObservation, VectorMaskedObservation),
+        (CanonicalCell, VectorCanonicalCell),
+    ],
+)
+def test_a_symmetry_moves_boards_only(encode, encode_many):
+    with pytest.raises(ValueError, match=r"a symmetry (moves boards of 4 x 4|maps the 64)"):
+        SymmetryAugmentation(encode(SudokuEnv("4x4")))
+    with pytest.raises(ValueError, match=r"a symmetry (moves boards of 4 x 4|maps the 64)"):
+        VectorSymmetryAugmentation(encode_many(SudokuVectorEnv(2, "4x4")))
+    stacked = gym.wrappers.FrameStackObservation(SudokuEnv("4x4"), 2)
+    with pytest.raises(ValueError, match="a symmetry moves boards"):
+        SymmetryAugmentation(stacked)
+
+
+def test_values_that_are_no_digits_are_not_looked_up():
+    env = SymmetryAugmentation(Shifted(SudokuEnv("4x4")))
+    with pytest.raises(ValueError, match="values beyond 0 to 4"):
+        env.reset(seed=0)
