@@ -31,7 +31,7 @@ RULES = {
             "text/reasoning_gym": {"reasoning_gym"},
             "text/verifiers": {"verifiers", "openai", "pydantic"},
             "storage/lock": {"filelock"},
-            "trajectories/recording": {"minari"},
+            "trajectories/recording": {"h5py", "minari"},
             "policies/hub": {"huggingface_hub"},
         },
     ),

@@ -79,11 +79,11 @@ def naming(path: Path, problem: str = "the file is damaged") -> Iterator[None]:
 def describe_error(error: Exception, longest: int = 400) -> str:
     """Return an error in one line of at most so many characters; only ValueError is not named."""
     try:
-        told = str(error)
+        message = str(error)
     except Exception:  # of another's class
-        told = ""
+        message = ""
     kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
-    return " ".join(f"{kind}{told}".split())[:longest] or type(error).__name__
+    return " ".join(f"{kind}{message}".split())[:longest] or type(error).__name__
 
 
 def check_structure(found: Any, example: Any, name: str = "it") -> None:
