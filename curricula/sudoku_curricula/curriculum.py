@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from numbers import Integral
 from typing import Any
 
 from sudoku_curricula.base import COMPLETION, Schedule
@@ -48,7 +47,7 @@ class Curriculum:
         metrics: Sequence[str] = (COMPLETION,),
         caller: str = "this curriculum",
     ) -> None:
-        if not isinstance(episodes_per_update, Integral) or episodes_per_update < 1:
+        if not hasattr(episodes_per_update, "__index__") or episodes_per_update < 1:
             raise ValueError(f"episodes_per_update must be at least 1, not {episodes_per_update}")
         check_metric(schedule, metrics, caller)
         self.schedule = schedule
