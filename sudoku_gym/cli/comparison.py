@@ -123,7 +123,7 @@ class _EvaluationOptions:
             file.results.left_out = chosen.left_out
             file.write()
 
-        return play_list(
+        evaluation = play_list(
             policy,
             chosen.parts(self.batch_size, place),
             row,
@@ -131,6 +131,15 @@ class _EvaluationOptions:
             on_progress=lambda share: on_progress(place.start + place.length * share),
             **options,
         )
+        for other in file.results.rows:
+            if other.is_done and other.sha256 != row.sha256:
+                file.results.rows.remove(row)
+                file.write()
+                raise ValueError(
+                    f"{self.puzzles} has changed since {other.policy} played it: {name} has no "
+                    "results; give another --out"
+                )
+        return evaluation
 
     def _identity(self) -> dict[str, bool | int | str | None]:
         """Return which list is played, for a file of results; the folder of a file is left out."""

@@ -103,7 +103,11 @@ class Solve:
 
     def _search(self, boards: NDArray[np.int8], geometry: Geometry) -> solver.FoundSolutions:
         if self._policy is not None:
-            return self._policy.search(boards, geometry, self.count)
+            result = self._policy.search(boards, geometry, self.count)
+            kept = ((boards == 0) | (boards == result.solutions)).all((1, 2))
+            if not (kept & board.is_solved(result.solutions, geometry))[result.found > 0].all():
+                raise ValueError(f"{self.policy} calls a board a solution that is none")
+            return result
         return solver.find_solutions(
             boards, self.count, geometry, node_limit=self.node_limit, threads=self.threads
         )

@@ -301,7 +301,7 @@ def _play(
         if report is not None:
             report(1 - int(np.count_nonzero(games.boards[running] == 0)) / blanks)
     found = getattr(policy, "convergence", None)
-    convergence = found if isinstance(found, Convergence) else None
+    convergence = _check_convergence(found, count) if isinstance(found, Convergence) else None
     return _Games(games.boards.copy(), lost, clock.seconds, clock.processor_seconds, convergence)
 
 
@@ -318,6 +318,24 @@ class _Clock:
         start, processor_start = self._start
         self.seconds += perf_counter() - start
         self.processor_seconds += process_time() - processor_start
+
+
+def _check_convergence(found: Convergence, count: int) -> Convergence:
+    """Return the convergence of a policy's games; ValueError if it holds no counts."""
+    rounds, converged = np.asarray(found.rounds), np.asarray(found.converged)
+    if (
+        rounds.shape != (count,)
+        or converged.shape != (count,)
+        or not np.issubdtype(rounds.dtype, np.integer)
+        or converged.dtype != np.bool_
+        or rounds.min() < 0
+    ):
+        raise ValueError(
+            f"a policy's convergence must have rounds int64 [{count}], not negative, and converged "
+            f"bool [{count}], not {rounds.dtype} {list(rounds.shape)} and {converged.dtype} "
+            f"{list(converged.shape)}"
+        )
+    return Convergence(rounds.astype(np.int64), converged)
 
 
 def _check_actions(chosen: NDArray[np.int64], count: int) -> NDArray[np.int64]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
+
+_Sees: TypeAlias = Literal["grid", "constraints"]
+_Play: TypeAlias = Literal["one shot", "sequential", "search"]
 
 
 @dataclass(frozen=True)
@@ -15,20 +18,24 @@ class ModelCard:
     Source: Mitchell et al., "Model cards for model reporting" (2019), for the word.
     """
 
-    sees: Literal["grid", "constraints"]
+    sees: _Sees
     """`grid`: digits and their positions are all it is given; `constraints`: it passes messages, or
     takes sums, along rows, columns and boxes"""
     weights: int
     """trained numbers, of all its networks"""
     solutions: int
     """different puzzles whose solution it was shown in training"""
-    play: Literal["one shot", "sequential", "search"]
+    play: _Play
     """`one shot`: all blanks are read off one evaluation; `sequential`: one digit after the other,
     none taken back; `search`: moves are tried, or taken back"""
     restarts: int = 0
     """further starts of its rounds, at most, on a board that has not converged"""
 
     def __post_init__(self) -> None:
+        if self.sees not in get_args(_Sees) or self.play not in get_args(_Play):
+            raise ValueError(f"sees={self.sees!r}, play={self.play!r}: see ModelCard for the words")
+        if {type(self.weights), type(self.solutions), type(self.restarts)} != {int}:
+            raise ValueError("weights, solutions and restarts must be of type int")
         if min(self.weights, self.solutions, self.restarts) < 0:
             raise ValueError(
                 f"weights={self.weights}, solutions={self.solutions}, restarts={self.restarts}: "

@@ -19,6 +19,7 @@ from sudoku_gym import plugins
 from sudoku_gym.evaluation.leaderboard.cells import BATCH_CELLS, TIMED_PUZZLES, CellTask
 from sudoku_gym.evaluation.leaderboard.fixed_sets import SEED, FixedSet, fixed_sets
 from sudoku_gym.evaluation.leaderboard.results import (
+    MOST_SECONDS,
     LeaderboardCell,
     LeaderboardResults,
     LeaderboardRow,
@@ -47,7 +48,7 @@ class LeaderboardConfig:
     """Policies to give a row: names, module:attribute, or folders of checkpoints, each with
     options, if any, as in 'my_package.agents:MyAgent?depth=3'."""
     remove: tuple[str, ...] = ()
-    """Rows of added policies to remove."""
+    """Rows to remove, of policies that no installed package lists."""
     again: tuple[str, ...] = ()
     """Rows to play again although nothing has changed."""
     only: tuple[str, ...] = ()
@@ -68,6 +69,8 @@ class LeaderboardConfig:
 
     def __post_init__(self) -> None:
         check_positive(self, "budget", "limit")
+        if max(self.budget, self.limit) > MOST_SECONDS:
+            raise ValueError(f"budget and limit must be at most {MOST_SECONDS:g} s")
         check_counts(self, "jobs")
 
 
@@ -155,7 +158,12 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
     sets = {each.name: each for each in _all_sets(config)}
     _check_names("row of the file", config.only, standing.rows)
     # What a file names is not imported unless an installed package lists it, or the caller does.
-    names = config.only or [name for name in standing.rows if name in listed_rows()]
+    listed = listed_rows()
+    names = config.only or [name for name in standing.rows if name in listed]
+    for name in () if config.only else [name for name in standing.rows if name not in listed]:
+        report(f"not compared: {name}, which no installed package lists")
+    for name in [name for name in standing.sets if name not in sets]:
+        report(f"not compared: {name}, a set that is not here")
     chosen = {name: standing.rows[name] for name in names}
     tasks, differing, seconds = [], [], 0.0
     for policy, described in _describe(chosen).items():
@@ -188,7 +196,8 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
     if tasks:
         report(f"{len(tasks)} to verify, which took {duration(seconds)} of processor time")
     for count, task, again in _counted("verified", tasks, config.jobs):
-        is_same, found = _compare(chosen[task.policy].cells[task.fixed.name], again)
+        cell, info = chosen[task.policy].cells[task.fixed.name], standing.sets[task.fixed.name]
+        is_same, found = _compare(cell, again, info)
         line = f"{task.policy} on {task.fixed.name}: {found}"
         report(f"{count}: {line}")
         differing += [] if is_same else [line]
@@ -206,7 +215,9 @@ def _counted(
         yield f"{done} {number} of {len(tasks)}{more}", task, cell
 
 
-def _compare(before: LeaderboardCell, again: LeaderboardCell | None) -> tuple[bool, str]:
+def _compare(
+    before: LeaderboardCell, again: LeaderboardCell | None, info: SetInfo
+) -> tuple[bool, str]:
     """Say whether games played again are those of before, in words too."""
     if again is None or not again.played:
         return False, "its process died" if again is None else again.error or "no puzzle was played"
@@ -216,11 +227,14 @@ def _compare(before: LeaderboardCell, again: LeaderboardCell | None) -> tuple[bo
         return False, f"{others} of {count} outcomes differ"
     if before.played > count:
         return True, f"the first {count} of {before.played} outcomes are the same"
-    if again.played == count:
-        for what in ("illegal", "orbits"):
-            if getattr(before, what) != getattr(again, what):
-                return False, f"{what} differ: {getattr(before, what)}, not {getattr(again, what)}"
-    return True, "the same"
+    if again.played > count:
+        if count != info.subset and not before.error:
+            return False, f"{count} outcomes, of a set of which {again.played} are played"
+        return True, f"all {count} outcomes are the same, of {again.played} that were played now"
+    for what in ("illegal", "orbits"):
+        if getattr(before, what) != getattr(again, what):
+            return False, f"{what} differ: {getattr(before, what)}, not {getattr(again, what)}"
+    return True, f"all {count} outcomes are the same"
 
 
 def _describe(policies: Collection[str]) -> dict[str, _Description]:
@@ -270,15 +284,16 @@ def _standing(
     old = LeaderboardResults("sudoku-gym leaderboard", SEED, BATCH_CELLS, {}, {}, {})
     if config.out.exists():
         old = read_leaderboard(config.out)
-    _check_names("row of an added policy", config.remove, _added(old))
+    _check_names("row that no installed package lists", config.remove, _unlisted(old))
     infos = {each.name: each.info() for each in sets}
     infos |= {n: each for n, each in old.sets.items() if each.is_file and n not in infos}
     return old, infos
 
 
-def _added(results: LeaderboardResults) -> list[str]:
-    """Return the policies that no installed package lists."""
-    return [policy for policy, row in results.rows.items() if row.kind == ADDED]
+def _unlisted(results: LeaderboardResults) -> list[str]:
+    """Return the policies that no installed package lists: added ones, and those of others."""
+    listed = listed_rows()
+    return [policy for policy in results.rows if policy not in listed]
 
 
 def _resume(
@@ -290,14 +305,15 @@ def _resume(
 ) -> LeaderboardResults:
     """Return the rows to come, with the cells of before that still hold.
 
-    Rows added before stay; no policy of theirs is loaded.
+    Rows that were added before, or that packages list which are not installed here, stay, and no
+    policy of theirs is loaded; so do those that are not played now.
     """
-    added = _added(old)
-    kept = {*kinds, *added} - ({*config.remove} - {*kinds})
-    rows = {policy: row for policy, row in old.rows.items() if policy in kept}
+    removed = {*config.remove} - {*kinds}
+    rows = {policy: row for policy, row in old.rows.items() if policy not in removed}
     rows |= {
         policy: _resume_row(described[policy], kind, rows.get(policy))
         for policy, kind in kinds.items()
+        if policy not in rows or not config.only or policy in config.only
     }
     is_same = (old.seed, old.batch_cells) == (SEED, BATCH_CELLS)
     for row in rows.values():

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym.evaluation.leaderboard.processes import processor_seconds
+from sudoku_gym.evaluation.leaderboard.results import MOST_SECONDS
 from sudoku_gym.evaluation.leaderboard.runs import describe_policy
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy, load_policy
@@ -142,6 +143,8 @@ def _read_answer(answer: bytes) -> tuple[float, bytes]:
     if error:
         is_missing = kind == ModuleNotFoundError.__name__
         raise (ModuleNotFoundError if is_missing else ValueError)(error[:_LONGEST_ERROR])
+    if seconds > MOST_SECONDS:
+        raise ValueError(f"its process answers {head!r:.60}")
     return seconds if seconds >= 0 else 0.0, body  # 0 for NaN too
 
 

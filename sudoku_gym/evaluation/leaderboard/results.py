@@ -17,6 +17,9 @@ from sudoku_gym.storage.configs import decode_json
 from sudoku_gym.storage.reading import naming, read_json
 
 _LONGEST = 50_000_000  # bytes
+MOST_SECONDS = 1e9
+"""The longest time that is believed."""
+
 _MOST_ROWS, _MOST_TIMED, _MOST_PUZZLES = 1_000, 1_000, 10**7
 
 

@@ -146,3 +146,5 @@ def _work(task: CellTask, pipe: Any, policy: Connection[Any, Any], player: int) 
                 pipe.send(cell)
     except EOFError:  # the policy has died, and with it this cell
         sys.exit(1)
+    finally:  # also where the parent was killed, which would have done it
+        kill_with_all_below(player)

@@ -241,6 +241,25 @@ def test_a_policy_s_own_errors_end_in_a_line(run, monkeypatch, error, said):
     assert said in refused(run("compare", "masked-random", "--count", "2"))
 
 
+def test_a_solution_that_is_none_is_not_believed(run, tmp_path, monkeypatch):
+    (tmp_path / "wrong_solver.py").write_text(
+        "import numpy as np\n"
+        "from sudoku_gym.policies import SolverPolicy\n"
+        "from sudoku_gym.solver import FoundSolutions\n"
+        "class Wrong:\n"
+        "    def solve(self, puzzles, geometry): return np.ones_like(puzzles)\n"
+        "    def search(self, puzzles, geometry, limit=1):\n"
+        "        yes = np.ones(len(puzzles), np.int64)\n"
+        "        return FoundSolutions(np.ones_like(puzzles), yes, yes.astype(bool), yes)\n"
+        "def ones(): return SolverPolicy(Wrong())\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    result = run("solve", "--policy", "wrong_solver:ones", PUZZLE)
+    sys.modules.pop("wrong_solver")
+    assert "wrong_solver:ones calls a board a solution that is none" in refused(result)
+
+
 def test_generate_prints_puzzles_with_one_solution(run):
     code, out, _ = run("generate", "--count", "5", "--board", "6x6", "--seed", "1")
     boards = board.parse_many(out.splitlines())

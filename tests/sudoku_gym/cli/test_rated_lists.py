@@ -167,6 +167,21 @@ def test_the_file_is_written_every_few_seconds_only(extreme, run, monkeypatch):
     assert row["is_done"] and row["all"]["count"] == 120
 
 
+def test_a_list_that_changes_meanwhile_is_noticed(extreme, run, monkeypatch):
+    plain = lists.evaluate
+
+    def changes(policy, part, **options):
+        found = plain(policy, part, **options)
+        files.write("test.csv", extreme[::-1])
+        return found
+
+    monkeypatch.setattr(lists, "evaluate", changes)
+    arguments = ["compare", "naked-singles", "hidden-singles", "--puzzles", "test.csv"]
+    code, _, error = run(*arguments, "--out", "row.json")
+    assert code == 2 and "test.csv has changed since naked-singles played it" in error
+    assert [row["policy"] for row in read("row.json")["rows"]] == ["naked-singles"]
+
+
 def test_other_lists_and_files_are_refused(extreme, run, tmp_path):
     arguments = ["compare", "hidden-singles", "--puzzles", "test.csv", "--out", "row.json"]
     assert run(*arguments)[0] == 0

@@ -1,7 +1,16 @@
+import numpy as np
 import pytest
 
-from sudoku_gym import load_policy
-from sudoku_gym.policies import ModelCard, PredictorPolicy, SolverPolicy, model_card_of
+from sudoku_baselines.classical.floors import MaskedRandom
+from sudoku_gym import evaluate, load_policy
+from sudoku_gym.policies import (
+    Convergence,
+    ModelCard,
+    PredictorPolicy,
+    SolverPolicy,
+    model_card_of,
+)
+from sudoku_gym.puzzles import load
 
 
 class Described:
@@ -45,3 +54,21 @@ def test_others_have_none():
 def test_trained_policies_describe_themselves(name, card):
     pytest.importorskip("torch")
     assert model_card_of(load_policy(name)) == card
+
+
+@pytest.mark.parametrize(
+    "changes", [{"sees": "all"}, {"play": "fast"}, {"weights": 1.5}, {"solutions": np.int64(3)}]
+)
+def test_a_card_holds_what_a_file_can_hold(changes):
+    card = {"sees": "grid", "weights": 1, "solutions": 0, "play": "one shot"}
+    with pytest.raises(ValueError, match=r"see ModelCard for the words|must be of type int"):
+        ModelCard(**{**card, **changes})
+
+
+@pytest.mark.parametrize("rounds", [[1.5, 2.5], [-1, 2], [1], [[1, 2]]])
+def test_rounds_of_a_policy_are_counts(rounds):
+    class Told(MaskedRandom):
+        convergence = Convergence(np.array(rounds), np.ones(2, np.bool_))
+
+    with pytest.raises(ValueError, match="convergence must have rounds"):
+        evaluate(Told(), load("4x4", "test")[:2])

@@ -121,13 +121,27 @@ def test_an_added_row_stays_and_is_never_loaded(small, play, own_policies, tmp_p
     assert len(play(remove=("third_party:First",))[0].rows) == 2
 
 
+def test_rows_that_are_not_played_stay_as_they_are(small, play, tmp_path):
+    """Whether their packages are not installed here, or their code has changed since."""
+    play()
+    path = tmp_path / "board.json"
+    before = json.loads(path.read_text())
+    before["rows"]["theirs"] = {**before["rows"]["masked-random"], "kind": "solver"}
+    before["rows"]["masked-random"]["package"] = "sudoku-gym 0.0.1"
+    path.write_text(json.dumps(before))
+    play(only=("naked-singles",))
+    after = json.loads(path.read_text())
+    assert after["rows"] == before["rows"]
+    assert "theirs" not in play(remove=("theirs",))[0].rows
+
+
 def test_what_is_asked_for_in_vain_is_refused(small, play):
     for changes, said in [
         ({"add": ("nobody",)}, "no policy 'nobody'"),
         ({"add": ("masked-random?x=1",)}, "has no option x"),
         (
             {"remove": ("masked-random",)},
-            "no row of an added policy is called 'masked-random': use none",
+            "no row that no installed package lists is called 'masked-random': use none",
         ),
         (
             {"again": ("solver",)},
@@ -138,6 +152,7 @@ def test_what_is_asked_for_in_vain_is_refused(small, play):
         ({"jobs": 0}, "jobs must be at least 1"),
         ({"budget": float("nan")}, "budget must be positive"),
         ({"limit": 0.0}, "limit must be positive"),
+        ({"budget": float("inf")}, "budget and limit must be at most"),
     ]:
         with pytest.raises(ValueError, match=said):
             play(**changes)
@@ -369,8 +384,8 @@ def test_games_can_be_verified(small, play, own_policies, tmp_path):
     assert verify_leaderboard(config, lines.append) == [] and path.read_bytes() == before
     expected = [
         r"2 to verify, which took \d+ s of processor time",
-        rf"verified 1 of 2, \d+ s left: {name} on (4x4|9x9): the same",
-        rf"verified 2 of 2: {name} on (4x4|9x9): the same",
+        rf"verified 1 of 2, \d+ s left: {name} on (4x4|9x9): all (4|140) outcomes are the same",
+        rf"verified 2 of 2: {name} on (4x4|9x9): all (4|140) outcomes are the same",
     ]
     assert len(lines) == 3 and all(map(re.fullmatch, expected, lines))
     forged = json.loads(before)
@@ -383,7 +398,10 @@ def test_games_can_be_verified(small, play, own_policies, tmp_path):
     cell = forged["rows"][name]["cells"]["4x4"]
     cell["illegal"] = 2
     path.write_text(json.dumps(forged))
-    assert verify_leaderboard(config, lines.append) == [f"{name} on 4x4: illegal differ: 2, not 0"]
+    assert sorted(verify_leaderboard(config, lines.append)) == [
+        f"{name} on 4x4: illegal differ: 2, not 0",
+        f"{name} on 9x9: 1 outcomes, of a set of which 4 are played",
+    ]
     forged = json.loads(before)
     forged["sets"]["4x4"]["count"] = 1000
     forged["rows"][name]["cells"]["4x4"]["outcomes"] += "1" * 860

@@ -56,6 +56,13 @@ def test_a_process_that_answers_in_part_is_stopped():
         policy.act(BOARDS, MASKS)
 
 
+@pytest.mark.parametrize("seconds", ["1e999", "1e300", "1" + 400 * "0"])
+def test_seconds_that_no_file_could_hold_are_no_answer(seconds):
+    head = f'{{"error": "", "kind": "", "seconds": {seconds}}}'.encode()
+    with pytest.raises(ValueError, match="its process answers"):
+        players._read_answer(head + b"\n")
+
+
 @pytest.mark.parametrize("seconds", [float("nan"), -1e9])
 def test_a_process_can_t_put_the_clock_back(seconds):
     head = json.dumps({**SAID, "seconds": seconds}).encode()
