@@ -62,9 +62,11 @@ def limit_waiting(queue: Any, most: int) -> None:
     """Let each visitor have at most so many requests in a queue of gradio at a time.
 
     Others are refused in words that say how many are waiting in all. The names of pages whose
-    answers nobody has read are forgotten once there are many.
+    answers nobody has read are forgotten once there are many. Nothing is summed up: gradio makes a
+    table of all requests after each, which a name that is no text breaks for all visitors.
     """
     push = queue.push
+    queue.compute_analytics_summary = lambda *_: None
 
     async def push_some(body: Any, request: Any, username: str | None) -> tuple[bool, Any, str]:
         queues = queue.event_queue_per_concurrency_id.values()
@@ -75,8 +77,11 @@ def limit_waiting(queue: Any, most: int) -> None:
             return False, f"{problem}: wait for them", "queue_full"
         if queue.max_size is not None and len(queue) >= queue.max_size:
             return False, f"{len(queue)} requests are waiting: come back in a minute", "queue_full"
-        if len(body.session_hash or "") > _LONGEST_SESSION:
-            return False, "the name of a session is too long", "queue_full"
+        name = body.session_hash
+        if not (isinstance(name, str) and name.isascii() and name.isprintable()):
+            return False, "the name of a session must be letters and digits", "queue_full"
+        if not 1 <= len(name) <= _LONGEST_SESSION:
+            return False, "the name of a session is too long, or empty", "queue_full"
         answer: tuple[bool, Any, str] = await push(body, request, username)
         _forget_sessions(queue)
         return answer

@@ -32,6 +32,7 @@ FIRST_PUZZLE = "Inkala 2012"
 _LONGEST_REQUEST, _MOST_BRACKETS = 250_000, 1_000  # bytes; lists and objects in JSON
 _PLACES, _PLACES_A_VISITOR = 64, 6  # in the queue
 _KEPT, _MOST_KEPT = 3600.0, 250  # seconds that a visitor's games are kept; visits, of up to 4 MB
+_FORGOTTEN = "there are no games here, or they are no longer kept: Start over"
 _FROM_HERE = (
     "default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval'; frame-ancestors 'self'; "
     "form-action 'self'"
@@ -247,6 +248,9 @@ class Handlers:
 
     def move(self, playing: list[Game] | None, request: gr.Request) -> Iterator[tuple[Any, ...]]:
         """Play a move of each game."""
+        if playing is None:
+            yield gr.skip(), *[gr.skip()] * 2, _say(_FORGOTTEN), gr.Timer(active=False)
+            return
         visitor = visitor_of(request)
         for game in playing or ():
             if game.is_computing:  # an earlier click or tick is at work
@@ -280,6 +284,8 @@ class Handlers:
 
     def back(self, playing: list[Game] | None, request: gr.Request) -> tuple[Any, ...]:
         """Show the move before; Play and Step then go forward again."""
+        if playing is None:
+            return gr.skip(), *[gr.skip()] * 2, _say(_FORGOTTEN), gr.Timer(active=False)
         visitor = visitor_of(request)
         if _are_replaced(playing):
             return tuple(gr.skip() for _ in range(5))

@@ -195,7 +195,10 @@ COMMANDS = [
     ("leaderboard --out l.json --add solver?x=1", "has no option x"),
     ("leaderboard --out l.json --add folder", "folder is no checkpoint"),
     ("leaderboard --out l.json --again me", "is called 'me': use"),
-    ("leaderboard --out l.json --remove solver", "no row that no installed package lists is called 'solver'"),
+    (
+        "leaderboard --out l.json --remove solver",
+        "no row that no installed package lists is called 'solver'",
+    ),
     ("leaderboard --out l.json --lists x", "a list of puzzles ends in"),
     ("leaderboard --out l.json --lists no.txt", "No such file"),
     ("leaderboard --out l.json --lists empty.txt", "no puzzle found"),

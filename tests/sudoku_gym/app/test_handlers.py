@@ -82,6 +82,11 @@ def test_a_replaced_game_draws_nothing(handlers, slow):
     assert list(handlers.move(games, REQUEST)) == []
 
 
+def test_games_that_are_no_longer_kept_are_told_of(handlers):
+    for answer in (*handlers.move(None, REQUEST), handlers.back(None, REQUEST)):
+        assert "no longer kept: Start over" in answer[3].value
+
+
 @pytest.mark.parametrize(
     ("name", "options"),
     [

@@ -127,7 +127,17 @@ def test_sessions_that_nobody_reads_are_forgotten(monkeypatch):
     assert "session 3" in queue.pending_event_ids_session
     body = SimpleNamespace(session_hash="a" * 101)
     refused = asyncio.run(queue.push(body, SimpleNamespace(client=None), None))
-    assert refused[:2] == (False, "the name of a session is too long")
+    assert refused[:2] == (False, "the name of a session is too long, or empty")
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a\nb", "\u00e9", "", None, 5])
+def test_a_session_has_a_plain_name(name):
+    """Others break what gradio sums up of all requests, and so the answers to all visitors."""
+    queue = Queue()
+    limit_waiting(queue, 100)
+    body = SimpleNamespace(session_hash=name)
+    refused = asyncio.run(queue.push(body, SimpleNamespace(client=None), None))
+    assert not refused[0] and "the name of a session" in refused[1] and not queue.events
 
 
 def test_a_visitor_without_an_address():
