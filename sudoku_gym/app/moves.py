@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from itertools import count
+from threading import Lock
 
 _BETWEEN_NOTES = 0.25  # s
 
@@ -20,6 +21,7 @@ class Task:
     """
 
     number: int
+    visitor: str = ""
     future: Future[None] = field(default_factory=Future)
     began: float | None = None
     ended: float | None = None
@@ -36,7 +38,8 @@ class Workers:
     """Threads in which policies are made and play.
 
     No thread can be ended from outside: what is given up runs on to its end, its result unused,
-    and holds a thread until then.
+    and holds a thread until then. So a visitor who is named has one thread at a time, and can't
+    hold all.
 
     Args:
         at_once: threads; what is beyond them waits its turn.
@@ -46,22 +49,31 @@ class Workers:
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="sudoku-gym-app")
         self._numbers = count()
         self._waiting: dict[int, Task] = {}
+        self._served: set[str] = set()  # visitors who have a thread, or are next
+        self._lock = Lock()
 
     def run(
         self,
         work: Callable[[], None],
         is_wanted: Callable[[], bool] = lambda: True,
         longest: float | None = None,
+        visitor: str = "",
     ) -> Iterator[str]:
         """Run `work` in a thread; yield what a visitor is told until it ends.
 
-        It is given up when `is_wanted` turns false, and after `longest` seconds, if it has a limit.
+        It waits for what the same visitor, if named, has begun before. It is given up when
+        `is_wanted` turns false, and after `longest` seconds, if it has a limit.
 
         Raises:
             TimeoutError: if it takes longer.
             Exception: what `work` raises.
         """
-        task = Task(next(self._numbers))
+        while not self._admit(visitor):
+            if not is_wanted():
+                return
+            yield "Waiting for the end of another move of yours."
+            time.sleep(_BETWEEN_NOTES)
+        task = Task(next(self._numbers), visitor)
         self._waiting[task.number] = task
         task.future = self._pool.submit(self._do, task, work)
         try:
@@ -77,8 +89,16 @@ class Workers:
                     )
                 yield self._note(task, longest)
         finally:
-            task.future.cancel()
+            if task.future.cancel() and task.began is None:
+                self._served.discard(visitor)
             self._waiting.pop(task.number, None)
+
+    def _admit(self, visitor: str) -> bool:
+        """Whether a visitor has no work in a thread, and so may have some now."""
+        with self._lock:
+            is_free = visitor not in self._served
+            self._served |= {visitor} - {""}
+        return is_free
 
     def _do(self, task: Task, work: Callable[[], None]) -> None:
         self._waiting.pop(task.number, None)
@@ -87,6 +107,7 @@ class Workers:
             work()
         finally:
             task.ended = time.monotonic()
+            self._served.discard(task.visitor)
 
     def _note(self, task: Task, longest: float | None) -> str:
         if task.began is None:

@@ -239,7 +239,8 @@ class Handlers:
                 games.extend(_start_games(self._offers, *chosen))
 
         try:
-            for note in self._workers.run(work, longest=self._longest):  # may compile
+            one = self._one_thread_of(visitor)
+            for note in self._workers.run(work, longest=self._longest, visitor=one):
                 yield gr.skip(), *[gr.skip()] * 2, _say(note), gr.Timer(active=False)
         except Exception as error:  # a visitor reads why; the page goes on
             yield None, "", "", _say(str(error)), gr.Timer(active=False)
@@ -266,7 +267,8 @@ class Handlers:
 
             try:
                 with game.computing():
-                    for note in self._workers.run(work, is_wanted, self._longest):
+                    one = self._one_thread_of(visitor)
+                    for note in self._workers.run(work, is_wanted, self._longest, one):
                         if game.is_replaced:
                             return
                         drawn = self._drawn(visitor, playing, game, note)
@@ -304,6 +306,10 @@ class Handlers:
             if game.is_computing:
                 game.stop("Stopped in the middle of a move.")
         return gr.Timer(active=False)
+
+    def _one_thread_of(self, visitor: str) -> str:
+        """Return the visitor where visitors are limited; else nobody waits for his own moves."""
+        return "" if self._budgets.seconds is None else visitor
 
     def _drawn(
         self, visitor: str, games: list[Game] | None, noted: Game | None = None, note: str = ""

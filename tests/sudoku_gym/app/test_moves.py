@@ -44,3 +44,25 @@ def test_work_that_nobody_wants_is_given_up():
     wanted[0] = False
     assert list(running) == []
     go_on.set()
+
+
+def test_a_visitor_has_one_thread_at_a_time():
+    """Also while what was given up runs on, so that nobody holds all threads."""
+    workers, go_on = Workers(), Event()
+    first, second = (workers.run(go_on.wait, visitor="a") for _ in range(2))
+    assert next(first).startswith("Computing")
+    first.close()
+    assert next(second) == "Waiting for the end of another move of yours."
+    assert list(workers.run(lambda: None, visitor="b")) == []
+    go_on.set()
+    assert not [note for note in second if not note.startswith(("Waiting", "Computing"))]
+    assert list(workers.run(lambda: None, visitor="a")) == []
+
+
+def test_what_never_had_a_thread_holds_no_visitor():
+    workers, go_on = Workers(at_once=1), Event()
+    first, second = workers.run(go_on.wait, visitor="a"), workers.run(go_on.wait, visitor="b")
+    assert next(first).startswith("Computing") and next(second).startswith("Waiting for a free")
+    second.close()
+    go_on.set()
+    assert list(first) == [] and list(workers.run(lambda: None, visitor="b")) == []
