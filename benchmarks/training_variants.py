@@ -2,10 +2,10 @@
 
     python benchmarks/training_variants.py --out docs/results/calphazero-variants.json
 
-`plain` is the recipe of the shipped network; `perturbed` lets boards go on from states with noise,
-`long` lets a board that is not solved stay for twice as many updates, and `hardest` draws the
-hardest boards and the variants more often. Each is trained on with three seeds, and its networks
-play test puzzles. Rows are a training and a set of puzzles.
+`plain` makes the updates of the shipped network's training; `perturbed` lets boards go on from
+states with noise, `long` lets a board that is not solved stay for twice as many updates, and
+`hardest` draws boards of `9x9-hardest` nearly twice as often. Each is trained with several seeds,
+and its networks play test puzzles. Rows are a training and a set of puzzles.
 """
 
 from __future__ import annotations

@@ -10,8 +10,7 @@ from typing import Any, Literal
 COMPLETION = "completion"  # the share of games solved
 
 Reason = Literal["success", "limit"]
-MOST_BLANKS = 25**2
-"""The cells of the largest boards, and so the highest level there can be."""
+_MOST_BLANKS = 25**2  # the cells of the largest boards
 
 
 @dataclass(frozen=True)
@@ -50,13 +49,11 @@ class Schedule(ABC):
         rate: share of successes in the latest results at this level; None before the first.
 
     Raises:
-        ValueError: if a level is no number of blanks.
+        ValueError: as `check_levels`.
     """
 
     def __init__(self, start: int, stop: int, step: int = 1, metric: str = COMPLETION) -> None:
-        for blanks in (start, stop):
-            if type(blanks) is not int or not 1 <= blanks <= MOST_BLANKS:
-                raise ValueError(f"a level has 1 to {MOST_BLANKS} blanks, not {blanks!r:.60}")
+        check_levels(start, stop)
         self.metric: str = metric
         self.levels: tuple[int, ...] = (*range(start, stop, step), stop)
         self.level: int = start
@@ -168,3 +165,12 @@ class Schedule(ABC):
         self.rate = None
         self.start_level()
         return True
+
+
+def check_levels(start: int, stop: int) -> None:
+    """Raise ValueError unless both are numbers of blanks, at least 1, and `start` is no larger."""
+    for blanks in (start, stop):
+        if type(blanks) is not int or not 1 <= blanks <= _MOST_BLANKS:
+            raise ValueError(f"a level has 1 to {_MOST_BLANKS} blanks, not {blanks!r:.60}")
+    if start > stop:
+        raise ValueError(f"start ({start} blanks) must not exceed stop ({stop} blanks)")

@@ -57,8 +57,8 @@ class Curriculum:
         self._episodes_per_update = episodes_per_update
         self._writer = writer
         self._tally: dict[int, tuple[int, int]] = {}
-        for distribution in ({schedule.levels[-1]: 1.0}, schedule.distribution()):
-            set_blanks(distribution)
+        set_blanks({schedule.levels[-1]: 1.0})
+        set_blanks(schedule.distribution())
         self._write(BLANKS_LEVEL, schedule.level)
 
     def report(self, levels: Iterable[int], successes: Iterable[bool]) -> None:

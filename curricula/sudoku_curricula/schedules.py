@@ -15,7 +15,7 @@ from math import ceil
 from statistics import NormalDist
 from typing import Any, Literal, Protocol, TypeVar
 
-from sudoku_curricula.base import MOST_BLANKS, Reason, Schedule
+from sudoku_curricula.base import Reason, Schedule, check_levels
 from sudoku_gym import plugins
 from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.storage.configs import registered, registered_group
@@ -81,7 +81,7 @@ class ConstantConfig:
     """Number of blanks."""
 
     def __post_init__(self) -> None:
-        _check_levels(self.blanks, self.blanks)
+        check_levels(self.blanks, self.blanks)
 
     def build(self) -> Constant:
         """Start the schedule."""
@@ -112,7 +112,7 @@ class LinearConfig:
     """Updates in all, shared evenly by the levels; at least one a level."""
 
     def __post_init__(self) -> None:
-        _check_levels(self.start, self.stop)
+        check_levels(self.start, self.stop)
         levels = self.stop - self.start + 1
         least = f"{levels}, one for each level from {self.start} to {self.stop} blanks"
         is_enough = isinstance(self.updates, int) and self.updates >= levels
@@ -163,7 +163,7 @@ class SuccessRateConfig:
     """Weight that all lower levels share evenly, in [0, 1); the current level has the rest."""
 
     def __post_init__(self) -> None:
-        _check_levels(self.start, self.stop)
+        check_levels(self.start, self.stop)
         _check(self.step >= 1, f"step must be at least 1, not {self.step}")
         _check_share("threshold", self.threshold)
         _check(0 <= self.rehearsal < 1, f"rehearsal must lie in [0, 1), not {self.rehearsal}")
@@ -254,7 +254,7 @@ class PaperAlgorithm1Config:
     solved."""
 
     def __post_init__(self) -> None:
-        _check_levels(self.start, self.stop)
+        check_levels(self.start, self.stop)
         _check_share("gamma", self.gamma)
         limit, metrics = self.max_iterations, ("policy_accuracy", "completion")
         _check(limit >= 1, f"max_iterations must be at least 1, not {limit}")
@@ -302,13 +302,6 @@ def configure_schedule(name: str, **options: Any) -> ScheduleConfig:
 def make_schedule(name: str, **options: Any) -> Schedule:
     """Start a schedule by its name; see `configure_schedule`."""
     return configure_schedule(name, **options).build()
-
-
-def _check_levels(start: int, stop: int) -> None:
-    for blanks in (start, stop):
-        is_level = type(blanks) is int and 1 <= blanks <= MOST_BLANKS
-        _check(is_level, f"a level has 1 to {MOST_BLANKS} blanks, not {blanks!r:.60}")
-    _check(start <= stop, f"start ({start} blanks) must not exceed stop ({stop} blanks)")
 
 
 def _check_share(name: str, value: float) -> None:

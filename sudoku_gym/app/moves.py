@@ -89,7 +89,7 @@ class Workers:
                     )
                 yield self._note(task, longest)
         finally:
-            if task.future.cancel() and task.began is None:
+            if task.future.cancel():  # it never began
                 self._served.discard(visitor)
             self._waiting.pop(task.number, None)
 

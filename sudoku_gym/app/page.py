@@ -253,7 +253,7 @@ class Handlers:
             yield gr.skip(), *[gr.skip()] * 2, _say(_FORGOTTEN), gr.Timer(active=False)
             return
         visitor = visitor_of(request)
-        for game in playing or ():
+        for game in playing:
             if game.is_computing:  # an earlier click or tick is at work
                 continue
 
@@ -280,7 +280,7 @@ class Handlers:
                 return
         if _are_replaced(playing):
             return
-        is_over = all(game.is_over for game in playing or ())
+        is_over = all(game.is_over for game in playing)
         ticking = gr.Timer(active=False) if is_over else gr.skip()
         yield gr.skip(), *self._drawn(visitor, playing), _say(""), ticking
 
@@ -295,7 +295,7 @@ class Handlers:
             self._budgets.check(visitor)
         except ValueError as error:
             return gr.skip(), *[gr.skip()] * 2, _say(str(error)), gr.Timer(active=False)
-        for game in playing or ():
+        for game in playing:
             if not game.is_computing:
                 game.back()
         return gr.skip(), *self._drawn(visitor, playing), _say(""), gr.Timer(active=False)
@@ -312,11 +312,11 @@ class Handlers:
         return "" if self._budgets.seconds is None else visitor
 
     def _drawn(
-        self, visitor: str, games: list[Game] | None, noted: Game | None = None, note: str = ""
+        self, visitor: str, games: list[Game], noted: Game | None = None, note: str = ""
     ) -> tuple[str, str]:
         """Return both boards as HTML, `note` below that of `noted`; the visitor is charged."""
         with self._budgets.charged(visitor):
-            drawn = [render_html(game, note if game is noted else "") for game in games or ()]
+            drawn = [render_html(game, note if game is noted else "") for game in games]
         left, right = (*drawn, "", "")[:2]
         return left, right
 
@@ -343,9 +343,9 @@ def _start_games(
     return games
 
 
-def _are_replaced(playing: list[Game] | None) -> bool:
+def _are_replaced(playing: list[Game]) -> bool:
     """Whether other games have begun in the place of these."""
-    return any(game.is_replaced for game in playing or ())
+    return any(game.is_replaced for game in playing)
 
 
 async def _keep_as_it_is(value: Any, *_: Any, **__: Any) -> Any:

@@ -1,0 +1,82 @@
+"""Games of a leaderboard can be played again: what differs, or can't be compared, is said."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from sudoku_gym.evaluation.leaderboard import LeaderboardConfig, verify_leaderboard
+
+
+def test_games_can_be_verified(small, play, own_policies, tmp_path):
+    name = "third_party:First"
+    play(add=(name,), only=(name,))
+    path, lines = tmp_path / "board.json", []
+    config = LeaderboardConfig(out=path, only=(name,))
+    before = path.read_bytes()
+    assert verify_leaderboard(config, lines.append) == [] and path.read_bytes() == before
+    expected = [
+        r"2 to verify, which took \d+ s of processor time",
+        rf"verified 1 of 2, \d+ s left: {name} on (4x4|9x9): all (4|140) outcomes are the same",
+        rf"verified 2 of 2: {name} on (4x4|9x9): all (4|140) outcomes are the same",
+    ]
+    assert len(lines) == 3 and all(map(re.fullmatch, expected, lines))
+    forged = json.loads(before)
+    cell = forged["rows"][name]["cells"]["4x4"]
+    cell["outcomes"] = cell["outcomes"].replace("0", "1", 2)
+    path.write_text(json.dumps(forged))
+    assert verify_leaderboard(config, lines.append) == [f"{name} on 4x4: 2 of 140 outcomes differ"]
+    forged = json.loads(before)
+    forged["rows"][name]["cells"]["9x9"] |= {"outcomes": "0", "illegal": 0}
+    cell = forged["rows"][name]["cells"]["4x4"]
+    cell["illegal"] = 2
+    path.write_text(json.dumps(forged))
+    assert sorted(verify_leaderboard(config, lines.append)) == [
+        f"{name} on 4x4: illegal differ: 2, not 0",
+        f"{name} on 9x9: 1 outcomes, of a set of which 4 are played",
+    ]
+    forged = json.loads(before)
+    forged["sets"]["4x4"]["count"] = 1000
+    forged["rows"][name]["cells"]["4x4"]["outcomes"] += "1" * 860
+    forged["sets"]["9x9"]["sha256"] = "0" * 64
+    path.write_text(json.dumps(forged))
+    assert sorted(verify_leaderboard(config, lines.append)) == [
+        f"{name} on 4x4: its puzzles are others here",
+        f"{name} on 9x9: its puzzles are others here",
+    ]
+    del lines[:]
+    whole, forged = json.loads(before), json.loads(before)
+    refused = {"outcomes": "", "illegal": 0, "orbits": None, "error": "knows 4x4"}
+    forged["rows"][name]["cells"]["9x9"] |= refused
+    path.write_text(json.dumps(forged))
+    assert verify_leaderboard(config, lines.append) == []
+    assert lines[0] == f"not compared: {name} on 9x9: knows 4x4"
+    forged = whole
+    forged["rows"][name]["weights"] = "0" * 64
+    path.write_text(json.dumps(forged))
+    assert verify_leaderboard(config, lines.append) == [f"{name}: other weights here than there"]
+    forged["rows"][name] |= {"weights": "", "num_weights": 5}
+    path.write_text(json.dumps(forged))
+    assert verify_leaderboard(config, lines.append) == [f"{name}: other weights here than there"]
+    forged["rows"][name] |= {"num_weights": 0, "code": "0" * 64}
+    path.write_text(json.dumps(forged))
+    assert verify_leaderboard(config, lines.append) == [f"{name}: other code here than there"]
+    with pytest.raises(ValueError, match="no row of the file is called 'dlx'"):
+        verify_leaderboard(replace(config, only=("dlx",)), lines.append)
+    for other in ({"seed": 1}, {"batch_cells": 100}):
+        path.write_text(json.dumps(json.loads(before) | other))
+        with pytest.raises(ValueError, match=r"board\.json: played with seed .*: other games"):
+            verify_leaderboard(config, lines.append)
+
+
+def test_what_can_not_be_compared_is_said(small, play, tmp_path):
+    play()
+    path, lines = tmp_path / "board.json", []
+    forged = json.loads(path.read_text())
+    forged["rows"]["theirs"] = {**forged["rows"]["masked-random"], "kind": "solver"}
+    forged["sets"]["new"] = forged["sets"]["4x4"]
+    path.write_text(json.dumps(forged))
+    assert verify_leaderboard(LeaderboardConfig(out=path), lines.append) == []
+    assert "not compared: theirs, which no installed package lists" in lines
+    assert "not compared: new, a set that is not here" in lines
