@@ -30,7 +30,7 @@ _LONGEST_TEXT = 2000
 _LONGEST_OPTIONS = 200
 _MOST = 1000.0  # of any number that is not limited by name
 _ENDS = ("time_limit", "node_limit", "conflict_limit")  # without them a solver may never end
-_MOST_OF = {  # options that cost time
+_MOST_OF: dict[str, float] = {  # options that cost time
     "time_limit": 5.0,
     "node_limit": 1_000_000,
     "conflict_limit": 100_000,
@@ -40,6 +40,13 @@ _MOST_OF = {  # options that cost time
     "restarts": 8,
     "iterations": 200,
     "sinkhorn_rounds": 20,
+}
+_ITERATIONS_ON_LARGE_BOARDS = {  # a sum over 2**N sets of digits for each unit in each of them
+    "sum-product": 20,
+    "max-product": 20,
+    "fractional-bp": 20,
+    "drawn-marginal": 12,
+    "surest-marginal": 12,
 }
 
 
@@ -75,8 +82,10 @@ class OfferedPolicies:
         left, right = (*plugins.default_policies("app"), "", "")[:2]
         return left if left in names else names[0], right if right in names else names[0]
 
-    def policy(self, name: object, options: object = "") -> Policy:
+    def policy(self, name: object, options: object = "", size: int = 9) -> Policy:
         """Make the policy, one of `names`, with options `key=value&key=value` or none.
+
+        It is for boards of `size` digits; on large ones some do fewer iterations, by default too.
 
         A ValueError says if there is no such policy, or no option that a visitor may give.
         """
@@ -91,7 +100,11 @@ class OfferedPolicies:
             return load_policy(name, trust=self._trust)
         written = plugins.split_options(f"{name}?{options}")[1] if options else {}
         factory = self._installed[name].load()
-        checked = plugins.checked_options(factory, name, _limited(factory, written), {})
+        at_most = dict(_MOST_OF)
+        if size > 9 and name in _ITERATIONS_ON_LARGE_BOARDS:
+            at_most["iterations"] = _ITERATIONS_ON_LARGE_BOARDS[name]
+            written = {"iterations": at_most["iterations"]} | written
+        checked = plugins.checked_options(factory, name, _limited(factory, written, at_most), {})
         return load_policy(name, **checked)
 
 
@@ -118,7 +131,7 @@ def _typed(text: object) -> tuple[NDArray[np.int8], Geometry]:
     if not isinstance(text, str) or not text.strip():
         raise ValueError("type a puzzle, row by row, with 0 or . for a blank")
     if len(text) > _LONGEST_TEXT:
-        raise ValueError(f"a puzzle of {len(text):,} characters: the longest has {MOST_CELLS}")
+        raise ValueError(f"a puzzle is a text of at most {_LONGEST_TEXT:,} characters")
     given = board.parse(text)
     if given.size > MOST_CELLS:
         raise ValueError(f"this page plays boards of up to {MOST_CELLS} cells, not {given.size}")
@@ -141,22 +154,24 @@ def _can_be_made(entry: EntryPoint) -> bool:
     return not needed
 
 
-def _limited(factory: Callable[..., Any], written: dict[str, Any]) -> dict[str, Any]:
+def _limited(
+    factory: Callable[..., Any], written: dict[str, Any], at_most: dict[str, float]
+) -> dict[str, Any]:
     """Check a visitor's options; add limits where the policy has some and is given none."""
     hints = hints_of(factory)
     for key, value in written.items():
         if isinstance(value, str) and value not in literals_in(hints.get(key)):
             raise ValueError(f"{key}={value} is no option that can be given here")
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        most = _MOST_OF.get(key, _MOST)
+        most = at_most.get(key, _MOST)
         if is_number and abs(value) > most:
             raise ValueError(f"{key}={value} takes too long here: use at most {most:g}")
-        if key in _MOST_OF and not is_number:
+        if key in at_most and not is_number:
             raise ValueError(f"{key} is a number of at most {most:g}")
     taken = signature(factory).parameters
     limits = {
         key: most
-        for key, most in _MOST_OF.items()
+        for key, most in at_most.items()
         if key in taken and _is_unlimited(key, taken[key].default)
     }
     return {**limits, **written}

@@ -1,13 +1,17 @@
-"""Connections of visitors: few of each, so that one who opens many shuts nobody out."""
+"""Connections and requests of visitors: few of each, so that one with many shuts nobody out."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from collections.abc import Sequence
 from ipaddress import ip_address
+from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from sudoku_gym.app.limits import visitor_at
+from sudoku_gym.storage.bodies import Application, Message, Receive, Send
 
 MOST_CONNECTIONS = 100
 """Connections of a visitor; a browser opens six, and one for each page that is open."""
@@ -29,9 +33,45 @@ class FewConnections(H11Protocol):
 
     @property
     def _visitor(self) -> str:
-        """Who is at the other end; empty for this machine, or if it is not known."""
+        return _remote(self.client)
+
+
+class FewRequests:
+    """An ASGI application that answers few requests of a visitor at a time; more get status 503.
+
+    A request goes on after its connection has closed, until the application has noticed it. Those
+    from this machine are not counted.
+    """
+
+    def __init__(self, app: Application) -> None:
+        self._app = app
+        self._served: Counter[str] = Counter()
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        visitor = _remote(scope.get("client"))
+        if not visitor or scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        if self._served[visitor] >= MOST_CONNECTIONS:
+            await send({"type": "http.response.start", "status": 503, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        self._served[visitor] += 1
         try:
-            is_here = self.client is None or ip_address(self.client[0]).is_loopback
-        except ValueError:
-            is_here = True
-        return "" if is_here or self.client is None else visitor_at(self.client[0])
+            await self._app(scope, receive, send)
+        finally:
+            self._served[visitor] -= 1
+            if not self._served[visitor]:
+                del self._served[visitor]
+
+
+def _remote(client: Sequence[Any] | None) -> str:
+    """Return who is at the other end; empty for this machine, or if it is not known."""
+    if client is None:
+        return ""
+    try:
+        is_here = ip_address(client[0]).is_loopback
+    except ValueError:
+        is_here = True
+    return "" if is_here else visitor_at(client[0])

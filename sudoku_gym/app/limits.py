@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import Any
 
 _MOST_VISITORS = 10_000  # that are remembered
 _MOST_SESSIONS, _LONGEST_SESSION = 4_000, 100  # names of pages that are open; their letters
+_MOST_UNREAD, _MOST_UNREAD_IN_ALL = 40, 100  # answers, of up to 150 kB; of a visitor's pages
 
 
 class VisitorBudgets:
@@ -58,20 +60,35 @@ class VisitorBudgets:
         return max(used - back, 0.0)
 
 
+class ShortQueue(asyncio.Queue[Any]):
+    """Answers to a page that it has not read yet; nobody reads so many late."""
+
+    def __init__(self) -> None:
+        super().__init__(_MOST_UNREAD)
+
+
 def limit_waiting(queue: Any, most: int) -> None:
     """Let each visitor have at most so many requests in a queue of gradio at a time.
 
-    Others are refused in words that say how many are waiting in all. The names of pages whose
-    answers nobody has read are forgotten once there are many. Nothing is summed up: gradio makes a
-    table of all requests after each, which a name that is no text breaks for all visitors.
+    Others are refused in words that say how many are waiting in all. A request whose page does not
+    read its answers counts as left; of a visitor whose pages have many of them, the oldest page is
+    forgotten. So are the names of pages whose answers nobody reads, once there are many. Nothing is
+    summed up: gradio makes a table of all requests after each, which a name that is no text breaks
+    for all visitors.
+
+    The answers of a page are to be in a `ShortQueue`.
     """
-    push = queue.push
+    push, send = queue.push, queue.send_message
+    owners: dict[str, str] = {}  # of pages
     queue.compute_analytics_summary = lambda *_: None
 
     async def push_some(body: Any, request: Any, username: str | None) -> tuple[bool, Any, str]:
-        queues = queue.event_queue_per_concurrency_id.values()
-        waiting = [event for each in queues for event in each.queue]
-        same = sum(visitor_of(event.request) == visitor_of(request) for event in waiting)
+        waiting = [
+            event for each in queue.event_queue_per_concurrency_id.values() for event in each.queue
+        ]
+        served = [event for job in queue.active_jobs for event in job or ()]
+        visitor = visitor_of(request)
+        same = sum(visitor_of(event.request) == visitor for event in waiting + served)
         if same >= most:
             problem = f"{same} of your requests are waiting already, of {len(waiting)} in all"
             return False, f"{problem}: wait for them", "queue_full"
@@ -82,19 +99,41 @@ def limit_waiting(queue: Any, most: int) -> None:
             return False, "the name of a session must be letters and digits", "queue_full"
         if not 1 <= len(name) <= _LONGEST_SESSION:
             return False, "the name of a session is too long, or empty", "queue_full"
+        _forget_unread(queue.pending_messages_per_session, owners, visitor)
         answer: tuple[bool, Any, str] = await push(body, request, username)
-        _forget_sessions(queue)
+        owners[name] = visitor
+        _forget_sessions(queue, owners)
         return answer
 
-    queue.push = push_some
+    def send_some(event: Any, message: Any) -> None:
+        answers = queue.pending_messages_per_session.get(event.session_hash)
+        if answers is None or answers.full():
+            event.alive = False
+        else:
+            send(event, message)
+
+    queue.push, queue.send_message = push_some, send_some
 
 
-def _forget_sessions(queue: Any) -> None:
+def _forget_unread(pages: Any, owners: dict[str, str], visitor: str) -> None:
+    """Forget a visitor's oldest pages, as long as too many answers to all are not read."""
+    mine = [name for name in pages if owners.get(name) == visitor]
+    unread = sum(pages[name].qsize() for name in mine)
+    for name in mine:
+        if unread <= _MOST_UNREAD_IN_ALL:
+            break
+        unread -= pages.pop(name).qsize()
+
+
+def _forget_sessions(queue: Any, owners: dict[str, str]) -> None:
     """Forget the oldest sessions of a queue, of which it keeps no messages any more either."""
     known, kept = queue.pending_event_ids_session, queue.pending_messages_per_session
     if len(known) > _MOST_SESSIONS:
         for session in [name for name in known if name not in kept]:
             del known[session]
+    if len(owners) > _MOST_SESSIONS:
+        for session in [name for name in owners if name not in kept]:
+            del owners[session]
 
 
 def visitor_of(request: Any) -> str:

@@ -21,17 +21,19 @@ from fastapi import FastAPI, Request, Response
 from gradio import processing_utils, queueing, route_utils, routes
 
 from sudoku_gym.app.choices import NO_PLAYER, SOURCES, TYPED_IN, OfferedPolicies, puzzle
-from sudoku_gym.app.connections import FewConnections
+from sudoku_gym.app.connections import FewConnections, FewRequests
 from sudoku_gym.app.game import Game, render_html, render_legend
-from sudoku_gym.app.limits import VisitorBudgets, limit_waiting, visitor_of
+from sudoku_gym.app.limits import ShortQueue, VisitorBudgets, limit_waiting, visitor_of
 from sudoku_gym.app.moves import Workers
 from sudoku_gym.app.paths import AllowedPaths
+from sudoku_gym.app.visits import Visits
 from sudoku_gym.storage.bodies import ErrorsInALine, LimitedBodies, tell_of_refusal
 
 FIRST_PUZZLE = "Inkala 2012"
 _LONGEST_REQUEST, _MOST_BRACKETS = 250_000, 1_000  # bytes; lists and objects in JSON
-_PLACES, _PLACES_A_VISITOR = 64, 6  # in the queue
-_KEPT, _MOST_KEPT = 3600.0, 250  # seconds that a visitor's games are kept; visits, of up to 4 MB
+_PLACES, _PLACES_A_VISITOR = 64, 8  # in the queue; the latter also while they are served
+_MOST_REQUESTS = 2000  # that are answered at a time, of all visitors
+_MOST_SESSIONS = 1000  # pages of which gradio keeps what it needs
 _FORGOTTEN = "there are no games here, or they are no longer kept: Start over"
 _FROM_HERE = (
     "default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval'; frame-ancestors 'self'; "
@@ -93,6 +95,7 @@ def serve(
             log_level="error",
             access_log=False,
             http=FewConnections,
+            limit_concurrency=_MOST_REQUESTS,
             timeout_graceful_shutdown=1,
         )
         uvicorn.Server(settings).run(sockets=[listener])
@@ -107,6 +110,7 @@ def application(
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     for module in (queueing, route_utils, routes):  # whose tracebacks of forged requests are long
         vars(module)["traceback"] = SimpleNamespace(print_exc=tell_of_refusal)
+    vars(queueing)["AsyncQueue"] = ShortQueue
     # A visitor may say that a field holds a file of this machine, or one at an address, which
     # gradio would copy to where it serves files from. No field of the page holds files.
     vars(processing_utils)["async_move_files_to_cache"] = _keep_as_it_is
@@ -121,6 +125,7 @@ def application(
 
     app.add_middleware(LimitedBodies, longest=_LONGEST_REQUEST, brackets=_MOST_BRACKETS)
     app.add_middleware(AllowedPaths)
+    app.add_middleware(FewRequests)
     app.add_middleware(ErrorsInALine)
     theme = gr.themes.Default(
         primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["monospace"]
@@ -145,7 +150,6 @@ def layout(
     """Lay out the page; visitors are charged for starts, moves and pictures."""
     with gr.Blocks(title="Sudoku Gym", analytics_enabled=False) as page:
         gr.Markdown("# Sudoku Gym\nWatch policies play the same puzzle, move by move.")
-        games = gr.State(None, time_to_live=_KEPT)
         with gr.Column(elem_id="choices"):
             chosen = _choices(offers)
             pace = gr.Slider(0.1, 3.0, 0.5, step=0.1, label="Seconds a move")
@@ -164,7 +168,7 @@ def layout(
         gr.HTML(render_legend())
         clock = gr.Timer(0.5, active=False)
         handlers = Handlers(offers, budgets, move_seconds)
-        shown = [games, *boards, trouble, clock]
+        shown = [*boards, trouble, clock]
         quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
         side_by_side = quiet | {"concurrency_id": "play", "concurrency_limit": _PLACES}
         renewed = [page.load, again.click]
@@ -173,18 +177,18 @@ def layout(
         gr.on(
             renewed,
             handlers.start,
-            [games, *chosen],
+            chosen,
             shown,
             trigger_mode="always_last",
             **side_by_side,
         )
-        step.click(handlers.move, games, shown, **side_by_side)
-        clock.tick(handlers.move, games, shown, **side_by_side)
-        back.click(handlers.back, games, shown, **side_by_side)
-        stop.click(handlers.stop, games, clock, queue=False, **quiet)
+        step.click(handlers.move, None, shown, **side_by_side)
+        clock.tick(handlers.move, None, shown, **side_by_side)
+        back.click(handlers.back, None, shown, **side_by_side)
+        stop.click(handlers.stop, None, clock, queue=False, **quiet)
         play.click(partial(_timer, active=True), pace, clock, **quiet)
         pace.release(_timer, pace, clock, **quiet)
-    page.state_session_capacity = _MOST_KEPT
+    page.state_session_capacity = _MOST_SESSIONS
     page.queue(max_size=_PLACES, api_open=False)
     limit_waiting(page._queue, _PLACES_A_VISITOR)
     return page
@@ -213,46 +217,49 @@ def _choices(offers: OfferedPolicies) -> list[Any]:
 
 
 class Handlers:
-    """What the buttons do; all but `stop` return the games, both boards, the note and the clock.
-
-    The list of a visitor's games is one that the handlers share, a new one for each start.
-    """
+    """What the buttons do; all but `stop` return both boards, the note and the clock."""
 
     def __init__(
         self, offers: OfferedPolicies, budgets: VisitorBudgets, longest: float | None
     ) -> None:
         self._offers, self._budgets, self._longest = offers, budgets, longest
         self._workers = Workers()
+        self._visits = Visits()
 
-    def start(
-        self, request: gr.Request, playing: list[Game] | None, *chosen: Any
-    ) -> Iterator[tuple[Any, ...]]:
-        """Begin new games."""
-        for game in playing or ():
-            game.replace()
-        games: list[Game] = []
+    def start(self, request: gr.Request, *chosen: Any) -> Iterator[tuple[Any, ...]]:
+        """Begin new games; those before stay until the new ones stand."""
         visitor = visitor_of(request)
+        visit = self._visits.open(visitor, str(request.session_hash))
+        starting = visit.starting = object()
+        games: list[Game] = []
 
         def work() -> None:
             self._budgets.check(visitor)
             with self._budgets.charged(visitor):
                 games.extend(_start_games(self._offers, *chosen))
 
+        def is_wanted() -> bool:
+            return visit.starting is starting
+
         try:
             one = self._one_thread_of(visitor)
-            for note in self._workers.run(work, longest=self._longest, visitor=one):
-                yield gr.skip(), *[gr.skip()] * 2, _say(note), gr.Timer(active=False)
+            for note in self._workers.run(work, is_wanted, self._longest, one):
+                yield _only_say(note)
         except Exception as error:  # a visitor reads why; the page goes on
-            yield None, "", "", _say(str(error)), gr.Timer(active=False)
+            yield _only_say(str(error))
             return
-        yield games, *self._drawn(visitor, games), _say(""), gr.Timer(active=False)
+        if is_wanted():
+            visit.begin(games)
+            yield *self._drawn(visitor, games), _say(""), gr.Timer(active=False)
+        elif visit.starting is None:
+            yield _only_say("Stopped before the games began: Start over")
 
-    def move(self, playing: list[Game] | None, request: gr.Request) -> Iterator[tuple[Any, ...]]:
+    def move(self, request: gr.Request) -> Iterator[tuple[Any, ...]]:
         """Play a move of each game."""
+        visitor, playing = self._games_of(request)
         if playing is None:
-            yield gr.skip(), *[gr.skip()] * 2, _say(_FORGOTTEN), gr.Timer(active=False)
+            yield _only_say(_FORGOTTEN)
             return
-        visitor = visitor_of(request)
         for game in playing:
             if game.is_computing:  # an earlier click or tick is at work
                 continue
@@ -271,41 +278,47 @@ class Handlers:
                     for note in self._workers.run(work, is_wanted, self._longest, one):
                         if game.is_replaced:
                             return
-                        drawn = self._drawn(visitor, playing, game, note)
-                        yield gr.skip(), *drawn, _say(""), gr.skip()
+                        yield *self._drawn(visitor, playing, game, note), _say(""), gr.skip()
             except TimeoutError as error:
                 game.stop(f"Stopped: {error}.")
             except ValueError as error:  # what the next move needs is used up
-                yield gr.skip(), *[gr.skip()] * 2, _say(str(error)), gr.Timer(active=False)
+                yield _only_say(str(error))
                 return
         if _are_replaced(playing):
             return
         is_over = all(game.is_over for game in playing)
         ticking = gr.Timer(active=False) if is_over else gr.skip()
-        yield gr.skip(), *self._drawn(visitor, playing), _say(""), ticking
+        yield *self._drawn(visitor, playing), _say(""), ticking
 
-    def back(self, playing: list[Game] | None, request: gr.Request) -> tuple[Any, ...]:
+    def back(self, request: gr.Request) -> tuple[Any, ...]:
         """Show the move before; Play and Step then go forward again."""
+        visitor, playing = self._games_of(request)
         if playing is None:
-            return gr.skip(), *[gr.skip()] * 2, _say(_FORGOTTEN), gr.Timer(active=False)
-        visitor = visitor_of(request)
-        if _are_replaced(playing):
-            return tuple(gr.skip() for _ in range(5))
+            return _only_say(_FORGOTTEN)
         try:
             self._budgets.check(visitor)
         except ValueError as error:
-            return gr.skip(), *[gr.skip()] * 2, _say(str(error)), gr.Timer(active=False)
+            return _only_say(str(error))
         for game in playing:
             if not game.is_computing:
                 game.back()
-        return gr.skip(), *self._drawn(visitor, playing), _say(""), gr.Timer(active=False)
+        return *self._drawn(visitor, playing), _say(""), gr.Timer(active=False)
 
-    def stop(self, playing: list[Game] | None) -> Any:
-        """Pause; give up the moves that are being computed."""
-        for game in playing or ():
-            if game.is_computing:
-                game.stop("Stopped in the middle of a move.")
+    def stop(self, request: gr.Request) -> Any:
+        """Pause; give up the games that are being started and the moves that are being computed."""
+        visit = self._visits.find(visitor_of(request), str(request.session_hash))
+        if visit is not None:
+            visit.starting = None
+            for game in visit.games or ():
+                if game.is_computing:
+                    game.stop("Stopped in the middle of a move.")
         return gr.Timer(active=False)
+
+    def _games_of(self, request: gr.Request) -> tuple[str, list[Game] | None]:
+        """Return the visitor, and the games on the page that a request comes from."""
+        visitor = visitor_of(request)
+        visit = self._visits.find(visitor, str(request.session_hash))
+        return visitor, None if visit is None else visit.games
 
     def _one_thread_of(self, visitor: str) -> str:
         """Return the visitor where visitors are limited; else nobody waits for his own moves."""
@@ -337,7 +350,7 @@ def _start_games(
     for name, options in zip(players[::2], players[1::2], strict=True):
         if name == NO_PLAYER and games:
             continue
-        policy = offers.policy(name, options)
+        policy = offers.policy(name, options, geometry.size)
         label = f"{name}?{options}" if options else str(name)
         games.append(Game(label, policy, given.copy(), geometry))
     return games
@@ -354,6 +367,11 @@ async def _keep_as_it_is(value: Any, *_: Any, **__: Any) -> Any:
 
 def _say(trouble: str) -> Any:
     return gr.Textbox(value=trouble, visible=bool(trouble))
+
+
+def _only_say(trouble: str) -> tuple[Any, ...]:
+    """Return a note, and leave the boards as they are; the clock stops."""
+    return gr.skip(), gr.skip(), _say(trouble), gr.Timer(active=False)
 
 
 def _timer(seconds: float, **state: bool) -> Any:

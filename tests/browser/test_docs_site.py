@@ -67,7 +67,9 @@ def test_nothing_is_asked_of_another_server(site):
 def test_an_address_without_a_page_finds_the_page_that_is_like_it(site, browser, errors):
     shutil.copy(site / "404.html", site / "orbit.html")  # as a server answers for this address
     browser.get((site / "orbit.html").as_uri())
-    (link,) = browser.find_elements(By.CSS_SELECTOR, "#alike a")
+    (link,) = WebDriverWait(browser, 60, 0.2).until(
+        lambda _: browser.find_elements(By.CSS_SELECTOR, "#alike a")
+    )
     assert browser.find_element(By.ID, "alike").is_displayed()
     link.click()
     assert browser.current_url == (site / "deep" / "orbits.html").as_uri()

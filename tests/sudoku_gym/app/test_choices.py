@@ -80,7 +80,7 @@ def test_a_typed_puzzle_is_read():
         (TYPED_IN, 1, "", "type a puzzle"),
         (TYPED_IN, 1, None, "type a puzzle"),
         (TYPED_IN, 1, ["1"], "type a puzzle"),
-        (TYPED_IN, 1, "1" * 2001, "2,001 characters"),
+        (TYPED_IN, 1, "1" * 2001, "at most 2,000 characters"),
         (TYPED_IN, 1, "1" * 16, "1 stands twice"),
         (TYPED_IN, 1, "\0" * 16, "is no digit"),
         (TYPED_IN, 1, "\u0661" * 16, "is no digit"),

@@ -14,7 +14,9 @@ from sudoku_gym.policies import load_policy
 pytest.importorskip("gradio")
 from sudoku_gym.app import page
 
-REQUEST = SimpleNamespace(client=SimpleNamespace(host="192.0.2.7"))
+HOST = "192.0.2.7"
+REQUEST = SimpleNamespace(client=SimpleNamespace(host=HOST), session_hash="page")
+CHOSEN = ["4x4", 1, "", "masked-random", "", "nobody", ""]
 
 
 class Slow:
@@ -43,6 +45,11 @@ def handlers():
     return page.Handlers(OfferedPolicies(["masked-random"]), VisitorBudgets(None), None)
 
 
+def shown(handlers, *games):
+    """Let a page show these games."""
+    handlers._visits.open(HOST, "page").begin(list(games))
+
+
 def wait_until(condition):
     end = time.monotonic() + 60
     while not condition():
@@ -53,38 +60,105 @@ def wait_until(condition):
 def test_a_move_that_nobody_waits_for_ends_before_the_next(handlers, slow):
     """A visitor may leave a request in the middle of a move; the game is then still in it."""
     game = Game("slow", slow, *puzzle("4x4", 1, ""))
-    moving = handlers.move([game], REQUEST)
+    shown(handlers, game)
+    moving = handlers.move(REQUEST)
     next(moving)
     wait_until(lambda: game.is_computing)
     moving.close()
     assert game.is_computing
-    list(handlers.move([game], REQUEST))  # a click that comes too early
+    list(handlers.move(REQUEST))  # a click that comes too early
     game.step()
     assert game.status.endswith("blanks.")
     slow.go_on.set()
     wait_until(lambda: not game.is_computing)
     assert game.status.startswith("1. ") and not game.is_finished
-    list(handlers.move([game], REQUEST))
+    list(handlers.move(REQUEST))
     assert game.status.startswith("2. ") and not game.failure
 
 
 def test_a_replaced_game_draws_nothing(handlers, slow):
-    game = Game("slow", slow, *puzzle("4x4", 1, ""))
-    games = [game]
-    moving = handlers.move(games, REQUEST)
+    shown(handlers, Game("slow", slow, *puzzle("4x4", 1, "")))
+    moving = handlers.move(REQUEST)
     next(moving)
-    chosen = ["4x4", 1, "", "masked-random", "", "nobody", ""]
-    *_, (begun, left, _, _, _) = handlers.start(REQUEST, games, *chosen)
-    assert len(begun) == 1 and "blanks." in left
+    *_, (left, _, note, _) = handlers.start(REQUEST, *CHOSEN)
+    assert "masked-random" in left and "blanks." in left and not note.value
     assert list(moving) == []
-    nothing = page.gr.skip()
-    assert handlers.back(games, REQUEST) == (nothing,) * 5
-    assert list(handlers.move(games, REQUEST)) == []
+    left, *_ = handlers.back(REQUEST)
+    assert "masked-random" in left
 
 
 def test_games_that_are_no_longer_kept_are_told_of(handlers):
-    for answer in (*handlers.move(None, REQUEST), handlers.back(None, REQUEST)):
-        assert "no longer kept: Start over" in answer[3].value
+    for answer in (*handlers.move(REQUEST), handlers.back(REQUEST)):
+        assert "no longer kept: Start over" in answer[2].value
+
+
+def test_a_visitor_with_many_pages_pushes_out_no_game_of_others(handlers):
+    list(handlers.start(REQUEST, *CHOSEN))
+    for number in range(300):
+        page_name = f"page {number}"
+        other = SimpleNamespace(client=SimpleNamespace(host="192.0.2.8"), session_hash=page_name)
+        handlers.stop(other)
+        handlers._visits.open("192.0.2.8", page_name)
+    assert len(handlers._visits) == 250
+    *_, (left, _, note, _) = handlers.move(REQUEST)
+    assert "masked-random" in left and not note.value
+
+
+class Unmade:
+    """Offers a policy only once it is told to go on."""
+
+    def __init__(self):
+        self.go_on, self.asked = Event(), Event()
+
+    def policy(self, name, options, size):
+        self.asked.set()
+        assert self.go_on.wait(60)
+        return load_policy("masked-random")
+
+
+@pytest.fixture
+def unmade():
+    offers = Unmade()
+    yield offers
+    offers.go_on.set()
+
+
+@pytest.mark.parametrize("ending", ["connection lost", "Stop", "error"])
+def test_games_stay_until_others_have_begun(unmade, ending):
+    handlers = page.Handlers(unmade, VisitorBudgets(None), None)
+    game = Game("before", load_policy("masked-random"), *puzzle("4x4", 1, ""))
+    shown(handlers, game)
+    starting = handlers.start(REQUEST, *(["?"] if ending == "error" else ["4x4"]), *CHOSEN[1:])
+    if ending == "error":
+        *_, (left, _, note, _) = starting
+        assert left == page.gr.skip() and "choose one of the puzzles" in note.value
+    else:
+        next(starting)
+        assert unmade.asked.wait(60)
+        if ending == "Stop":
+            handlers.stop(REQUEST)
+            *_, (left, _, note, _) = starting
+            assert left == page.gr.skip() and "Stopped before the games began" in note.value
+        else:
+            starting.close()
+        unmade.go_on.set()
+    assert not game.is_replaced
+    *_, (left, _, note, _) = handlers.move(REQUEST)
+    assert "before" in left and "1. " in left and not note.value
+
+
+def test_the_last_start_of_a_page_counts(unmade):
+    handlers = page.Handlers(unmade, VisitorBudgets(None), None)
+    first = handlers.start(REQUEST, *CHOSEN)
+    next(first)
+    second = handlers.start(REQUEST, "6x6", *CHOSEN[1:])
+    next(second)
+    unmade.go_on.set()
+    assert list(first) == []
+    *_, (_, _, note, _) = second
+    assert not note.value
+    (game,) = handlers._visits.find(HOST, "page").games
+    assert game.moment.geometry.size == 6
 
 
 @pytest.mark.parametrize(
@@ -100,6 +174,20 @@ def test_belief_propagation_of_visitors_is_short(name, options):
     with pytest.raises(ValueError, match="takes too long here: use at most"):
         offers.policy(name, options)
     offers.policy(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [("sum-product", 20), ("max-product", 20), ("drawn-marginal", 12), ("surest-marginal", 12)],
+)
+def test_exact_messages_on_large_boards_take_few_iterations(name, most):
+    offers = OfferedPolicies()
+    with pytest.raises(ValueError, match=f"iterations={most + 1} takes too long here"):
+        offers.policy(name, f"iterations={most + 1}", 16)
+    solver = getattr(offers.policy(name, "", 16), "solver", None)
+    if solver is not None:
+        assert solver.config.iterations == most
+    offers.policy(name, f"iterations={most + 1}", 9)
 
 
 @pytest.mark.parametrize(

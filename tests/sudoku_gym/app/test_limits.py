@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from sudoku_gym.app import limits
-from sudoku_gym.app.limits import VisitorBudgets, limit_waiting, visitor_of
+from sudoku_gym.app.limits import ShortQueue, VisitorBudgets, limit_waiting, visitor_of
 
 
 @pytest.fixture
@@ -57,16 +57,15 @@ def test_pictures_are_charged_and_without_time_no_move_is_taken_back(clock, monk
             self.moves_back += 1
 
     monkeypatch.setattr(page, "render_html", drawn)
-    handlers, game = (
-        page.Handlers(OfferedPolicies(["masked-random"]), VisitorBudgets(1.0), None),
-        Game(),
-    )
-    request = SimpleNamespace(client=SimpleNamespace(host="192.0.2.7"))
+    handlers = page.Handlers(OfferedPolicies(["masked-random"]), VisitorBudgets(1.0), None)
+    game, client = Game(), SimpleNamespace(host="192.0.2.7")
+    request = SimpleNamespace(client=client, session_hash="page")
+    handlers._visits.open(client.host, "page").begin([game, game])
     for _ in range(2):
-        _, left, right, note, _ = handlers.back([game, game], request)
+        left, right, note, _ = handlers.back(request)
         assert (left, right, note.value) == ("a board", "a board", "")
     assert game.moves_back == 4
-    *_, note, _ = handlers.back([game, game], request)
+    *_, note, _ = handlers.back(request)
     assert "all that a visitor gets" in note.value and game.moves_back == 4
 
 
@@ -91,14 +90,20 @@ class Queue:
         self.events = []
         self.event_queue_per_concurrency_id = {"play": SimpleNamespace(queue=self.events)}
         self.pending_event_ids_session, self.pending_messages_per_session = {}, {}
+        self.active_jobs = []
 
     def __len__(self):
         return len(self.events)
 
     async def push(self, body, request, username):
-        self.pending_event_ids_session[body.session_hash] = set()
-        self.events.append(SimpleNamespace(request=request))
+        name = body.session_hash
+        self.pending_event_ids_session[name] = set()
+        self.pending_messages_per_session.setdefault(name, ShortQueue())
+        self.events.append(SimpleNamespace(request=request, session_hash=name, alive=True))
         return True, "an id", "success"
+
+    def send_message(self, event, message):
+        self.pending_messages_per_session[event.session_hash].put_nowait(message)
 
 
 def test_a_visitor_has_few_places_and_reads_how_many_wait():
@@ -113,16 +118,90 @@ def test_a_visitor_has_few_places_and_reads_how_many_wait():
     assert full[0] is False and full[1] == "5 requests are waiting: come back in a minute"
 
 
+def test_what_is_served_takes_a_place_too():
+    queue, request = Queue(), SimpleNamespace(client=SimpleNamespace(host="a"))
+    queue.active_jobs = [None, [SimpleNamespace(request=request)]]
+    limit_waiting(queue, 2)
+    pushed = [asyncio.run(queue.push(BODY, request, None))[0] for _ in range(2)]
+    assert pushed == [True, False]
+
+
+def test_answers_that_nobody_reads_take_little_memory():
+    queue = Queue()
+    queue.max_size = None
+    limit_waiting(queue, 1000)
+
+    def pushed(host, name):
+        request = SimpleNamespace(client=SimpleNamespace(host=host))
+        body = SimpleNamespace(session_hash=name)
+        assert asyncio.run(queue.push(body, request, None))[0]
+        return queue.events[-1]
+
+    answers = queue.pending_messages_per_session
+    reading = pushed("a", "is read")
+    queue.send_message(reading, "an answer")
+    assert answers["is read"].get_nowait() == "an answer" and reading.alive
+    others = pushed("b", "another visitor's")
+    for _ in range(10):
+        queue.send_message(others, "an answer")
+    for number in range(50):
+        event = pushed("a", f"page {number}")
+        for _ in range(1000):
+            queue.send_message(event, "an answer")
+        assert not event.alive
+    assert sum(each.qsize() for each in answers.values()) <= 10 + 100 + 40
+    assert answers["another visitor's"].qsize() == 10
+    forgotten = queue.events[2]
+    assert forgotten.session_hash not in answers
+    queue.send_message(forgotten, "an answer")
+    assert not forgotten.alive and forgotten.session_hash not in answers
+
+
+def test_a_visitor_is_answered_few_requests_at_a_time():
+    pytest.importorskip("uvicorn")
+    from sudoku_gym.app import connections
+
+    started, statuses = [], []
+
+    async def waiting(scope, receive, send):
+        started.append(scope["client"][0])
+        await scope["go on"].wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def send(message):
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    async def asked():
+        application, go_on = connections.FewRequests(waiting), asyncio.Event()
+        most = connections.MOST_CONNECTIONS
+        hosts = ["192.0.2.7"] * (most + 5) + ["192.0.2.8"] + ["127.0.0.1"] * (most + 5)
+        scopes = [{"type": "http", "client": (host, 1), "go on": go_on} for host in hosts]
+        tasks = [asyncio.ensure_future(application(scope, None, send)) for scope in scopes]
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert statuses == [503] * 5 and started.count("192.0.2.7") == most
+        assert started.count("127.0.0.1") == most + 5
+        go_on.set()
+        await asyncio.gather(*tasks)
+        await application(scopes[0], None, send)
+
+    asyncio.run(asked())
+    assert statuses.count(503) == 5 and started.count("192.0.2.8") == 1
+
+
 def test_sessions_that_nobody_reads_are_forgotten(monkeypatch):
     """So that a visitor who gives a new name with each request takes no memory."""
     monkeypatch.setattr(limits, "_MOST_SESSIONS", 10)
     queue = Queue()
-    queue.max_size, queue.pending_messages_per_session = None, {"session 3": "is read"}
+    queue.max_size = None
     limit_waiting(queue, 100)
     for number in range(40):
         body = SimpleNamespace(session_hash=f"session {number}")
         assert asyncio.run(queue.push(body, SimpleNamespace(client=None), None))[0]
         queue.events.clear()
+        for name in set(queue.pending_messages_per_session) - {"session 3"}:
+            del queue.pending_messages_per_session[name]
         assert len(queue.pending_event_ids_session) <= 10
     assert "session 3" in queue.pending_event_ids_session
     body = SimpleNamespace(session_hash="a" * 101)
