@@ -39,9 +39,9 @@ class Info:
 
     def _describe_bank(self) -> None:
         whole = banks.load(self.bank)
-        splits = ["all"] if self.bank == "named" else ["all", *banks.SPLITS]
+        splits = {"named": (), banks.TESTS_ONLY: ("test",)}.get(self.bank, banks.SPLITS)
         rows = []
-        for split in splits:
+        for split in ("all", *splits):
             part = banks.load(self.bank, split)
             givens = whole.geometry.num_cells - part.blanks
             counts = np.bincount(part.grades[part.grades >= 0], minlength=len(GRADES))

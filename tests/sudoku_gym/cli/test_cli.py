@@ -323,6 +323,12 @@ def test_info_lists_what_is_there(run):
     assert all(word in out for word in ("85,632", "validation", "36"))
 
 
+@pytest.mark.parametrize("name", ["named", "extreme-like", "x9x9"])
+def test_info_describes_a_bank(run, name):
+    code, out, _ = run("info", name)
+    assert code == 0 and f"{len(banks.load(name)):,}" in out
+
+
 def test_info_tells_what_is_compiled(run):
     assert run("solve", ".23.3.1.21......")[0] == 0  # compiles, where nothing is
     found = re.search(r"(\d+) of (\d+) functions compiled, kept below (.*)\n", run("info")[1])
