@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, TextIO, TypeAlias
 
@@ -45,8 +44,9 @@ _SOLUTION_HEADERS = ("solution", "solutions", "answer")
 _SOURCE_HEADER = "source"
 _RATING_HEADER = "rating"
 _LONGEST_LINE = 100_000  # characters; a file without line breaks is never read as a whole
+_MOST_CHARACTERS = 10_000_000  # of boards in a chunk, which ends before it has more
 _MOST_EMPTY = 1_000_000  # lines without a puzzle on end
-_LONGEST_RATING = 9  # digits
+_LONGEST_RATING, _SHOWN_OF_RATING = 9, 40  # digits; characters, if they are none
 _LONGEST_SOURCE = 100  # characters
 _NO_DIGIT = 255
 _codes = np.full(256, _NO_DIGIT, np.uint8)
@@ -118,7 +118,7 @@ def _read_text(
         size = os.fstat(text.fileno()).st_size  # 0 for a pipe
         lines = _lines(path, text)
         rows = _csv_rows(path, lines, on_problem, solution_headers) if is_csv else _text_rows(lines)
-        while batch := list(islice(rows, chunk)):
+        while batch := _batch(rows, chunk):
             geometry = geometry or _first_geometry(row.puzzle for row in batch)
             if geometry is None:
                 for row in batch:
@@ -126,6 +126,16 @@ def _read_text(
                 continue
             share = min(text.buffer.tell() / size, 1.0) if size else 0.0
             yield _parse(batch, geometry, on_problem, share)
+
+
+def _batch(rows: Iterable[_Row], chunk: int) -> list[_Row]:
+    batch, length = list[_Row](), 0
+    for row in rows:
+        batch.append(row)
+        length += len(row.puzzle) + len(row.solution)
+        if len(batch) == chunk or length >= _MOST_CHARACTERS:
+            break
+    return batch
 
 
 def _lines(path: Path, text: TextIO) -> Iterator[str]:
@@ -153,11 +163,24 @@ def _text_rows(lines: Iterable[str]) -> Iterator[_Row]:
 def _csv_rows(
     path: Path, lines: Iterable[str], on_problem: OnProblem, solution_headers: Sequence[str]
 ) -> Iterator[_Row]:
+    length = 0  # characters of the row
+
+    def counted() -> Iterator[str]:
+        nonlocal length
+        for line in lines:
+            length += len(line)
+            if length > _LONGEST_LINE:
+                raise ValueError(
+                    f"{path}, lines {first} to {reader.line_num + 1}: a row of more than "
+                    f"{_LONGEST_LINE:,} characters; is a quote missing?"
+                )
+            yield line
+
     # Strict, since a quote that nothing closes hides all that follows.
-    reader = csv.reader(lines, strict=True)
+    reader = csv.reader(counted(), strict=True)
     columns: _Columns | None = None
     while True:
-        first = reader.line_num + 1
+        first, length = reader.line_num + 1, 0
         try:
             fields = next(reader)
         except StopIteration:
@@ -173,10 +196,11 @@ def _csv_rows(
             columns, is_header = _columns(path, fields, solution_headers)
             if is_header:
                 continue
-        yield _Row(
-            reader.line_num,
-            *(fields[i].strip() if i is not None and i < len(fields) else "" for i in columns),
+        puzzle, solution, source, rating = (
+            fields[i].strip() if i is not None and i < len(fields) else "" for i in columns
         )
+        shown = rating[:_SHOWN_OF_RATING]
+        yield _Row(reader.line_num, puzzle, solution, source[:_LONGEST_SOURCE], shown)
 
 
 def _columns(
@@ -221,7 +245,7 @@ def _rating(text: str) -> int:
     if not text:
         return NOT_KNOWN
     if len(text) > _LONGEST_RATING or not (text.isascii() and text.isdigit()):
-        raise ValueError(f"the rating {text[:40]!r} is no whole number below 10^{_LONGEST_RATING}")
+        raise ValueError(f"the rating {text!r} is no whole number below 10^{_LONGEST_RATING}")
     return int(text)
 
 
@@ -247,7 +271,7 @@ def _parse(
             good[index] = False
             on_problem(rows[index].line, str(error))
     lines = np.array([row.line for row in rows])
-    sources = np.array([row.source[:_LONGEST_SOURCE] for row in rows], np.str_)
+    sources = np.array([row.source for row in rows], np.str_)
     return PuzzleRows(geometry, lines, puzzles, solutions, ratings, sources, share).take(good)
 
 

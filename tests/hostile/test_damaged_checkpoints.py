@@ -159,6 +159,7 @@ RESUMING = [
     ("state.json", in_json("curriculum", "schedule", "results", to=[[1]]), "state.json"),
     ("state.json", in_json("curriculum", "schedule", "results", to=[[NAN, 2]]), "must be a count"),
     ("state.json", in_json("curriculum", "schedule", "rate", to=-INF), "rate must be a count"),
+    ("state.json", in_json("curriculum", "schedule", "rate", to=10**400), "rate must be a count"),
     ("state.json", in_json("curriculum", "schedule", "history", to=[{}]), "state.json"),
     ("state.json", in_json("rng", to={}), "state.json"),
     ("state.json", in_json("rng", "bit_generator", to="MT19937"), "state.json"),

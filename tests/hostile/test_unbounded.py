@@ -44,6 +44,27 @@ def test_empty_lines(tmp_path, monkeypatch, suffix, line):
         files.read(path, on_bad_row=lambda *_: None)
 
 
+def test_a_row_that_never_ends(tmp_path):
+    """Each line closes a field between quotes and opens the next."""
+    path = tmp_path / "endless.csv"
+    path.write_text('puzzle\n"1234"\n"a\n' + 'a","\n' * 60_000)
+    why = r"endless.csv, lines 3 to 200\d\d: a row of more than 100,000 characters; is a quote mis"
+    with pytest.raises(ValueError, match=why):
+        files.read(path, on_bad_row=lambda *_: None)
+
+
+def test_a_part_of_long_rows_is_short(tmp_path, monkeypatch):
+    monkeypatch.setattr(rows, "_MOST_CHARACTERS", 1_000)
+    path = tmp_path / "long.csv"
+    line = "1234341221434321"
+    wide = " ".join(line)
+    path.write_text("question,source\n" + f"{line},{'s' * 90_000}\n" * 50 + f"{wide},\n" * 50)
+    parts = list(files.read_in_parts(path))
+    assert [len(part) for part in parts] == [57, 33, 10]
+    assert parts[0].sources[0] == "s" * 100
+    assert all((part.puzzles == parts[0].puzzles[0]).all() for part in parts)
+
+
 def test_long_headers_of_tensors(tmp_path):
     pytest.importorskip("torch")
     from sudoku_learning.training.checkpoint import read_to_play
