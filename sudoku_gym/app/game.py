@@ -77,6 +77,7 @@ class Game:
         self._moments: Iterator[Moment] = self._episode.play()
         self._moves = [_played(next(self._moments))]
         self._shown = 0
+        self._picture: tuple[PlayedMove, str] | None = None  # the last that was drawn
         self.failure = ""
         self.is_finished = self.is_replaced = self._is_awaited = False
         self._in_a_move = Lock()
@@ -118,12 +119,24 @@ class Game:
         if not self._in_a_move.acquire(blocking=False):
             return
         try:
-            if self._shown < len(self._moves) - 1:
-                self._shown += 1
-            elif not self.is_finished:
+            if not self._show_next() and not self.is_finished:
                 self._play()
         finally:
             self._in_a_move.release()
+
+    def forward(self) -> bool:
+        """Show the next of the moves that have been played; return whether there was one."""
+        if not self._in_a_move.acquire(blocking=False):
+            return False
+        try:
+            return self._show_next()
+        finally:
+            self._in_a_move.release()
+
+    def _show_next(self) -> bool:
+        is_there = self._shown < len(self._moves) - 1
+        self._shown += is_there
+        return is_there
 
     def _play(self) -> None:
         began = perf_counter()
@@ -155,6 +168,15 @@ class Game:
         if not self.is_finished:
             self.failure = why
             self.is_finished = True
+
+    @property
+    def picture(self) -> str:
+        """The board that is shown, as the address of a PNG that holds it."""
+        latest = self.latest
+        if self._picture is None or self._picture[0] is not latest:
+            image = to_png(latest.moment.render(IMAGE_SIZE))
+            self._picture = latest, f"data:image/png;base64,{b64encode(image).decode()}"
+        return self._picture[1]
 
     @property
     def status(self) -> str:
@@ -209,10 +231,9 @@ def render_html(game: Game, note: str = "") -> str:
     `note` is shown in place of the game's status, while a move is awaited.
     """
     moment = game.moment
-    source = f"data:image/png;base64,{b64encode(to_png(moment.render(IMAGE_SIZE))).decode()}"
     parts = [
         f"<h3>{escape(game.name)}</h3>",
-        f'<img src="{source}" alt="{escape(to_line(moment.board))}">',
+        f'<img src="{game.picture}" alt="{escape(to_line(moment.board))}">',
         f'<p class="words">{escape(note or game.status)}</p>',
     ]
     if not game.is_over and game.latest.reading:

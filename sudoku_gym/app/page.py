@@ -260,8 +260,14 @@ class Handlers:
         if playing is None:
             yield _only_say(_FORGOTTEN)
             return
+        try:
+            self._budgets.check(visitor)
+        except ValueError as error:
+            yield _only_say(str(error))
+            return
         for game in playing:
-            if game.is_computing:  # an earlier click or tick is at work
+            # In the former case an earlier click or tick is at work.
+            if game.is_computing or game.forward() or game.is_finished:
                 continue
 
             def work(game: Game = game) -> None:

@@ -87,6 +87,39 @@ def test_a_replaced_game_draws_nothing(handlers, slow):
     assert "masked-random" in left
 
 
+def test_a_finished_game_is_looked_through_back_and_forth(handlers):
+    given, geometry = puzzle("4x4", 1, "")
+    game = Game("dlx", load_policy("dlx"), given, geometry)
+    shown(handlers, game)
+    end = time.monotonic() + 60
+    ticking = None
+    while ticking is None or ticking == page.gr.skip():
+        *_, (left, _, _, ticking) = handlers.move(REQUEST)
+        assert time.monotonic() < end
+    assert game.is_over and "Solved after" in left and not ticking.active
+    moves = int((given == 0).sum())
+    for number in reversed(range(moves)):
+        left, *_ = handlers.back(REQUEST)
+        assert f"{number}. " in left or f"{moves} blanks." in left
+    assert game.moment.board.tolist() == given.tolist()
+    for number in range(1, moves):
+        *_, (left, _, note, ticking) = handlers.move(REQUEST)
+        assert f"{number}. " in left and not note.value and ticking == page.gr.skip()
+    *_, (left, _, _, ticking) = handlers.move(REQUEST)
+    assert "Solved after" in left and not ticking.active
+
+
+def test_a_stopped_game_goes_to_its_end_after_back(handlers):
+    game = Game("first", load_policy("naked-singles"), *puzzle("9x9", 1, ""))
+    shown(handlers, game)
+    for _ in range(3):
+        list(handlers.move(REQUEST))
+    game.stop("Stopped in the middle of a move.")
+    handlers.back(REQUEST)
+    *_, (left, _, _, ticking) = handlers.move(REQUEST)
+    assert "Stopped in the middle" in left and not ticking.active
+
+
 def test_games_that_are_no_longer_kept_are_told_of(handlers):
     for answer in (*handlers.move(REQUEST), handlers.back(REQUEST)):
         assert "no longer kept: Start over" in answer[2].value

@@ -67,6 +67,8 @@ def test_pictures_are_charged_and_without_time_no_move_is_taken_back(clock, monk
     assert game.moves_back == 4
     *_, note, _ = handlers.back(request)
     assert "all that a visitor gets" in note.value and game.moves_back == 4
+    ((*boards, note, _),) = handlers.move(request)
+    assert "all that a visitor gets" in note.value and boards == [page.gr.skip()] * 2
 
 
 def test_few_visitors_are_remembered(clock, monkeypatch):
