@@ -14,7 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo reproduce-calphazero test test-fast lint format types docs build clean
+.PHONY: help demo reproduce-calphazero test test-fast coverage lint format types docs build clean
 
 help:  ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-21s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ test: $(VENV)/.installed-dev  ## Run the tests
 
 test-fast: $(VENV)/.installed-dev  ## Run the tests that take less than two minutes on two cores
 	$(BIN)/python -m pytest -m 'not slow' $(PYTEST_ARGS)
+
+coverage: $(VENV)/.installed-dev  ## Show the lines of Python that the fast tests run, file by file
+	$(BIN)/python -m pytest -m 'not slow' --cov --cov-report=term $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-dev  ## Check style and format
 	$(BIN)/ruff check .
