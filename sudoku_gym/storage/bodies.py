@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
+import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias
 
@@ -11,6 +13,7 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 Application: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
 
+_MINUTE, _LINES_A_MINUTE = 60.0, 30
 _TOO_BIG = 1009  # why a websocket is closed, RFC 6455
 
 
@@ -78,8 +81,35 @@ class ErrorsInALine:
 
 
 def tell_of_refusal() -> None:
-    """Write the error that is being handled, of a request that can't be answered, as a line."""
-    print(f"sudoku-gym: a request was refused: {sys.exc_info()[1]!r:.200}", file=sys.stderr)
+    """Write the error that is being handled, of a request that can't be answered, as a line.
+
+    Whoever sends such requests must not fill a disk: beyond some lines a minute they are counted.
+    """
+    line = _refusals.line(repr(sys.exc_info()[1])[:200], time.monotonic())
+    if line:
+        print(f"sudoku-gym: {line}", file=sys.stderr)
+
+
+class _Refusals:
+    """The lines of a minute."""
+
+    def __init__(self) -> None:
+        self._since, self._lines = -math.inf, 0
+
+    def line(self, problem: str, now: float) -> str:
+        """Return what is to be written of a problem; empty if nothing is."""
+        left_out = max(self._lines - _LINES_A_MINUTE, 0)
+        is_new = now - self._since > _MINUTE
+        if is_new:
+            self._since, self._lines = now, 0
+        self._lines += 1
+        if self._lines > _LINES_A_MINUTE:
+            return ""
+        more = f"; {left_out} more before it" if is_new and left_out else ""
+        return f"a request was refused: {problem}{more}"
+
+
+_refusals = _Refusals()
 
 
 def _count_brackets(body: bytes) -> int:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from sudoku_gym.storage.bodies import ErrorsInALine, LimitedBodies
+from sudoku_gym.storage.bodies import ErrorsInALine, LimitedBodies, _Refusals
 
 
 def answered(parts, headers=()):
@@ -91,3 +91,12 @@ def test_an_error_is_a_line(capsys):
 
     asyncio.run(ErrorsInALine(application)({}, None, None))
     assert capsys.readouterr().err == "sudoku-gym: a request was refused: KeyError('forged')\n"
+
+
+def test_the_log_grows_slowly():
+    refusals = _Refusals()
+    lines = [refusals.line("why", 100.0 + second / 100) for second in range(1000)]
+    assert lines == ["a request was refused: why"] * 30 + [""] * 970
+    assert refusals.line("why", 170.0) == "a request was refused: why; 970 more before it"
+    assert refusals.line("why", 171.0) == "a request was refused: why"
+    assert refusals.line("why", 1000.0) == "a request was refused: why"
