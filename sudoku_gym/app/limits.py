@@ -61,10 +61,16 @@ class VisitorBudgets:
 
 
 class ShortQueue(asyncio.Queue[Any]):
-    """Answers to a page that it has not read yet; nobody reads so many late."""
+    """Answers to a page that it has not read yet, the last of them: nobody reads so many late."""
 
     def __init__(self) -> None:
         super().__init__(_MOST_UNREAD)
+
+    def put_nowait(self, item: Any) -> None:
+        """Add an answer, in place of the oldest if there are too many."""
+        if self.full():
+            self.get_nowait()
+        super().put_nowait(item)
 
 
 def limit_waiting(queue: Any, most: int) -> None:

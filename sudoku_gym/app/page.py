@@ -14,6 +14,7 @@ from typing import Any
 
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # gradio reads these when it is imported
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # torch too: visitors are charged by the thread
 
 import gradio as gr
 import uvicorn
@@ -26,7 +27,7 @@ from sudoku_gym.app.game import Game, render_html, render_legend
 from sudoku_gym.app.limits import ShortQueue, VisitorBudgets, limit_waiting, visitor_of
 from sudoku_gym.app.moves import Workers
 from sudoku_gym.app.paths import AllowedPaths
-from sudoku_gym.app.visits import Visits
+from sudoku_gym.app.visits import STOPPED, Visits
 from sudoku_gym.storage.bodies import ErrorsInALine, LimitedBodies, tell_of_refusal
 
 FIRST_PUZZLE = "Inkala 2012"
@@ -251,7 +252,7 @@ class Handlers:
         if is_wanted():
             visit.begin(games)
             yield *self._drawn(visitor, games), _say(""), gr.Timer(active=False)
-        elif visit.starting is None:
+        elif visit.starting is STOPPED:
             yield _only_say("Stopped before the games began: Start over")
 
     def move(self, request: gr.Request) -> Iterator[tuple[Any, ...]]:
@@ -314,7 +315,7 @@ class Handlers:
         """Pause; give up the games that are being started and the moves that are being computed."""
         visit = self._visits.find(visitor_of(request), str(request.session_hash))
         if visit is not None:
-            visit.starting = None
+            visit.starting = STOPPED
             for game in visit.games or ():
                 if game.is_computing:
                     game.stop("Stopped in the middle of a move.")

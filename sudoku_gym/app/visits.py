@@ -9,6 +9,9 @@ from threading import Lock
 
 from sudoku_gym.app.game import Game
 
+STOPPED = object()
+"""In place of a start that is awaited: the visitor has given it up."""
+
 
 @dataclass
 class Visit:
@@ -16,7 +19,7 @@ class Visit:
 
     Attributes:
         games: those that are shown; None before the first have begun.
-        starting: stands for the start of games that is awaited; None if none is.
+        starting: stands for the start of games that is awaited; None if none is, or `STOPPED`.
         used: when the page was used last, s.
     """
 

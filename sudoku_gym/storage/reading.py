@@ -13,19 +13,26 @@ from typing import Any, TextIO
 
 LONGEST_CONFIG = 1_000_000  # bytes; shipped configurations have about 2,000
 _MOST = 2**63
+_UTF16 = "the text is UTF-16; save it as UTF-8"
+_NO_TEXTS = {
+    codecs.BOM_UTF16_LE: _UTF16,
+    codecs.BOM_UTF16_BE: _UTF16,
+    b"\x1f\x8b": "the file is compressed; unpack it with gzip -d",
+}
 
 
 def open_text(path: Path, newline: str | None = None) -> TextIO:
     """Open a file of UTF-8, with or without a byte order mark, in any locale.
 
     Raises:
-        ValueError: if it is UTF-16, which some editors and shells write.
+        ValueError: if it is UTF-16, which some editors and shells write, or compressed.
         OSError: if it can't be opened.
     """
     binary = path.open("rb")
-    if binary.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        binary.close()
-        raise ValueError(f"{path}: the text is UTF-16; save it as UTF-8")
+    for start, problem in _NO_TEXTS.items():
+        if binary.peek(2).startswith(start):
+            binary.close()
+            raise ValueError(f"{path}: {problem}")
     return TextIOWrapper(binary, encoding="utf-8-sig", errors="replace", newline=newline)
 
 

@@ -1,5 +1,6 @@
 """Command lines that can't be done: one line on standard error, exit status 2, no traceback."""
 
+import gzip
 import json
 import os
 import subprocess
@@ -17,6 +18,7 @@ FILES = {
     "bom.txt": b"\xef\xbb\xbf" + PUZZLE.encode(),
     "utf16.txt": PUZZLE.encode("utf-16"),
     "utf16.csv": f"puzzle\n{PUZZLE}\n".encode("utf-16"),
+    "zipped.csv": gzip.compress(f"puzzle\n{PUZZLE}\n".encode()),
     "binary.txt": bytes(range(256)),
     "nul.csv": b"puzzle,solution\n\0\0,\0\n",
     "quote.csv": b'puzzle\n"' + b"1" * 200_000,
@@ -169,6 +171,7 @@ COMMANDS = [
     ("compare --puzzles header.csv", "header.csv: no puzzle found"),
     ("compare --puzzles nul.csv", "nul.csv, line 2"),
     ("compare --puzzles quote.csv", "quote.csv, line"),
+    ("compare --puzzles zipped.csv", "zipped.csv: the file is compressed; unpack it with gzip -d"),
     ("compare --puzzles utf16.csv", "utf16.csv: the text is UTF-16; save it as UTF-8"),
     ("compare --puzzles text.npz", "text.npz: no readable npz file"),
     ("compare --puzzles folder.txt", "folder.txt: Is a directory"),

@@ -181,7 +181,10 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
         if others:
             differing.append(f"{policy}: other {' and other '.join(others)} here than there")
             continue
-        for name in row.cells.keys() & {*(config.sets or sets)} & sets.keys():
+        chosen_sets = {*(config.sets or sets)} & sets.keys()
+        for name in sorted(chosen_sets & standing.sets.keys() - row.cells.keys()):
+            report(f"not compared: {policy} on {name}, which the file does not have")
+        for name in row.cells.keys() & chosen_sets:
             cell, here, there = row.cells[name], sets[name].info(), standing.sets[name]
             if replace(here, bank=there.bank) != there:  # a file may lie elsewhere
                 differing.append(f"{policy} on {name}: its puzzles are others here")

@@ -156,6 +156,9 @@ def test_answers_that_nobody_reads_take_little_memory():
     forgotten = queue.events[2]
     assert forgotten.session_hash not in answers
     queue.send_message(forgotten, "an answer")
+    last = answers["page 49"]
+    last.put_nowait("cancelled")  # as gradio writes when a request is cancelled
+    assert last.qsize() == 40 and [last.get_nowait() for _ in range(40)][-1] == "cancelled"
     assert not forgotten.alive and forgotten.session_hash not in answers
 
 

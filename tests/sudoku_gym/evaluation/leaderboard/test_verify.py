@@ -76,7 +76,9 @@ def test_what_can_not_be_compared_is_said(small, play, tmp_path):
     forged = json.loads(path.read_text())
     forged["rows"]["theirs"] = {**forged["rows"]["masked-random"], "kind": "solver"}
     forged["sets"]["new"] = forged["sets"]["4x4"]
+    del forged["rows"]["naked-singles"]["cells"]["4x4"]
     path.write_text(json.dumps(forged))
     assert verify_leaderboard(LeaderboardConfig(out=path), lines.append) == []
     assert "not compared: theirs, which no installed package lists" in lines
     assert "not compared: new, a set that is not here" in lines
+    assert "not compared: naked-singles on 4x4, which the file does not have" in lines
