@@ -23,6 +23,7 @@ RULES = {
             "envs/window": {"pygame"},
             "cli": {"tyro", "rich", "PIL"},
             "app/page": {"gradio", "fastapi", "uvicorn"},
+            "app/handlers": {"gradio"},
             "app/connections": {"uvicorn"},
             "app/game": {"PIL"},
             "puzzles": {"igraph"},

@@ -11,8 +11,8 @@ from sudoku_gym.app.game import Game
 from sudoku_gym.app.limits import VisitorBudgets
 from sudoku_gym.policies import load_policy
 
-pytest.importorskip("gradio")
-from sudoku_gym.app import page
+gr = pytest.importorskip("gradio")
+from sudoku_gym.app.handlers import Handlers  # noqa: E402
 
 HOST = "192.0.2.7"
 REQUEST = SimpleNamespace(client=SimpleNamespace(host=HOST), session_hash="page")
@@ -42,7 +42,7 @@ def slow():
 
 @pytest.fixture
 def handlers():
-    return page.Handlers(OfferedPolicies(["masked-random"]), VisitorBudgets(None), None)
+    return Handlers(OfferedPolicies(["masked-random"]), VisitorBudgets(None), None)
 
 
 def shown(handlers, *games):
@@ -93,7 +93,7 @@ def test_a_finished_game_is_looked_through_back_and_forth(handlers):
     shown(handlers, game)
     end = time.monotonic() + 60
     ticking = None
-    while ticking is None or ticking == page.gr.skip():
+    while ticking is None or ticking == gr.skip():
         *_, (left, _, _, ticking) = handlers.move(REQUEST)
         assert time.monotonic() < end
     assert game.is_over and "Solved after" in left and not ticking.active
@@ -104,7 +104,7 @@ def test_a_finished_game_is_looked_through_back_and_forth(handlers):
     assert game.moment.board.tolist() == given.tolist()
     for number in range(1, moves):
         *_, (left, _, note, ticking) = handlers.move(REQUEST)
-        assert f"{number}. " in left and not note.value and ticking == page.gr.skip()
+        assert f"{number}. " in left and not note.value and ticking == gr.skip()
     *_, (left, _, _, ticking) = handlers.move(REQUEST)
     assert "Solved after" in left and not ticking.active
 
@@ -158,20 +158,20 @@ def unmade():
 
 @pytest.mark.parametrize("ending", ["connection lost", "Stop", "error"])
 def test_games_stay_until_others_have_begun(unmade, ending):
-    handlers = page.Handlers(unmade, VisitorBudgets(None), None)
+    handlers = Handlers(unmade, VisitorBudgets(None), None)
     game = Game("before", load_policy("masked-random"), *puzzle("4x4", 1, ""))
     shown(handlers, game)
     starting = handlers.start(REQUEST, *(["?"] if ending == "error" else ["4x4"]), *CHOSEN[1:])
     if ending == "error":
         *_, (left, _, note, _) = starting
-        assert left == page.gr.skip() and "choose one of the puzzles" in note.value
+        assert left == gr.skip() and "choose one of the puzzles" in note.value
     else:
         next(starting)
         assert unmade.asked.wait(60)
         if ending == "Stop":
             handlers.stop(REQUEST)
             *_, (left, _, note, _) = starting
-            assert left == page.gr.skip() and "Stopped before the games began" in note.value
+            assert left == gr.skip() and "Stopped before the games began" in note.value
         else:
             starting.close()
         unmade.go_on.set()
@@ -181,7 +181,7 @@ def test_games_stay_until_others_have_begun(unmade, ending):
 
 
 def test_the_last_start_of_a_page_counts(unmade):
-    handlers = page.Handlers(unmade, VisitorBudgets(None), None)
+    handlers = Handlers(unmade, VisitorBudgets(None), None)
     first = handlers.start(REQUEST, *CHOSEN)
     next(first)
     second = handlers.start(REQUEST, "6x6", *CHOSEN[1:])

@@ -42,8 +42,8 @@ def test_what_raises_is_charged_and_nobody_is_limited_without_a_budget(clock):
 
 
 def test_pictures_are_charged_and_without_time_no_move_is_taken_back(clock, monkeypatch):
-    pytest.importorskip("gradio")
-    from sudoku_gym.app import page
+    gr = pytest.importorskip("gradio")
+    from sudoku_gym.app import handlers as module
     from sudoku_gym.app.choices import OfferedPolicies
 
     def drawn(game, note):
@@ -56,8 +56,8 @@ def test_pictures_are_charged_and_without_time_no_move_is_taken_back(clock, monk
         def back(self):
             self.moves_back += 1
 
-    monkeypatch.setattr(page, "render_html", drawn)
-    handlers = page.Handlers(OfferedPolicies(["masked-random"]), VisitorBudgets(1.0), None)
+    monkeypatch.setattr(module, "render_html", drawn)
+    handlers = module.Handlers(OfferedPolicies(["masked-random"]), VisitorBudgets(1.0), None)
     game, client = Game(), SimpleNamespace(host="192.0.2.7")
     request = SimpleNamespace(client=client, session_hash="page")
     handlers._visits.open(client.host, "page").begin([game, game])
@@ -68,7 +68,7 @@ def test_pictures_are_charged_and_without_time_no_move_is_taken_back(clock, monk
     *_, note, _ = handlers.back(request)
     assert "all that a visitor gets" in note.value and game.moves_back == 4
     ((*boards, note, _),) = handlers.move(request)
-    assert "all that a visitor gets" in note.value and boards == [page.gr.skip()] * 2
+    assert "all that a visitor gets" in note.value and boards == [gr.skip()] * 2
 
 
 def test_few_visitors_are_remembered(clock, monkeypatch):
