@@ -76,11 +76,11 @@ class ShortQueue(asyncio.Queue[Any]):
 def limit_waiting(queue: Any, most: int) -> None:
     """Let each visitor have at most so many requests in a queue of gradio at a time.
 
-    Others are refused in words that say how many are waiting in all. A request whose page does not
-    read its answers counts as left; of a visitor whose pages have many of them, the oldest page is
-    forgotten. So are the names of pages whose answers nobody reads, once there are many. Nothing is
-    summed up: gradio makes a table of all requests after each, which a name that is no text breaks
-    for all visitors.
+    Those that are being served count. Others are refused in words that say how many wait in all. A
+    request whose page does not read its answers counts as left; of a visitor whose pages have many
+    of them, the oldest page is forgotten. So are the names of pages whose answers nobody reads,
+    once there are many. Nothing is summed up: gradio makes a table of all requests after each,
+    which a name that is no text breaks for all visitors.
 
     The answers of a page are to be in a `ShortQueue`.
     """
@@ -96,8 +96,8 @@ def limit_waiting(queue: Any, most: int) -> None:
         visitor = visitor_of(request)
         same = sum(visitor_of(event.request) == visitor for event in waiting + served)
         if same >= most:
-            problem = f"{same} of your requests are waiting already, of {len(waiting)} in all"
-            return False, f"{problem}: wait for them", "queue_full"
+            mine = f"{same} of your requests wait or are being served"
+            return False, f"{mine}, {len(waiting)} wait in all: go on later", "queue_full"
         if queue.max_size is not None and len(queue) >= queue.max_size:
             return False, f"{len(queue)} requests are waiting: come back in a minute", "queue_full"
         name = body.session_hash

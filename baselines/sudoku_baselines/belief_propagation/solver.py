@@ -135,8 +135,10 @@ class BeliefPropagation(IterativeSolver):
     place of those in `config`; without either it is sum-product as in the paper.
     """
 
-    def __init__(self, config: BeliefPropagationConfig | None = None, **changes: Any) -> None:
-        self.config = _changed(config or BeliefPropagationConfig(), changes)
+    def __init__(self, config: BeliefPropagationConfig | None = None, /, **changes: Any) -> None:
+        kind = BeliefPropagationConfig
+        changes = plugins.checked_options(kind, "belief propagation", changes, {})
+        self.config = replace(config or kind(), **changes)
 
     def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
         """Return solved puzzles, int8 `[B, N, N]`, all zeros where no valid grid was found.
@@ -203,18 +205,18 @@ class Sinkhorn(IterativeSolver):
 
 def sum_product(**changes: Any) -> BeliefPropagation:
     """Make the solver with exact sum-product messages; the paper's settings otherwise."""
-    return BeliefPropagation(_changed(BeliefPropagationConfig(), changes))
+    return BeliefPropagation(**changes)
 
 
 def max_product(**changes: Any) -> BeliefPropagation:
     """Make the solver with exact max-product messages."""
-    return BeliefPropagation(_changed(BeliefPropagationConfig(rule="max-product"), changes))
+    return BeliefPropagation(BeliefPropagationConfig(rule="max-product"), **changes)
 
 
 def bp_sinkhorn(**changes: Any) -> BeliefPropagation:
     """Make the paper's own solver: eq. 5, and Sinkhorn balancing every second iteration."""
     config = BeliefPropagationConfig(rule="polynomial", sinkhorn_every=2, check_every=2)
-    return BeliefPropagation(_changed(config, changes))
+    return BeliefPropagation(config, **changes)
 
 
 def fractional_bp(**changes: Any) -> BeliefPropagation:
@@ -227,10 +229,4 @@ def fractional_bp(**changes: Any) -> BeliefPropagation:
     config = BeliefPropagationConfig(
         schedule="residual", damping=0.2, weight=0.45, placement_weight=0.1
     )
-    return BeliefPropagation(_changed(config, changes))
-
-
-def _changed(config: BeliefPropagationConfig, changes: dict[str, Any]) -> BeliefPropagationConfig:
-    """Return a configuration with some fields changed, or say which of them it does not have."""
-    kind = BeliefPropagationConfig
-    return replace(config, **plugins.checked_options(kind, "belief propagation", changes, {}))
+    return BeliefPropagation(config, **changes)

@@ -165,3 +165,10 @@ def test_wrong_settings_are_named(changes, message):
 def test_exact_rules_say_where_they_stop():
     with pytest.raises(ValueError, match="use the rule 'polynomial'"):
         sum_product().solve(np.zeros((1, 25, 25), np.int8), Geometry.standard(25))
+
+
+@pytest.mark.parametrize("name", ["sum-product", "bp-sinkhorn", "surest-marginal"])
+@pytest.mark.parametrize("argument", ["config", "self", "changes"])
+def test_arguments_of_the_constructor_are_no_options(name, argument):
+    with pytest.raises(ValueError, match=f"has no option {argument}: use rule, "):
+        load_policy(f"{name}?{argument}=1")

@@ -115,7 +115,7 @@ def test_a_visitor_has_few_places_and_reads_how_many_wait():
         request = SimpleNamespace(client=SimpleNamespace(host=host))
         pushed.append(asyncio.run(queue.push(BODY, request, None)))
     assert [each[0] for each in pushed] == [True, True, False, True, True, False, True]
-    assert pushed[2][1] == "2 of your requests are waiting already, of 2 in all: wait for them"
+    assert pushed[2][1].startswith("2 of your requests wait or are being served, 2 wait in all:")
     full = asyncio.run(queue.push(BODY, SimpleNamespace(client=None), None))
     assert full[0] is False and full[1] == "5 requests are waiting: come back in a minute"
 
