@@ -72,7 +72,7 @@ def by_kind(results: LeaderboardResults) -> dict[str, list[str]]:
 
     def key(policy: str) -> tuple[float, float, float]:
         cells = results.rows[policy].cells
-        shares = [cells[name].share if name in cells else 0.0 for name in (SORTED_BY, _THEN_BY)]
+        shares = [_standing_share(results, policy, name) for name in (SORTED_BY, _THEN_BY)]
         seconds = cells[SORTED_BY].puzzle_seconds if SORTED_BY in cells else None
         return -shares[0], -shares[1], float("inf") if seconds is None else seconds
 
@@ -82,6 +82,14 @@ def by_kind(results: LeaderboardResults) -> dict[str, list[str]]:
         for kind in kinds
     }
     return {kind: policies for kind, policies in found.items() if policies}
+
+
+def _standing_share(results: LeaderboardResults, policy: str, name: str) -> float:
+    """Return the share that a policy stands with: 0 if an error, or a stopped run, has cut it."""
+    cell = results.rows[policy].cells.get(name)
+    if cell is None or cell.error or cell.played < results.sets[name].subset:
+        return 0.0
+    return cell.share
 
 
 def _best(results: LeaderboardResults) -> str:

@@ -13,27 +13,119 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from sudoku_gym.app.limits import visitor_at
 from sudoku_gym.storage.bodies import Application, Message, Receive, Send
 
+try:
+    import resource
+except ImportError:  # not on Windows
+    resource = None  # type: ignore[assignment]
+
 MOST_CONNECTIONS = 100
 """Connections of a visitor; a browser opens six, and one for each page that is open."""
+BACKLOG = 128
+"""Connections that may wait to be accepted; they all may be accepted in one go."""
+_OTHER_FILES = 300  # that the process has open, with those of a full backlog
+_SILENT_SECONDS = 15.0  # without a whole request, of a connection that is not answered
+
+
+def allow_connections(wanted: int) -> int:
+    """Raise the limit of open files to what so many connections need, if the machine lets us.
+
+    Returns:
+        How many connections there is room for, at most `wanted`.
+    """
+    if resource is None:
+        return wanted
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = wanted + _OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        soft = needed if hard == resource.RLIM_INFINITY else min(hard, needed)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        return max(soft - _OTHER_FILES, 1)
+    return wanted
+
+
+class OpenConnections:
+    """The connections of all visitors, and which of them has to go where there are too many.
+
+    Those from this machine count in the sum alone: a reverse proxy serves all visitors from there.
+
+    Args:
+        most: of all visitors together.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._of: dict[str, dict[FewConnections, None]] = {}  # of each visitor, the oldest first
+        self._count = 0
+
+    def add(self, connection: FewConnections) -> None:
+        """Add a connection; close it, or an old one, if that is one too many.
+
+        Beyond the sum, the oldest of the visitor with most of them is closed.
+        """
+        visitor = connection.visitor
+        mine = self._of.setdefault(visitor, {})
+        mine[connection] = None
+        self._count += 1
+        if visitor and len(mine) > MOST_CONNECTIONS:
+            self._close(connection)
+        elif self._count > self.most:
+            most_of_one = max(self._of.values(), key=lambda each: len(each))
+            oldest = next(iter(most_of_one))
+            self._close(oldest if oldest.visitor else connection)
+
+    def remove(self, connection: FewConnections) -> None:
+        """Forget a connection that is closed."""
+        mine = self._of.get(connection.visitor, {})
+        if connection in mine:
+            del mine[connection]
+            self._count -= 1
+            if not mine:
+                del self._of[connection.visitor]
+
+    def _close(self, connection: FewConnections) -> None:
+        connection.transport.abort()
+        self.remove(connection)
 
 
 class FewConnections(H11Protocol):
-    """HTTP on a connection, which is closed at once where its visitor has too many.
+    """HTTP on a connection, of which a visitor can't have too many, nor silent ones for long.
 
-    Those from this machine are not counted: a reverse proxy serves all visitors from there.
+    Args:
+        others: where connections are counted.
+        of_uvicorn: what uvicorn gives to a connection.
     """
+
+    def __init__(self, others: OpenConnections, **of_uvicorn: Any) -> None:
+        super().__init__(**of_uvicorn)
+        self.visitor = ""
+        """who is at the other end; empty for this machine, or if it is not known"""
+        self._others = others
+        self._at_last_look: object = self  # the request in progress then
+        self._next_look: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take a connection, or close it."""
         super().connection_made(transport)
-        mine = self._visitor
-        others = (each for each in self.connections if isinstance(each, FewConnections))
-        if mine and sum(each._visitor == mine for each in others) > MOST_CONNECTIONS:
-            transport.abort()
+        self.visitor = _remote(self.client)
+        self._next_look = self.loop.call_later(_SILENT_SECONDS, self._close_if_silent)
+        self._others.add(self)
 
-    @property
-    def _visitor(self) -> str:
-        return _remote(self.client)
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget a connection."""
+        super().connection_lost(exc)
+        self._others.remove(self)
+        if self._next_look is not None:
+            self._next_look.cancel()
+
+    def _close_if_silent(self) -> None:
+        """Close it if it has waited for the same request, or its body, since the last look."""
+        request = self.cycle
+        is_waiting = request is None or request.response_complete or request.more_body
+        if is_waiting and request is self._at_last_look:
+            self.transport.abort()
+            return
+        self._at_last_look = request
+        self._next_look = self.loop.call_later(_SILENT_SECONDS, self._close_if_silent)
 
 
 class FewRequests:

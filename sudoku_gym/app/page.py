@@ -22,7 +22,13 @@ from fastapi import FastAPI, Request, Response
 from gradio import processing_utils, queueing, route_utils, routes
 
 from sudoku_gym.app.choices import NO_PLAYER, SOURCES, TYPED_IN, OfferedPolicies
-from sudoku_gym.app.connections import FewConnections, FewRequests
+from sudoku_gym.app.connections import (
+    BACKLOG,
+    FewConnections,
+    FewRequests,
+    OpenConnections,
+    allow_connections,
+)
 from sudoku_gym.app.game import render_legend
 from sudoku_gym.app.handlers import Handlers, start_games
 from sudoku_gym.app.limits import ShortQueue, VisitorBudgets, limit_waiting
@@ -32,7 +38,7 @@ from sudoku_gym.storage.bodies import ErrorsInALine, LimitedBodies, tell_of_refu
 FIRST_PUZZLE = "Inkala 2012"
 _LONGEST_REQUEST, _MOST_BRACKETS = 250_000, 1_000  # bytes; lists and objects in JSON
 _PLACES, _PLACES_A_VISITOR = 64, 8  # in the queue; the latter also while they are served
-_MOST_REQUESTS = 2000  # that are answered at a time, of all visitors
+_MOST_REQUESTS = 2000  # that are answered at a time, of all visitors; connections too
 _MOST_SESSIONS = 1000  # pages of which gradio keeps what it needs
 _FROM_HERE = (
     "default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval'; frame-ancestors 'self'; "
@@ -89,11 +95,14 @@ def serve(
         print(
             f"Sudoku Gym shows its policies at http://{shown}:{port} (Ctrl+C ends it)", flush=True
         )
+        others = OpenConnections(allow_connections(_MOST_REQUESTS - 1))
         settings = uvicorn.Config(
             application(offers, visitor_seconds, move_seconds),
             log_level="error",
             access_log=False,
-            http=FewConnections,
+            http=partial(FewConnections, others),  # type: ignore[arg-type]
+            ws="none",
+            backlog=BACKLOG,
             limit_concurrency=_MOST_REQUESTS,
             timeout_graceful_shutdown=1,
         )

@@ -164,6 +164,10 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
         report(f"not compared: {name}, which no installed package lists")
     for name in [name for name in standing.sets if name not in sets]:
         report(f"not compared: {name}, a set that is not here")
+    for name in [name for name in config.sets or sets if name not in standing.sets]:
+        report(f"not compared: {name}, a set that the file does not have")
+    for name in [] if config.only else [name for name in listed if name not in standing.rows]:
+        report(f"not compared: {name}, of which the file has no row")
     chosen = {name: standing.rows[name] for name in names}
     tasks, differing, seconds = [], [], 0.0
     for policy, described in _describe(chosen).items():
@@ -177,7 +181,11 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
                 (row.weights, row.num_weights),
             ),
         }
+        if policy in listed:
+            here_and_there["kind"] = (listed[policy], row.kind)
         others = [what for what, (here, there) in here_and_there.items() if here != there]
+        if not others and described["package"] != row.package:
+            report(f"{policy}: played with {row.package!r}, here it is {described['package']!r}")
         if others:
             differing.append(f"{policy}: other {' and other '.join(others)} here than there")
             continue
@@ -228,10 +236,13 @@ def _compare(
     pairs = zip(before.outcomes[:count], again.outcomes[:count], strict=True)
     if others := sum(one != other for one, other in pairs):
         return False, f"{others} of {count} outcomes differ"
+    if before.error != again.error:
+        there, here = (cell.error or "none" for cell in (before, again))
+        return False, f"error {there!r}, not {here!r}"
     if before.played > count:
         return True, f"the first {count} of {before.played} outcomes are the same"
     if again.played > count:
-        if count != info.subset and not before.error:
+        if count != info.subset and not before.error:  # a limit comes sooner on one machine
             return False, f"{count} outcomes, of a set of which {again.played} are played"
         return True, f"all {count} outcomes are the same, of {again.played} that were played now"
     for what in ("illegal", "orbits"):

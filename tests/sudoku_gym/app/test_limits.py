@@ -243,31 +243,95 @@ def test_a_visitor_has_all_addresses_of_a_network(address, visitor):
     assert visitor_of(SimpleNamespace(client=SimpleNamespace(host=address))) == visitor
 
 
-def test_a_visitor_has_few_connections(monkeypatch):
+class Transport(asyncio.Transport):
+    is_aborted = False
+
+    def abort(self):
+        self.is_aborted = True
+
+    def is_closing(self):
+        return self.is_aborted
+
+    def write(self, data):
+        pass
+
+
+async def never_answers(scope, receive, send):
+    await asyncio.Event().wait()
+
+
+def connect(hosts, most):
+    """Return a connection from each host, of which so many are allowed at a time."""
     uvicorn = pytest.importorskip("uvicorn")
     from uvicorn.server import ServerState
 
     from sudoku_gym.app import connections
 
-    class Transport(asyncio.Transport):
-        is_aborted = False
+    others, config = connections.OpenConnections(most), uvicorn.Config(never_answers, log_level="critical")
+    made = []
+    for host in hosts:
+        peer = {"peername": host and (host, 1), "sockname": ("192.0.2.1", 80)}
+        of_uvicorn = {"config": config, "server_state": ServerState(), "app_state": {}}
+        made.append(connections.FewConnections(others, **of_uvicorn))
+        made[-1].connection_made(Transport(peer))
+    return made
 
-        def abort(self):
-            self.is_aborted = True
 
-    async def opened(hosts):
-        state, config = ServerState(), uvicorn.Config(lambda *_: None)
-        transports = []
-        for host in hosts:
-            peer = {"peername": host and (host, 1), "sockname": ("192.0.2.1", 80)}
-            transports.append(Transport(peer))
-            connections.FewConnections(config, state, {}).connection_made(transports[-1])
-        return [each.is_aborted for each in transports]
+def closed(hosts, most):
+    async def hosts_of_closed():
+        return [
+            each.client and each.client[0]
+            for each in connect(hosts, most)
+            if each.transport.is_aborted
+        ]
 
+    return asyncio.run(hosts_of_closed())
+
+
+def test_a_visitor_has_few_connections(monkeypatch):
+    connections = pytest.importorskip("sudoku_gym.app.connections")
     monkeypatch.setattr(connections, "MOST_CONNECTIONS", 2)
     hosts = [*["192.0.2.7"] * 3, "192.0.2.8", *["127.0.0.1"] * 4, *["::1"] * 4, None]
     hosts += ["2001:db8::1", "2001:db8::2", "2001:db8::3"]
-    closed = [
-        host for host, is_closed in zip(hosts, asyncio.run(opened(hosts)), strict=True) if is_closed
-    ]
-    assert closed == ["192.0.2.7", "2001:db8::3"]
+    assert closed(hosts, 100) == ["192.0.2.7", "2001:db8::3"]
+
+
+def test_many_connections_do_not_shut_others_out():
+    """The oldest of the visitor with most of them goes; a reverse proxy's are left alone."""
+    hosts = ["192.0.2.1"] * 2 + ["192.0.2.7"] * 5 + ["192.0.2.8"] * 2 + ["192.0.2.9"]
+    assert closed(hosts, 8) == ["192.0.2.7"] * 2
+    assert closed(["127.0.0.1"] * 6 + ["192.0.2.9"], 6) == ["192.0.2.9"]
+
+
+def test_connections_that_say_nothing_are_closed(monkeypatch):
+    connections = pytest.importorskip("sudoku_gym.app.connections")
+    monkeypatch.setattr(connections, "_SILENT_SECONDS", 0.05)
+
+    async def wait():
+        made = connect(["192.0.2.7"] * 4, 10)
+        made[1].data_received(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nabc")
+        made[2].data_received(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
+        made[3].data_received(b"GET / HTTP/1.1\r\nHost: a")
+        await asyncio.sleep(0.3)
+        made[2].connection_lost(None)
+        return [each.transport.is_aborted for each in made]
+
+    assert asyncio.run(wait()) == [True, True, False, True]
+
+
+def test_the_limit_of_open_files_is_raised(monkeypatch):
+    resource = pytest.importorskip("resource")
+    connections = pytest.importorskip("sudoku_gym.app.connections")
+    wanted = []
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: wanted.append(limits))
+    for limits_here, room in (
+        ((1024, 4096), 2000),
+        ((1024, 1024), 724),
+        ((256, 256), 1),
+        ((1024, resource.RLIM_INFINITY), 2000),
+        ((resource.RLIM_INFINITY, resource.RLIM_INFINITY), 2000),
+        ((9000, 9000), 2000),
+    ):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, found=limits_here: found)
+        assert connections.allow_connections(2000) == room
+    assert wanted[0] == (2300, 4096) and len(wanted) == 4

@@ -150,6 +150,19 @@ class Breaks(First):
         raise KeyError("lost")
 
 
+class BreaksLate(First):
+    """Plays some batches, and then no more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left = 1
+
+    def reset(self, puzzles, geometry, rng):
+        self.left -= geometry.size == 4 and len(puzzles) > 1
+        if self.left < 0:
+            raise ValueError("out of luck")
+
+
 class Slow(First):
     def act(self, boards, action_masks):
         start = time.process_time()

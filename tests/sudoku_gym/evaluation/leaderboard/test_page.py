@@ -53,6 +53,13 @@ def test_cells_say_how_it_went(board):
     assert page(board).count("not yet") == 2
 
 
+def test_a_policy_that_was_stopped_does_not_lead(board):
+    random, naked = (row.cells for row in board.rows.values())
+    naked["4x4"] = cell("1" * 130 + "0" * 10)
+    for random["4x4"] in (cell("1" * 130, error="stopped"), cell("1" * 30)):
+        assert leaderboard_page.by_kind(board)["floor"] == ["naked-singles", "masked-random"]
+
+
 def test_words_of_a_file_are_shown_and_not_obeyed(board):
     evil = "<script>alert(1)</script> [x](http://y) | `z` ![p](q)"
     row = board.rows[evil] = board.rows.pop("masked-random")

@@ -82,3 +82,42 @@ def test_what_can_not_be_compared_is_said(small, play, tmp_path):
     assert "not compared: theirs, which no installed package lists" in lines
     assert "not compared: new, a set that is not here" in lines
     assert "not compared: naked-singles on 4x4, which the file does not have" in lines
+
+
+def test_errors_are_compared(small, play, own_policies, tmp_path):
+    name = "third_party:BreaksLate"
+    results, _ = play(add=(name,), only=(name,), sets=("4x4",))
+    cell = results.rows[name].cells["4x4"]
+    assert 0 < cell.played < 140 and cell.error.endswith("out of luck")
+    path, lines = tmp_path / "board.json", []
+    config = LeaderboardConfig(out=path, only=(name,), sets=("4x4",))
+    assert verify_leaderboard(config, lines.append) == []
+    forged = json.loads(path.read_text())
+    forged["rows"][name]["cells"]["4x4"] |= {"error": "", "outcomes": cell.outcomes + "1" * 12}
+    path.write_text(json.dumps(forged))
+    (found,) = verify_leaderboard(config, lines.append)
+    assert found.startswith(f"{name} on 4x4: error 'none', not ") and "out of luck" in found
+    forged["rows"][name]["cells"]["4x4"] |= {"error": "stopped", "outcomes": cell.outcomes[:1]}
+    path.write_text(json.dumps(forged))
+    (found,) = verify_leaderboard(config, lines.append)
+    assert found.startswith(f"{name} on 4x4: error 'stopped', not ")
+
+
+def test_what_the_file_lacks_is_said(small, play, tmp_path):
+    play()
+    path, lines = tmp_path / "board.json", []
+    forged = json.loads(path.read_text())
+    del forged["sets"]["9x9"], forged["rows"]["masked-random"]
+    row = forged["rows"]["naked-singles"]
+    del row["cells"]["9x9"]
+    row["package"] = "sudoku-gym 99"
+    path.write_text(json.dumps(forged))
+    assert verify_leaderboard(LeaderboardConfig(out=path), lines.append) == []
+    assert "not compared: 9x9, a set that the file does not have" in lines
+    assert "not compared: masked-random, of which the file has no row" in lines
+    said = "naked-singles: played with 'sudoku-gym 99', here it is "
+    assert any(line.startswith(said) for line in lines)
+    row["kind"] = "search"
+    path.write_text(json.dumps(forged))
+    differing = verify_leaderboard(LeaderboardConfig(out=path), lines.append)
+    assert differing == ["naked-singles: other kind here than there"]
