@@ -2,6 +2,7 @@
 
 import asyncio
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -243,19 +244,6 @@ def test_a_visitor_has_all_addresses_of_a_network(address, visitor):
     assert visitor_of(SimpleNamespace(client=SimpleNamespace(host=address))) == visitor
 
 
-class Transport(asyncio.Transport):
-    is_aborted = False
-
-    def abort(self):
-        self.is_aborted = True
-
-    def is_closing(self):
-        return self.is_aborted
-
-    def write(self, data):
-        pass
-
-
 async def never_answers(scope, receive, send):
     await asyncio.Event().wait()
 
@@ -267,13 +255,18 @@ def connect(hosts, most):
 
     from sudoku_gym.app import connections
 
-    others, config = connections.OpenConnections(most), uvicorn.Config(never_answers, log_level="critical")
+    others, config = (
+        connections.OpenConnections(most),
+        uvicorn.Config(never_answers, log_level="critical"),
+    )
     made = []
     for host in hosts:
         peer = {"peername": host and (host, 1), "sockname": ("192.0.2.1", 80)}
         of_uvicorn = {"config": config, "server_state": ServerState(), "app_state": {}}
         made.append(connections.FewConnections(others, **of_uvicorn))
-        made[-1].connection_made(Transport(peer))
+        transport = Mock(spec=asyncio.Transport)
+        transport.get_extra_info.side_effect = peer.get
+        made[-1].connection_made(transport)
     return made
 
 
@@ -282,7 +275,7 @@ def closed(hosts, most):
         return [
             each.client and each.client[0]
             for each in connect(hosts, most)
-            if each.transport.is_aborted
+            if each.transport.abort.called
         ]
 
     return asyncio.run(hosts_of_closed())
@@ -314,7 +307,7 @@ def test_connections_that_say_nothing_are_closed(monkeypatch):
         made[3].data_received(b"GET / HTTP/1.1\r\nHost: a")
         await asyncio.sleep(0.3)
         made[2].connection_lost(None)
-        return [each.transport.is_aborted for each in made]
+        return [each.transport.abort.called for each in made]
 
     assert asyncio.run(wait()) == [True, True, False, True]
 
