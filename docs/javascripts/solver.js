@@ -8,12 +8,15 @@
    * Search for up to `limit` solutions: { solutions, isComplete }.
    *
    * Depth first, at the cell or the place in a unit with the fewest choices. `isComplete` says
-   * whether there are no others, or as many as were asked for; it is false after `maxNodes` boards.
+   * whether there are no others, or as many as were asked for; it is false after `maxNodes` boards,
+   * or after `maxMilliseconds`, in which the page does not move.
    */
-  function solve(board, geometry, limit = 2, maxNodes = 20000) {
+  function solve(board, geometry, limit = 2, maxNodes = 20000, maxMilliseconds = 400) {
     const solutions = [];
+    const end = performance.now() + maxMilliseconds;
     let nodes = 0;
     const search = (state) => {
+      if (performance.now() > end) nodes = maxNodes;
       if (++nodes > maxNodes) return;
       const choices = fewestChoices(state, geometry);
       if (choices === null) {

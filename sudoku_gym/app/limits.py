@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from ipaddress import IPv6Address, ip_address, ip_network
@@ -12,7 +13,8 @@ from typing import Any
 
 _MOST_VISITORS = 10_000  # that are remembered
 _MOST_SESSIONS, _LONGEST_SESSION = 4_000, 100  # names of pages that are open; their letters
-_MOST_UNREAD, _MOST_UNREAD_IN_ALL = 40, 100  # answers, of up to 150 kB; of a visitor's pages
+_MOST_UNREAD = 40  # answers of up to 250 kB, of a page
+_MOST_UNREAD_OF_ONE, _MOST_UNREAD_IN_ALL = 100, 800  # of a visitor's pages, and of all
 
 
 class VisitorBudgets:
@@ -78,7 +80,7 @@ def limit_waiting(queue: Any, most: int) -> None:
 
     Those that are being served count. Others are refused in words that say how many wait in all. A
     request whose page does not read its answers counts as left; of a visitor whose pages have many
-    of them, the oldest page is forgotten. So are the names of pages whose answers nobody reads,
+    of them, or most of them where all have many, the oldest page is forgotten. So are the names of pages whose answers nobody reads,
     once there are many. Nothing is summed up: gradio makes a table of all requests after each,
     which a name that is no text breaks for all visitors.
 
@@ -105,7 +107,7 @@ def limit_waiting(queue: Any, most: int) -> None:
             return False, "the name of a session must be letters and digits", "queue_full"
         if not 1 <= len(name) <= _LONGEST_SESSION:
             return False, "the name of a session is too long, or empty", "queue_full"
-        _forget_unread(queue.pending_messages_per_session, owners, visitor)
+        _forget_unread(queue.pending_messages_per_session, owners)
         answer: tuple[bool, Any, str] = await push(body, request, username)
         owners[name] = visitor
         _forget_sessions(queue, owners)
@@ -121,14 +123,25 @@ def limit_waiting(queue: Any, most: int) -> None:
     queue.push, queue.send_message = push_some, send_some
 
 
-def _forget_unread(pages: Any, owners: dict[str, str], visitor: str) -> None:
-    """Forget a visitor's oldest pages, as long as too many answers to all are not read."""
-    mine = [name for name in pages if owners.get(name) == visitor]
-    unread = sum(pages[name].qsize() for name in mine)
-    for name in mine:
-        if unread <= _MOST_UNREAD_IN_ALL:
+def _forget_unread(pages: Any, owners: dict[str, str]) -> None:
+    """Forget the oldest pages of visitors with too many answers that are not read.
+
+    Where all visitors together have too many, those with most of them lose theirs.
+    """
+    unread = Counter({name: answers.qsize() for name, answers in pages.items()})
+    of_visitors: Counter[str] = Counter()
+    for name, count in unread.items():
+        of_visitors[owners.get(name, "")] += count
+    in_all = unread.total()
+    for visitor, count in of_visitors.most_common():
+        if count <= _MOST_UNREAD_OF_ONE and in_all <= _MOST_UNREAD_IN_ALL:
             break
-        unread -= pages.pop(name).qsize()
+        for name in [name for name in +unread if owners.get(name, "") == visitor]:
+            if count <= _MOST_UNREAD_OF_ONE and in_all <= _MOST_UNREAD_IN_ALL:
+                break
+            pages.pop(name)
+            count -= unread[name]
+            in_all -= unread[name]
 
 
 def _forget_sessions(queue: Any, owners: dict[str, str]) -> None:

@@ -37,6 +37,7 @@ from sudoku_gym.storage.bodies import ErrorsInALine, LimitedBodies, tell_of_refu
 
 FIRST_PUZZLE = "Inkala 2012"
 _LONGEST_REQUEST, _MOST_BRACKETS = 250_000, 1_000  # bytes; lists and objects in JSON
+_LONGEST_AT = {"/gradio_api/run/predict": 1_000}  # what Stop calls; it keeps names of pages
 _PLACES, _PLACES_A_VISITOR = 64, 8  # in the queue; the latter also while they are served
 _MOST_REQUESTS = 2000  # that are answered at a time, of all visitors; connections too
 _MOST_SESSIONS = 1000  # pages of which gradio keeps what it needs
@@ -131,7 +132,12 @@ def application(
         response.headers["Content-Security-Policy"] = _FROM_HERE
         return response
 
-    app.add_middleware(LimitedBodies, longest=_LONGEST_REQUEST, brackets=_MOST_BRACKETS)
+    app.add_middleware(
+        LimitedBodies,
+        longest=_LONGEST_REQUEST,
+        brackets=_MOST_BRACKETS,
+        longest_at=_LONGEST_AT,
+    )
     app.add_middleware(AllowedPaths)
     app.add_middleware(FewRequests)
     app.add_middleware(ErrorsInALine)

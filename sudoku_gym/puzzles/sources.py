@@ -131,11 +131,14 @@ def blanks_cdf(blanks: Blanks, max_blanks: int) -> NDArray[np.float64]:
                 f"blanks={blanks!r}: this source serves 1 to {max_blanks} blanks, not {number}"
             )
         weights[number] += weight
-    if not np.isfinite(weights).all() or weights.min() < 0 or weights.sum() <= 0:
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if weights.min() < 0 or not 0 < total < np.inf:
         raise ValueError(
-            f"blanks={blanks!r}: weights must be finite, not negative, and not all zero"
+            f"blanks={blanks!r}: weights must be finite, not negative, and not all zero; so must "
+            "their sum be"
         )
-    cumulative = weights.cumsum() / weights.sum()
+    cumulative = weights.cumsum() / total
     cumulative[np.flatnonzero(weights)[-1] :] = 1.0  # no rounding may leave a draw without a number
     return cumulative
 

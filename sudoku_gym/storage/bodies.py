@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, TypeAlias
 
 Message: TypeAlias = MutableMapping[str, Any]
@@ -23,11 +23,19 @@ class LimitedBodies:
     They are counted while they are read, since a body in chunks does not say its length. One that
     says it, and is longer, is answered with 413; any other that is too long is cut off. So is one
     of more than `brackets` lists and objects in JSON, which cost far more to look at than to send.
-    A websocket that sends such a message is closed with 1009.
+    A websocket that sends such a message is closed with 1009. `longest_at` has other numbers of
+    bytes, by the path of a request.
     """
 
-    def __init__(self, app: Application, longest: int, brackets: int) -> None:
+    def __init__(
+        self,
+        app: Application,
+        longest: int,
+        brackets: int,
+        longest_at: Mapping[str, int] | None = None,
+    ) -> None:
         self._app, self._longest, self._brackets = app, longest, brackets
+        self._longest_at = longest_at or {}
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -37,12 +45,13 @@ class LimitedBodies:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        longest = self._longest_at.get(scope["path"], self._longest)
         length = dict(scope["headers"]).get(b"content-length", b"0")
-        if not length.isdigit() or int(length[:20]) > self._longest:
+        if not length.isdigit() or int(length[:20]) > longest:
             await send({"type": "http.response.start", "status": 413, "headers": []})
             await send({"type": "http.response.body", "body": b""})
             return
-        left, brackets = self._longest, self._brackets
+        left, brackets = longest, self._brackets
 
         async def receive_some() -> Message:
             nonlocal left, brackets

@@ -119,6 +119,8 @@ def make_app(options: TextOptions | None = None, most_sessions: int = MOST_SESSI
     app: FastAPI = create_fastapi_app(
         factory, SudokuAction, SudokuObservation, concurrency_config=sessions
     )
+    # A request to `/mcp` opens a session without a connection; these games are no tools of MCP.
+    app.router.routes[:] = [each for each in app.routes if getattr(each, "path", "") != "/mcp"]
     app.add_middleware(LimitedBodies, longest=_LONGEST_REQUEST, brackets=_MOST_BRACKETS)
     app.add_middleware(ErrorsInALine)
     for kind in (ValueError, TypeError, RuntimeError):

@@ -163,6 +163,30 @@ def test_answers_that_nobody_reads_take_little_memory():
     assert not forgotten.alive and forgotten.session_hash not in answers
 
 
+def test_many_visitors_who_read_nothing_take_little_memory():
+    """Those with most unread answers lose them; who reads his keeps his page."""
+    queue = Queue()
+    queue.max_size = None
+    limit_waiting(queue, 1000)
+    answers = queue.pending_messages_per_session
+
+    def pushed(host):
+        request = SimpleNamespace(client=SimpleNamespace(host=host))
+        asyncio.run(queue.push(SimpleNamespace(session_hash=f"of {host}"), request, None))
+        return queue.events[-1]
+
+    reading, few = pushed("reader"), pushed("few")
+    queue.send_message(reading, "an answer")
+    answers["of reader"].get_nowait()
+    queue.send_message(few, "an answer")
+    for number in range(200):
+        event = pushed(f"visitor {number}")
+        for _ in range(30):
+            queue.send_message(event, "an answer")
+        assert sum(each.qsize() for each in answers.values()) <= 800 + 30
+    assert {"of reader", "of few"} <= answers.keys() and reading.alive and few.alive
+
+
 def test_a_visitor_is_answered_few_requests_at_a_time():
     pytest.importorskip("uvicorn")
     from sudoku_gym.app import connections

@@ -136,6 +136,7 @@ def test_weights_survive_json():
         ({"14": 1}, ValueError, "not 14"),
         ({}, ValueError, "weights must be finite, not negative, and not all zero"),
         ({3: 0}, ValueError, "not all zero"),
+        ({3: 1e308, 4: 1e308}, ValueError, "so must their sum be"),
         ({3: -1, 4: 2}, ValueError, "not negative"),
         ({3: float("nan")}, ValueError, "finite"),
         ({"many": 1}, TypeError, "weights map whole numbers to numbers"),

@@ -7,7 +7,7 @@ import pytest
 from sudoku_gym.storage.bodies import ErrorsInALine, LimitedBodies, _Refusals
 
 
-def answered(parts, headers=()):
+def answered(parts, headers=(), path="/"):
     """Send a body in parts to an application that reads all; return what it got, and was sent."""
     got, sent = [], []
 
@@ -32,8 +32,8 @@ def answered(parts, headers=()):
     async def send(message):
         sent.append(message)
 
-    scope = {"type": "http", "headers": list(headers)}
-    asyncio.run(LimitedBodies(application, 100, 20)(scope, receive, send))
+    scope = {"type": "http", "headers": list(headers), "path": path}
+    asyncio.run(LimitedBodies(application, 100, 20, {"/short": 10})(scope, receive, send))
     return b"".join(got), [each.get("status") for each in sent], messages
 
 
@@ -41,6 +41,13 @@ def test_bodies_are_counted_while_they_are_read():
     assert answered([b"a" * 60, b"b" * 40])[:2] == (b"a" * 60 + b"b" * 40, [200])
     got, statuses, unread = answered([b"a" * 60] * 1000)
     assert len(got) == 60 and statuses == [] and len(unread) == 998
+
+
+def test_some_paths_take_shorter_bodies():
+    assert answered([b"a" * 10], path="/short")[:2] == (b"a" * 10, [200])
+    assert answered([b"a" * 11], path="/short")[:2] == (b"", [])
+    got, statuses, _ = answered([b"a"], [(b"content-length", b"11")], path="/short")
+    assert got == b"" and statuses[0] == 413
 
 
 @pytest.mark.parametrize("part", [b"[[]]", b'{"a":{"b"', b"[1,[{"])

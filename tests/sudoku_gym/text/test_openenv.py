@@ -89,3 +89,14 @@ def test_a_wrong_request_is_told_and_a_large_one_is_refused(path, body, said):
     client = TestClient(make_app(TextOptions("Sudoku4x4-v0")))
     answer = client.post(f"/{path}", content=body, headers={"Content-Type": "application/json"})
     assert 400 <= answer.status_code < 500 and said in answer.text
+
+
+def test_no_request_opens_a_session_without_a_connection():
+    from fastapi.testclient import TestClient
+
+    from sudoku_gym.text.openenv import make_app
+
+    client = TestClient(make_app(TextOptions("Sudoku4x4-v0")))
+    call = {"jsonrpc": "2.0", "method": "openenv/session/create", "id": 1}
+    assert client.post("/mcp", json=call).status_code == 404
+    assert client.get("/health").status_code == 200
