@@ -23,7 +23,8 @@ MOST_CONNECTIONS = 100
 BACKLOG = 128
 """Connections that may wait to be accepted; they all may be accepted in one go."""
 _OTHER_FILES = 300  # that the process has open, with those of a full backlog
-_SILENT_SECONDS = 15.0  # without a whole request, of a connection that is not answered
+_FILES = 2  # of a connection: one is the file that it may be sent
+_SILENT_SECONDS = 15.0  # between two looks at a connection; one without progress is closed
 
 
 def allow_connections(wanted: int) -> int:
@@ -35,11 +36,11 @@ def allow_connections(wanted: int) -> int:
     if resource is None:
         return wanted
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = wanted + _OTHER_FILES
+    needed = _FILES * wanted + _OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < needed:
         soft = needed if hard == resource.RLIM_INFINITY else min(hard, needed)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        return max(soft - _OTHER_FILES, 1)
+        return max((soft - _OTHER_FILES) // _FILES, 1)
     return wanted
 
 
@@ -100,7 +101,7 @@ class FewConnections(H11Protocol):
         self.visitor = ""
         """who is at the other end; empty for this machine, or if it is not known"""
         self._others = others
-        self._at_last_look: object = self  # the request in progress then
+        self._at_last_look: object = None  # the request in progress then, and the bytes to send
         self._next_look: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -118,13 +119,13 @@ class FewConnections(H11Protocol):
             self._next_look.cancel()
 
     def _close_if_silent(self) -> None:
-        """Close it if it has waited for the same request, or its body, since the last look."""
-        request = self.cycle
-        is_waiting = request is None or request.response_complete or request.more_body
-        if is_waiting and request is self._at_last_look:
+        """Close it if it has sent no more of a request, or taken none of an answer, for a while."""
+        request, unsent = self.cycle, self.transport.get_write_buffer_size()
+        is_waiting = request is None or request.response_complete or request.more_body or unsent > 0
+        if is_waiting and (request, unsent) == self._at_last_look:
             self.transport.abort()
             return
-        self._at_last_look = request
+        self._at_last_look = request, unsent
         self._next_look = self.loop.call_later(_SILENT_SECONDS, self._close_if_silent)
 
 

@@ -63,7 +63,8 @@ class _Patience(event.Listener):
 
     def on_start(self, event: Any) -> None:
         dispatcher = event.data["dispatcher"]
-        if self._nested == 0 and self._left > 0 and dispatcher.__module__.startswith("sudoku_"):
+        module = dispatcher.__module__ or ""  # a function that was made by `exec` has none
+        if self._nested == 0 and self._left > 0 and module.startswith("sudoku_"):
             self._timer = threading.Timer(self._left, self._tell, [dispatcher._cache.cache_path])
             self._timer.daemon = True
             self._timer.start()

@@ -1,6 +1,7 @@
 """What a visitor of the page may cost."""
 
 import asyncio
+import itertools
 from types import SimpleNamespace
 from unittest.mock import Mock
 
@@ -290,6 +291,7 @@ def connect(hosts, most):
         made.append(connections.FewConnections(others, **of_uvicorn))
         transport = Mock(spec=asyncio.Transport)
         transport.get_extra_info.side_effect = peer.get
+        transport.get_write_buffer_size.return_value = 0
         made[-1].connection_made(transport)
     return made
 
@@ -325,15 +327,19 @@ def test_connections_that_say_nothing_are_closed(monkeypatch):
     monkeypatch.setattr(connections, "_SILENT_SECONDS", 0.05)
 
     async def wait():
-        made = connect(["192.0.2.7"] * 4, 10)
+        made = connect(["192.0.2.7"] * 6, 10)
         made[1].data_received(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nabc")
         made[2].data_received(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
         made[3].data_received(b"GET / HTTP/1.1\r\nHost: a")
+        for each, unsent in ((made[4], itertools.repeat(9)), (made[5], itertools.count(9))):
+            each.data_received(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")  # it reads nothing, or slowly
+            each.transport.get_write_buffer_size.side_effect = unsent
         await asyncio.sleep(0.3)
         made[2].connection_lost(None)
+        made[5].connection_lost(None)
         return [each.transport.abort.called for each in made]
 
-    assert asyncio.run(wait()) == [True, True, False, True]
+    assert asyncio.run(wait()) == [True, True, False, True, True, False]
 
 
 def test_the_limit_of_open_files_is_raised(monkeypatch):
@@ -342,8 +348,8 @@ def test_the_limit_of_open_files_is_raised(monkeypatch):
     wanted = []
     monkeypatch.setattr(resource, "setrlimit", lambda _, limits: wanted.append(limits))
     for limits_here, room in (
-        ((1024, 4096), 2000),
-        ((1024, 1024), 724),
+        ((1024, 4300), 2000),
+        ((1024, 1024), 362),
         ((256, 256), 1),
         ((1024, resource.RLIM_INFINITY), 2000),
         ((resource.RLIM_INFINITY, resource.RLIM_INFINITY), 2000),
@@ -351,4 +357,4 @@ def test_the_limit_of_open_files_is_raised(monkeypatch):
     ):
         monkeypatch.setattr(resource, "getrlimit", lambda _, found=limits_here: found)
         assert connections.allow_connections(2000) == room
-    assert wanted[0] == (2300, 4096) and len(wanted) == 4
+    assert wanted[0] == (4300, 4300) and len(wanted) == 4

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import pytest
 
 import sudoku_gym
@@ -115,3 +116,10 @@ def test_what_becomes_part_of_its_callers_can_be_called_from_python_too():
     assert add_three(1, 2, 3) == 6
     assert add(1, 2) == 3
     assert add(0.5, 1) == 1.5
+
+
+def test_a_function_without_a_module_can_be_compiled():
+    """Others compile theirs beside ours: of what `exec` made, nobody knows a module."""
+    made = {}
+    exec("def twice(x):\n    return 2 * x", {"__builtins__": {}}, made)
+    assert made["twice"].__module__ is None and numba.njit(made["twice"])(4) == 8
