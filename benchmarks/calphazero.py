@@ -96,7 +96,8 @@ class Config:
     unique: bool = False
     """let the retry search prove that each puzzle has one solution, too"""
     rounds: int | None = None
-    """of the network in each evaluation; None takes those of the checkpoint"""
+    """of the network in each evaluation, or start of it; None takes those of the policy, for searches
+    those of the checkpoint"""
     restarts: int | None = None
     """further starts of boards that have not converged; None takes those of the policy"""
     threshold: float | None = None
@@ -150,6 +151,7 @@ def players(name: str, chosen: PuzzleSet, config: Config) -> Iterator[tuple[str,
         yield name, title, partial(figures, chosen, make(), config)
     options = {"rounds": config.rounds, "restarts": config.restarts, "threshold": config.threshold}
     greedy = loading.load(config.checkpoint, **options)
+    searched = loading.load(config.checkpoint, rounds=config.rounds, restarts=0).network
     for seed in range(config.untrained):
         body = greedy.network.body.config
         network = seeded(seed, partial(Network, body, POLICY_AND_VALUE, chosen.geometry))
@@ -162,7 +164,7 @@ def players(name: str, chosen: PuzzleSet, config: Config) -> Iterator[tuple[str,
         given = ", ".join(f"{key}={value}" for key, value in options.items() if value is not None)
         title = f"greedy, {given}" if given else "greedy"
         yield name, title, partial(figures, chosen, greedy, config, by=name in config.by)
-    yield from searches(name, chosen, greedy.network, config)
+    yield from searches(name, chosen, searched, config)
 
 
 def searches(
@@ -236,7 +238,7 @@ def proofs(config: Config) -> Iterator[tuple[str, str, Measure]]:
 
 def prove(boards: NDArray[np.int8], test: PuzzleSet, wanted: int, config: Config) -> Row:
     """Let the retry search count the solutions of boards, up to two."""
-    solver = retry_solver(loading.load(config.checkpoint).network, config)
+    solver = retry_solver(loading.load(config.checkpoint, restarts=0).network, config)
     found = solver.search(boards, test.geometry, limit=2)
     return share_of(found.decided & (found.found == wanted)) | asked(found)
 

@@ -11,7 +11,11 @@ from pathlib import Path
 
 from safetensors.numpy import load_file
 
-from sudoku_agents.calphazero.loading import DEFAULT_RESTARTS, PRETRAINED_CALPHAZERO
+from sudoku_agents.calphazero.loading import (
+    DEFAULT_RESTARTS,
+    PRETRAINED_CALPHAZERO,
+    START_ROUNDS,
+)
 
 SCRIPT = Path(__file__).parent / "javascripts" / "weights.js"
 UNUSED = "heads.value."  # expert iteration trains no value
@@ -26,7 +30,7 @@ def exported(folder: Path = PRETRAINED_CALPHAZERO) -> str:
         "settings": {
             "channels": network["channels"],
             "segment": network["rounds"],
-            "rounds": network["test_rounds"],
+            "rounds": START_ROUNDS,
             "convergenceMargin": network["convergence_margin"],
             "threshold": config["threshold"],
             "restarts": DEFAULT_RESTARTS,

@@ -3,10 +3,10 @@ globalThis.SudokuGymWeights = {
  "settings": {
   "channels": 32,
   "segment": 16,
-  "rounds": 1024,
+  "rounds": 256,
   "convergenceMargin": 1.0,
   "threshold": 5.0,
-  "restarts": 8
+  "restarts": 127
  },
  "tensors": {
   "body.gamma": "CFkJPy5F5b0w/IA/1vt+PxuosL0o7oE/2qt4P9Njdz8NloA/m6V3Py516jyHxzm+dDpCvnAUNj8VBJE+BP97vvGVpb4biBk/aJ9+P4UmTT/yd4O+ncTXPgDnoT5UboC9i+gvP9P4Dz9rNt6+bNQUPbnvcT720Ic8dGu8PuDzgT8=",

@@ -20,8 +20,11 @@ from sudoku_learning.training.environments import geometry_of_env
 from sudoku_learning.training.weights import load_network
 
 SEARCH_ROUNDS = 256  # of a tree search's evaluations, at most
-DEFAULT_RESTARTS = 8
+DEFAULT_RESTARTS = 127
 """Further starts of boards that have not converged, in play without a search."""
+START_ROUNDS = 256
+"""Rounds of each start where boards start again: what converges at all mostly does so early, so
+many short starts solve more than a few long ones, in fewer rounds."""
 PRETRAINED_CALPHAZERO = Path(__file__).parent / "pretrained"
 
 
@@ -56,9 +59,10 @@ def load(
         propagate: whether the retry search fills in naked and hidden singles before each
             evaluation. Proofs take a tenth of the evaluations or fewer with it; without it the
             network and the rules do all the work.
-        rounds: most rounds of a recurrent body per evaluation; None takes those of the
-            checkpoint, with a tree search at most 256 of them: it meets many lost boards, at which
-            logits never converge. (For the retry search see `RetryConfig.full_evaluations` too.)
+        rounds: most rounds of a recurrent body per evaluation, or of each of its starts; None takes
+            `START_ROUNDS` where boards start again, else those of the checkpoint, with a tree
+            search at most 256 of them: it meets many lost boards, at which logits never converge.
+            (For the retry search see `RetryConfig.full_evaluations` too.)
         threshold: without a search, all placements with a higher logit are played before the
             network is evaluated again; a number that no logit reaches, as 1e9, evaluates it before
             every move. None takes what the network was trained with.
@@ -87,8 +91,9 @@ def load(
     if restarts is None:
         restarts = 0 if search or simulations or not network.can_converge else DEFAULT_RESTARTS
     starts = Restarts.of_options(restarts, noise)
-    if rounds is None and simulations and network.can_converge:
-        network.body.rounds = min(network.eval().body.rounds, SEARCH_ROUNDS)
+    if rounds is None and network.can_converge and (simulations or restarts):
+        most = SEARCH_ROUNDS if simulations else START_ROUNDS
+        network.body.rounds = min(network.eval().body.rounds, most)
     if search == "retry":
         return RetrySolver(network, RetryConfig(evaluations, propagate=propagate))
     if not simulations:
