@@ -233,9 +233,9 @@ def _runs(results: LeaderboardResults) -> str:
 
 def words(text: str) -> str:
     """Return words of a file as Markdown that shows them and obeys none of them."""
-    return re.sub(r"[\\`*_\[\]<>#!&]", r"\\\g<0>", text)
+    return re.sub(r"[\\`*_\[\]{}<>#!&]", r"\\\g<0>", text)
 
 
 def code(text: str) -> str:
     """Return a name, or an error, as code in Markdown."""
-    return f"`{' '.join(text.split()).replace('`', chr(39))}`"
+    return f"`{' '.join(text.split()).replace('`', chr(39)) or _NOTHING}`"

@@ -74,6 +74,20 @@ def test_words_of_a_file_are_shown_and_not_obeyed(board):
         assert not set("<>[]!") & set(outside), each
 
 
+@pytest.mark.parametrize("name", ["", " ", "a\\", "x`{ onclick=alert(1) }"])
+def test_a_browser_obeys_no_words_of_a_file(board, name):
+    markdown = pytest.importorskip("markdown")
+    evil = "<script>alert(1)</script> x { onclick=alert(1) }"
+    row = board.rows[name] = board.rows.pop("masked-random")
+    row.kind = row.package = evil
+    row.cells["4x4"] = cell("", error=evil)
+    ((key, run),) = board.runs.items()
+    board.runs[key] = replace(run, machine=evil, date=evil, versions={"a": evil})
+    shown = markdown.markdown(page(board), extensions=["attr_list", "md_in_html", "tables"])
+    assert "<table>" in shown and "alert" in shown
+    assert "<script" not in shown and not re.search(r"<[^<>]* onclick", shown)
+
+
 def test_the_best_of_a_kind_stands_first(board):
     rows = [each for each in page(board).splitlines() if each.startswith("| `")]
     assert [row.split("`")[1] for row in rows[:2]] == ["naked-singles", "masked-random"]
