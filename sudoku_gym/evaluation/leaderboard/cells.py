@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sudoku_gym import board
 from sudoku_gym.evaluation.games import evaluate
@@ -48,8 +49,8 @@ def perform_task(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCe
             yield from _play(task, policy)
         else:
             yield replace(task.cell, timing=replace(timing, seconds=_time(task, policy)))
-    except OutOfTimeError:
-        yield task.cell if timing else _out_of_time(task.cell, task.limit)
+    except OutOfTimeError as error:
+        yield task.cell if timing else _out_of_time(task.cell, error)
 
 
 def _warm_up(name: str, policy: RemotePolicy) -> None:
@@ -60,9 +61,9 @@ def _warm_up(name: str, policy: RemotePolicy) -> None:
         evaluate(policy, puzzle)
 
 
-def _out_of_time(cell: LeaderboardCell, limit: float) -> LeaderboardCell:
-    """Return the cell of a policy that was stopped at its limit, in processor seconds."""
-    return replace(cell, error=f"it takes more than {limit:g} s of processor time")
+def _out_of_time(cell: LeaderboardCell, limit: OutOfTimeError) -> LeaderboardCell:
+    """Return the cell of a policy that was stopped at its limit."""
+    return replace(cell, error=f"it takes more than {limit}")
 
 
 def _play(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCell]:
@@ -93,8 +94,8 @@ def _play(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCell]:
                 seconds=round(policy.seconds, _DIGITS),
             )
             yield cell
-    except OutOfTimeError:
-        yield _out_of_time(replace(cell, seconds=round(policy.seconds, _DIGITS)), task.limit)
+    except OutOfTimeError as error:
+        yield _out_of_time(replace(cell, seconds=round(policy.seconds, _DIGITS)), error)
     except (ValueError, ModuleNotFoundError) as error:  # what the policy has raised
         yield replace(cell, error=describe_error(error))
 
@@ -103,18 +104,28 @@ def _time(task: CellTask, policy: RemotePolicy) -> tuple[float, ...]:
     """Return the processor seconds of each of the first `TIMED_PUZZLES` puzzles, played one by one.
 
     The first puzzle is played once before it counts. The clock of a process may tick every few
-    milliseconds only, so short puzzles are played repeatedly, and their mean is taken.
+    milliseconds only, so short puzzles are played repeatedly, and their mean is taken. They have
+    other digits each time, so that a policy that remembers boards takes no less.
     """
     puzzles = task.fixed.load()[:TIMED_PUZZLES]
+    boards, geometry = puzzles.puzzles, puzzles.geometry
+    rng = np.random.default_rng(SEED)
     laps: list[list[float]] = []
     with suppress(OutOfTimeError, ValueError):  # an error that did not occur in the games
         policy.load(task.policy)
-        evaluate(policy, puzzles[:1], seed=SEED)
+        evaluate(policy, _exchange_digits(boards[:1], rng), geometry=geometry, seed=SEED)
         while len(laps) < _MAX_LAPS and sum(map(sum, laps)) < _MIN_SECONDS:
             laps.append([])
             for i in range(len(puzzles)):
                 before = policy.seconds
-                evaluate(policy, puzzles[i : i + 1], seed=SEED + i)
+                evaluate(policy, boards[i : i + 1], geometry=geometry, seed=SEED + i)
                 laps[-1].append(policy.seconds - before)
+            boards = _exchange_digits(boards, rng)
     whole = [lap for lap in laps if len(lap) == len(puzzles)]
     return tuple(round(sum(same) / len(whole), _DIGITS) for same in zip(*whole, strict=True))
+
+
+def _exchange_digits(boards: NDArray[np.int8], rng: np.random.Generator) -> NDArray[np.int8]:
+    """Return the same puzzles under other names of the digits, as hard as they were."""
+    digits = 1 + rng.permutation(boards.shape[1])
+    return np.append(0, digits).astype(np.int8)[boards]

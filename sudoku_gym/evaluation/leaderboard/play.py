@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from sudoku_gym import plugins
 from sudoku_gym.evaluation.leaderboard.cells import BATCH_CELLS, TIMED_PUZZLES, CellTask
@@ -29,7 +29,7 @@ from sudoku_gym.evaluation.leaderboard.results import (
     write_leaderboard,
 )
 from sudoku_gym.evaluation.leaderboard.runs import current_run
-from sudoku_gym.evaluation.leaderboard.workers import describe_policies, perform
+from sudoku_gym.evaluation.leaderboard.workers import Description, describe_policies, perform
 from sudoku_gym.evaluation.tables import duration
 from sudoku_gym.storage.checks import check_counts, check_positive
 from sudoku_gym.storage.lock import locked
@@ -37,7 +37,6 @@ from sudoku_gym.storage.lock import locked
 ADDED = "added"  # the kind of a row that no installed package lists
 
 _Place: TypeAlias = tuple[str, FixedSet]  # of a cell: its policy and its set
-_Description: TypeAlias = dict[str, Any] | ModuleNotFoundError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,8 +82,8 @@ def play_leaderboard(
     pace so far, and one before the first.
 
     Returns:
-        The leaderboard, and the lines about the cells whose processes died; the next run tries
-        them again.
+        The leaderboard, and the lines about the cells, and the rows, whose processes died; the
+        next run tries them again.
 
     Raises:
         ValueError: if a name or a file is wrong, the checksum of a set differs, or another process
@@ -102,13 +101,14 @@ def play_leaderboard(
         _check_names("row listed or given with --add", [*config.only, *config.again], kinds)
         old, infos = _standing(config, sets)
         # A wrong name or option raises here: the caller's own come first, since all take seconds.
-        described = _describe(dict.fromkeys((*config.add, *kinds)))
+        described, lost = _describe(dict.fromkeys((*config.add, *kinds)), config.limit)
+        failures = [f"{row}: {said}" for row, said in lost.items() if row in (config.only or kinds)]
+        kinds = {policy: kind for policy, kind in kinds.items() if policy not in lost}
         results = _resume(config, old, infos, kinds, described)
         run = current_run(config.jobs)
         results.runs.setdefault(run.key, run)
         chosen = [s for s in sets if s.is_file or not config.sets or s.name in config.sets]
         places = [(row, s) for row in kinds if row in (config.only or kinds) for s in chosen]
-        failures = []
         for phase, to_do, jobs in (("played", _games, config.jobs), ("timed", _timings, 1)):
             tasks = list(to_do(config, results, places, run.key))
             for task in tasks:
@@ -170,7 +170,9 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
         report(f"not compared: {name}, of which the file has no row")
     chosen = {name: standing.rows[name] for name in names}
     tasks, differing, seconds = [], [], 0.0
-    for policy, described in _describe(chosen).items():
+    present, lost = _describe(chosen, config.limit)
+    differing += [f"{policy}: {said}" for policy, said in lost.items()]
+    for policy, described in present.items():
         if isinstance(described, ModuleNotFoundError):
             raise described
         row = chosen[policy]
@@ -251,17 +253,17 @@ def _compare(
     return True, f"all {count} outcomes are the same"
 
 
-def _describe(policies: Collection[str]) -> dict[str, _Description]:
+def _describe(
+    policies: Collection[str], limit: float
+) -> tuple[dict[str, Description], dict[str, str]]:
     """Describe policies; one that no installed package lists can't change what others are."""
-    listed = listed_rows()
+    listed, found, lost = listed_rows(), dict[str, Description](), dict[str, str]()
     groups = [[policy] for policy in policies if policy not in listed]
-    groups.append([policy for policy in policies if policy in listed])
-    return {
-        policy: described
-        for group in groups
-        if group
-        for policy, described in describe_policies(group).items()
-    }
+    for group in [*groups, [policy for policy in policies if policy in listed]]:
+        described, not_loaded = describe_policies(group, limit) if group else ({}, {})
+        found |= described
+        lost |= not_loaded
+    return found, lost
 
 
 def listed_rows() -> dict[str, str]:
@@ -315,7 +317,7 @@ def _resume(
     old: LeaderboardResults,
     infos: dict[str, SetInfo],
     kinds: Mapping[str, str],
-    described: Mapping[str, _Description],
+    described: Mapping[str, Description],
 ) -> LeaderboardResults:
     """Return the rows to come, with the cells of before that still hold.
 
@@ -339,9 +341,7 @@ def _resume(
     return replace(old, seed=SEED, batch_cells=BATCH_CELLS, sets=infos, rows=rows)
 
 
-def _resume_row(
-    described: _Description, kind: str, before: LeaderboardRow | None
-) -> LeaderboardRow:
+def _resume_row(described: Description, kind: str, before: LeaderboardRow | None) -> LeaderboardRow:
     """Return a row with the cells of before, unless version, code or weights have changed."""
     if isinstance(described, ModuleNotFoundError):
         if before is None:

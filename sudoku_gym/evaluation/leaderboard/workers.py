@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from unittest.mock import patch
 
 from sudoku_gym.evaluation.leaderboard import cells
@@ -26,6 +26,8 @@ from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
 
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 _JOIN_SECONDS = 5.0
+
+Description: TypeAlias = dict[str, Any] | ModuleNotFoundError
 
 
 def perform(
@@ -64,30 +66,34 @@ def perform(
             _stop_player(player)
 
 
-def describe_policies(policies: Iterable[str]) -> dict[str, dict[str, Any] | ModuleNotFoundError]:
+def describe_policies(
+    policies: Iterable[str], limit: float
+) -> tuple[dict[str, Description], dict[str, str]]:
     """Describe policies in a process of its own, see `RemotePolicy.describe`.
 
     Returns:
-        What is said of each; the error of those that need an extra.
+        What is said of each, or the error of those that need an extra; and, of the others, what
+        became of the process that was to load them.
 
     Raises:
         ValueError: if one can't be made.
     """
-    found: dict[str, dict[str, Any] | ModuleNotFoundError] = {}
+    found, lost = dict[str, Description](), dict[str, str]()
     player, pipe = _start_player(_context())
     try:
-        remote = RemotePolicy(pipe, player.pid)
         for policy in policies:
             try:
-                found[policy] = remote.describe(policy)
+                found[policy] = RemotePolicy(pipe, player.pid, limit).describe(policy)
             except ModuleNotFoundError as error:
                 found[policy] = error
-            except (EOFError, OutOfTimeError):
-                problem = "its process ended, or hung, when it was loaded"
-                raise ValueError(f"{policy!r}: {problem}") from None
+            except (EOFError, OutOfTimeError) as error:
+                problem = f"took more than {error}" if str(error) else "ended when it was loaded"
+                lost[policy] = f"its process {problem}"
+                _stop_player(player)  # the others need another one
+                player, pipe = _start_player(_context())
     finally:
         _stop_player(player)
-    return found
+    return found, lost
 
 
 def _start_player(context: Any) -> tuple[Any, Connection[Any, Any]]:

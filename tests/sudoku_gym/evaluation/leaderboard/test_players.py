@@ -98,6 +98,68 @@ def test_what_is_computed_between_calls_counts():
         assert policy.seconds > 0.19
 
 
+def test_a_policy_can_t_exchange_the_clock_of_its_process(monkeypatch):
+    clock = time.process_time
+
+    class Forges:
+        def reset(self, puzzles, geometry, rng):
+            time.process_time = float
+
+        def act(self, boards, action_masks):
+            end = clock() + 5e-4
+            while clock() < end:
+                pass
+            return np.zeros(len(boards), np.int64)
+
+    monkeypatch.setattr(time, "process_time", clock)  # what is exchanged is put back
+    monkeypatch.setattr(players, "load_policy", lambda name: Forges())
+    monkeypatch.setattr(players, "processor_seconds", lambda pid: None)
+    with against(lambda pipe, over: players.serve_policy(pipe), 100.0) as policy:
+        policy.load("forges")
+        policy.reset(BOARDS, Geometry.standard(9), np.random.default_rng(0))
+        for _ in range(10):
+            policy.act(BOARDS, MASKS)
+        assert policy.seconds >= 5e-3
+
+
+def test_little_is_hidden_from_the_clock_outside(monkeypatch):
+    clock = iter(range(100))
+    monkeypatch.setattr(players, "processor_seconds", lambda pid: 5e-4 * next(clock))
+    head = json.dumps(SAID).encode()
+    with against(answering(head, bytes(200)), 100.0) as policy:
+        policy.act(BOARDS, MASKS)
+        assert policy.seconds >= 2e-4
+
+
+def test_loading_has_the_limit_of_the_games_and_the_words_say_which():
+    for ask in ("describe", "load"):
+        with against(lambda pipe, over: over.wait()) as policy:
+            with pytest.raises(players.OutOfTimeError, match=r"0\.2 s of wall time to load"):
+                getattr(policy, ask)("a policy")
+
+
+def test_a_module_that_is_missing_is_named_once():
+    said = {**SAID, "error": "ModuleNotFoundError: no torch", "kind": "ModuleNotFoundError"}
+    with against(answering(json.dumps(said).encode()), 5.0) as policy:
+        with pytest.raises(ModuleNotFoundError, match=r"^no torch$"):
+            policy.act(BOARDS, MASKS)
+
+
+@pytest.mark.parametrize("error", [EOFError, ConnectionResetError, BrokenPipeError])
+def test_a_policy_whose_games_have_ended_ends_without_a_word(error):
+    class Ended:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *args):
+            pass
+
+        def recv(self):
+            raise error
+
+    players.serve_policy(Ended())
+
+
 def test_wall_time_counts_over_all_calls():
     def answer(pipe, over):
         with suppress(EOFError, OSError):
