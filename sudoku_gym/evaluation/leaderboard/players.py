@@ -49,8 +49,8 @@ class RemotePolicy:
         pipe: to a process that runs `serve_policy`.
         pid: number of that process.
         limit: processor seconds that the calls of a policy may take in all, and a quarter of the
-            wall time that they may take in all. To make one may take as long again, if that is no
-            more than `_START_SECONDS`.
+            wall time that they may take in all. To make one may take 20 s more, if that is no more
+            than `_START_SECONDS`.
 
     Attributes:
         seconds: processor seconds since the last `load`, of the processes that it has started too.
@@ -97,7 +97,7 @@ class RemotePolicy:
     def _start(self, message: Sequence[Any]) -> bytes:
         """Let the process make a policy, off the clock."""
         try:
-            return self._ask(message, min(_START_SECONDS, self._limit))[1]
+            return self._ask(message, min(_START_SECONDS, 20 + self._limit))[1]
         except OutOfTimeError as error:
             raise OutOfTimeError(f"{error} to load") from None
 
