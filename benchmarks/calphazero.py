@@ -96,8 +96,8 @@ class Config:
     unique: bool = False
     """let the retry search prove that each puzzle has one solution, too"""
     rounds: int | None = None
-    """of the network in each evaluation, or start of it; None takes those of the policy, for searches
-    those of the checkpoint"""
+    """of the network in each evaluation, or start of it; None takes those of the policy, for
+    searches those of the checkpoint"""
     restarts: int | None = None
     """further starts of boards that have not converged; None takes those of the policy"""
     threshold: float | None = None

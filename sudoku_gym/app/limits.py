@@ -81,8 +81,8 @@ def limit_waiting(queue: Any, most: int) -> None:
     Those that are being served count. Others are refused in words that say how many wait in all. A
     request whose page does not read its answers counts as left; of a visitor whose pages have many
     of them, or most of them where all have many, the oldest page is forgotten. So are the names of
-    pages whose answers nobody reads, once there are many. Nothing is summed up: gradio makes a table of all requests after each,
-    which a name that is no text breaks for all visitors.
+    pages whose answers nobody reads, once there are many. Nothing is summed up: gradio makes a table of
+    all requests after each, which a name that is no text breaks for all visitors.
 
     The answers of a page are to be in a `ShortQueue`.
     """
