@@ -29,7 +29,6 @@ from sudoku_gym.cli.solve_output import (
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.policies import CompleteSolver, load_solver
 from sudoku_gym.puzzles import files
-from sudoku_gym.storage.atomic import temporary_path
 
 _SLICE_SECONDS = 0.2  # so long may a search keep Ctrl-C, the progress bar and printed lines waiting
 _MOST_THREADS = 1024
@@ -200,6 +199,5 @@ def _check_out(out: str, source: Path) -> None:
     if not out.endswith(".csv"):
         raise ValueError(f"--out {out}: solutions are written to a file that ends in .csv")
     target = files.check_target(out)
-    for path in (target, temporary_path(target)):
-        if path.exists() and source.exists() and path.samefile(source):
-            raise ValueError(f"--out {out} would replace the --file itself: give another name")
+    if target.exists() and source.exists() and target.samefile(source):
+        raise ValueError(f"--out {out} would replace the --file itself: give another name")

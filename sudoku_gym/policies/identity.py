@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from importlib.metadata import distribution, packages_distributions, version
 from inspect import signature
 from pathlib import Path
@@ -19,6 +19,7 @@ from sudoku_gym.policies.loading import find_policy
 from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
 
 _NO_WEIGHTS = (".md", ".json")
+_MOST_BYTES = 20_000_000_000  # of all files that count; half a minute of processor time
 _PROJECT = "sudoku-gym"
 
 
@@ -52,6 +53,9 @@ def weights_checksum(policy: str) -> str:
 
     The folder is a checkpoint that is named itself, or the first argument of the policy's class or
     function, given as an option or by default. Markdown and JSON in it do not count.
+
+    Raises:
+        ValueError: as `load_policy`, or if the files have more than 20 GB.
     """
     folder = weights_folder(policy)
     if folder is None:
@@ -150,9 +154,22 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def _checksum(folder: Path, files: Iterable[Path]) -> str:
-    """Return the SHA-256 of the contents of files and of their names in a folder."""
+    """Return the SHA-256 of the contents of files and of their names in a folder.
+
+    Raises:
+        ValueError: if the files are too long in all; the message names the largest.
+    """
+    sizes = {file: file.stat().st_size for file in files}
+    if sum(sizes.values()) > _MOST_BYTES:
+        raise ValueError(
+            f"{folder}: the files that a policy is made of have more than {_MOST_BYTES:,} bytes, "
+            f"the largest of them {max(sizes, key=sizes.__getitem__)}: move elsewhere what is "
+            "none of it"
+        )
     sums = sha256()
-    for file in files:
+    for file in sizes:
         name = file.relative_to(folder).as_posix()
-        sums.update(f"{sha256(file.read_bytes()).hexdigest()}  {name}\n".encode())
+        with file.open("rb") as stream:
+            digest = file_digest(stream, "sha256").hexdigest()
+        sums.update(f"{digest}  {name}\n".encode())
     return sums.hexdigest()

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import secrets
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from sudoku_gym.storage.lock import try_lock
+
+_LEFT_AFTER = 60.0  # s without a change; a younger one may not be locked yet
 
 
 @contextmanager
@@ -15,20 +22,23 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path to write; at the end it is synced and replaces `path`.
 
     Where the block raises, the temporary file is removed and `path` stays as it was. The
-    temporary path lies in the same folder and ends in the same suffix; it is a new, empty file, so
-    nothing is written through a link that lay there. An OSError names `path`.
+    temporary path lies in the same folder and ends in the same suffix; it is a new, empty file of
+    a name that nobody else uses. So nothing is written through a link that lay there, and of two
+    that write `path` at once the last to end wins, with a whole file. What killed processes have
+    left of earlier writes is removed. An OSError names `path`.
     """
     target = Path(path)
     temporary = temporary_path(target)
-    try:
-        with naming_file(target, temporary):
+    with naming_file(target, temporary):
+        _remove_left(target)
+        descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        try:
+            with _locked_while_open(descriptor):
+                yield temporary
+                sync(temporary)
+                os.replace(temporary, target)
+        finally:
             temporary.unlink(missing_ok=True)
-            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-            yield temporary
-            sync(temporary)
-            os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -54,8 +64,18 @@ def write_json(path: str | os.PathLike[str], content: Any, indent: int = 2) -> N
 
 
 def temporary_path(path: Path) -> Path:
-    """Return the temporary path used to write `path`; it remains only if the process dies."""
-    return path.with_name(f".{path.stem}.draft{path.suffix}")
+    """Return a new temporary path to write `path`; it remains only if the process dies."""
+    return path.with_name(f".{path.stem}.{secrets.token_hex(4)}.draft{path.suffix}")
+
+
+def temporary_files(path: Path) -> list[Path]:
+    """Return the files in the folder of `path` that are named as `temporary_path` does."""
+    name = re.compile(
+        rf"\.{re.escape(path.stem)}\.[0-9a-f]{{8}}\.draft{re.escape(path.suffix)}", re.DOTALL
+    )
+    with os.scandir(path.parent) as entries:
+        ours = [each for each in entries if name.fullmatch(each.name)]
+        return [Path(each) for each in ours if each.is_file(follow_symlinks=False)]
 
 
 def sync(path: Path) -> None:
@@ -67,3 +87,33 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def _locked_while_open(descriptor: int) -> Iterator[None]:
+    """Hold the lock of a file until the block ends; close the file at once if there are no locks.
+
+    Windows renames no file that is open.
+    """
+    is_locked = try_lock(descriptor)
+    if not is_locked:
+        os.close(descriptor)
+    try:
+        yield
+    finally:
+        if is_locked:
+            os.close(descriptor)
+
+
+def _remove_left(path: Path) -> None:
+    """Remove temporary files of `path` that nobody locks; none where there are no locks.
+
+    What can't be removed, as others' files, stays.
+    """
+    with suppress(OSError):
+        for temporary in temporary_files(path):
+            if time.time() - temporary.stat().st_mtime < _LEFT_AFTER:
+                continue
+            with suppress(OSError), temporary.open("ab") as file:
+                if try_lock(file.fileno()):
+                    temporary.unlink()

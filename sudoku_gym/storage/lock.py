@@ -1,4 +1,4 @@
-"""A lock file, which one process at a time can hold."""
+"""Locks, which one process at a time can hold: a file of their own, or one that is written."""
 
 from __future__ import annotations
 
@@ -7,6 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
+
+try:
+    import fcntl
+except ImportError:  # on Windows
+    HAS_LOCKS = False
+else:
+    HAS_LOCKS = True
 
 
 @contextmanager
@@ -23,3 +30,14 @@ def locked(lock_file: Path, refusal: str) -> Iterator[None]:
         raise ValueError(refusal) from None
     with held:
         yield
+
+
+def try_lock(descriptor: int) -> bool:
+    """Lock an open file until it is closed; False if another holds the lock, or there are none."""
+    if not HAS_LOCKS:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

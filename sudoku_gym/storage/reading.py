@@ -12,12 +12,21 @@ from pathlib import Path
 from typing import Any, TextIO
 
 LONGEST_CONFIG = 1_000_000  # bytes; shipped configurations have about 2,000
+_MOST_BRACKETS = 200_000  # lists and objects of a file; a large leaderboard has some 40,000
+_MOST_VALUES = 5_000_000  # of a file, by its commas; one for each puzzle of a long list
 _MOST = 2**63
-_UTF16 = "the text is UTF-16; save it as UTF-8"
+_UTF16, _UTF32 = (f"the text is {name}; save it as UTF-8" for name in ("UTF-16", "UTF-32"))
+_UNPACK = "the file is compressed; unpack it with"
 _NO_TEXTS = {
+    codecs.BOM_UTF32_LE: _UTF32,  # begins as that of UTF-16
+    codecs.BOM_UTF32_BE: _UTF32,
     codecs.BOM_UTF16_LE: _UTF16,
     codecs.BOM_UTF16_BE: _UTF16,
-    b"\x1f\x8b": "the file is compressed; unpack it with gzip -d",
+    b"\x1f\x8b": f"{_UNPACK} gzip -d",
+    b"\xfd7zXZ\0": f"{_UNPACK} xz -d",
+    b"BZh": f"{_UNPACK} bzip2 -d",
+    b"\x28\xb5\x2f\xfd": f"{_UNPACK} zstd -d",
+    b"PK\3\4": f"{_UNPACK} unzip",
 }
 
 
@@ -25,12 +34,12 @@ def open_text(path: Path, newline: str | None = None) -> TextIO:
     """Open a file of UTF-8, with or without a byte order mark, in any locale.
 
     Raises:
-        ValueError: if it is UTF-16, which some editors and shells write, or compressed.
+        ValueError: if it is UTF-16 or UTF-32, which some editors write, or compressed.
         OSError: if it can't be opened.
     """
     binary = path.open("rb")
     for start, problem in _NO_TEXTS.items():
-        if binary.peek(2).startswith(start):
+        if binary.peek(6).startswith(start):
             binary.close()
             raise ValueError(f"{path}: {problem}")
     return TextIOWrapper(binary, encoding="utf-8-sig", errors="replace", newline=newline)
@@ -39,12 +48,19 @@ def open_text(path: Path, newline: str | None = None) -> TextIO:
 def read_json(path: Path, longest: int = LONGEST_CONFIG) -> Any:
     """Return the content of a JSON file of at most `longest` bytes.
 
+    Values take many times more memory than bytes, so they are counted before they are read.
+
     Raises:
         OSError: if it can't be read.
-        ValueError: if it is no regular file, too long, or no JSON.
+        ValueError: if it is no regular file, too long, of too many values, or no JSON.
         RecursionError: if it is nested too deeply.
     """
-    return json.loads(read_short(path, longest).decode("utf-8"))
+    content = read_short(path, longest)
+    if content.count(b"[") + content.count(b"{") > _MOST_BRACKETS:
+        raise ValueError(f"it has more than {_MOST_BRACKETS:,} lists and objects")
+    if content.count(b",") > _MOST_VALUES:
+        raise ValueError(f"it has more than {_MOST_VALUES:,} values")
+    return json.loads(content.decode("utf-8"))
 
 
 def read_short(path: Path, longest: int) -> bytes:

@@ -28,7 +28,7 @@ from torch import Tensor
 
 from sudoku_gym.policies.loading import CONFIG_FILE as CONFIG_FILE
 from sudoku_gym.puzzles.npz import read_arrays
-from sudoku_gym.storage.atomic import naming_file, sync, temporary_path, write_json
+from sudoku_gym.storage.atomic import naming_file, sync, temporary_files, write_json
 from sudoku_gym.storage.reading import LONGEST_CONFIG, check_regular, read_json, read_short
 from sudoku_gym.storage.reading import naming as naming
 from sudoku_learning.training.learner import LearnerState
@@ -111,7 +111,8 @@ def remove_checkpoint(folder: Path) -> None:
     """Remove a checkpoint's files, and the folder if it holds nothing else."""
     for name in (*FILES, SUMS):
         (folder / name).unlink(missing_ok=True)
-        temporary_path(folder / name).unlink(missing_ok=True)
+        for temporary in temporary_files(folder / name):
+            temporary.unlink()
     if not any(folder.iterdir()):
         folder.rmdir()
 

@@ -1,9 +1,14 @@
 """Checksums that tell whether stored results are still those of a policy."""
 
+import os
+import tracemalloc
+from hashlib import sha256
+
 import pytest
 
 from sudoku_gym import load_policy
-from sudoku_gym.policies.identity import code_checksum, package_of
+from sudoku_gym.policies import identity
+from sudoku_gym.policies.identity import code_checksum, package_of, weights_checksum
 
 POLICY = """
 class Mine:
@@ -70,3 +75,36 @@ def test_the_project_s_own_have_a_version_in_place_of_a_checksum():
     for name in ("dlx", "hidden-singles", "masked-random"):
         assert code_checksum(name, load_policy(name)) == ""
         assert package_of(name).startswith("sudoku-gym ")
+
+
+def test_long_files_are_read_in_blocks(own_folder):
+    """The checksum is that of all bytes, and of the names as `sha256sum` writes them."""
+    package = own_folder / "own_long"
+    package.mkdir()
+    (package / "__init__.py").write_text(POLICY)
+    (package / "table.bin").touch()
+    os.truncate(package / "table.bin", 30_000_000)
+    policy = load_policy("own_long:Mine")
+    tracemalloc.start()
+    try:
+        found = code_checksum("own_long:Mine", policy)
+        assert tracemalloc.get_traced_memory()[1] < 3_000_000
+    finally:
+        tracemalloc.stop()
+    names = ("__init__.py", "table.bin")
+    digests = [sha256((package / name).read_bytes()).hexdigest() for name in names]
+    lines = "".join(f"{each}  {name}\n" for each, name in zip(digests, names, strict=True))
+    assert found == sha256(lines.encode()).hexdigest()
+
+
+def test_files_that_would_take_minutes_to_read_are_refused(own_folder, monkeypatch):
+    (own_folder / "weights").mkdir()
+    for name, length in (("a.bin", 600), ("b.bin", 500)):
+        (own_folder / "weights" / name).write_bytes(bytes(length))
+    source = POLICY + "\n    def __init__(self, folder):\n        pass\n"
+    (own_folder / "own_weights.py").write_text(source)
+    name = f"own_weights:Mine?folder={own_folder / 'weights'}"
+    assert len(weights_checksum(name)) == 64
+    monkeypatch.setattr(identity, "_MOST_BYTES", 1_000)
+    with pytest.raises(ValueError, match=r"weights: .* more than 1,000 bytes, .*a\.bin: move"):
+        weights_checksum(name)

@@ -2,11 +2,14 @@
 
 import errno
 import os
+import subprocess
+import sys
 
 import pytest
 
+from sudoku_gym.storage import atomic
 from sudoku_gym.storage.atomic import atomic_write, temporary_path, write_json, write_text
-from sudoku_gym.storage.lock import locked
+from sudoku_gym.storage.lock import HAS_LOCKS, locked
 
 
 def test_a_failure_leaves_the_file_as_it_was(tmp_path):
@@ -21,13 +24,61 @@ def test_a_failure_leaves_the_file_as_it_was(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
-def test_nothing_is_written_through_a_link_that_lies_in_wait(tmp_path):
+def test_nothing_is_written_through_a_link_that_lies_in_wait(tmp_path, monkeypatch):
     path, precious = tmp_path / "figures.json", tmp_path / "precious"
     precious.write_text("mine")
-    temporary_path(path).symlink_to(precious)
-    write_json(path, {"a": 1})
-    assert precious.read_text() == "mine" and path.read_text().startswith("{")
-    assert sorted(tmp_path.iterdir()) == [path, precious]
+    link = temporary_path(path)
+    link.symlink_to(precious)
+    monkeypatch.setattr(atomic, "temporary_path", lambda path: link)
+    with pytest.raises(FileExistsError):
+        write_json(path, {"a": 1})
+    assert precious.read_text() == "mine" and sorted(tmp_path.iterdir()) == [link, precious]
+
+
+def test_of_two_that_write_a_file_at_once_the_last_to_end_wins(tmp_path):
+    path = tmp_path / "figures.json"
+    with atomic_write(path) as first:
+        first.write_text("first")
+        with atomic_write(path) as second:
+            second.write_text("half of the second")
+            os.utime(first, (0, 0))
+            with atomic_write(path) as third:  # takes no file of others for one that is left
+                third.write_text("third")
+            assert path.read_text() == "third"
+        assert path.read_text() == "half of the second"
+    assert path.read_text() == "first"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+KILLED = """
+import os, pathlib, signal, sys
+from sudoku_gym.storage.atomic import atomic_write
+with atomic_write(sys.argv[1]) as temporary:
+    temporary.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(not HAS_LOCKS, reason="locks of POSIX")
+def test_what_killed_processes_left_goes_with_the_next_write(tmp_path):
+    path = tmp_path / "figures.json"
+    subprocess.run([sys.executable, "-c", KILLED, path], check=False)
+    (left,) = tmp_path.iterdir()
+    write_json(path, {})
+    assert left.exists()  # so young that another may just have made it
+    os.utime(left, (0, 0))
+    others = [".figures.draft.json", ".figures.mine.draft.json", ".other.0123abcd.draft.json"]
+    for name in others:
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (0, 0))
+    write_json(path, {})
+    assert sorted(each.name for each in tmp_path.iterdir()) == [*others, "figures.json"]
+
+
+def test_a_folder_named_as_a_temporary_file_is_in_nobody_s_way(tmp_path):
+    (tmp_path / ".figures.draft.json").mkdir()
+    write_json(tmp_path / "figures.json", {})
+    assert (tmp_path / "figures.json").exists() and (tmp_path / ".figures.draft.json").is_dir()
 
 
 def test_text_has_the_same_bytes_on_every_system(tmp_path):

@@ -1,0 +1,55 @@
+"""Files of third parties that are too large, or no text, are refused before they are read."""
+
+import bz2
+import lzma
+import tracemalloc
+
+import pytest
+
+from sudoku_gym.evaluation.leaderboard import read_leaderboard
+from sudoku_gym.evaluation.lists import read_list_results
+from sudoku_gym.storage import reading
+from sudoku_gym.storage.reading import open_text, read_json
+
+
+@pytest.mark.parametrize("read", [read_leaderboard, read_list_results])
+@pytest.mark.parametrize("part", ["[]", "{}"])
+def test_lists_and_objects_are_counted_before_they_are_read(tmp_path, read, part):
+    path = tmp_path / "results.json"
+    path.write_text('{"rows":[' + f"{part}," * 300_000 + "0]}")
+    with pytest.raises(ValueError, match=r"results\.json: .* more than 200,000 lists and obj"):
+        read(path)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="it has more than 200,000 lists and objects"):
+            read_json(path)
+        assert tracemalloc.get_traced_memory()[1] < 3_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_values_are_counted_before_they_are_read(tmp_path, monkeypatch):
+    path = tmp_path / "values.json"
+    path.write_text("[" + "0," * 200 + "0]")
+    assert len(read_json(path)) == 201
+    monkeypatch.setattr(reading, "_MOST_VALUES", 100)
+    with pytest.raises(ValueError, match="it has more than 100 values"):
+        read_json(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (lzma.compress(b"puzzle"), "unpack it with xz -d"),
+        (bz2.compress(b"puzzle"), "unpack it with bzip2 -d"),
+        (b"\x28\xb5\x2f\xfd\x24", "unpack it with zstd -d"),
+        (b"PK\x03\x04\x14\x00", "unpack it with unzip"),
+        ("puzzle".encode("utf-16"), "the text is UTF-16"),
+        ("puzzle".encode("utf-32"), "the text is UTF-32"),
+        (b"\x00\x00\xfe\xff" + "puzzle".encode("utf-32-be"), "the text is UTF-32"),
+    ],
+)
+def test_what_is_no_text_is_named(tmp_path, content, problem):
+    (tmp_path / "list").write_bytes(content)
+    with pytest.raises(ValueError, match=problem):
+        open_text(tmp_path / "list")
