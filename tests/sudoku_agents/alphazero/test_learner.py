@@ -265,8 +265,10 @@ def test_unusable_parts_of_a_configuration_are_refused(kind, wrong, message):
         kind(**wrong)
 
 
-def test_a_tree_search_thinks_less_about_each_board():
-    assert load_policy("calphazero").network.eval().body.rounds == 1024
+def test_rounds_depend_on_how_a_network_is_used():
+    assert load_policy("calphazero?restarts=0").network.eval().body.rounds == 1024
+    assert load_policy("calphazero").network.body.rounds == loading.START_ROUNDS
+    assert load_policy("calphazero?rounds=700").network.body.rounds == 700
     assert load_policy("calphazero?simulations=8").network.body.rounds == loading.SEARCH_ROUNDS
     assert load_policy("calphazero?simulations=8&rounds=700").network.body.rounds == 700
     assert load_policy("calphazero?search=retry").solver.network.body.rounds == 1024

@@ -36,7 +36,7 @@ def test_others_have_none():
 @pytest.mark.parametrize(
     ("name", "card"),
     [
-        ("calphazero", ModelCard("constraints", 16_738, 0, "sequential", 8)),
+        ("calphazero", ModelCard("constraints", 16_738, 0, "sequential", 127)),
         ("calphazero?restarts=0", ModelCard("constraints", 16_738, 0, "sequential")),
         ("calphazero?simulations=4", ModelCard("constraints", 16_738, 0, "search")),
         ("calphazero?search=retry", ModelCard("constraints", 16_738, 0, "search")),
