@@ -262,7 +262,7 @@ def test_a_thought_that_does_not_converge_is_announced_and_stopped(page):
     page.press("play")
     page.wait_for("It has not converged, as most boards would have by now. After the last round it")
     page.press("stop")
-    page.wait_for("rounds of thought that were stopped, a guess: ")
+    page.wait_for(" starts that were stopped, a guess: ")
     assert page.find("[data-do=play]").text == "Play"
 
 
