@@ -36,7 +36,7 @@ MOST_REVEALED = 12  # digits of the solution in a position, at most
 class Config:
     """What to read."""
 
-    policy: str = "calphazero"
+    policy: str = "calphazero?restarts=0"
     """name of a policy with a network that can converge"""
     positions: int = 4
     """positions of each puzzle"""

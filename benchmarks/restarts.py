@@ -34,10 +34,10 @@ class Config:
     policies: tuple[str, ...] = (
         "naked-singles",
         "hidden-singles",
+        "calphazero?restarts=0",
+        "calphazero?rounds=2048&restarts=15&noise=1",
+        "calphazero?rounds=2048&restarts=15",
         "calphazero",
-        "calphazero?rounds=2048",
-        "calphazero?rounds=2048&restarts=8&noise=1",
-        "calphazero?rounds=2048&restarts=8",
     )
     """names of policies, with options"""
     untrained: int = 1
@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> list[Row]:
 
 def players(config: Config, geometry: Geometry) -> Iterator[tuple[str, Policy]]:
     """Yield the policies to play, each with its name."""
-    shipped = load_policy("calphazero")
+    shipped = load_policy("calphazero?restarts=0")
     make = partial(Network, shipped.network.body.config, POLICY_AND_VALUE, geometry)
     for seed in range(config.untrained):
         network = seeded(seed, make)

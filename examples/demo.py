@@ -76,7 +76,7 @@ def main(argv=None):
         "before training": policy_of(before, rounds, config.threshold),
         "untrained, luckiest of ten": policy_of(luckiest(config), rounds, config.threshold),
     }
-    trained = load_policy(config.run, rounds=rounds)
+    trained = load_policy(config.run, rounds=rounds, restarts=8)
     retry = load_policy(config.run, rounds=rounds, search="retry")
     test = puzzles.load("9x9", split="test")
     test = test[:: len(test) // 256][: 8 if smoke else 256]

@@ -12,7 +12,7 @@ import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from hashlib import sha256
+from hashlib import file_digest
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -124,7 +124,10 @@ def _check_settings(games: RecordedGames, policy: Policy, folder: Path) -> None:
 
 def _checksum_of(puzzles: Path) -> str:
     """Return the SHA-256 of a file of puzzles; empty for a bank or another source."""
-    return sha256(puzzles.read_bytes()).hexdigest() if puzzles.is_file() else ""
+    if not puzzles.is_file():
+        return ""
+    with puzzles.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def _part_path(folder: Path, number: int) -> Path:

@@ -31,6 +31,7 @@ from sudoku_gym.storage.reading import check_structure, describe_error
 
 _WALL_SHARE = 4.0  # wall time that a limit of processor time allows, where others are busy too
 _START_SECONDS = 120.0  # at most, to import, to load and to compile
+_MORE_TO_START = 20.0  # s beyond the limit of the games
 _LONGEST = 10_000_000  # bytes of an answer
 _LONGEST_DESCRIPTION = 1_000  # bytes
 _LONGEST_ERROR = 400  # characters
@@ -49,8 +50,8 @@ class RemotePolicy:
         pipe: to a process that runs `serve_policy`.
         pid: number of that process.
         limit: processor seconds that the calls of a policy may take in all, and a quarter of the
-            wall time that they may take in all. To make one may take 20 s more, if that is no more
-            than `_START_SECONDS`.
+            wall time that they may take in all. To make one may take `_MORE_TO_START` more, but no
+            more than `_START_SECONDS`.
 
     Attributes:
         seconds: processor seconds since the last `load`, of the processes that it has started too.
@@ -97,7 +98,7 @@ class RemotePolicy:
     def _start(self, message: Sequence[Any]) -> bytes:
         """Let the process make a policy, off the clock."""
         try:
-            return self._ask(message, min(_START_SECONDS, 20 + self._limit))[1]
+            return self._ask(message, min(_START_SECONDS, self._limit + _MORE_TO_START))[1]
         except OutOfTimeError as error:
             raise OutOfTimeError(f"{error} to load") from None
 
