@@ -6,6 +6,7 @@ not with what a header claims.
 
 from __future__ import annotations
 
+import io
 import stat
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,8 @@ from sudoku_gym.geometry import MAX_SIZE
 from sudoku_gym.storage.reading import describe_error
 
 _READ_WHOLE = 256 * 2**20  # bytes; an array stored column by column has no rows to read one by one
+_LONGEST_DIRECTORY = 2**20  # bytes; an array takes 60 or so
+_LONGEST_HEADER = 10_000  # bytes, as numpy has it; but numpy reads a longer one before it refuses
 
 
 def read_board_arrays(
@@ -39,7 +42,7 @@ def read_board_arrays(
     """
     _check_regular(path)
     with _naming(path), ExitStack() as files:
-        archive = files.enter_context(zipfile.ZipFile(path))
+        archive = files.enter_context(_open_archive(path))
         puzzles = _open_first(archive, puzzle_names, files)
         solutions = _open_first(archive, solution_names, files)
         if puzzles is None:
@@ -62,7 +65,7 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """
     _check_regular(path)
     length = path.stat().st_size
-    with _naming(path), zipfile.ZipFile(path) as archive:
+    with _naming(path), _open_archive(path) as archive:
         arrays = {}
         for member in archive.infolist():
             if member.compress_type != zipfile.ZIP_STORED or member.file_size > length:
@@ -89,6 +92,27 @@ def _read_array(stream: IO[bytes], length: int) -> NDArray[Any]:
 
 class _Refused(ValueError):
     """An error whose message is complete."""
+
+
+class _Bounded(io.FileIO):
+    """A file of which `most` bytes are read at once."""
+
+    most = _LONGEST_DIRECTORY
+
+    def read(self, size: int | None = -1) -> bytes:
+        if size is None or size < 0:
+            size = self.most
+        if size > self.most:
+            raise _Refused(f"lists arrays in {size:,} bytes, and may take {self.most:,} for it")
+        return super().read(size) or b""
+
+
+@contextmanager
+def _open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a zip file whose directory is short: zipfile reads it whole, whatever it is asked for."""
+    with _Bounded(path) as file, zipfile.ZipFile(file) as archive:
+        file.most = path.stat().st_size
+        yield archive
 
 
 @contextmanager
@@ -187,8 +211,13 @@ def _read_header(stream: IO[bytes]) -> _Header:
     version = npy.read_magic(stream)
     if version not in ((1, 0), (2, 0)):
         raise _Refused(f"no readable npz file of plain arrays (header version {version})")
-    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    return _Header(*read(stream))
+    is_first = version == (1, 0)
+    prefix = _read(stream, 2 if is_first else 4)
+    length = int.from_bytes(prefix, "little")
+    if length > _LONGEST_HEADER:
+        raise _Refused(f"a header of {length:,} bytes, where {_LONGEST_HEADER:,} are allowed")
+    read = npy.read_array_header_1_0 if is_first else npy.read_array_header_2_0
+    return _Header(*read(io.BytesIO(prefix + _read(stream, length))))
 
 
 def _check_claim(header: _Header, left: int) -> None:

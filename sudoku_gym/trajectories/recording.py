@@ -37,7 +37,7 @@ from sudoku_gym.trajectories.games import (
 _SETTINGS = "games.json"
 _DATA = "data"  # where Minari looks for it
 _EPISODES, _METADATA = "main_data.hdf5", "metadata.json"  # as Minari calls them
-_LONGEST_PART = 10_000_000  # bytes; games of 25x25 have 1,300,000 at most
+_LONGEST_PART = 2_000_000  # bytes; games of 25x25 have 1,300,000 at most
 _SPARE, _OVERHEAD = 1_000_000, 16_000  # bytes that a disk keeps; of HDF5, a game
 _ID = re.compile(r"[-\w]+-v\d+")
 
@@ -148,6 +148,8 @@ def _seeds_of(games: RecordedGames, number: int) -> NDArray[np.int64]:
 def _read_part(path: Path, games: RecordedGames, number: int) -> PlayedPart:
     with naming(path):
         check_regular(path)
+        if path.stat().st_size > _LONGEST_PART:
+            raise ValueError(f"it has more than {_LONGEST_PART:,} bytes")
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             if sum(member.file_size for member in arrays.zip.infolist()) > _LONGEST_PART:
                 raise ValueError(f"its arrays have more than {_LONGEST_PART:,} bytes")

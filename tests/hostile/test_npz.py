@@ -42,6 +42,21 @@ def archive(content, name="puzzles.npy", method=zipfile.ZIP_STORED):
     return stream.getvalue()
 
 
+def many_members(count):
+    """Name a good array, and others that are nowhere, in a directory as long as one likes."""
+    data = archive(npy(BANK.puzzles))
+    start, end = data.index(b"PK\x01\x02"), data.index(b"PK\x05\x06")
+    entry = bytearray(data[start : start + 46]) + b"a"
+    entry[28:34] = struct.pack("<3H", 1, 0, 0)
+    directory = data[start:end] + bytes(entry) * count
+    counts = [count + 1] * 2
+    size, place = len(directory), len(data[:start]) + len(directory)
+    last = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, *counts, size, start)
+    last += struct.pack("<4sLQL", b"PK\6\7", 0, place, 1)
+    last += struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 2**16 - 1, 2**16 - 1, *[2**32 - 1] * 2, 0)
+    return data[:start] + directory + last
+
+
 def encrypted(content):
     """Set the flag that says so in both headers of the only member."""
     data = bytearray(archive(content))
@@ -98,9 +113,13 @@ FILES = {
     "unterminated text": (archive(raw_header(b"{'descr': '''|i1") + ZEROS), "no readable npz"),
     "code": (archive(header(shape="(print(7), 4, 4)") + ZEROS), "no readable npz"),
     "deep": (archive(header(shape="(" * 4000 + ")" * 4000)), "no readable npz"),
-    "long header": (archive(header(shape=f"(1, 4, 4){' ' * 20_000}") + ZEROS), "no readable npz"),
-    "header without end": (archive(header(length=60_000)), "no readable npz"),
-    "header of 4 GB": (archive(header(length=2**32 - 1, version=b"\x02\x00")), "no readable npz"),
+    "long header": (archive(header(shape=f"(1, 4, 4){' ' * 20_000}") + ZEROS), "header of 20,063 bytes"),
+    "header without end": (archive(header(length=9_000)), "it ends too early"),
+    "header of 4 GB": (
+        archive(header(length=2**32 - 1, version=b"\x02\x00")),
+        "header of 4,294,967,295 bytes, where 10,000 are allowed",
+    ),
+    "30,000 members": (many_members(30_000), "lists arrays in 1,410,05. bytes"),
     "version 9": (archive(header(version=b"\x09\x00")), "no readable npz"),
     "encrypted": (encrypted(npy(BANK.puzzles)), "no readable npz"),
     "LZMA": (archive(npy(BANK.puzzles), method=zipfile.ZIP_LZMA), "savez does not use"),
@@ -136,6 +155,29 @@ def test_a_hostile_file_is_refused_by_name(tmp_path, name):
     finally:
         tracemalloc.stop()
     assert str(path) in str(refusal.value) and len(str(refusal.value)) < 500
+
+
+def test_a_header_is_not_read_before_its_length_is_known(tmp_path):
+    """A header of 256 MB, compressed to a thousandth."""
+    path = tmp_path / "bomb.npz"
+    blanks = b" " * 2**28
+    path.write_bytes(
+        archive(raw_header(blanks, version=b"\x02\x00"), method=zipfile.ZIP_DEFLATED)
+    )
+    del blanks
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="header of 268,435,456 bytes"):
+            files.read(path)
+        assert tracemalloc.get_traced_memory()[1] < 10 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def test_many_members_may_be_listed(tmp_path):
+    path = tmp_path / "many.npz"
+    path.write_bytes(many_members(20_000))
+    assert np.array_equal(files.read(path).puzzles, BANK.puzzles)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

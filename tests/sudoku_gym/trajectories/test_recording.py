@@ -252,7 +252,12 @@ def test_the_command(folder, capsys, monkeypatch):
 def test_a_part_that_claims_too_much_is_refused(folder, monkeypatch):
     record(SHORT, 4, folder)
     monkeypatch.setattr(recording, "_LONGEST_PART", 100)
-    with pytest.raises(ValueError, match=r"000000\.npz: .*arrays have more than 100 bytes"):
+    with pytest.raises(ValueError, match=r"000000\.npz: .*it has more than 100 bytes"):
+        record(SHORT, 5, folder)
+    path = folder / "games" / "000000.npz"
+    np.savez_compressed(path, actions=np.zeros(1_000_000))
+    monkeypatch.setattr(recording, "_LONGEST_PART", path.stat().st_size)
+    with pytest.raises(ValueError, match=r"000000\.npz: .*arrays have more than .* bytes"):
         record(SHORT, 5, folder)
 
 
