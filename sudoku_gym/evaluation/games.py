@@ -57,18 +57,10 @@ class Evaluation:
         """The Wilson 95 % interval of the completion rate, as if puzzles were independent."""
         return wilson_interval(int(self.solved.sum()), len(self.solved))
 
-    @cached_property
-    def _knows_orbits(self) -> bool:
-        return bool((self.orbits != NOT_KNOWN).all())
-
     @property
     def orbits_solved(self) -> tuple[int, int] | None:
         """(k, n): k of the n orbits were solved whole; None where orbits are unknown."""
-        if not self._knows_orbits:
-            return None
-        unsolved = np.unique(self.orbits[~self.solved])
-        total = len(np.unique(self.orbits))
-        return total - len(unsolved), total
+        return count_orbits(self.orbits, self.solved)
 
     @cached_property
     def orbit_interval(self) -> tuple[float, float] | None:
@@ -77,7 +69,7 @@ class Evaluation:
         The puzzles of an orbit are equivalent, and an equivariant policy solves all or none of
         them. Where few orbits hold many puzzles, as at 4x4, the Wilson interval is too narrow.
         """
-        if not self._knows_orbits:
+        if NOT_KNOWN in self.orbits:
             return None
         _, index = np.unique(self.orbits, return_inverse=True)
         sizes = np.bincount(index)
@@ -239,6 +231,14 @@ def compare(
         kind = type(policies).__name__
         raise TypeError(f"policies must be a dictionary of policies by their names, not {kind}")
     return {name: evaluate(policy, puzzles, **options) for name, policy in policies.items()}
+
+
+def count_orbits(orbits: NDArray[np.int32], solved: NDArray[np.bool_]) -> tuple[int, int] | None:
+    """Return (k, n): k of n orbits `[B]` were solved whole; None if any of them is unknown."""
+    if NOT_KNOWN in orbits:
+        return None
+    total = len(np.unique(orbits))
+    return total - len(np.unique(orbits[~solved])), total
 
 
 def percent(share: float) -> str:

@@ -109,7 +109,7 @@ class _Bounded(io.FileIO):
 
 @contextmanager
 def _open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Open a zip file whose directory is short: zipfile reads it whole, whatever it is asked for."""
+    """Open a zip file with a short directory, which zipfile reads whole, whatever is asked for."""
     with _Bounded(path) as file, zipfile.ZipFile(file) as archive:
         file.most = path.stat().st_size
         yield archive

@@ -113,7 +113,10 @@ FILES = {
     "unterminated text": (archive(raw_header(b"{'descr': '''|i1") + ZEROS), "no readable npz"),
     "code": (archive(header(shape="(print(7), 4, 4)") + ZEROS), "no readable npz"),
     "deep": (archive(header(shape="(" * 4000 + ")" * 4000)), "no readable npz"),
-    "long header": (archive(header(shape=f"(1, 4, 4){' ' * 20_000}") + ZEROS), "header of 20,063 bytes"),
+    "long header": (
+        archive(header(shape=f"(1, 4, 4){' ' * 20_000}") + ZEROS),
+        "of 20,063 bytes",
+    ),
     "header without end": (archive(header(length=9_000)), "it ends too early"),
     "header of 4 GB": (
         archive(header(length=2**32 - 1, version=b"\x02\x00")),
@@ -161,9 +164,7 @@ def test_a_header_is_not_read_before_its_length_is_known(tmp_path):
     """A header of 256 MB, compressed to a thousandth."""
     path = tmp_path / "bomb.npz"
     blanks = b" " * 2**28
-    path.write_bytes(
-        archive(raw_header(blanks, version=b"\x02\x00"), method=zipfile.ZIP_DEFLATED)
-    )
+    path.write_bytes(archive(raw_header(blanks, version=b"\x02\x00"), method=zipfile.ZIP_DEFLATED))
     del blanks
     tracemalloc.start()
     try:

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym import board
-from sudoku_gym.evaluation.games import evaluate
+from sudoku_gym.evaluation.games import count_orbits, evaluate
 from sudoku_gym.evaluation.leaderboard.fixed_sets import SEED, FixedSet
 from sudoku_gym.evaluation.leaderboard.players import OutOfTimeError, RemotePolicy
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.storage.reading import describe_error
 
 BATCH_CELLS = 2048  # cells of the boards played in parallel: 25 boards of 9x9, 3 of 25x25
@@ -84,13 +85,11 @@ def _play(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCell]:
                 return
             result = evaluate(policy, puzzles[start:end], seed=SEED + start)
             solved = np.append(solved, result.solved)
-            so_far = replace(result, solved=solved, orbits=puzzles.orbits[: len(solved)])
-            orbits = so_far.orbits_solved
             cell = replace(
                 cell,
                 outcomes="".join(map(str, solved.astype(int))),
                 illegal=cell.illegal + result.illegal,
-                orbits=orbits if orbits and 2 * orbits[1] <= len(solved) else None,
+                orbits=orbits_solved(puzzles, solved),
                 seconds=round(policy.seconds, _DIGITS),
             )
             yield cell
@@ -98,6 +97,12 @@ def _play(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCell]:
         yield _out_of_time(replace(cell, seconds=round(policy.seconds, _DIGITS)), error)
     except (ValueError, ModuleNotFoundError) as error:  # what the policy has raised
         yield replace(cell, error=describe_error(error))
+
+
+def orbits_solved(puzzles: PuzzleSet, solved: NDArray[np.bool_]) -> tuple[int, int] | None:
+    """Return what a cell says of orbits, given which of the first puzzles of a set are solved."""
+    orbits = count_orbits(puzzles.orbits[: len(solved)], solved)
+    return orbits if orbits and 2 * orbits[1] <= len(solved) else None
 
 
 def _time(task: CellTask, policy: RemotePolicy) -> tuple[float, ...]:

@@ -95,13 +95,13 @@ def play_leaderboard(
         raise ValueError(f"{out}: there is no folder {out.parent}; work in a clone, or give --out")
     refusal = f"another leaderboard is being played into {out}: wait for it, or give another --out"
     with locked(out.with_name(f".{out.name}.lock"), refusal):
-        sets = _all_sets(config)
+        sets = all_sets(config)
         kinds = listed_rows()
         kinds |= {policy: ADDED for policy in config.add if policy not in kinds}
-        _check_names("row listed or given with --add", [*config.only, *config.again], kinds)
+        check_names("row listed or given with --add", [*config.only, *config.again], kinds)
         old, infos = _standing(config, sets)
         # A wrong name or option raises here: the caller's own come first, since all take seconds.
-        described, lost = _describe(dict.fromkeys((*config.add, *kinds)), config.limit)
+        described, lost = describe(dict.fromkeys((*config.add, *kinds)), config.limit)
         failures = [f"{row}: {said}" for row, said in lost.items() if row in (config.only or kinds)]
         kinds = {policy: kind for policy, kind in kinds.items() if policy not in lost}
         results = _resume(config, old, infos, kinds, described)
@@ -119,7 +119,7 @@ def play_leaderboard(
                     f"{len(tasks)} to play: up to {duration(config.budget)} of processor time "
                     f"each, and up to {duration(config.limit)} if a policy is slow"
                 )
-            for count, task, cell in _counted(phase, tasks, jobs):
+            for count, task, cell in counted(phase, tasks, jobs):
                 line = f"{task.policy} on {task.fixed.name}: {cell or 'its process died'}"
                 if cell:
                     results.rows[task.policy].cells[task.fixed.name] = cell
@@ -131,93 +131,7 @@ def play_leaderboard(
         return results, failures
 
 
-def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None]) -> list[str]:
-    """Play the cells of a leaderboard again, and compare; nothing is written.
-
-    A policy that is slower here than it was there plays a part of the puzzles; these are compared.
-
-    Args:
-        config: its `out` is the file, and `only` names the rows, by default those that installed
-            packages list; `sets`, `lists`, `jobs` and `limit` count too.
-        report: called with a line about each cell, which says how long the others will take at
-            the pace so far, and one before the first.
-
-    Returns:
-        The lines about the cells that differ.
-
-    Raises:
-        ValueError: as `play_leaderboard`, or if there is no sound file, or nothing to compare.
-        ModuleNotFoundError: if a policy needs an extra.
-    """
-    standing = read_leaderboard(config.out)
-    if (standing.seed, standing.batch_cells) != (SEED, BATCH_CELLS):
-        raise ValueError(
-            f"{config.out}: played with seed {standing.seed}, {standing.batch_cells} cells at a "
-            f"time, and this version plays with seed {SEED}, {BATCH_CELLS} at a time: other games"
-        )
-    sets = {each.name: each for each in _all_sets(config)}
-    _check_names("row of the file", config.only, standing.rows)
-    # What a file names is not imported unless an installed package lists it, or the caller does.
-    listed = listed_rows()
-    names = config.only or [name for name in standing.rows if name in listed]
-    for name in () if config.only else [name for name in standing.rows if name not in listed]:
-        report(f"not compared: {name}, which no installed package lists")
-    for name in [name for name in standing.sets if name not in sets]:
-        report(f"not compared: {name}, a set that is not here")
-    for name in [name for name in config.sets or sets if name not in standing.sets]:
-        report(f"not compared: {name}, a set that the file does not have")
-    for name in [] if config.only else [name for name in listed if name not in standing.rows]:
-        report(f"not compared: {name}, of which the file has no row")
-    chosen = {name: standing.rows[name] for name in names}
-    tasks, differing, seconds = [], [], 0.0
-    present, lost = _describe(chosen, config.limit)
-    differing += [f"{policy}: {said}" for policy, said in lost.items()]
-    for policy, described in present.items():
-        if isinstance(described, ModuleNotFoundError):
-            raise described
-        row = chosen[policy]
-        here_and_there = {
-            "code": (described["code"], row.code),
-            "weights": (
-                (described["weights"], described["num_weights"]),
-                (row.weights, row.num_weights),
-            ),
-        }
-        if policy in listed:
-            here_and_there["kind"] = (listed[policy], row.kind)
-        others = [what for what, (here, there) in here_and_there.items() if here != there]
-        if not others and described["package"] != row.package:
-            report(f"{policy}: played with {row.package!r}, here it is {described['package']!r}")
-        if others:
-            differing.append(f"{policy}: other {' and other '.join(others)} here than there")
-            continue
-        chosen_sets = {*(config.sets or sets)} & sets.keys()
-        for name in sorted(chosen_sets & standing.sets.keys() - row.cells.keys()):
-            report(f"not compared: {policy} on {name}, which the file does not have")
-        for name in row.cells.keys() & chosen_sets:
-            cell, here, there = row.cells[name], sets[name].info(), standing.sets[name]
-            if replace(here, bank=there.bank) != there:  # a file may lie elsewhere
-                differing.append(f"{policy} on {name}: its puzzles are others here")
-            elif cell.played:
-                empty = LeaderboardCell(max(cell.budget, config.budget), "")
-                tasks.append(CellTask(policy, sets[name], empty, config.limit))
-                seconds += cell.seconds
-            else:
-                report(f"not compared: {policy} on {name}: {cell.error or 'not played'}")
-    if not tasks and not differing:
-        raise ValueError(f"{config.out}: no games of these rows on these puzzles to compare")
-    if tasks:
-        report(f"{len(tasks)} to verify, which took {duration(seconds)} of processor time")
-    for count, task, again in _counted("verified", tasks, config.jobs):
-        cell, info = chosen[task.policy].cells[task.fixed.name], standing.sets[task.fixed.name]
-        is_same, found = _compare(cell, again, info)
-        line = f"{task.policy} on {task.fixed.name}: {found}"
-        report(f"{count}: {line}")
-        differing += [] if is_same else [line]
-    return differing
-
-
-def _counted(
+def counted(
     done: str, tasks: Sequence[CellTask], jobs: int
 ) -> Iterator[tuple[str, CellTask, LeaderboardCell | None]]:
     """Perform tasks; yield with each which one it is, and how long the others will take."""
@@ -228,32 +142,7 @@ def _counted(
         yield f"{done} {number} of {len(tasks)}{more}", task, cell
 
 
-def _compare(
-    before: LeaderboardCell, again: LeaderboardCell | None, info: SetInfo
-) -> tuple[bool, str]:
-    """Say whether games played again are those of before, in words too."""
-    if again is None or not again.played:
-        return False, "its process died" if again is None else again.error or "no puzzle was played"
-    count = min(before.played, again.played)
-    pairs = zip(before.outcomes[:count], again.outcomes[:count], strict=True)
-    if others := sum(one != other for one, other in pairs):
-        return False, f"{others} of {count} outcomes differ"
-    if before.error != again.error:
-        there, here = (cell.error or "none" for cell in (before, again))
-        return False, f"error {there!r}, not {here!r}"
-    if before.played > count:
-        return True, f"the first {count} of {before.played} outcomes are the same"
-    if again.played > count:
-        if count != info.subset and not before.error:  # a limit comes sooner on one machine
-            return False, f"{count} outcomes, of a set of which {again.played} are played"
-        return True, f"all {count} outcomes are the same, of {again.played} that were played now"
-    for what in ("illegal", "orbits"):
-        if getattr(before, what) != getattr(again, what):
-            return False, f"{what} differ: {getattr(before, what)}, not {getattr(again, what)}"
-    return True, f"all {count} outcomes are the same"
-
-
-def _describe(
+def describe(
     policies: Collection[str], limit: float
 ) -> tuple[dict[str, Description], dict[str, str]]:
     """Describe policies; one that no installed package lists can't change what others are."""
@@ -274,17 +163,19 @@ def listed_rows() -> dict[str, str]:
     return rows
 
 
-def _all_sets(config: LeaderboardConfig) -> list[FixedSet]:
+def all_sets(config: LeaderboardConfig) -> list[FixedSet]:
+    """Return the sets of the package and of the files; ValueError for a wrong name."""
     lists = [FixedSet(name=path.stem, title=path.stem, bank=str(path)) for path in config.lists]
     sets = [*fixed_sets(), *lists]
     names = [each.name for each in sets]
     if twice := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"two sets are called {twice[0]}: rename the file")
-    _check_names("set", config.sets, names)
+    check_names("set", config.sets, names)
     return sets
 
 
-def _check_names(what: str, wanted: Iterable[str], known: Collection[str]) -> None:
+def check_names(what: str, wanted: Iterable[str], known: Collection[str]) -> None:
+    """Raise ValueError if one of the wanted names is not known; `what` says of what."""
     for name in wanted:
         if name not in known:
             raise ValueError(f"no {what} is called {name!r}: use {', '.join(known) or 'none'}")
@@ -300,7 +191,7 @@ def _standing(
     old = LeaderboardResults("sudoku-gym leaderboard", SEED, BATCH_CELLS, {}, {}, {})
     if config.out.exists():
         old = read_leaderboard(config.out)
-    _check_names("row that no installed package lists", config.remove, _unlisted(old))
+    check_names("row that no installed package lists", config.remove, _unlisted(old))
     infos = {each.name: each.info() for each in sets}
     infos |= {n: each for n, each in old.sets.items() if each.is_file and n not in infos}
     return old, infos
@@ -373,11 +264,11 @@ def _games(
         if policy in config.again:
             row.cells.pop(fixed.name, None)
         cell = row.cells.get(fixed.name)
-        if cell is None or not _is_done(cell, info, config.budget):
+        if cell is None or not is_done(cell, info, config.budget):
             yield CellTask(policy, fixed, LeaderboardCell(config.budget, run), config.limit)
 
 
-def _is_done(cell: LeaderboardCell, info: SetInfo, budget: float) -> bool:
+def is_done(cell: LeaderboardCell, info: SetInfo, budget: float) -> bool:
     """Say whether a cell is what the rule wants: the whole set, or the subset of a slow policy."""
     is_slow = cell.seconds * info.count > budget * info.subset
     return bool(cell.error) or cell.played == info.count or (cell.played == info.subset and is_slow)

@@ -17,6 +17,7 @@ from sudoku_gym.evaluation.leaderboard import (
     play_leaderboard,
     players,
     runs,
+    verification,
 )
 from sudoku_gym.evaluation.leaderboard import play as play_module
 
@@ -43,7 +44,8 @@ def exchange(tmp_path, monkeypatch):
         file.write_text(json.dumps(sets))
         monkeypatch.setattr(fixed_sets, "_SETS", file)
         monkeypatch.setattr(play_module, "SEED", seed)
-        monkeypatch.setattr(play_module, "listed_rows", lambda: dict(ROWS))
+        for module in (play_module, verification):
+            monkeypatch.setattr(module, "listed_rows", lambda: dict(ROWS))
         fixed_sets.fixed_sets.cache_clear()
         return file
 
@@ -202,8 +204,8 @@ class Hangs(First):
     def act(self, boards, action_masks):
         if boards.shape[1] > 4:
             for alone in (False, True):
-                subprocess.Popen(["sleep", "600"], start_new_session=alone)
-            subprocess.run(["sh", "-c", "setsid sleep 600 &"])  # its parent ends
+                subprocess.Popen(["sleep", "86399"], start_new_session=alone)
+            subprocess.run(["sh", "-c", "setsid sleep 86399 &"])  # its parent ends
             time.sleep(600)
         return super().act(boards, action_masks)
 

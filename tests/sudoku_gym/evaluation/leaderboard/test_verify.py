@@ -28,13 +28,13 @@ def test_games_can_be_verified(small, play, own_policies, tmp_path):
     path.write_text(json.dumps(forged))
     assert verify_leaderboard(config, lines.append) == [f"{name} on 4x4: 2 of 140 outcomes differ"]
     forged = json.loads(before)
-    forged["rows"][name]["cells"]["9x9"] |= {"outcomes": "0", "illegal": 0}
+    forged["rows"][name]["cells"]["9x9"] |= {"outcomes": "0", "illegal": 0, "seconds": 1e6}
     cell = forged["rows"][name]["cells"]["4x4"]
     cell["illegal"] = 2
     path.write_text(json.dumps(forged))
     assert sorted(verify_leaderboard(config, lines.append)) == [
         f"{name} on 4x4: illegal differ: 2, not 0",
-        f"{name} on 9x9: 1 outcomes, of a set of which 4 are played",
+        f"{name} on 9x9: 1 outcomes of 4, though its time has room for all of them",
     ]
     forged = json.loads(before)
     forged["sets"]["4x4"]["count"] = 1000
@@ -68,6 +68,37 @@ def test_games_can_be_verified(small, play, own_policies, tmp_path):
         path.write_text(json.dumps(json.loads(before) | other))
         with pytest.raises(ValueError, match=r"board\.json: played with seed .*: other games"):
             verify_leaderboard(config, lines.append)
+
+
+def test_a_part_of_a_set_is_compared_as_a_part(small, play, own_policies, tmp_path):
+    """A row may have the first puzzles alone where the whole set would take too long, also here."""
+    name = "third_party:Slow"
+    results, _ = play(add=(name,), only=(name,), sets=("4x4",), budget=0.05)
+    cell = results.rows[name].cells["4x4"]
+    assert cell.played == 128 and cell.orbits
+    path, lines = tmp_path / "board.json", []
+    config = LeaderboardConfig(out=path, only=(name,), sets=("4x4",), budget=0.05)
+    assert verify_leaderboard(config, lines.append) == []
+    assert lines[-1].endswith("all 128 outcomes are the same")
+    written = path.read_text()
+    for changed, said in (
+        ({"orbits": [3, 3]}, r"orbits differ: \(3, 3\), not \("),
+        ({"illegal": 1}, "illegal differ: 1, not 0"),
+    ):
+        forged = json.loads(written)
+        forged["rows"][name]["cells"]["4x4"] |= changed
+        path.write_text(json.dumps(forged))
+        (found,) = verify_leaderboard(config, lines.append)
+        assert re.search(said, found)
+    path.write_text(written)
+    own = cell.seconds * 140 / 128
+    (found,) = verify_leaderboard(replace(config, budget=own + 1), lines.append)
+    assert found.endswith("128 outcomes of 140, though its time has room for all of them")
+    forged = json.loads(written)
+    forged["rows"][name]["cells"]["4x4"]["seconds"] = 1e6
+    path.write_text(json.dumps(forged))
+    (found,) = verify_leaderboard(replace(config, budget=1000), lines.append)
+    assert found.endswith("128 outcomes, of a set of which 140 are played")
 
 
 def test_what_can_not_be_compared_is_said(small, play, tmp_path):
