@@ -51,8 +51,8 @@ _LONGEST = 10_000_000  # characters; a device may never end
 def read_boards(text: str, geometry: Geometry | None) -> NDArray[np.int8]:
     """Read boards, int8 `[B, N, N]`: a puzzle, a text file's name, or `-` for standard input.
 
-    A file holds one board a line, or a single one drawn over several lines. A ValueError says if
-    the text is none of these, or a board does not parse.
+    A file holds one board a line, or a single one, one row a line. A ValueError says if the text is
+    none of these, or a board does not parse.
     """
     if text == "-":
         return _parse_text(_standard_input(), "standard input", geometry)
@@ -143,10 +143,22 @@ def _parse_text(text: str, where: str, geometry: Geometry | None) -> NDArray[np.
     try:
         return board.parse_many(text.splitlines(), geometry)
     except ValueError as error:
-        try:
-            return board.parse(text, geometry)[None]
-        except ValueError:
-            raise ValueError(f"{where}: {error}") from None
+        with suppress(ValueError):
+            found = board.parse(text, geometry)
+            if _is_row_by_row(text, len(found)):
+                return found[None]
+        raise ValueError(f"{where}: {error}") from None
+
+
+def _is_row_by_row(text: str, size: int) -> bool:
+    """Whether a text's lines are rows of a board, not boards of which one has a wrong symbol."""
+    lines = [line for line in text.splitlines() if set(line) & set(board.SYMBOLS + "0")]
+    boards = 0
+    for line in lines:
+        with suppress(ValueError):
+            board.parse(line)
+            boards += 1
+    return len(lines) == size and 2 * boards < size
 
 
 def _standard_input() -> str:
