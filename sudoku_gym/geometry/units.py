@@ -13,6 +13,7 @@ from sudoku_gym.geometry.automorphisms import row_column_automorphisms
 
 MAX_SIZE = 25
 """Maximum number of digits of a board."""
+_MOST_EXTRA_UNITS = 10_000
 _JIGSAW_ROUNDS = 30  # exchanges tried per cell
 
 
@@ -27,7 +28,7 @@ class Geometry:
         name: shown in error messages and `repr`, e.g. `"9x9"`.
         regions: int `[N, N]`, the box (or jigsaw region) of each cell, counted from 0; all zeros
             where there are none, as in a Latin square.
-        extra_units: int `[E, N]`, further units such as diagonals.
+        extra_units: int `[E, N]`, further units such as diagonals, 10,000 at most.
         box_shape: `(height, width)` if the regions are rectangular boxes, else None.
 
     Attributes:
@@ -281,6 +282,8 @@ def _unit_table(
         extra = _integers(name, "extra units", extra_units)
         if extra.ndim != 2 or extra.shape[1] != size:
             raise ValueError(f"{name}: extra units must be [E, {size}], not {extra.shape}")
+        if len(extra) > _MOST_EXTRA_UNITS:
+            raise ValueError(f"{name}: {len(extra):,} extra units, more than {_MOST_EXTRA_UNITS:,}")
         if ((extra < 0) | (extra >= size**2)).any():
             raise ValueError(f"{name}: extra units name cells outside 0 to {size**2 - 1}")
         if (np.diff(np.sort(extra, axis=1), axis=1) == 0).any():

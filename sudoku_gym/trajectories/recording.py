@@ -24,7 +24,7 @@ from sudoku_gym.policies import Policy, load_policy
 from sudoku_gym.policies.identity import fingerprint
 from sudoku_gym.storage.atomic import atomic_write, sync, write_json
 from sudoku_gym.storage.lock import locked
-from sudoku_gym.storage.reading import check_regular, naming, read_json
+from sudoku_gym.storage.reading import check_regular, check_structure, naming, read_json
 from sudoku_gym.trajectories.games import (
     PART_GAMES,
     PlayedPart,
@@ -180,6 +180,9 @@ def _read_summary(folder: Path) -> dict[str, Any]:
     with naming(path):
         metadata = read_json(path)
         found = {key: metadata[key] for key in ("total_episodes", "total_steps", "solved")}
+        check_structure(found, {"total_episodes": 0, "total_steps": 0, "solved": 0.0})
+        if found["solved"] > 1:
+            raise ValueError(f"solved must be a share, not {found['solved']!r:.60}")
         if found["total_episodes"] != metadata["recorded_episodes"]:
             raise ValueError("episodes were added or removed by other means: give another folder")
     if not episodes.is_file():

@@ -249,6 +249,19 @@ def test_the_command(folder, capsys, monkeypatch):
     assert minari.MinariDataset(f"data/{folder.name}/data").total_steps == 18
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [{"solved": None}, {"solved": 1.5}, {"solved": float("nan")}, {"total_steps": "x"}],
+    ids=str,
+)
+def test_a_damaged_summary_is_refused_by_name(folder, changed):
+    record(SHORT, 3, folder)
+    path = folder / "data" / "metadata.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changed}))
+    with pytest.raises(ValueError, match=r"metadata\.json: .*(solved|total_steps)"):
+        record(SHORT, 3, folder)
+
+
 def test_a_part_that_claims_too_much_is_refused(folder, monkeypatch):
     record(SHORT, 4, folder)
     monkeypatch.setattr(recording, "_LONGEST_PART", 100)
