@@ -70,15 +70,15 @@ class Game:
         self, name: str, policy: Policy, puzzle: NDArray[np.int8], geometry: Geometry
     ) -> None:
         self.name = name
-        self._policy = policy
         env = SudokuEnv(GivenPuzzles(geometry), max_episode_steps=2**31)
         has_probabilities = hasattr(policy, "probabilities")
-        self._episode = Episode(env, policy, 0, {"puzzle": puzzle}, has_probabilities)
-        self._moments: Iterator[Moment] = self._episode.play()
-        self._moves = [_played(next(self._moments))]
+        episode = Episode(env, policy, 0, {"puzzle": puzzle}, has_probabilities)
+        moments = episode.play()
+        self._moves = [_played(next(moments))]
+        self._played_by: tuple[Policy, Episode, Iterator[Moment]] | None = policy, episode, moments
         self._shown = 0
         self._picture: tuple[PlayedMove, str] | None = None  # the last that was drawn
-        self.failure = ""
+        self.failure = self._result = ""
         self.is_finished = self.is_replaced = self._is_awaited = False
         self._in_a_move = Lock()
 
@@ -139,14 +139,18 @@ class Game:
         return is_there
 
     def _play(self) -> None:
+        if self._played_by is None:  # it was stopped meanwhile
+            return
+        policy, episode, moments = self._played_by
         began = perf_counter()
         try:
-            moment = next(self._moments)
+            moment = next(moments)
             seconds = perf_counter() - began
-            details = {"reading": self._reading(), "search": self._search()}
+            details = {"reading": _reading_of(policy), "search": self._search(policy)}
             played = _played(moment, seconds=seconds, **details)
         except StopIteration:
-            self.is_finished = True
+            self._result = episode.result.capitalize() + "."
+            self._end()
         except Exception as error:  # a third-party policy failed; keep the page alive
             self.stop(f"The policy failed. {type(error).__name__}: {error}")
         else:
@@ -167,7 +171,12 @@ class Game:
         """End the game before its end."""
         if not self.is_finished:
             self.failure = why
-            self.is_finished = True
+            self._end()
+
+    def _end(self) -> None:
+        """Let go of the policy, which may take megabytes; the boards stay, for going back."""
+        self.is_finished = True
+        self._played_by = None
 
     @property
     def picture(self) -> str:
@@ -182,28 +191,30 @@ class Game:
     def status(self) -> str:
         """The last move, or the outcome of the game."""
         if self.is_over:
-            return self.failure or self._episode.result.capitalize() + "."
+            return self.failure or self._result
         if not self.moment.caption:
             return f"{int((self.moment.board == 0).sum())} blanks."
         return f"{self.moment.caption}, in {1000 * self.latest.seconds:.0f} ms"
 
-    def _reading(self) -> str:
-        latest = getattr(self._policy, "last_convergence", None)
-        if not isinstance(latest, Convergence) or not latest.rounds[0]:
-            return ""
-        rounds = f"{latest.rounds[0]:,} rounds"
-        if latest.converged[0]:
-            return f"Converged after {rounds}."
-        return f"Not converged after {rounds}: this move is a guess."
-
-    def _search(self) -> tuple[list[PlacementShare], float] | None:
-        search: Any = getattr(self._policy, "last_search", None)
+    def _search(self, policy: Policy) -> tuple[list[PlacementShare], float] | None:
+        search: Any = getattr(policy, "last_search", None)
         if search is None:
             return None
         counts = np.array(search.visit_counts[0], np.float64)
         shares = counts / max(counts.sum(), 1.0)
         size = self.moment.geometry.size
         return _top_placements(shares, size, "{:.0%}"), float(search.values[0])
+
+
+def _reading_of(policy: Policy) -> str:
+    """Say whether the network had converged before the latest move; nothing if it was not asked."""
+    latest = getattr(policy, "last_convergence", None)
+    if not isinstance(latest, Convergence) or not latest.rounds[0]:
+        return ""
+    rounds = f"{latest.rounds[0]:,} rounds"
+    if latest.converged[0]:
+        return f"Converged after {rounds}."
+    return f"Not converged after {rounds}: this move is a guess."
 
 
 def _played(moment: Moment, **details: Any) -> PlayedMove:

@@ -39,11 +39,12 @@ class Visits:
 
     Each may take some megabytes. Beyond `most` pages, the one that was not used for the longest
     time is forgotten, of the visitor who has most of them: so nobody pushes out others' games by
-    opening many. Pages are forgotten, too, when they have not been used for `seconds`.
+    opening many; and so is, beyond `most_of_one` of a visitor, that visitor's. Pages are forgotten,
+    too, when they have not been used for `seconds`.
     """
 
-    def __init__(self, most: int = 250, seconds: float = 3600.0) -> None:
-        self._most, self._seconds = most, seconds
+    def __init__(self, most: int = 250, most_of_one: int = 50, seconds: float = 3600.0) -> None:
+        self._most, self._most_of_one, self._seconds = most, most_of_one, seconds
         self._visits: dict[tuple[str, str], Visit] = {}  # the one that was used last is the last
         self._lock = Lock()
 
@@ -70,8 +71,10 @@ class Visits:
         if found is not None:
             return found
         with self._lock:
-            if len(self._visits) >= self._most:
-                counts = Counter(owner for owner, _ in self._visits)
-                (most, _), *_ = counts.most_common(1)
-                del self._visits[next(key for key in self._visits if key[0] == most)]
+            counts = Counter(owner for owner, _ in self._visits)
+            full = visitor if counts[visitor] >= self._most_of_one else None
+            if full is None and len(self._visits) >= self._most:
+                full = counts.most_common(1)[0][0]
+            if full is not None:
+                del self._visits[next(key for key in self._visits if key[0] == full)]
             return self._visits.setdefault((visitor, page), Visit(used=time.monotonic()))

@@ -9,7 +9,8 @@ default:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -157,10 +158,15 @@ def _decode_tagged(expected: tuple[type[Any], ...], data: Any, where: str) -> An
         raise ValueError(f"{where}: {error}") from None
 
 
+@cache
+def _form_of(of: type[Any]) -> tuple[dict[str, Any], dict[str, Field[Any]]]:
+    """Return the type hints and the fields of a dataclass, by their names."""
+    return get_type_hints(of), {field.name: field for field in fields(of)}
+
+
 def _construct(of: type[T], data: Mapping[str, Any], where: str) -> T:
     """Make a dataclass of its fields in JSON."""
-    hints = get_type_hints(of)
-    known = {field.name: field for field in fields(of)}  # type: ignore[arg-type]
+    hints, known = _form_of(of)  # type: ignore[arg-type]
     if unknown := sorted(data.keys() - known.keys()):
         raise ValueError(f"{where} has an unknown key {unknown[0]!r}")
     for name, field in known.items():

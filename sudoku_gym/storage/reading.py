@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import stat
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
@@ -52,7 +53,8 @@ def read_json(path: Path, longest: int = LONGEST_CONFIG) -> Any:
 
     Raises:
         OSError: if it can't be read.
-        ValueError: if it is no regular file, too long, of too many values, or no JSON.
+        ValueError: if it is no regular file, too long, of too many values, no JSON, or a key stands
+            twice in an object: readers differ in which they take.
         RecursionError: if it is nested too deeply.
     """
     content = read_short(path, longest)
@@ -60,7 +62,15 @@ def read_json(path: Path, longest: int = LONGEST_CONFIG) -> Any:
         raise ValueError(f"it has more than {_MOST_BRACKETS:,} lists and objects")
     if content.count(b",") > _MOST_VALUES:
         raise ValueError(f"it has more than {_MOST_VALUES:,} values")
-    return json.loads(content.decode("utf-8"))
+    return json.loads(content.decode("utf-8"), object_pairs_hook=_object)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        (most, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"the key {most!r:.60} stands there more than once")
+    return found
 
 
 def read_short(path: Path, longest: int) -> bytes:

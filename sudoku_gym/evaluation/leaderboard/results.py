@@ -12,6 +12,7 @@ from statistics import fmean
 from typing import Literal
 
 from sudoku_gym.evaluation.intervals import wilson_interval
+from sudoku_gym.geometry import MAX_SIZE
 from sudoku_gym.storage.atomic import write_json
 from sudoku_gym.storage.configs import decode_json
 from sudoku_gym.storage.reading import naming, read_json
@@ -20,7 +21,8 @@ _LONGEST = 20_000_000  # bytes; a policy takes 9,000
 MOST_SECONDS = 1e9
 """The longest time that is believed."""
 
-_MOST_ROWS, _MOST_TIMED, _MOST_PUZZLES = 1_000, 1_000, 10**7
+_MOST_ROWS, _MOST_SETS, _MOST_RUNS = 1_000, 1_000, 10_000
+_MOST_TIMED, _MOST_PUZZLES = 1_000, 10**7
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class LeaderboardCell:
             raise ValueError("outcomes must consist of 0 and 1")
         if not 0 <= self.illegal <= self.played - self.solved:
             raise ValueError(f"illegal={self.illegal}: more games than were lost")
-        if self.orbits and not 0 <= self.orbits[0] <= self.orbits[1]:
+        if self.orbits and not 0 <= self.orbits[0] <= self.orbits[1] <= self.played:
             raise ValueError(f"{self.orbits[0]} of {self.orbits[1]} orbits")
         if min(self.seconds, self.budget) < 0:
             raise ValueError("seconds and budget must not be negative")
@@ -116,6 +118,10 @@ class LeaderboardRow:
     num_weights: int = 0  # trained numbers of its networks; 0 if it has none, or can't tell
     code: str = ""  # checksum of the code of another's policy, empty for those of this project
 
+    def __post_init__(self) -> None:
+        if self.num_weights < 0:
+            raise ValueError(f"num_weights must not be negative, but is {self.num_weights}")
+
 
 @dataclass(frozen=True)
 class SetInfo:
@@ -133,6 +139,8 @@ class SetInfo:
     def __post_init__(self) -> None:
         if not 0 <= self.subset <= self.count <= _MOST_PUZZLES:
             raise ValueError(f"subset={self.subset:.6g} of {self.count:.6g} puzzles")
+        if not 0 <= self.givens[0] <= self.givens[1] <= MAX_SIZE**2:
+            raise ValueError(f"givens={self.givens!s:.60}: the fewest and the most of a board")
 
 
 @dataclass(frozen=True)
@@ -168,8 +176,9 @@ class LeaderboardResults:
     rows: dict[str, LeaderboardRow]  # by policies: names with their options
 
     def __post_init__(self) -> None:
-        if len(self.rows) > _MOST_ROWS:
-            raise ValueError(f"{len(self.rows):,} rows, more than {_MOST_ROWS:,}")
+        for name, most in (("rows", _MOST_ROWS), ("sets", _MOST_SETS), ("runs", _MOST_RUNS)):
+            if (count := len(getattr(self, name))) > most:
+                raise ValueError(f"{count:,} {name}, more than {most:,}")
         for policy, row in self.rows.items():
             for name, cell in row.cells.items():
                 if name not in self.sets:

@@ -1,6 +1,8 @@
 """What the buttons of the page do while moves are computed, or after other games have begun."""
 
+import gc
 import time
+import weakref
 from threading import Event, Thread
 from types import SimpleNamespace
 
@@ -87,6 +89,25 @@ def test_a_replaced_game_draws_nothing(handlers, slow):
     assert "masked-random" in left
 
 
+@pytest.mark.parametrize("ending", ["finished", "failed", "replaced"])
+def test_a_game_that_has_ended_lets_go_of_its_policy(ending):
+    """A network takes megabytes, and the games of many pages are kept for an hour."""
+    policy = load_policy("naked-singles")
+    game = Game("policy", policy, *puzzle("4x4", 1, ""))
+    kept = weakref.ref(policy)
+    if ending == "failed":
+        policy.act = lambda boards, masks: 1 / 0
+    del policy
+    gc.collect()
+    assert kept()
+    if ending == "replaced":
+        game.replace()
+    while not game.is_finished:
+        game.step()
+    gc.collect()
+    assert not kept() and game.status
+
+
 def test_a_finished_game_is_looked_through_back_and_forth(handlers):
     given, geometry = puzzle("4x4", 1, "")
     game = Game("dlx", load_policy("dlx"), given, geometry)
@@ -128,11 +149,15 @@ def test_games_that_are_no_longer_kept_are_told_of(handlers):
 def test_a_visitor_with_many_pages_pushes_out_no_game_of_others(handlers):
     list(handlers.start(REQUEST, *CHOSEN))
     for number in range(300):
-        page_name = f"page {number}"
-        other = SimpleNamespace(client=SimpleNamespace(host="192.0.2.8"), session_hash=page_name)
+        page_name, host = f"page {number}", f"192.0.2.{number % 6}"
+        other = SimpleNamespace(client=SimpleNamespace(host=host), session_hash=page_name)
         handlers.stop(other)
-        handlers._visits.open("192.0.2.8", page_name)
+        handlers._visits.open(host, page_name)
     assert len(handlers._visits) == 250
+    for number in range(60):
+        handlers._visits.open("192.0.2.0", f"another page {number}")
+    of_one = [page for visitor, page in handlers._visits._visits if visitor == "192.0.2.0"]
+    assert len(of_one) <= 50 and of_one[-1] == "another page 59"
     *_, (left, _, note, _) = handlers.move(REQUEST)
     assert "masked-random" in left and not note.value
 

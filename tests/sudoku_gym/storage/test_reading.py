@@ -28,6 +28,14 @@ def test_lists_and_objects_are_counted_before_they_are_read(tmp_path, read, part
         tracemalloc.stop()
 
 
+def test_a_key_stands_once(tmp_path):
+    """Of two readers one may take the first, the other the last, and a reviewer sees either."""
+    path = tmp_path / "twice.json"
+    path.write_text('[{"outcomes": "1", "error": "", "outcomes": "0"}]')
+    with pytest.raises(ValueError, match="the key 'outcomes' stands there more than once"):
+        read_json(path)
+
+
 def test_values_are_counted_before_they_are_read(tmp_path, monkeypatch):
     path = tmp_path / "values.json"
     path.write_text("[" + "0," * 200 + "0]")
