@@ -10,7 +10,7 @@ from time import sleep
 from tyro.conf import Positional
 
 from sudoku_gym.cli.puzzle_arguments import BankFileOrPuzzle, Board, Split, environment
-from sudoku_gym.envs.films import save_film
+from sudoku_gym.envs.films import check_fps, save_film
 from sudoku_gym.evaluation.episode import Episode
 from sudoku_gym.plugins import default_policies
 from sudoku_gym.policies import load_policy
@@ -41,12 +41,11 @@ class Watch:
     """Colour the candidates in the film by their probability under the policy; needs a policy
     with a method probabilities(boards, action_masks)."""
     fps: float = 4.0
-    """Moves per second."""
+    """Moves per second, 0.1 to 1000."""
 
     def run(self) -> int:
         """Play; return 0 if the puzzle is solved and 1 if not."""
-        if not self.fps > 0:
-            raise ValueError(f"fps={self.fps}: use a number above 0")
+        check_fps(self.fps)
         if self.heat and not self.out:
             raise ValueError("--heat colours the frames of a film: name one with --out film.gif")
         if self.out and not self.out.lower().endswith((".gif", ".mp4")):

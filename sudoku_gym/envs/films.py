@@ -21,10 +21,10 @@ def save_film(frames: Iterable[NDArray[np.uint8]], path: str | Path, fps: float 
     Args:
         frames: uint8 `[H, W, 3]` each, all of one size; H and W even for MP4.
         path: output file, replaced once the film is complete.
-        fps: frames per second, above 0; the last frame stays for two seconds.
+        fps: frames per second, 0.1 to 1000; the last frame stays for two seconds.
 
     Raises:
-        ValueError: if there is no frame, `fps` is not positive, or the suffix is another.
+        ValueError: if there is no frame, `fps` is out of range, or the suffix is another.
         ModuleNotFoundError: if MP4 is asked for and moviepy is missing.
     """
     savers = {".gif": _save_gif, ".mp4": _save_mp4}
@@ -34,9 +34,14 @@ def save_film(frames: Iterable[NDArray[np.uint8]], path: str | Path, fps: float 
     shown = list(frames)
     if not shown:
         raise ValueError(f"no frame to save in {path}: render the environment at least once")
-    if fps <= 0:
-        raise ValueError(f"fps={fps}: use a number above 0")
+    check_fps(fps)
     savers[suffix](shown, path, fps)
+
+
+def check_fps(fps: float) -> None:
+    """Raise ValueError if frames per second are out of range."""
+    if not 0.1 <= fps <= 1000:
+        raise ValueError(f"fps={fps}: use a number from 0.1 to 1000")
 
 
 def _save_gif(frames: list[NDArray[np.uint8]], path: str | Path, fps: float) -> None:

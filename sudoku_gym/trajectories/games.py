@@ -37,6 +37,10 @@ class RecordedGames:
     seed: int = 0
     """Game i is that of `reset(seed=seed + i)`."""
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed < 2**62:
+            raise ValueError(f"seed={self.seed}: use a number from 0, below 2**62")
+
     def options(self) -> dict[str, Any]:
         """Return the keyword arguments of the environment; a bank of an id has them by itself."""
         given = {key: asdict(self)[key] for key in ("split", "blanks", "reward")}

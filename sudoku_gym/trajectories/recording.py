@@ -80,9 +80,10 @@ def record(
         raise ValueError(f"{folder}: the name must end in -v and a number, as in 9x9-singles-v0")
     if episodes < 1:
         raise ValueError(f"episodes={episodes}: record at least one")
+    policy = load_policy(games.policy, trust=trust)
+    games.boards(1).close()  # what is wrong is told before anything is written
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / ".lock", f"{folder} is being recorded into"):
-        policy = load_policy(games.policy, trust=trust)
         _check_settings(games, policy, folder)
         _check_data(folder / _DATA)
         starts = range(0, episodes, PART_GAMES)

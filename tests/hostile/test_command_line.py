@@ -177,7 +177,7 @@ COMMANDS = [
     ("compare --blanks 99999999999999999999999", "1 to 12 blanks"),
     ("compare --blanks 5-2", "the lower end of the pair comes first"),
     ("compare --count -3", "count must be at least 1"),
-    ("watch --fps nan", "fps=nan: use a number above 0"),
+    ("watch --fps nan", "fps=nan: use a number from 0.1 to 1000"),
     ("watch --out x.bad", "use a name that ends in .gif or .mp4"),
     ("watch missing.txt", "No such file or directory"),
     ("watch ./missing", "there is no file './missing'"),

@@ -23,7 +23,8 @@ class ModelOutput(NamedTuple):
     """The output for B boards."""
 
     log_probabilities: Tensor
-    """float32 `[R, B, N**2, N]`, of the digits of each cell, after each of R rounds"""
+    """float32 `[R, B, N**2, N]`, of the digits of each cell, after each of R rounds; where it
+    is not training, after the last alone: R = 1"""
     state: Tensor | None = None
     """float32 `[B, ...]`, the recurrent state at the end, without a gradient; None for no state"""
     halting: Tensor | None = None

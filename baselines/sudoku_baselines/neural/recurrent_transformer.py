@@ -52,6 +52,8 @@ class RecurrentTransformer(Model):
         for _ in range(self.rounds):
             for block in self.blocks:
                 cells = block(cells)
+            if not self.training:
+                found.clear()  # only the last is asked for
             found.append(torch.log_softmax(self.head(self.norm(cells)), 2))
         return ModelOutput(torch.stack(found))
 

@@ -76,6 +76,8 @@ class Relational(Model):
             inputs = self.mix(torch.cat([cells, self.gather(messages.sum(2))], 2)).flatten(0, 1)
             following = self.cell(inputs, (states.flatten(0, 1), inner.flatten(0, 1)))
             states, inner = (part.view(cells.shape) for part in following)
+            if not self.training:
+                found.clear()  # only the last is asked for
             found.append(torch.log_softmax(self.digits(states), 2))
         return ModelOutput(torch.stack(found))
 

@@ -32,6 +32,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import EnvId, OptimiserConfig, train_cli
 
+_MOST_STEPS = 100_000  # of mixing layers, one after the other
 _FIRST_HALTING = -5.0  # logit at first: it halts nowhere
 
 
@@ -68,6 +69,9 @@ class TinyRecursion(Model):
                     state = self._cycle(cells, state)
             state = self._cycle(cells, state)
             output = state[:, 0]  # [B, N**2, W]
+            if not self.training:
+                found.clear()  # only the last is asked for
+                halting.clear()
             found.append(torch.log_softmax(self.digits(output), 2))
             halting.append(self.halting(output.mean(1))[:, 0])
             state = state.detach()
@@ -104,6 +108,15 @@ class TinyRecursionConfig(ModelConfig):
     networks: Literal[1, 2] = 1
     """1 updates both latent state and output; 2 are one each, as in the hierarchical model that
     came before"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        steps = self.rounds * self.cycles * (self.latent_updates + 1) * self.layers
+        if steps > _MOST_STEPS:
+            raise ValueError(
+                f"rounds x cycles x (latent_updates + 1) x layers must be at most {_MOST_STEPS:,}, "
+                f"not {steps:,}: a board would take too long"
+            )
 
 
 @registered("neural/tiny-recursion-training")

@@ -141,9 +141,22 @@ def test_the_state_is_where_it_stopped():
     first = model(boards)
     model.rounds = 3
     second = model(boards, first.state)
-    joined = torch.cat([first.log_probabilities, second.log_probabilities])
-    torch.testing.assert_close(joined, whole.log_probabilities)
+    torch.testing.assert_close(second.log_probabilities, whole.log_probabilities)
+    assert (first.log_probabilities != second.log_probabilities).any()
     assert not second.state.requires_grad
+
+
+@pytest.mark.parametrize("name", ["rrn", "recurrent-transformer", "tiny-recursion"])
+def test_only_the_last_round_is_kept_where_nothing_learns(name):
+    boards, chosen = some_boards()
+    model = MODELS[name][1].build(chosen.geometry)
+    model.rounds = 3
+    trained, played = model(boards), model.eval()(boards)
+    assert len(played.log_probabilities) == 1
+    if name != "tiny-recursion":  # in training it has one
+        torch.testing.assert_close(played.log_probabilities[0], trained.log_probabilities[2])
+    else:
+        assert len(played.halting) == 1
 
 
 def test_one_network_updates_both_states_or_two_one_each():
@@ -309,6 +322,7 @@ def test_settings_that_make_no_sense(tmp_path, changes, message):
         (RelationalConfig, {"channels": 0}),
         (RelationalConfig, {"rounds": 0}),
         (TinyRecursionConfig, {"cycles": 0}),
+        (TinyRecursionConfig, dict.fromkeys(("rounds", "cycles", "latent_updates"), 100)),
     ],
 )
 def test_sizes_that_make_no_sense(config, options):

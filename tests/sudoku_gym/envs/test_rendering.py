@@ -220,8 +220,9 @@ def test_films(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(ValueError, match="no frame"):
         films.save_film([], path)
-    with pytest.raises(ValueError, match="fps=0"):
-        films.save_film(frames, path, fps=0)
+    for fps in (0, 1e9, float("inf"), float("nan")):
+        with pytest.raises(ValueError, match=f"fps={fps}: use a number from 0.1 to 1000"):
+            films.save_film(frames, path, fps=fps)
 
 
 @pytest.mark.filterwarnings("default::DeprecationWarning")  # moviepy's own

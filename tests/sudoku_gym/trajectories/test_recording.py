@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import shutil
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -247,6 +248,27 @@ def test_the_command(folder, capsys, monkeypatch):
     out = capsys.readouterr().out
     assert "3 games, 18 moves, 100.0 % solved" in out and folder.name in out
     assert minari.MinariDataset(f"data/{folder.name}/data").total_steps == 18
+
+
+@pytest.mark.parametrize(
+    "wrong, said",
+    [
+        ({"blanks": 99}, "blanks=99"),
+        ({"puzzles": "nofile.txt"}, r"nofile\.txt"),
+        ({"policy": "nobody"}, "nobody"),
+    ],
+)
+def test_what_is_refused_leaves_no_folder(folder, wrong, said):
+    """The same command, corrected, would be told that the folder holds other games."""
+    with pytest.raises((ValueError, FileNotFoundError), match=said):
+        record(replace(SHORT, **wrong), 3, folder)
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("seed", [-5, 2**63 - 1])
+def test_seeds_out_of_range_are_named(seed):
+    with pytest.raises(ValueError, match=f"seed={seed}: use a number from 0"):
+        replace(SHORT, seed=seed)
 
 
 @pytest.mark.parametrize(
