@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym.envs.rendering import to_png
 from sudoku_gym.plugins import install_command
+from sudoku_gym.storage.reading import naming
 
 _DESCRIPTIONS: dict[str, str] = {}
 
@@ -210,7 +211,8 @@ def read_curves(folder: str | os.PathLike[str]) -> Curves:
         `{tag: (steps, values)}`, the steps rising; of several points at one step the last.
 
     Raises:
-        ValueError: if the folder holds no curves, or a pipe or folder in their place.
+        ValueError: if the folder holds no curves, or a pipe or folder in their place, or they are
+            damaged.
         ModuleNotFoundError: if tensorboard is not installed.
     """
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -221,7 +223,8 @@ def read_curves(folder: str | os.PathLike[str]) -> Curves:
             raise ValueError(f"{file} is no regular file, and so holds no curves")
     if Path(folder).is_dir():
         events = EventAccumulator(os.fspath(folder), {"scalars": 0})
-        events.Reload()
+        with naming(Path(folder), "its curves are damaged"):
+            events.Reload()
         for tag in events.Tags()["scalars"]:
             points[tag] = {event.step: event.value for event in events.Scalars(tag)}
     if not points:

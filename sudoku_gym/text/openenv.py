@@ -1,6 +1,6 @@
 """OpenEnv: a server of text Sudokus, one game a session, and its client.
 
-    uvicorn sudoku_gym.text.openenv:app --port 8000
+    uvicorn sudoku_gym.text.openenv:app --ws-max-size 1000000 --ws-per-message-deflate false
 
 Source: https://github.com/meta-pytorch/OpenEnv, `Environment`, `EnvClient`, `create_fastapi_app`.
 """

@@ -1,6 +1,7 @@
 """Curves as TensorBoard itself reads them back."""
 
 import builtins
+import struct
 import sys
 
 import numpy as np
@@ -31,6 +32,19 @@ def test_points_are_read_back(tmp_path):
         writer.add_scalars({POLICY_LOSS: 0.5, BLANKS_LEVEL: 3}, 2)
     assert read(tmp_path / "new" / "run", POLICY_LOSS) == [(1, 4.125), (2, 0.5)]
     assert read(tmp_path / "new" / "run", BLANKS_LEVEL) == [(2, 3.0)]
+
+
+def test_a_record_of_any_length_is_refused_by_name(tmp_path):
+    from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import masked_crc32c
+
+    with CurveWriter(tmp_path) as writer:
+        writer.add_scalar("losses/a", 1.0, 1)
+    (file,) = tmp_path.iterdir()
+    length = struct.pack("<Q", 2**64 - 1)
+    with file.open("ab") as events:
+        events.write(length + struct.pack("<I", masked_crc32c(length)) + bytes(20))
+    with pytest.raises(ValueError, match=f"{tmp_path}: its curves are damaged"):
+        read_curves(tmp_path)
 
 
 def test_texts_pictures_options_and_descriptions_are_read_back(tmp_path):
