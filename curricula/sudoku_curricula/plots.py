@@ -29,6 +29,7 @@ _STYLES = ("-", "--", ":", "-.")  # of the curves of a panel, where colours stan
 _FLOOR_COLOUR = "#444444"
 _FLOOR_STYLES = ("--", ":", "-.")
 _COLUMNS = 3
+_MOST_CURVES = 200
 _DECADES = 2  # a loss that spans more than this many is drawn on a logarithmic axis
 _SHARES = ("curriculum", "evaluation", "training", "search")  # groups that hold shares
 _MAX_SCALE_RATIO = 10  # curves share an axis if their maxima differ by at most this factor
@@ -106,7 +107,7 @@ def panels_of(runs: Runs, apart: Collection[str] = ()) -> list[Panel]:
     of a group, shares share panels, and so do losses that span decades, and others of similar size.
 
     Raises:
-        ValueError: if no curve belongs to a group.
+        ValueError: if no curve belongs to a group, or more than 200 do.
     """
     values: dict[str, NDArray[np.float64]] = {}
     # The iteration is a straight line, left to TensorBoard.
@@ -117,6 +118,9 @@ def panels_of(runs: Runs, apart: Collection[str] = ()) -> list[Panel]:
         panels += _panels_of_group(
             group, {tag: all_ for tag, all_ in values.items() if tag.startswith(f"{group}/")}
         )
+    drawn = sum(len(panel.tags) for panel in panels)
+    if drawn > _MOST_CURVES:
+        raise ValueError(f"the runs hold {drawn:,} curves: {_MOST_CURVES} at most are drawn")
     if not panels:
         raise ValueError(f"the runs hold no curve of a group to draw: {', '.join(curves.GROUPS)}")
     return [part for panel in panels for part in _split_out(panel, apart)]

@@ -159,6 +159,14 @@ def test_a_metric_outside_0_to_1_is_no_share():
     ]
 
 
+def test_a_picture_has_so_many_curves_at_most():
+    run = {f"losses/{number}": ([1, 2], [1.0, 2.0]) for number in range(201)}
+    with pytest.raises(ValueError, match="the runs hold 201 curves: 200 at most are drawn"):
+        panels_of([run])
+    del run["losses/0"]
+    assert panels_of([run])
+
+
 def test_no_panel_holds_more_lines_than_can_be_told_apart():
     tags = [f"losses/loss_{number}" for number in range(10)]
     panels = panels_of([curves_of(tags)])

@@ -10,6 +10,7 @@ import numpy as np
 from sudoku_gym.evaluation.leaderboard.cells import BATCH_CELLS, CellTask, orbits_solved
 from sudoku_gym.evaluation.leaderboard.fixed_sets import SEED, FixedSet
 from sudoku_gym.evaluation.leaderboard.play import (
+    ADDED,
     LeaderboardConfig,
     all_sets,
     check_names,
@@ -81,9 +82,8 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
                 (described["weights"], described["num_weights"]),
                 (row.weights, row.num_weights),
             ),
+            "kind": (listed.get(policy, ADDED), row.kind),
         }
-        if policy in listed:
-            here_and_there["kind"] = (listed[policy], row.kind)
         others = [what for what, (here, there) in here_and_there.items() if here != there]
         if not others and described["package"] != row.package:
             report(f"{policy}: played with {row.package!r}, here it is {described['package']!r}")

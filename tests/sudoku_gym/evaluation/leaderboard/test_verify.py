@@ -59,7 +59,10 @@ def test_games_can_be_verified(small, play, own_policies, tmp_path):
     forged["rows"][name] |= {"weights": "", "num_weights": 5}
     path.write_text(json.dumps(forged))
     assert verify_leaderboard(config, lines.append) == [f"{name}: other weights here than there"]
-    forged["rows"][name] |= {"num_weights": 0, "code": "0" * 64}
+    forged["rows"][name] |= {"num_weights": 0, "kind": "learned without solutions"}
+    path.write_text(json.dumps(forged))
+    assert verify_leaderboard(config, lines.append) == [f"{name}: other kind here than there"]
+    forged["rows"][name] |= {"kind": "added", "code": "0" * 64}
     path.write_text(json.dumps(forged))
     assert verify_leaderboard(config, lines.append) == [f"{name}: other code here than there"]
     with pytest.raises(ValueError, match="no row of the file is called 'dlx'"):
@@ -129,6 +132,7 @@ def test_errors_are_compared(small, play, own_policies, tmp_path):
     (found,) = verify_leaderboard(config, lines.append)
     assert found.startswith(f"{name} on 4x4: error 'none', not ") and "out of luck" in found
     forged["rows"][name]["cells"]["4x4"] |= {"error": "stopped", "outcomes": cell.outcomes[:1]}
+    forged["rows"][name]["cells"]["4x4"]["orbits"] = None
     path.write_text(json.dumps(forged))
     (found,) = verify_leaderboard(config, lines.append)
     assert found.startswith(f"{name} on 4x4: error 'stopped', not ")
