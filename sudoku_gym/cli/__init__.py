@@ -32,6 +32,7 @@ from sudoku_gym.cli.text import Text
 from sudoku_gym.cli.watch import Watch
 from sudoku_gym.plugins import add_import_folder
 from sudoku_gym.plugins.usage_errors import short_usage_errors
+from sudoku_gym.storage.checks import check_seed
 from sudoku_gym.storage.reading import describe_error
 
 PROGRAM = "sudoku-gym"
@@ -73,6 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with suppress(FileNotFoundError):  # the working folder may be gone
             add_import_folder(os.getcwd())  # so that module:attribute finds the user's file
         command = _parse(arguments or ["--help"])
+        check_seed(command)
         code = int(command.run())
         if sys.stdout is not None:
             sys.stdout.flush()  # a disk may be full

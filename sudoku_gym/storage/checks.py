@@ -11,6 +11,13 @@ def check_counts(config: object, *names: str) -> None:
             raise ValueError(f"{name} must be at least 1, not {value}")
 
 
+def check_seed(config: object) -> None:
+    """Raise ValueError unless the field `seed`, if there is one, is at least 0, or None."""
+    seed = getattr(config, "seed", None)
+    if seed is not None and seed < 0:
+        raise ValueError(f"seed must be at least 0, not {seed}")
+
+
 def check_positive(config: object, *names: str) -> None:
     """Raise ValueError unless each of these fields is above 0, or None."""
     for name in names:

@@ -10,7 +10,7 @@ from tyro.conf import arg, subcommand
 
 from sudoku_curricula.schedules import ScheduleConfig, SuccessRateConfig, all_schedules
 from sudoku_gym.puzzles.sources import PuzzleSource
-from sudoku_gym.storage.checks import check_counts, check_positive
+from sudoku_gym.storage.checks import check_counts, check_positive, check_seed
 from sudoku_gym.storage.configs import from_json, registered, to_json
 from sudoku_learning.networks import BODIES, BodyConfig
 from sudoku_learning.training import checkpoint
@@ -100,6 +100,7 @@ class TrainingConfig:
         if self.extra_iterations < 0:
             raise ValueError(f"extra_iterations must not be negative: {self.extra_iterations}")
         check_positive(self, "minutes")
+        check_seed(self)
 
     def held_out_source(self) -> PuzzleSource:
         """Return the puzzles of held-out games, by default the validation split of `env`."""
