@@ -99,6 +99,7 @@ def serve(
         others = OpenConnections(allow_connections(_MOST_REQUESTS - 1))
         settings = uvicorn.Config(
             application(offers, visitor_seconds, move_seconds),
+            proxy_headers=False,  # whoever comes through this machine could be any visitor
             log_level="error",
             access_log=False,
             http=partial(FewConnections, others),  # type: ignore[arg-type]

@@ -277,7 +277,8 @@ def _proven(part: PuzzleRows, complain: OnProblem, check: bool, hint: str) -> Pu
     """Complete the missing solutions, and keep the rows that are sound."""
     geometry, puzzles, solutions = part.geometry, part.puzzles, part.solutions
     stored = np.logical_or.reduce(solutions != 0, axis=(1, 2))
-    solved = board.is_solved(np.clip(solutions, 0, geometry.size), geometry)
+    digits = np.clip(solutions, 0, geometry.size)
+    solved = board.is_solved(digits, geometry) & (digits == solutions).all((1, 2))
     keeps = np.logical_and.reduce((puzzles == 0) | (puzzles == solutions), axis=(1, 2))
     wrong = stored & ~(solved & keeps)
     for index in np.flatnonzero(wrong):

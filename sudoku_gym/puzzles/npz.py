@@ -23,6 +23,8 @@ from sudoku_gym.geometry import MAX_SIZE
 from sudoku_gym.storage.reading import describe_error
 
 _READ_WHOLE = 256 * 2**20  # bytes; an array stored column by column has no rows to read one by one
+_SMALL = 10 * 2**20  # bytes of boards
+_MOST_RATIO = 100  # bytes of boards, beyond these, to one of the file; different puzzles have 20
 _LONGEST_DIRECTORY = 2**20  # bytes; an array takes 60 or so
 _LONGEST_HEADER = 10_000  # bytes, as numpy has it; but numpy reads a longer one before it refuses
 
@@ -47,6 +49,12 @@ def read_board_arrays(
         solutions = _open_first(archive, solution_names, files)
         if puzzles is None:
             raise _Refused("holds no array `puzzles`, int8 [M, N, N]")
+        size = path.stat().st_size
+        claimed = sum(each.header.claimed for each in (puzzles, solutions) if each)
+        if claimed > max(_MOST_RATIO * size, _SMALL):
+            raise _Refused(
+                f"holds {claimed:,} bytes of boards in a file of {size:,}: no puzzles are so alike"
+            )
         if solutions is not None and solutions.header.shape != puzzles.header.shape:
             raise _Refused("puzzles and solutions must be integers of one shape")
         while len(taken := puzzles.take(most)):

@@ -30,7 +30,8 @@ def read_answer(text: str, size: int) -> bytes | str:
     """
     regions = answer_regions(text)
     for region in regions:
-        board = _last_list(region, size) or _last_rows(region, size)
+        board, end = _last_list(region, size)
+        board = _last_rows(region[end:], size) or board
         if board:
             return board
     rows = sum(_row(line, size) is not None for line in regions[0].splitlines())
@@ -42,20 +43,23 @@ def read_answer(text: str, size: int) -> bytes | str:
     )
 
 
-def _last_list(text: str, size: int) -> bytes | None:
+def _last_list(text: str, size: int) -> tuple[bytes | None, int]:
+    """Return the last board that is a list in JSON, and where it ends; None and 0 without one."""
     if "[" not in text:
-        return None
-    found = (run[0][run[0].find("[") : run[0].rfind("]") + 1] for run in _NUMBERS.finditer(text))
-    for written in reversed([each for each in found if each.startswith("[")][-_MOST_LISTS:]):
+        return None, 0
+    runs = [run.span() for run in _NUMBERS.finditer(text)]
+    lists = [(text.find("[", *run), text.rfind("]", *run) + 1) for run in runs]
+    lists = [(start, end) for start, end in lists if 0 <= start < end]
+    for start, end in reversed(lists[-_MOST_LISTS:]):
         try:
-            rows = json.loads(written)
+            rows = json.loads(text[start:end])
         except (ValueError, RecursionError):
             continue
         if len(rows) == size and all(isinstance(row, list) and len(row) == size for row in rows):
             digits = [digit for row in rows for digit in row]
             if all(isinstance(digit, int) and 0 <= digit <= size for digit in digits):
-                return bytes(digits)
-    return None
+                return bytes(digits), end
+    return None, 0
 
 
 def _last_rows(text: str, size: int) -> bytes | None:

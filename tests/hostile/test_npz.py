@@ -175,6 +175,19 @@ def test_a_header_is_not_read_before_its_length_is_known(tmp_path):
         tracemalloc.stop()
 
 
+def test_one_puzzle_a_million_times_is_refused_in_little_memory(tmp_path):
+    """Boards so alike are packed to a thousandth; puzzles to a twentieth at most."""
+    path = tmp_path / "same.npz"
+    np.savez_compressed(path, puzzles=np.tile(BANK.puzzles[:1], (1_000_000, 1, 1)))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="holds 16,000,000 bytes of boards in a file of "):
+            files.read(path)
+        assert tracemalloc.get_traced_memory()[1] < 10 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
 def test_many_members_may_be_listed(tmp_path):
     path = tmp_path / "many.npz"
     path.write_bytes(many_members(20_000))
@@ -195,7 +208,7 @@ def test_a_bomb_is_refused_in_little_memory(tmp_path, order):
             member.write(bytes(1_000_000))
     tracemalloc.start()
     try:
-        with pytest.raises(ValueError, match=r"several solutions|column by column"):
+        with pytest.raises(ValueError, match=r"400,000,000 bytes of boards in a file|by column"):
             files.read(path)
         assert tracemalloc.get_traced_memory()[1] < 50 * 2**20
     finally:

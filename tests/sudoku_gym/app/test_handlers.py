@@ -1,5 +1,6 @@
 """What the buttons of the page do while moves are computed, or after other games have begun."""
 
+import asyncio
 import gc
 import time
 import weakref
@@ -160,6 +161,27 @@ def test_a_visitor_with_many_pages_pushes_out_no_game_of_others(handlers):
     assert len(of_one) <= 50 and of_one[-1] == "another page 59"
     *_, (left, _, note, _) = handlers.move(REQUEST)
     assert "masked-random" in left and not note.value
+
+
+def test_a_visitor_is_not_who_a_header_says(monkeypatch):
+    """A proxy on this machine may hand on what a visitor has written, another name each time."""
+    page = pytest.importorskip("sudoku_gym.app.page")
+    seen = []
+
+    async def application(scope, receive, send):
+        seen.append(scope["client"])
+
+    def run(server, sockets):
+        server.config.load()
+        header = (b"x-forwarded-for", b"198.51.100.7")
+        scope = {"type": "http", "client": ("127.0.0.1", 7), "headers": [header]}
+        asyncio.run(server.config.loaded_app(scope, None, None))
+
+    monkeypatch.setattr(page, "_compile", lambda offers: None)
+    monkeypatch.setattr(page, "application", lambda *limits: application)
+    monkeypatch.setattr(page.uvicorn.Server, "run", run)
+    page.serve(OfferedPolicies(), "127.0.0.1", 0)
+    assert seen == [("127.0.0.1", 7)]
 
 
 class Unmade:

@@ -131,6 +131,20 @@ def test_a_bad_first_row_does_not_hide_the_size(tmp_path):
     assert [line for line, _ in told] == [1]
 
 
+@pytest.mark.parametrize("value", [200, -7])
+def test_a_stored_solution_with_other_digits_is_a_bad_row(tmp_path, value):
+    """It was clipped to the largest digit, and with 200 in place of a 4 passed for sound."""
+    puzzle, solution = (board.parse(line) for line in (PUZZLE, SOLUTION))
+    wrong = np.where((puzzle == 0) & (solution == 4), value, solution).astype(np.int16)
+    path = tmp_path / "a.npz"
+    np.savez(path, puzzles=[puzzle] * 2, solutions=[solution, wrong])
+    for check in (True, False):
+        with pytest.raises(ValueError, match=r"a\.npz, row 2: the stored solution is no solved"):
+            files.read(path, check=check)
+        with pytest.warns(UserWarning, match="1 rows skipped"):
+            assert len(files.read(path, check=check, on_bad_row="skip")) == 1
+
+
 def test_unchecked_reading_trusts_the_stored_solution(tmp_path):
     path = written(tmp_path, "a.csv", f"puzzle,solution\n{'.' * 16},{SOLUTION}\n{PUZZLE},\n")
     trusted = files.read(path, check=False)

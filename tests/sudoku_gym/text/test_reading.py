@@ -105,6 +105,22 @@ def test_forms_of_a_board(text):
     assert read_answer(text, 4) == BOARD
 
 
+LISTED, DRAWN = "[[0,2,3,4],[3,4,0,2],[2,1,4,3],[4,3,2,0]]", "1 2 3 4\n3 4 1 2\n2 1 4 3\n4 3 2 1"
+
+
+@pytest.mark.parametrize(
+    "text, first",
+    [
+        (f"The puzzle is {LISTED}. The answer:\n{DRAWN}", 1),
+        (f"<answer>{LISTED}\nsolved\n{DRAWN}\n</answer>", 1),
+        (f"{DRAWN}\nwas wrong: {LISTED}", 0),
+        (f"{DRAWN}\n\n{LISTED}\n{DRAWN[:24]}", 0),
+    ],
+)
+def test_the_last_board_counts_in_whatever_form(text, first):
+    assert read_answer(text, 4)[0] == first
+
+
 def test_boards_of_letters_and_of_large_numbers():
     digits = bytes((row + column) % 16 + 1 for row in range(16) for column in range(16))
     numbers = "\n".join(" ".join(map(str, digits[i : i + 16])) for i in range(0, 256, 16))
