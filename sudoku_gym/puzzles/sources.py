@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from operator import index
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias, cast, runtime_checkable
@@ -274,9 +275,9 @@ def resolve_source(
     """Find the source that `source` names.
 
     Args:
-        source: a bank's name such as `"9x9"`, a file (`.txt`, `.csv`, `.npz`),
-            `"module:attribute"` (a source, a PuzzleSet, or a function without arguments that
-            returns one), a PuzzleSource, or a PuzzleSet.
+        source: a bank's name such as `"9x9"` (all who ask get one source), a file (`.txt`, `.csv`,
+            `.npz`), `"module:attribute"` (a source, a PuzzleSet, or a function without arguments
+            that returns one), a PuzzleSource, or a PuzzleSet.
         split: which part of a bank, or of a source that has a method `split(name)`, which returns
             a source or a PuzzleSet; anything else is used whole. `"all"` takes everything whole.
         geometry: geometry of the boards in a file; None means the standard one.
@@ -307,7 +308,7 @@ def _named_source(name: str, split: str, geometry: Geometry | None) -> PuzzleSou
     from sudoku_gym.puzzles import banks, files
 
     if name in banks.NAMES:
-        return BankSource(banks.load(name, split))
+        return _bank_source(name, split)
     if Path(name).suffix in files.SUFFIXES:
         return BankSource(files.read(name, geometry))
     if ":" not in name:
@@ -321,6 +322,14 @@ def _named_source(name: str, split: str, geometry: Geometry | None) -> PuzzleSou
         with naming_source(name):
             found = found()
     return resolve_source(found, split)
+
+
+@cache
+def _bank_source(name: str, split: str) -> BankSource:
+    """Return the source of a bank, which all environments share: megabytes, and sorted."""
+    from sudoku_gym.puzzles import banks
+
+    return BankSource(banks.load(name, split))
 
 
 @contextmanager

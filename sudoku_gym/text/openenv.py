@@ -27,6 +27,7 @@ MOST_SESSIONS = 100
 SESSION_SECONDS = 3600.0
 """How long a session may be idle before another takes its place."""
 _LONGEST_REQUEST, _MOST_BRACKETS = 1_000_000, 10_000  # bytes; lists and objects in JSON
+_LONGEST_ID = 255  # letters of an episode's, as OpenEnv's requests have it
 
 
 class SudokuAction(Action):
@@ -62,7 +63,13 @@ class SudokuServerEnvironment(Environment[SudokuAction, SudokuObservation, State
     def reset(
         self, seed: int | None = None, episode_id: str | None = None, **given: Any
     ) -> SudokuObservation:
-        """Start an episode; `puzzle` and `blanks` are passed on to `TextSudoku.reset`."""
+        """Start an episode; `puzzle` and `blanks` are passed on to `TextSudoku.reset`.
+
+        Raises ValueError for what they can't be, or an `episode_id` of more than 255 letters.
+        """
+        is_text = isinstance(episode_id, str) and len(episode_id) <= _LONGEST_ID
+        if episode_id is not None and not is_text:
+            raise ValueError(f"episode_id must be a text of at most {_LONGEST_ID} letters")
         allowed = {name: given[name] for name in ("puzzle", "blanks") if name in given}
         message = self._game.reset(seed, **allowed)
         self._state = State(episode_id=episode_id or str(uuid4()))

@@ -102,7 +102,7 @@ def _play(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCell]:
 def orbits_solved(puzzles: PuzzleSet, solved: NDArray[np.bool_]) -> tuple[int, int] | None:
     """Return what a cell says of orbits, given which of the first puzzles of a set are solved."""
     orbits = count_orbits(puzzles.orbits[: len(solved)], solved)
-    return orbits if orbits and 2 * orbits[1] <= len(solved) else None
+    return orbits if orbits and 0 < 2 * orbits[1] <= len(solved) else None
 
 
 def _time(task: CellTask, policy: RemotePolicy) -> tuple[float, ...]:

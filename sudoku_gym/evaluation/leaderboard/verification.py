@@ -95,16 +95,18 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
             report(f"not compared: {policy} on {name}, which the file does not have")
         for name in row.cells.keys() & chosen_sets:
             cell, here, there = row.cells[name], sets[name].info(), standing.sets[name]
-            if replace(here, bank=there.bank) != there:  # a file may lie elsewhere
+            if there.is_file:  # it may lie elsewhere
+                here = replace(here, bank=there.bank)
+            if here != there:
                 differing.append(f"{policy} on {name}: its puzzles are others here")
-            elif cell.played:
+            elif cell.played or cell.error:
                 is_whole = bool(cell.error) or cell.played == there.count
                 budget = MOST_SECONDS if is_whole else max(cell.budget, config.budget) / _FASTER
                 empty = LeaderboardCell(budget, "")
                 tasks.append(CellTask(policy, sets[name], empty, config.limit))
                 seconds += cell.seconds
             else:
-                report(f"not compared: {policy} on {name}: {cell.error or 'not played'}")
+                report(f"not compared: {policy} on {name}, which it has not played")
     if not tasks and not differing:
         raise ValueError(f"{config.out}: no games of these rows on these puzzles to compare")
     if tasks:
@@ -126,8 +128,8 @@ def _compare(
     budget: float,
 ) -> tuple[bool, str]:
     """Say whether games played again are those of before, in words too."""
-    if again is None or not again.played:
-        return False, "its process died" if again is None else again.error or "no puzzle was played"
+    if again is None:
+        return False, "its process died"
     count = min(before.played, again.played)
     pairs = zip(before.outcomes[:count], again.outcomes[:count], strict=True)
     if others := sum(one != other for one, other in pairs):
@@ -135,7 +137,7 @@ def _compare(
     if before.error != again.error:
         there, here = (cell.error or "none" for cell in (before, again))
         return False, f"error {there!r}, not {here!r}"
-    solved = np.array(list(before.outcomes)) == "1"
+    solved = np.array([outcome == "1" for outcome in before.outcomes], np.bool_)
     if before.orbits != (orbits := orbits_solved(fixed.load(), solved)):
         return False, f"orbits differ: {before.orbits}, not {orbits}"
     if not is_done(before, info, max(before.budget, budget)):
@@ -146,4 +148,4 @@ def _compare(
         return False, f"{before.played} outcomes, of a set of which {again.played} are played"
     if before.illegal != again.illegal:
         return False, f"illegal differ: {before.illegal}, not {again.illegal}"
-    return True, f"all {count} outcomes are the same"
+    return True, f"all {count} outcomes are the same" if count else f"error {before.error!r} again"

@@ -24,6 +24,19 @@ def test_what_the_page_asks_for_is_answered(path):
     assert is_allowed(path)
 
 
+def test_nothing_is_compressed():
+    """Gradio compresses a script anew for each visitor, in which time nobody else is answered."""
+    asked = []
+
+    async def app(scope, receive, send):
+        asked.append(scope["headers"])
+
+    headers = [(b"accept-encoding", b"gzip, br"), (b"accept", b"*/*")]
+    scope = {"type": "http", "path": "/assets/index-1.js", "headers": headers}
+    asyncio.run(AllowedPaths(app)(scope, None, None))
+    assert asked == [[(b"accept", b"*/*")]] and scope["headers"] is headers
+
+
 @pytest.mark.parametrize(
     "path",
     [

@@ -165,6 +165,7 @@ def test_objects():
     mine = Mine()
     assert isinstance(mine, PuzzleSource)
     assert resolve_source(mine) is mine
+    assert resolve_source("6x6", "test") is resolve_source("6x6", "test")  # megabytes, of a bank
     assert isinstance(resolve_source(puzzles.load("6x6")), BankSource)
     with pytest.raises(TypeError, match="it needs `geometry`, `max_blanks` and"):
         resolve_source(7)

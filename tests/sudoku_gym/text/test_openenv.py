@@ -100,3 +100,11 @@ def test_no_request_opens_a_session_without_a_connection():
     call = {"jsonrpc": "2.0", "method": "openenv/session/create", "id": 1}
     assert client.post("/mcp", json=call).status_code == 404
     assert client.get("/health").status_code == 200
+
+
+@pytest.mark.parametrize("episode_id", ["e" * 256, 7])
+def test_the_id_of_an_episode_is_short(episode_id):
+    from sudoku_gym.text.openenv import SudokuServerEnvironment
+
+    with pytest.raises(ValueError, match="episode_id must be a text of at most 255 letters"):
+        SudokuServerEnvironment().reset(episode_id=episode_id)

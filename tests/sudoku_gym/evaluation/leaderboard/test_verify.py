@@ -50,8 +50,18 @@ def test_games_can_be_verified(small, play, own_policies, tmp_path):
     refused = {"outcomes": "", "illegal": 0, "orbits": None, "error": "knows 4x4"}
     forged["rows"][name]["cells"]["9x9"] |= refused
     path.write_text(json.dumps(forged))
+    assert verify_leaderboard(config, lines.append) == [
+        f"{name} on 9x9: error 'knows 4x4', not 'none'"
+    ]
+    forged["rows"][name]["cells"]["9x9"]["error"] = ""
+    path.write_text(json.dumps(forged))
     assert verify_leaderboard(config, lines.append) == []
-    assert lines[0] == f"not compared: {name} on 9x9: knows 4x4"
+    assert f"not compared: {name} on 9x9, which it has not played" in lines
+    forged["sets"]["4x4"]["bank"] = "easy ones"
+    path.write_text(json.dumps(forged))
+    assert verify_leaderboard(config, lines.append) == [
+        f"{name} on 4x4: its puzzles are others here"
+    ]
     forged = whole
     forged["rows"][name]["weights"] = "0" * 64
     path.write_text(json.dumps(forged))
@@ -136,6 +146,22 @@ def test_errors_are_compared(small, play, own_policies, tmp_path):
     path.write_text(json.dumps(forged))
     (found,) = verify_leaderboard(config, lines.append)
     assert found.startswith(f"{name} on 4x4: error 'stopped', not ")
+
+
+def test_refusals_are_compared(small, play, own_policies, tmp_path):
+    name = "third_party:SmallOnly"
+    results, _ = play(add=(name,), only=(name,), sets=("9x9",))
+    cell = results.rows[name].cells["9x9"]
+    assert cell.error and not cell.played
+    path, lines = tmp_path / "board.json", []
+    config = LeaderboardConfig(out=path, only=(name,), sets=("9x9",))
+    assert verify_leaderboard(config, lines.append) == []
+    assert lines[-1].endswith(f"error {cell.error!r} again")
+    forged = json.loads(path.read_text())
+    forged["rows"][name]["cells"]["9x9"] |= {"error": "", "outcomes": "1111"}
+    path.write_text(json.dumps(forged))
+    (found,) = verify_leaderboard(config, lines.append)
+    assert found == f"{name} on 9x9: error 'none', not {cell.error!r}"
 
 
 def test_what_the_file_lacks_is_said(small, play, tmp_path):
