@@ -43,7 +43,7 @@ class Visits:
     too, when they have not been used for `seconds`.
     """
 
-    def __init__(self, most: int = 250, most_of_one: int = 50, seconds: float = 3600.0) -> None:
+    def __init__(self, most: int = 250, most_of_one: int = 20, seconds: float = 3600.0) -> None:
         self._most, self._most_of_one, self._seconds = most, most_of_one, seconds
         self._visits: dict[tuple[str, str], Visit] = {}  # the one that was used last is the last
         self._lock = Lock()

@@ -92,9 +92,17 @@ def to_line(board: ArrayLike) -> str:
 
 
 def to_lines(boards: NDArray[np.int8]) -> NDArray[np.bytes_]:
-    """Format boards `[B, N, N]` as lines, ASCII `[B]`, of N**2 symbols each."""
-    count, height, width = boards.shape
-    codes = _CODES[boards.reshape(count, height * width)]
+    """Format boards, int `[B, N, N]`, as lines, ASCII `[B]`, of N**2 symbols each.
+
+    Raises:
+        ValueError: if a value is no digit of any board, or the shape is another.
+        TypeError: if the values are no integers.
+    """
+    cells = _as_digits(boards)
+    if cells.ndim != 3:
+        raise ValueError(f"boards are [B, N, N], not {list(cells.shape)}")
+    count, height, width = cells.shape
+    codes = _CODES[cells.reshape(count, height * width)]
     return codes.view(f"S{height * width}").reshape(count)
 
 

@@ -80,6 +80,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()  # a disk may be full
         return code
     except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # rich ends the program then
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")
+            return 0
         if command is not None and not isinstance(command, Train):  # not after --help
             return _refuse(f"a policy or another's code has ended the program ({end!r:.200})")
         return end.code if isinstance(end.code, int) else BAD_INPUT

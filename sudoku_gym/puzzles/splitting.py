@@ -22,6 +22,7 @@ from sudoku_gym.puzzles.sources import BankSource, Blanks, PuzzleSource, resolve
 Parts: TypeAlias = tuple[PuzzleSource, PuzzleSource]  # to train on, and held out
 
 _HELD_OUT = 0.1  # share of the orbits
+_COMPARED = 200  # draws of each part, of a source that divides itself
 _DRAWN = 1_000  # puzzles of a generator, among which the held-out ones are chosen
 _MOST_KEYS = 10_000  # boards whose orbits are found, 3 ms each; equal ones alone beyond that
 _ROUNDS = 100  # draws in search of a puzzle that is not held out
@@ -141,15 +142,23 @@ def _check_apart(whole: PuzzleSource, training: PuzzleSource, held_out: PuzzleSo
         common = np.isin(first, second).sum()
         problem = f"share puzzles ({common} of {len(first)})" if common else ""
     else:
-        draws = [part.sample(20, None, np.random.default_rng(0)) for part in (training, held_out)]
-        if np.array_equal(draws[0][0], draws[1][0]):
-            problem = "draw the same puzzles"
+        first, second = (_exact_keys(_some_of(part)) for part in (training, held_out))
+        common = np.isin(first, second).sum()
+        problem = f"share puzzles ({common} of {len(first)} draws)" if common else ""
     if problem:
         raise ValueError(
             f"{whole!r}: the puzzles to train on and those of the split 'validation' {problem}, so "
             "that held-out games would measure memory; let split(name) return parts without a "
             "common puzzle"
         )
+
+
+def _some_of(part: PuzzleSource) -> PuzzleSet:
+    """Return the puzzles of a list, and some draws of another source."""
+    if isinstance(part, BankSource):
+        return part.puzzle_set
+    drawn = part.sample(_COMPARED, None, np.random.default_rng(0))
+    return PuzzleSet(*drawn, part.geometry, repr(part))
 
 
 def _kind(by_orbit: bool) -> str:

@@ -26,8 +26,13 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     a name that nobody else uses. So nothing is written through a link that lay there, and of two
     that write `path` at once the last to end wins, with a whole file. What killed processes have
     left of earlier writes is removed. An OSError names `path`.
+
+    Raises:
+        ValueError: if a device or a pipe lies at `path`, which would be replaced.
     """
     target = Path(path)
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        raise ValueError(f"{target} is no regular file: give the name of a file to write")
     temporary = temporary_path(target)
     with naming_file(target, temporary):
         _remove_left(target)

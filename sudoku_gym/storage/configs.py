@@ -19,6 +19,7 @@ from sudoku_gym.storage.type_hints import fits, is_union, name_of
 
 T = TypeVar("T")
 _MAX_ABS_FLOAT = 1e12  # of a number in a file
+_MOST_ITEMS = 20_000  # of a list or an object
 
 _CLASSES: dict[str, type[Any]] = {}
 _TAGS: dict[type[Any], str] = {}
@@ -108,6 +109,8 @@ def decode_json(hint: Any, data: Any, where: str) -> Any:
     kind, parts = get_origin(hint), get_args(hint)
     if hint is Any:
         return data
+    if isinstance(data, list | dict) and len(data) > _MOST_ITEMS:
+        raise ValueError(f"{where}: {len(data):,} values, more than {_MOST_ITEMS:,}")
     if is_union(hint):
         return _decode_union(parts, data, where)
     if hint in _GROUPS:

@@ -68,9 +68,9 @@ def record(
         The data set's `total_episodes`, `total_steps` and share `solved`.
 
     Raises:
-        ValueError: if the name of the folder is no id, it holds other things or other games, also
-            games that were added to the data set by other means, it is in use, or a file in it is
-            damaged.
+        ValueError: if the name of the folder is no id, it holds other things, more or other games
+            (also such as were added to the data set by other means), it is in use, or a file in it
+            is damaged.
         OSError: if it can't be written; what was played is kept.
         ModuleNotFoundError: if minari is not installed.
     """
@@ -95,6 +95,11 @@ def record(
                 _write_part(path, play_part(games, policy, seeds, rng))
             on_progress((number + 1) / len(starts) * 0.9)
         found = _read_summary(folder)
+        if found.get("total_episodes", 0) > episodes:
+            raise ValueError(
+                f"{folder} holds {found['total_episodes']:,} games: ask for as many or more, or "
+                "give another folder"
+            )
         if found.get("total_episodes", 0) != episodes:
             found = _write_data(games, episodes, folder)
         on_progress(1.0)

@@ -39,7 +39,6 @@ class CanonicalCell(gym.Wrapper[dict[str, Any], np.int64, Any, np.int64], Record
         gym.Wrapper.__init__(self, env)
         self._size: int = env.get_wrapper_attr("geometry").size
         _check_actions(env.action_space, self._size)
-        self._cell = 0
         self.action_space = spaces.Discrete(self._size)
         self.observation_space = _cell_space(env.observation_space, self._size)
 
@@ -57,21 +56,24 @@ class CanonicalCell(gym.Wrapper[dict[str, Any], np.int64, Any, np.int64], Record
         """
         digit = as_action(action)
         _check_digits(np.array([digit]), self._size)
-        placement = np.int64(self._cell * self._size + digit)
+        cell = _pick(self._masks(), self._size)[0][0]  # the state may have been set since
+        placement = np.int64(cell * self._size + digit)
         observation, reward, terminated, truncated, info = self.env.step(placement)
         observation, info = self._shown(observation, info)
         return observation, reward, terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which digits are legal in the cell: bool `[N]`."""
-        masks = self.env.get_wrapper_attr("action_masks")()[None]
-        return _pick(masks, self._size)[1][0].astype(np.bool_)
+        return _pick(self._masks(), self._size)[1][0].astype(np.bool_)
+
+    def _masks(self) -> NDArray[np.bool_]:
+        masks: NDArray[np.bool_] = self.env.get_wrapper_attr("action_masks")()[None]
+        return masks
 
     def _shown(
         self, observation: Any, info: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         cells, masks = _pick(get_action_mask(info)[None], self._size)
-        self._cell = int(cells[0])
         shown = {"observations": observation, "cell": cells[0]}
         return shown, info | {"action_mask": masks[0]}
 
@@ -86,7 +88,6 @@ class VectorCanonicalCell(SudokuVectorWrapper):
         super().__init__(env)
         self._size: int = self._geometry.size
         _check_actions(env.single_action_space, self._size)
-        self._cells = np.zeros(env.num_envs, np.int64)
         self.single_action_space = spaces.Discrete(self._size)
         self.action_space = batch_space(self.single_action_space, env.num_envs)
         self.single_observation_space = _cell_space(env.single_observation_space, self._size)
@@ -98,8 +99,7 @@ class VectorCanonicalCell(SudokuVectorWrapper):
         """Reset the boards; see `SudokuVectorEnv.reset`."""
         observations, infos = self.env.reset(seed=seed, options=options)
         masks = _pick(get_action_mask(infos), self._size)[1]
-        self._cells = _pick(super().action_masks(), self._size)[0]
-        shown = {"observations": observations, "cell": self._cells.copy()}
+        shown = {"observations": observations, "cell": _pick(super().action_masks(), self._size)[0]}
         return shown, infos | {"action_mask": masks}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -110,11 +110,12 @@ class VectorCanonicalCell(SudokuVectorWrapper):
         """
         digits = as_actions(actions, self.num_envs)
         _check_digits(digits, self._size)
-        placements = self._cells * self._size + digits
+        cells = _pick(super().action_masks(), self._size)[0]  # states may have been set since
+        placements = cells * self._size + digits
         observations, rewards, terminations, truncations, infos = self.env.step(placements)
         infos = self._with_finals(infos)
-        self._cells, masks = _pick(get_action_mask(infos), self._size)
-        shown = {"observations": observations, "cell": self._cells.copy()}
+        cells, masks = _pick(get_action_mask(infos), self._size)
+        shown = {"observations": observations, "cell": cells}
         return shown, rewards, terminations, truncations, infos | {"action_mask": masks}
 
     def action_masks(self) -> NDArray[np.bool_]:

@@ -75,6 +75,7 @@ DAMAGES = [
     ("sets/9x9/givens", [10**50, -5], "givens="),
     ("runs", {str(i): GOOD["runs"]["first"] for i in range(10_001)}, "10,001 runs, more than"),
     ("sets", {str(i): GOOD["sets"]["9x9"] for i in range(1_001)}, "1,001 sets, more than"),
+    ("rows/a/cells/9x9/timing/seconds", [1] * 20_001, "seconds: 20,001 values, more than 20,000"),
     ("rows/a/cells/9x9/seconds", -1, "must not be negative"),
     ("rows/a/cells/9x9/seconds", float("inf"), "inf is no float"),
     ("rows/a/cells/9x9/timing", [], "timing must be an object, not []"),

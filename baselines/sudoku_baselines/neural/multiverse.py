@@ -81,8 +81,8 @@ class MultiverseConfig(ModelConfig):
     """bidirectional LSTMs of a verse, one after the other"""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.verses <= 10_000:
-            raise ValueError(f"verses must lie in 1 to 10,000, not {self.verses}")
+        if not 1 <= self.verses <= 64:  # the layers of all verses are one, with the square of them
+            raise ValueError(f"verses must lie in 1 to 64, not {self.verses}")
         if not 0 <= self.lstms <= 8:
             raise ValueError(f"lstms must lie in 0 to 8, not {self.lstms}")
 

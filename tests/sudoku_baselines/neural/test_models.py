@@ -321,6 +321,8 @@ def test_settings_that_make_no_sense(tmp_path, changes, message):
         (ConvolutionsConfig, {"layers": 0}),
         (RelationalConfig, {"channels": 0}),
         (RelationalConfig, {"rounds": 0}),
+        (RelationalConfig, {"rounds": 257}),
+        (MultiverseConfig, {"verses": 65}),
         (TinyRecursionConfig, {"cycles": 0}),
         (TinyRecursionConfig, dict.fromkeys(("rounds", "cycles", "latent_updates"), 100)),
     ],

@@ -150,15 +150,15 @@ def test_games_that_are_no_longer_kept_are_told_of(handlers):
 def test_a_visitor_with_many_pages_pushes_out_no_game_of_others(handlers):
     list(handlers.start(REQUEST, *CHOSEN))
     for number in range(300):
-        page_name, host = f"page {number}", f"192.0.2.{number % 6}"
+        page_name, host = f"page {number}", f"198.51.100.{number % 15}"
         other = SimpleNamespace(client=SimpleNamespace(host=host), session_hash=page_name)
         handlers.stop(other)
         handlers._visits.open(host, page_name)
     assert len(handlers._visits) == 250
     for number in range(60):
-        handlers._visits.open("192.0.2.0", f"another page {number}")
-    of_one = [page for visitor, page in handlers._visits._visits if visitor == "192.0.2.0"]
-    assert len(of_one) <= 50 and of_one[-1] == "another page 59"
+        handlers._visits.open("198.51.100.0", f"another page {number}")
+    of_one = [page for visitor, page in handlers._visits._visits if visitor == "198.51.100.0"]
+    assert len(of_one) <= 20 and of_one[-1] == "another page 59"
     *_, (left, _, note, _) = handlers.move(REQUEST)
     assert "masked-random" in left and not note.value
 

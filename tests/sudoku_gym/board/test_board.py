@@ -34,6 +34,14 @@ def test_many_lines_are_the_lines_of_each(seeds, size):
     assert [line.decode() for line in lines] == [board.to_line(cells) for cells in many]
 
 
+@pytest.mark.parametrize(
+    "wrong", [np.full((1, 4, 4), -1), np.full((1, 4, 4), 26), np.zeros((4, 4), int)]
+)
+def test_lines_of_what_is_no_board(wrong):
+    with pytest.raises(ValueError, match=r"digits from 0 to 25|boards are \[B, N, N\]"):
+        board.to_lines(wrong)
+
+
 @given(st.text(max_size=40) | st.text(alphabet="0123456789.AaZ |", max_size=40))
 @settings(deadline=None)
 def test_any_text_parses_or_says_why_not(text):

@@ -35,6 +35,18 @@ def test_nothing_is_written_through_a_link_that_lies_in_wait(tmp_path, monkeypat
     assert precious.read_text() == "mine" and sorted(tmp_path.iterdir()) == [link, precious]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such files elsewhere")
+def test_a_device_is_not_replaced(tmp_path):
+    """As root, `--out /dev/null` would put a file in its place for every program."""
+    (tmp_path / "link").symlink_to("/dev/null")
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path / "link"):
+        with pytest.raises(ValueError, match="is no regular file"), atomic_write(path):
+            pass
+    assert (tmp_path / "pipe").is_fifo() and (tmp_path / "link").is_symlink()
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["link", "pipe"]
+
+
 def test_of_two_that_write_a_file_at_once_the_last_to_end_wins(tmp_path):
     path = tmp_path / "figures.json"
     with atomic_write(path) as first:

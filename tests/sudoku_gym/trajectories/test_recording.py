@@ -284,6 +284,12 @@ def test_a_damaged_summary_is_refused_by_name(folder, changed):
         record(SHORT, 3, folder)
 
 
+def test_no_game_is_taken_away(folder):
+    record(SHORT, 4, folder)
+    with pytest.raises(ValueError, match="holds 4 games: ask for as many or more"):
+        record(SHORT, 3, folder)
+
+
 def test_a_part_that_claims_too_much_is_refused(folder, monkeypatch):
     record(SHORT, 4, folder)
     monkeypatch.setattr(recording, "_LONGEST_PART", 100)

@@ -218,6 +218,18 @@ def test_the_canonical_cell_is_the_most_constrained():
     assert not info["action_mask"].any()
 
 
+def test_the_canonical_cell_is_that_of_a_state_which_was_set():
+    env = CanonicalCell(SudokuEnv("9x9", blanks=45))
+    shown, info = env.reset(seed=0)
+    state, first = env.unwrapped.get_state(), int(shown["cell"])
+    shown, *_ = env.step(np.flatnonzero(info["action_mask"])[0])
+    assert shown["cell"] != first
+    env.unwrapped.set_state(state)
+    digit = np.flatnonzero(env.action_masks())[0]
+    shown, *_ = env.step(digit)
+    assert shown["observations"].flat[first] == digit + 1
+
+
 def test_wrong_uses_of_the_canonical_cell_are_named():
     with pytest.raises(ValueError, match="needs erase=False"):
         CanonicalCell(SudokuEnv("4x4", erase=True))
