@@ -105,7 +105,8 @@ PLAYING = [
     ("config.json", in_json("network", "rounds", to=10**9), "must be 1 to 10,000"),
     ("config.json", in_json("network", "rounds", to=None), "rounds: None is no int"),
     ("config.json", in_json("network", to={"type": "mlp", "hidden": [10**6] * 2}), "none of this"),
-    ("config.json", in_json("network", to={"type": "mlp", "hidden": [1] * 99999}), "more tensors"),
+    ("config.json", in_json("network", to={"type": "mlp", "hidden": [1] * 9999}), "more tensors"),
+    ("config.json", in_json("network", to={"type": "mlp", "hidden": [1] * 99999}), "99,999 values"),
     ("config.json", in_json("network", to={"type": "mlp", "hidden": [1.5]}), "1.5 is no int"),
     ("config.json", in_json("network", to={"type": "pooled", "layers": 10**9}), "more tensors"),
     (
