@@ -15,11 +15,14 @@ from sudoku_gym.compiler.jit import njit
 MAX_SYMMETRIES = 20_000
 
 
-def row_column_automorphisms(units: NDArray[np.int32], size: int) -> NDArray[np.int32]:
+def row_column_automorphisms(
+    units: NDArray[np.int32], cell_units: NDArray[np.int32]
+) -> NDArray[np.int32]:
     """List every symmetry (transpose or not, row permutation, column permutation) of a unit table.
 
     Rows and columns must be among the units, int32 `[U, N]`, so that a symmetry maps lines to
-    lines; then it is a permutation of rows and one of columns, perhaps after a transpose.
+    lines; then it is a permutation of rows and one of columns, perhaps after a transpose. Those of
+    each cell are `cell_units`, int32 `[N**2, K]`, padded with U, as `Geometry` has them.
 
     Returns:
         int32 `[G, 2 N + 1]`: the image of each row, the image of each column, 1 for transpose.
@@ -27,17 +30,14 @@ def row_column_automorphisms(units: NDArray[np.int32], size: int) -> NDArray[np.
     Raises:
         ValueError: if there are more than 20,000, as for Sudoku-X of 25 digits.
     """
+    size = units.shape[1]
     member = np.zeros((len(units), size * size), np.bool_)
     member[np.arange(len(units))[:, None], units] = True
     shared = (member.T.astype(np.uint8) @ member.astype(np.uint8)).astype(np.uint8)
-    through = [np.flatnonzero(of_cell) for of_cell in member.T]
-    units_of = np.full((size * size, max(map(len, through))), -1)
-    for cell, those in enumerate(through):
-        units_of[cell, : len(those)] = those
     found = np.empty((MAX_SYMMETRIES, 2 * size + 1), np.int32)
     count = 0
     for transpose in (False, True):
-        count = _extend(shared, member, units, units_of, transpose, found, count)
+        count = _extend(shared, member, units, cell_units, transpose, found, count)
         if count < 0:
             raise ValueError(
                 f"this board of {size} digits has more than {MAX_SYMMETRIES:,} symmetries that are "
@@ -49,14 +49,14 @@ def row_column_automorphisms(units: NDArray[np.int32], size: int) -> NDArray[np.
 
 
 @njit(cache=True)
-def _extend(shared, member, units, units_of, transpose, found, count):
+def _extend(shared, member, units, cell_units, transpose, found, count):
     """Depth-first search for images of row 0, column 0, row 1, ...; return the new count, or -1."""
     size = units.shape[1]
     rows, columns = np.full(size, -1), np.full(size, -1)
     step = 0
     while step >= 0:
         if step == 2 * size:
-            if _maps_units(member, units, units_of, rows, columns, transpose):
+            if _maps_units(member, units, cell_units, rows, columns, transpose):
                 if count == len(found):
                     return -1
                 found[count, :size] = rows
@@ -105,14 +105,14 @@ def _image(row, column, size, transpose):
 
 
 @njit(cache=True)
-def _maps_units(member, units, units_of, rows, columns, transpose):
+def _maps_units(member, units, cell_units, rows, columns, transpose):
     """Return whether every unit's image is a unit: one of those through the first cell's image."""
     size = len(rows)
     for cells in units:
         first = _image(rows[cells[0] // size], columns[cells[0] % size], size, transpose)
-        for target in units_of[first]:
+        for target in cell_units[first]:
             inside = 0
-            while target >= 0 and inside < size:
+            while target < len(member) and inside < size:
                 row, column = rows[cells[inside] // size], columns[cells[inside] % size]
                 if not member[target, _image(row, column, size, transpose)]:
                     break

@@ -127,7 +127,7 @@ class Geometry:
         """
         if self.row_block:
             return np.empty((0, 2 * self.size + 1), np.int32)
-        return row_column_automorphisms(self.units, self.size)
+        return row_column_automorphisms(self.units, self.cell_units)
 
     @cached_property
     def can_transpose(self) -> bool:

@@ -24,7 +24,7 @@ from sudoku_gym.storage.reading import describe_error
 
 _READ_WHOLE = 256 * 2**20  # bytes; an array stored column by column has no rows to read one by one
 _SMALL = 10 * 2**20  # bytes of boards
-_MOST_RATIO = 100  # bytes of boards, beyond these, to one of the file; different puzzles have 20
+_MOST_RATIO = 100  # bytes of boards, beyond these, to one of the file; the banks have 2 to 6
 _LONGEST_DIRECTORY = 2**20  # bytes; an array takes 60 or so
 _LONGEST_HEADER = 10_000  # bytes, as numpy has it; but numpy reads a longer one before it refuses
 

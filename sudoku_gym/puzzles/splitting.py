@@ -137,14 +137,10 @@ def _check_apart(whole: PuzzleSource, training: PuzzleSource, held_out: PuzzleSo
         problem = "have other boards"
     elif training is held_out:
         problem = "are one object"
-    elif isinstance(training, BankSource) and isinstance(held_out, BankSource):
-        first, second = (_exact_keys(part.puzzle_set) for part in (training, held_out))
-        common = np.isin(first, second).sum()
-        problem = f"share puzzles ({common} of {len(first)})" if common else ""
     else:
         first, second = (_exact_keys(_some_of(part)) for part in (training, held_out))
         common = np.isin(first, second).sum()
-        problem = f"share puzzles ({common} of {len(first)} draws)" if common else ""
+        problem = f"share puzzles ({common} of {len(first)})" if common else ""
     if problem:
         raise ValueError(
             f"{whole!r}: the puzzles to train on and those of the split 'validation' {problem}, so "

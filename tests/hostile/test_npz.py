@@ -6,6 +6,7 @@ import pickle
 import struct
 import tracemalloc
 import zipfile
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -134,6 +135,17 @@ FILES = {
 }
 
 
+@contextmanager
+def little_memory(most=10 * 2**20):
+    """Assert that a block takes so many bytes at most."""
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < most
+    finally:
+        tracemalloc.stop()
+
+
 def check(path):
     """Read a file, which must say why not by name, or hold puzzles."""
     try:
@@ -150,13 +162,8 @@ def test_a_hostile_file_is_refused_by_name(tmp_path, name):
     content, said = FILES[name]
     path = tmp_path / "hostile.npz"
     path.write_bytes(content)
-    tracemalloc.start()
-    try:
-        with pytest.raises(ValueError, match=said) as refusal:
-            files.read(path)
-        assert tracemalloc.get_traced_memory()[1] < 10 * 2**20
-    finally:
-        tracemalloc.stop()
+    with little_memory(), pytest.raises(ValueError, match=said) as refusal:
+        files.read(path)
     assert str(path) in str(refusal.value) and len(str(refusal.value)) < 500
 
 
@@ -166,26 +173,19 @@ def test_a_header_is_not_read_before_its_length_is_known(tmp_path):
     blanks = b" " * 2**28
     path.write_bytes(archive(raw_header(blanks, version=b"\x02\x00"), method=zipfile.ZIP_DEFLATED))
     del blanks
-    tracemalloc.start()
-    try:
-        with pytest.raises(ValueError, match="header of 268,435,456 bytes"):
-            files.read(path)
-        assert tracemalloc.get_traced_memory()[1] < 10 * 2**20
-    finally:
-        tracemalloc.stop()
+    with little_memory(), pytest.raises(ValueError, match="header of 268,435,456 bytes"):
+        files.read(path)
 
 
 def test_one_puzzle_a_million_times_is_refused_in_little_memory(tmp_path):
-    """Boards so alike are packed to a thousandth; puzzles to a twentieth at most."""
+    """Boards so alike are packed to a thousandth; the puzzles of a bank to a sixth at most."""
     path = tmp_path / "same.npz"
     np.savez_compressed(path, puzzles=np.tile(BANK.puzzles[:1], (1_000_000, 1, 1)))
-    tracemalloc.start()
-    try:
-        with pytest.raises(ValueError, match="holds 16,000,000 bytes of boards in a file of "):
-            files.read(path)
-        assert tracemalloc.get_traced_memory()[1] < 10 * 2**20
-    finally:
-        tracemalloc.stop()
+    with (
+        little_memory(),
+        pytest.raises(ValueError, match="holds 16,000,000 bytes of boards in a file of "),
+    ):
+        files.read(path)
 
 
 def test_many_members_may_be_listed(tmp_path):
@@ -206,13 +206,11 @@ def test_a_bomb_is_refused_in_little_memory(tmp_path, order):
         member.write(claim)
         for _ in range(400):
             member.write(bytes(1_000_000))
-    tracemalloc.start()
-    try:
-        with pytest.raises(ValueError, match=r"400,000,000 bytes of boards in a file|by column"):
-            files.read(path)
-        assert tracemalloc.get_traced_memory()[1] < 50 * 2**20
-    finally:
-        tracemalloc.stop()
+    with (
+        little_memory(50 * 2**20),
+        pytest.raises(ValueError, match=r"400,000,000 bytes of boards in a file|by column"),
+    ):
+        files.read(path)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such files elsewhere")

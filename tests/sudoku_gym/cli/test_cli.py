@@ -89,29 +89,6 @@ def test_solve_reads_files_and_standard_input(run, tmp_path, monkeypatch):
     assert run("solve", "-")[1].startswith("one solution")
 
 
-@pytest.mark.parametrize("count, said", [(4, "line 3: row 1"), (16, "line 3: row 1")])
-def test_a_wrong_symbol_does_not_make_a_list_one_board(run, tmp_path, count, said):
-    """Four boards of 4x4 have as many symbols as one of 8x8, and sixteen have as many rows, too."""
-    lines = [PUZZLE] * count
-    lines[2] = PUZZLE.replace("1", "5", 1)
-    (tmp_path / "list.txt").write_text("\n".join(lines))
-    code, out, err = run("solve", str(tmp_path / "list.txt"))
-    assert (code, out) == (2, "") and f"list.txt: {said}" in err and "'5' is no digit" in err
-
-
-@pytest.mark.parametrize("bank", ["6x6", "9x9", "16x16", "25x25"])
-def test_a_file_may_hold_one_board_row_by_row(run, tmp_path, bank):
-    puzzle = load(bank, "test").puzzles[0]
-    rows = [
-        board.to_line(puzzle)[start : start + len(puzzle)]
-        for start in range(0, puzzle.size, len(puzzle))
-    ]
-    for text in ("\n".join(rows), board.to_text(puzzle)):
-        (tmp_path / "one.txt").write_text(text)
-        code, out, _ = run("solve", str(tmp_path / "one.txt"), "--format", "line")
-        assert code == 0 and out.endswith("  one solution\n")
-
-
 def test_solve_knows_variants_and_long_puzzles(run):
     test = load("x9x9", "test")
     line = board.to_line(test.puzzles[0])

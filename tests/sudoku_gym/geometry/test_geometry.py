@@ -143,7 +143,7 @@ def test_listed_symmetries_form_a_group(geometry, order):
 def test_groups_too_large_to_list_say_so(monkeypatch):
     monkeypatch.setattr(automorphisms, "MAX_SYMMETRIES", 127)
     with pytest.raises(ValueError, match=r"more than 127 symmetries .*augment=False"):
-        automorphisms.row_column_automorphisms(windows(9).units, 9)
+        automorphisms.row_column_automorphisms(windows(9).units, windows(9).cell_units)
 
 
 @pytest.mark.parametrize("size", [3, 7, 11, 26, 28])
