@@ -3,35 +3,37 @@
 
 (() => {
   const { candidates, clashes } = globalThis.SudokuGym;
+  const MAX_NODES = 20000;
+  const MAX_MILLISECONDS = 400;
 
   /**
    * Search for up to `limit` solutions: { solutions, isComplete }.
    *
    * Depth first, at the cell or the place in a unit with the fewest choices. `isComplete` says
-   * whether there are no others, or as many as were asked for; it is false after `maxNodes` boards,
+   * whether there are no others, or as many as were asked for; it is false after 20,000 boards,
    * or after `maxMilliseconds`, in which the page does not move.
    */
-  function solve(board, geometry, limit = 2, maxNodes = 20000, maxMilliseconds = 400) {
+  function solve(board, geometry, limit = 2, maxMilliseconds = MAX_MILLISECONDS) {
     const solutions = [];
     const end = performance.now() + maxMilliseconds;
     let nodes = 0;
     const search = (state) => {
-      if (performance.now() > end) nodes = maxNodes;
-      if (++nodes > maxNodes) return;
+      if (performance.now() > end) nodes = MAX_NODES;
+      if (++nodes > MAX_NODES) return;
       const choices = fewestChoices(state, geometry);
       if (choices === null) {
         solutions.push(state);
         return;
       }
       for (const [cell, digit] of choices) {
-        if (solutions.length >= limit || nodes > maxNodes) return;
+        if (solutions.length >= limit || nodes > MAX_NODES) return;
         const next = state.slice();
         next[cell] = digit;
         search(next);
       }
     };
     if (!clashes(board, geometry).length) search(Int8Array.from(board));
-    return { solutions, isComplete: nodes <= maxNodes || solutions.length >= limit };
+    return { solutions, isComplete: nodes <= MAX_NODES || solutions.length >= limit };
   }
 
   /** The fewest placements of which one must hold, as [cell, digit] each; null on a full board. */
@@ -68,17 +70,18 @@
    *
    * `start` holds the givens alone. The verdict is "right" or "wrong" where the puzzle has one
    * solution; "open" where it has several and the board can still be finished, "lost" where it can't;
-   * "none" where the puzzle has no solution, "unknown" where the search gave up.
+   * "none" where the puzzle has no solution, "unknown" where the search gave up: it has
+   * `maxMilliseconds`, as `solve`.
    */
-  function checkDigits(start, board, geometry) {
-    const { solutions, isComplete } = solve(start, geometry);
+  function checkDigits(start, board, geometry, maxMilliseconds = MAX_MILLISECONDS) {
+    const { solutions, isComplete } = solve(start, geometry, 2, maxMilliseconds);
     if (!isComplete) return { wrong: [], verdict: "unknown" };
     if (!solutions.length) return { wrong: [], verdict: "none" };
     if (solutions.length === 1) {
       const wrong = [...board.keys()].filter((cell) => board[cell] && board[cell] !== solutions[0][cell]);
       return { wrong, verdict: wrong.length ? "wrong" : "right" };
     }
-    const rest = solve(board, geometry, 1);
+    const rest = solve(board, geometry, 1, maxMilliseconds);
     if (rest.solutions.length) return { wrong: [], verdict: "open" };
     return { wrong: [], verdict: rest.isComplete ? "lost" : "unknown" };
   }
