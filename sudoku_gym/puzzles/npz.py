@@ -76,7 +76,8 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     with _naming(path), _open_archive(path) as archive:
         arrays = {}
         for member in archive.infolist():
-            if member.compress_type != zipfile.ZIP_STORED or member.file_size > length:
+            length -= member.file_size  # members may overlap, and share their bytes
+            if member.compress_type != zipfile.ZIP_STORED or length < 0:
                 raise _Refused(f"{member.filename!r:.80} is not stored as numpy's savez does")
             with archive.open(member) as stream:
                 arrays[member.filename.removesuffix(".npy")] = _read_array(stream, member.file_size)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from sudoku_gym import puzzles
 from sudoku_gym.puzzles import files
+from sudoku_gym.puzzles.npz import read_arrays
 
 BANK = puzzles.load("4x4", "test")[::800]
 
@@ -192,6 +193,16 @@ def test_many_members_may_be_listed(tmp_path):
     path = tmp_path / "many.npz"
     path.write_bytes(many_members(20_000))
     assert np.array_equal(files.read(path).puzzles, BANK.puzzles)
+
+
+def test_members_may_not_share_their_bytes(tmp_path):
+    """A member that is listed a thousand times would take a thousand times its bytes."""
+    path = tmp_path / "replay.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as opened:
+        opened.writestr("boards.npy", npy(np.zeros(100_000)))
+        opened.filelist *= 1_000
+    with little_memory(), pytest.raises(ValueError, match=r"replay\.npz: 'boards\.npy' is not"):
+        read_arrays(path)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

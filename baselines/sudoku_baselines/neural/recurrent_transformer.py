@@ -48,7 +48,7 @@ class RecurrentTransformer(Model):
     def forward(self, boards: Tensor, state: Tensor | None = None) -> ModelOutput:
         """See `Model`."""
         cells = self.digit(boards.flatten(1).long()) + self.position
-        found = []
+        found: list[Tensor] = []
         for _ in range(self.rounds):
             for block in self.blocks:
                 cells = block(cells)

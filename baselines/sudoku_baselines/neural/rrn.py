@@ -68,7 +68,7 @@ class Relational(Model):
         )
         cells = self.read(torch.cat(parts, 3)).flatten(1, 2)  # [B, C, H]
         states, inner = cells, torch.zeros_like(cells)
-        found = []
+        found: list[Tensor] = []
         for _ in range(self.rounds):
             received = self.receiver(states)[:, :, None]
             sent = self.sender(states)[:, self.peers]  # [B, C, P, H]

@@ -62,7 +62,8 @@ class TinyRecursion(Model):
         """See `Model`; in training one round, else `rounds` of them."""
         cells = self.digit(boards.flatten(1).long())
         state = self.initial_state(len(boards)) if state is None else state
-        found, halting = [], []
+        found: list[Tensor] = []
+        halting: list[Tensor] = []
         for _ in range(1 if self.training else self.rounds):
             with torch.no_grad():
                 for _ in range(self._cycles - 1):

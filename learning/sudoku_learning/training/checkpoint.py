@@ -39,7 +39,7 @@ STATE, TIMING = "state.json", "timing.json"
 SUMS = "SHA256SUMS"
 FILES = (CONFIG_FILE, WEIGHTS, OPTIMISER, REPLAY, STATE, TIMING)
 _LONGEST_HEADER = 2**20  # bytes, some 8,000 tensors; ours have a few hundred
-_LONGEST_STATE = 16 * 2**20  # bytes; ours have a few thousand
+_LONGEST_STATE = 4 * 2**20  # bytes; ours have a few thousand
 
 
 @dataclass(frozen=True)

@@ -130,3 +130,31 @@ def test_one_strong_message_leaves_no_noise_behind():
             reference.LayerWeights(*(w.double() for w in weights)), graph, 8, True
         )[0]
     torch.testing.assert_close(found, exact.float(), rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("threads", [2, 3, 50])
+def test_boards_are_shared_among_threads(threads, positions, monkeypatch):
+    geometry = Geometry.standard(6)
+    boards, masks = positions(geometry, count=40)
+    graph, weights = FactorGraph.of(boards, masks, geometry, True), weights_of(16, True)
+    shares = []
+
+    def recorded(*given):
+        shares.append(given[-2:])
+        return kernel(*given)
+
+    kernel = function.forward
+    monkeypatch.setattr(function, "forward", recorded)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+    none = [None] * len(boards)
+    alone = function.run_rounds(weights, graph, ROUNDS, False, none)
+    assert shares == [(0, len(boards))]
+    shares.clear()
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    shared = function.run_rounds(weights, graph, ROUNDS, False, none)
+    assert len(shares) >= threads or len(shares) == len(boards)
+    assert [b for first, end in sorted(shares) for b in range(first, end)] == [*range(len(boards))]
+    for one, other in zip(alone[:2], shared[:2], strict=True):
+        assert torch.equal(one, other)
+    for one, other in zip(alone[2], shared[2], strict=True):
+        assert all(np.array_equal(x, y) for x, y in zip(one, other, strict=True))

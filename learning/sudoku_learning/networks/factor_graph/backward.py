@@ -64,7 +64,7 @@ def backward(graph, weights, transposed, initial, rounds, output_grads, grads):
     is not new.
     """
     width, x_width = len(weights.start), row_width(weights)
-    trace = new_trace(graph, weights, rounds + 1)
+    trace = new_trace(graph, weights, rounds + 1, 0, len(graph.board_variable_ptr) - 1)
     step_grads = _TraceGrads(
         np.empty_like(trace.x[0]),
         np.zeros_like(trace.unary),

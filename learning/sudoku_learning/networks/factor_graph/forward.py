@@ -101,17 +101,17 @@ class Trace(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def forward(graph, weights, initial, rounds, outputs, states, until, outcome):
-    """Write the outputs, and the recurrent states if there is room for them.
+def forward(graph, weights, initial, rounds, outputs, states, until, outcome, first, end):
+    """Write the outputs of the boards `first` to `end`, and their states if there is room for them.
 
     `initial` and `states` are the arrays of `InitialStates` and `RecurrentState`, flat and of
     padded width; empty `states` are not written. `outputs` are of all rounds or of the last. With
     a readout in `until`, a board stops once it has converged, and its `outcome` is written.
     """
     width, x_width = len(weights.start), row_width(weights)
-    trace = new_trace(graph, weights, 1)
+    trace = new_trace(graph, weights, 1, first, end)
     depth = len(outputs.variables)
-    for board in range(len(graph.board_variable_ptr) - 1):
+    for board in range(first, end):
         span = span_of(graph, board)
         initialise(span, weights, initial, board, trace)
         send_to_factors(graph, span, weights, trace, 0)
@@ -169,11 +169,11 @@ def padded(count):
 
 
 @inner
-def new_trace(graph, weights, depth):
-    """Return a trace with room for the largest of the boards."""
+def new_trace(graph, weights, depth, first, end):
+    """Return a trace with room for the largest of the boards `first` to `end`."""
     width = len(weights.start)
     rows = edges = intersections = 0
-    for board in range(len(graph.board_variable_ptr) - 1):
+    for board in range(first, end):
         span = span_of(graph, board)
         rows = max(rows, padded(span.end_variable - span.first_variable))
         edges = max(edges, span.end_edge - span.first_edge)

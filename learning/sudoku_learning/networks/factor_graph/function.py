@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,7 @@ def run_until_converged(
     return variables[..., :channels], factors[..., :channels], found, outcome
 
 
+_SHARES_PER_THREAD = 8  # boards take 16 to thousands of rounds, so shares of equal size do not
 _ALL_ROUNDS = Until(np.empty(0, np.float32), np.float32(0), np.float32(0), 1)
 _NO_OUTCOME = RoundsOutcome(np.empty(0, np.int64), np.empty(0, np.int64))
 
@@ -99,11 +101,25 @@ def _run(
     factors = torch.empty((depth, len(graph.factor_ptr) - 1, width), dtype=torch.float32)
     flat_initial = initial.is_new, _flat(initial.states, width)
     outputs, states = Outputs(_rows(variables), _rows(factors)), _flat(final, width)
-    forward(graph, packed, flat_initial, rounds, outputs, states, until, outcome)
+    given = graph, packed, flat_initial, rounds, outputs, states, until, outcome
+    _share(len(graph.board_variable_ptr) - 1, lambda first, end: forward(*given, first, end))
     if width > channels:  # otherwise `states` are views of `final`
         for array, flat in zip(final, states, strict=True):
             array[:] = flat.reshape(-1, width)[:, :channels]
     return variables, factors
+
+
+def _share(count: int, run: Callable[[int, int], None]) -> None:
+    """Run the boards 0 to `count` on `torch.get_num_threads()` threads, a few at a time.
+
+    No board knows of another, so the results are the same to the bit on any number of threads.
+    """
+    threads = min(torch.get_num_threads(), count)
+    if threads <= 1:
+        return run(0, count)
+    firsts = range(0, count, -(-count // (_SHARES_PER_THREAD * threads)))
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda first: run(first, min(first + firsts.step, count)), firsts))
 
 
 class _Rounds(torch.autograd.Function):
