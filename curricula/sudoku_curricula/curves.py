@@ -7,7 +7,9 @@ name is `group/what`; trainers may add names of their own within the groups, suc
 
 from __future__ import annotations
 
+import itertools
 import os
+import socket
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,8 +20,11 @@ from numpy.typing import NDArray
 
 from sudoku_gym.envs.rendering import to_png
 from sudoku_gym.plugins import install_command
+from sudoku_gym.storage.atomic import naming_file
 from sudoku_gym.storage.reading import naming
 
+_FLUSH_SECONDS = 120.0
+_FILE_NUMBERS = itertools.count()
 _DESCRIPTIONS: dict[str, str] = {}
 
 
@@ -101,7 +106,7 @@ class CurveWriter:
             from tensorboard.plugins.image import metadata as images
             from tensorboard.plugins.scalar import metadata as scalars
             from tensorboard.plugins.text import metadata as texts
-            from tensorboard.summary.writer.event_file_writer import EventFileWriter
+            from tensorboard.summary.writer.record_writer import RecordWriter
             from tensorboard.util.tensor_util import make_tensor_proto
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError(
@@ -112,7 +117,12 @@ class CurveWriter:
         self._scalars, self._texts, self._images = scalars, texts, images
         self._make_tensor = make_tensor_proto
         self._described: set[str] = set()
-        self._writer = EventFileWriter(str(folder))
+        self._path = _new_event_file(Path(folder))
+        with naming_file(self._path):
+            self._writer = RecordWriter(self._path.open("xb"))
+        self._flushed = time.monotonic()
+        self._add(file_version="brain.Event:2")
+        self.flush()
         if resume_step is not None:
             start = event_pb2.SessionLog(status=event_pb2.SessionLog.START)
             # START purges its own step too, but the checkpoint's points are sound.
@@ -185,11 +195,14 @@ class CurveWriter:
 
     def flush(self) -> None:
         """Write everything to disk now; else it happens every two minutes and on `close`."""
-        self._writer.flush()
+        self._flushed = time.monotonic()
+        with naming_file(self._path):
+            self._writer.flush()
 
     def close(self) -> None:
         """Write everything to disk and close the file."""
-        self._writer.close()
+        with naming_file(self._path):
+            self._writer.close()
 
     def __enter__(self) -> Self:
         return self
@@ -201,7 +214,19 @@ class CurveWriter:
         self._add(step=int(step), summary=self._summaries.Summary(value=[value]))
 
     def _add(self, **fields: Any) -> None:
-        self._writer.add_event(self._events.Event(wall_time=time.time(), **fields))
+        event = self._events.Event(wall_time=time.time(), **fields)
+        with naming_file(self._path):
+            self._writer.write(event.SerializeToString())
+        if time.monotonic() - self._flushed > _FLUSH_SECONDS:
+            self.flush()
+
+
+def _new_event_file(folder: Path) -> Path:
+    """Make the folder; return the path of a file in it as TensorBoard's own writer names them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    number = next(_FILE_NUMBERS)
+    name = f"events.out.tfevents.{int(time.time())}.{socket.gethostname()}.{os.getpid()}.{number}"
+    return folder / name
 
 
 def read_curves(folder: str | os.PathLike[str]) -> Curves:

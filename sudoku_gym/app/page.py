@@ -19,6 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # torch too: visitors are charged
 import gradio as gr
 import uvicorn
 from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
 from gradio import processing_utils, queueing, route_utils, routes
 
 from sudoku_gym.app.choices import NO_PLAYER, SOURCES, TYPED_IN, OfferedPolicies
@@ -36,8 +37,10 @@ from sudoku_gym.app.paths import AllowedPaths
 from sudoku_gym.storage.bodies import ErrorsInALine, LimitedBodies, tell_of_refusal
 
 FIRST_PUZZLE = "Inkala 2012"
-_LONGEST_REQUEST, _MOST_BRACKETS = 250_000, 1_000  # bytes; lists and objects in JSON
-_LONGEST_AT = {"/gradio_api/run/predict": 1_000}  # what Stop calls; it keeps names of pages
+_LONGEST_REQUEST, _MOST_BRACKETS = 30_000, 1_000  # bytes; lists and objects in JSON
+_LONGEST_AT = {  # run/predict is what Stop calls, and keeps names of pages
+    f"/gradio_api/{call}": 1_000 for call in ("run/predict", "cancel", "reset")
+}
 _PLACES, _PLACES_A_VISITOR = 64, 8  # in the queue; the latter also while they are served
 _MOST_REQUESTS = 2000  # that are answered at a time, of all visitors; connections too
 _MOST_SESSIONS = 1000  # pages of which gradio keeps what it needs
@@ -156,7 +159,13 @@ def application(
         max_file_size=1,
         ssr_mode=False,
         enable_monitoring=False,
+        app_kwargs={"exception_handlers": {RequestValidationError: _say_no}},
     )
+
+
+def _say_no(_request: Request, _error: Exception) -> Response:
+    """Refuse a request in few words; FastAPI would send back all of it, once for each mistake."""
+    return Response("this is no request of the page", 422)
 
 
 def layout(

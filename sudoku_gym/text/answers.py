@@ -14,8 +14,9 @@ _VALUES |= {str(digit): digit for digit in range(10, len(SYMBOLS))}
 _PLAIN = str.maketrans(dict.fromkeys("|,;[](){}'\"`*\t\r", " "))
 _ROW_NAME = re.compile(r"^\s*(?:row|r)\s*\d{1,2}\s*[:.)=]", re.IGNORECASE)
 _RULE = re.compile(r"^[\s+\-=|─┼│]*$")
-_NUMBERS = re.compile(r"[\s\d,\[\]]+")  # each character is read once, whatever the text
-_MOST_LISTS = 20  # lists of numbers that are tried, from the end
+_LISTS = re.compile(r"\[(?=\s*\[)")
+_DECODER = json.JSONDecoder()
+_MOST_LISTS = 20  # lists of lists that are tried, from the end
 
 
 def read_answer(text: str, size: int) -> bytes | str:
@@ -45,14 +46,10 @@ def read_answer(text: str, size: int) -> bytes | str:
 
 def _last_list(text: str, size: int) -> tuple[bytes | None, int]:
     """Return the last board that is a list in JSON, and where it ends; None and 0 without one."""
-    if "[" not in text:
-        return None, 0
-    runs = [run.span() for run in _NUMBERS.finditer(text)]
-    lists = [(text.find("[", *run), text.rfind("]", *run) + 1) for run in runs]
-    lists = [(start, end) for start, end in lists if 0 <= start < end]
-    for start, end in reversed(lists[-_MOST_LISTS:]):
+    starts = [match.start() for match in _LISTS.finditer(text)]
+    for start in reversed(starts[-_MOST_LISTS:]):
         try:
-            rows = json.loads(text[start:end])
+            rows, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
             continue
         if len(rows) == size and all(isinstance(row, list) and len(row) == size for row in rows):

@@ -34,10 +34,10 @@ _TOKENS = re.compile(
     rf"|(?P<verb>\b(?a:{'|'.join(_VERBS)})\b)"  # ASCII: no \u017f is an s
     r"|(?P<inside>\b(?:in|into|at|on)\b)"
     r"|(?P<filler>\b(?:to|is|with|the|cell|and|be|of|as|for|we|must|should|goes|please|move|answer|action)\b"
-    r"|[\s,;:=()\[\]\"'`*<>→_.!#-]+)"
+    r"|(?:(?!!=)[\s,;:=()\[\]\"'`*<>→_.!#-])+)"
     r"|(?P<number>(?<!\w)\d{1,4}(?!\w))"
     r"|(?P<letter>(?<!\w)(?a:[A-P])(?!\w))"
-    r"|(?P<other>\w+|.)",
+    r"|(?P<other>!=|\w+|.)",
     re.IGNORECASE,
 )
 _OBJECT = re.compile(r"\{[^{}]*\}")
@@ -63,11 +63,10 @@ def read_command(text: str, size: int) -> Command | str:
         The command, or a sentence that says why there is none.
     """
     for region in answer_regions(text):
-        found = _last_object(region, size)
-        if found is None:
-            lines = region.rstrip().rsplit("\n", _MOST_LINES)[-_MOST_LINES:]
-            results = (_read_line(line[-_LONGEST_LINE:], size) for line in reversed(lines))
-            found = next((result for result in results if result is not None), None)
+        in_object, end = _last_object(region, size)
+        lines = region[end:].rstrip().rsplit("\n", _MOST_LINES)[-_MOST_LINES:]
+        results = (_read_line(line[-_LONGEST_LINE:], size) for line in reversed(lines))
+        found = next((result for result in results if result is not None), in_object)
         if found is not None:
             return found
     return "No move was understood: write one such as r5c3=7, with a row, a column and a digit."
@@ -174,13 +173,22 @@ def _read_line(line: str, size: int) -> Command | str | None:
     return clause.read(not seen_other, size) or found
 
 
-def _last_object(text: str, size: int) -> Command | str | None:
+def _last_object(text: str, size: int) -> tuple[Command | str | None, int]:
+    """Read the last object in JSON as a move; return where it, and what it is a part of, ends."""
     start = text.rfind("{")
     match = _OBJECT.match(text, start) if start >= 0 else None
-    if match is None:
-        return None
+    found = None if match is None else _read_object(match[0], size)
+    if match is None or found is None:
+        return None, 0
+    end = match.end()
+    for _ in range(text.count("{", 0, start) - text.count("}", 0, start)):
+        end = text.find("}", end) + 1 or len(text)
+    return found, end
+
+
+def _read_object(text: str, size: int) -> Command | str | None:
     try:
-        given = json.loads(match[0])
+        given = json.loads(text)
     except (ValueError, RecursionError):
         return None
     fields = {str(key).lower(): value for key, value in given.items()}

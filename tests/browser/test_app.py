@@ -258,6 +258,22 @@ def test_no_file_of_the_machine_is_served(server, tmp_path):
     assert answer_to(f"{server}/gradio_api/file={secret}")[0] == 404
 
 
+@pytest.mark.parametrize("call, status", [("queue/join", 422), ("cancel", 413), ("reset", 413)])
+def test_a_refused_body_is_not_sent_back(server, call, status):
+    """Three times what was sent would take the server a second to write."""
+    body = json.dumps({"x": {str(number): number for number in range(2000)}}).encode()
+    request = urllib.request.Request(f"{server}/gradio_api/{call}", body)
+    request.add_header("Content-Type", "application/json")
+    found, said = answer_to(request)
+    assert found == status and len(said) < 100
+
+
+def test_a_long_head_is_refused(server):
+    for length, status in ((10_000, 200), (20_000, 431)):
+        request = urllib.request.Request(f"{server}/config", headers={"Cookie": "a" * length})
+        assert answer_to(request)[0] == status
+
+
 def test_a_body_in_chunks_takes_no_memory(server):
     before = most_memory(server.pid)
     connection = http.client.HTTPConnection(server.removeprefix("http://"), timeout=60)

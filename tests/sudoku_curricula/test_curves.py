@@ -47,6 +47,23 @@ def test_a_record_of_any_length_is_refused_by_name(tmp_path):
         read_curves(tmp_path)
 
 
+def test_a_full_disk_is_told_with_the_file(tmp_path):
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        with (
+            pytest.raises(OSError, match=r"events\.out\.tfevents"),
+            CurveWriter(tmp_path) as writer,
+        ):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+            writer.add_scalar("losses/a", 1.0, 1)
+            writer.flush()
+            writer.add_text("configuration", "a" * 100_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert read(tmp_path, "losses/a") == [(1, 1.0)]
+
+
 def test_texts_pictures_options_and_descriptions_are_read_back(tmp_path):
     with CurveWriter(tmp_path) as writer:
         writer.add_scalars({BLANKS_LEVEL: 3, "losses/mine": 1}, 2)

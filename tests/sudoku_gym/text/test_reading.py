@@ -39,6 +39,9 @@ SEVEN = Command("place", 38, 7)
         "```\nr5c3=7\n```\nwhich is better than r1c1=2",
         "Not r1c1=2. <answer>r5c3=7</answer>",
         "<move>5 3 7",
+        '{"row": 1, "column": 1, "digit": 2} was my first idea; now r5c3=7',
+        '<answer>r1c1=2 {"row": 5, "column": 3, "digit": 7}</answer>',
+        '{"move": {"row": 5, "column": 3, "digit": 7}, "reason": "r1c1=2 is wrong"}',
     ],
 )
 def test_forms_of_a_move(text):
@@ -77,6 +80,8 @@ def test_digits_above_nine(text):
         '{"row": 5}',
         "<think>r5c3=7",
         "5 3",
+        "r5c3 != 7",
+        "r5c3≠7",
     ],
 )
 def test_prose_is_no_move(text):
@@ -115,6 +120,8 @@ LISTED, DRAWN = "[[0,2,3,4],[3,4,0,2],[2,1,4,3],[4,3,2,0]]", "1 2 3 4\n3 4 1 2\n
         (f"<answer>{LISTED}\nsolved\n{DRAWN}\n</answer>", 1),
         (f"{DRAWN}\nwas wrong: {LISTED}", 0),
         (f"{DRAWN}\n\n{LISTED}\n{DRAWN[:24]}", 0),
+        (f"{DRAWN}\nsee [1] {LISTED} [2]", 0),
+        (f"{LISTED}, [{LISTED.replace('0', '1')}]", 1),
     ],
 )
 def test_the_last_board_counts_in_whatever_form(text, first):
@@ -198,7 +205,10 @@ def test_any_text_is_read(text, size):
     assert isinstance(command, str) or -1 <= command.cell < size**2
 
 
-@pytest.mark.parametrize("piece", ["[", "{", "(", "1 ", "<answer>", "```\n", "row ", "r5c", "[1],"])
+@pytest.mark.parametrize(
+    "piece",
+    ["[", "{", "(", "1 ", "[ ", "[[1,", '{"a":', "<answer>", "```\n", "row ", "r5c", "[1],"],
+)
 def test_long_texts_are_read_in_time(piece):
     """Nothing here is quadratic: 200,000 characters would take minutes if it were."""
     text = piece * (200_000 // len(piece))
