@@ -205,10 +205,10 @@ def test_any_text_is_read(text, size):
     assert isinstance(command, str) or -1 <= command.cell < size**2
 
 
-@pytest.mark.parametrize(
-    "piece",
-    ["[", "{", "(", "1 ", "[ ", "[[1,", '{"a":', "<answer>", "```\n", "row ", "r5c", "[1],"],
-)
+PIECES = ["[", "{", "(", "1 ", "[ ", "[[1,", '{"a":', "<answer>", "```\n", "row ", "r5c", "[1],"]
+
+
+@pytest.mark.parametrize("piece", PIECES)
 def test_long_texts_are_read_in_time(piece):
     """Nothing here is quadratic: 200,000 characters would take minutes if it were."""
     text = piece * (200_000 // len(piece))
