@@ -38,6 +38,7 @@ from sudoku_gym.storage.bodies import ErrorsInALine, LimitedBodies, tell_of_refu
 
 FIRST_PUZZLE = "Inkala 2012"
 _LONGEST_REQUEST, _MOST_BRACKETS = 30_000, 1_000  # bytes; lists and objects in JSON
+_LONGEST_TEXT, _LONGEST_OPTIONS = 5_000, 1_000  # letters of a puzzle, and of a policy's options
 _LONGEST_AT = {  # run/predict is what Stop calls, and keeps names of pages
     f"/gradio_api/{call}": 1_000 for call in ("run/predict", "cancel", "reset")
 }
@@ -222,6 +223,7 @@ def _choices(offers: OfferedPolicies) -> list[Any]:
     """Lay out the fields of a puzzle and of two policies; each acts at once."""
     names = offers.names
     first, second = offers.shown_first
+    short: dict[str, Any] = {"max_length": _LONGEST_OPTIONS}
     with gr.Row():
         source = gr.Dropdown(list(SOURCES), value=FIRST_PUZZLE, label="Puzzle")
         number = gr.Number(1, label="Number, of a bank's test puzzles", precision=0)
@@ -229,13 +231,16 @@ def _choices(offers: OfferedPolicies) -> list[Any]:
             label=f"For '{TYPED_IN}': a puzzle, row by row, then Enter",
             placeholder="53..7....6..195...",
             max_lines=16,
+            max_length=_LONGEST_TEXT,
         )
     with gr.Row():
         left = gr.Dropdown(names, value=first, label="Plays on the left")
-        left_options = gr.Textbox(label="with options, then Enter", placeholder="restarts=8")
+        left_options = gr.Textbox(
+            label="with options, then Enter", placeholder="restarts=8", **short
+        )
         right = gr.Dropdown([NO_PLAYER, *names], value=second, label="Plays on the right")
         right_options = gr.Textbox(
-            label="with options, then Enter", placeholder="key=value&key=value"
+            label="with options, then Enter", placeholder="key=value&key=value", **short
         )
     return [source, number, typed, left, left_options, right, right_options]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 from numpy.typing import NDArray
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.base_class import BaseAlgorithm
@@ -40,6 +41,13 @@ class SB3Policy(PlacementPolicy):
             ValueError: if the model was trained on boards of another size.
         """
         check_observations(self.model.observation_space, geometry.size)
+        actions = self.model.action_space
+        sizes = geometry.num_placements, geometry.num_placements + geometry.num_cells
+        if not isinstance(actions, spaces.Discrete) or actions.n not in sizes:
+            raise ValueError(
+                f"a model with the actions {actions} was trained on other boards than "
+                f"{geometry.name}, which has {sizes[0]} placements"
+            )
         super().reset(puzzles, geometry, rng)
 
     def choose(

@@ -16,6 +16,7 @@ from sudoku_agents.sb3.observations import decode, encode, legal_placement_tenso
 from sudoku_gym import board, evaluate, load_policy
 from sudoku_gym.geometry import Geometry, sudoku_x
 from sudoku_gym.puzzles import load
+from sudoku_gym.puzzles.generator import generate
 from sudoku_gym.puzzles.sources import resolve_source
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import PooledConfig, ValueConfig
@@ -98,6 +99,15 @@ def test_what_is_no_board_is_refused():
         ppo(make_vec_env("Sudoku4x4-v0", 2), policy_kwargs={"geometry": sudoku_x(9)})
     with pytest.raises(ValueError, match="holds no 4x4 board"):
         encode(np.zeros((1, 4, 4), np.int8), spaces.MultiBinary(9))
+
+
+def test_a_model_of_larger_boards_is_refused():
+    """64 numbers are an 8x8 board, or the bits of one of 4x4."""
+    geometry = Geometry.boxes(2, 4)
+    source = generate(2, geometry, rng=np.random.default_rng(0))
+    model = ppo(make_vec_env("Sudoku-v0", 2, source=source))
+    with pytest.raises(ValueError, match=r"Discrete\(512\) was trained on other boards than 4x4"):
+        evaluate(SB3Policy(model), load("4x4", "test")[:1])
 
 
 def test_the_geometry_of_a_variant_counts():
