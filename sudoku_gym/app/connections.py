@@ -11,7 +11,7 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from sudoku_gym.app.limits import visitor_at
-from sudoku_gym.storage.bodies import Application, Message, Receive, Send
+from sudoku_gym.storage.requests import Application, Message, Receive, Send
 
 try:
     import resource

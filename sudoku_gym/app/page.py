@@ -34,7 +34,7 @@ from sudoku_gym.app.game import render_legend
 from sudoku_gym.app.handlers import Handlers, start_games
 from sudoku_gym.app.limits import ShortQueue, VisitorBudgets, limit_waiting
 from sudoku_gym.app.paths import AllowedPaths
-from sudoku_gym.storage.bodies import ErrorsInALine, LimitedBodies, tell_of_refusal
+from sudoku_gym.storage.requests import ErrorsInALine, LimitedBodies, LimitedHeads, tell_of_refusal
 
 FIRST_PUZZLE = "Inkala 2012"
 _LONGEST_REQUEST, _MOST_BRACKETS = 30_000, 1_000  # bytes; lists and objects in JSON
@@ -144,6 +144,7 @@ def application(
         longest_at=_LONGEST_AT,
     )
     app.add_middleware(AllowedPaths)
+    app.add_middleware(LimitedHeads)
     app.add_middleware(FewRequests)
     app.add_middleware(ErrorsInALine)
     theme = gr.themes.Default(

@@ -13,7 +13,7 @@ from sudoku_gym.geometry.automorphisms import row_column_automorphisms
 
 MAX_SIZE = 25
 """Maximum number of digits of a board."""
-_MOST_EXTRA_UNITS = 10_000
+_MOST_EXTRA_UNITS = 1_000
 _JIGSAW_ROUNDS = 30  # exchanges tried per cell
 
 
@@ -28,7 +28,7 @@ class Geometry:
         name: shown in error messages and `repr`, e.g. `"9x9"`.
         regions: int `[N, N]`, the box (or jigsaw region) of each cell, counted from 0; all zeros
             where there are none, as in a Latin square.
-        extra_units: int `[E, N]`, further units such as diagonals, 10,000 at most.
+        extra_units: int `[E, N]`, further units such as diagonals, 1,000 at most.
         box_shape: `(height, width)` if the regions are rectangular boxes, else None.
 
     Attributes:

@@ -11,6 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from openenv.core.client_types import StepResult
 from openenv.core.env_client import EnvClient
@@ -18,8 +19,8 @@ from openenv.core.env_server.http_server import create_fastapi_app
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, ConcurrencyConfig, Observation, State
 
-from sudoku_gym.storage.bodies import ErrorsInALine, LimitedBodies
 from sudoku_gym.storage.reading import describe_error
+from sudoku_gym.storage.requests import ErrorsInALine, LimitedBodies, LimitedHeads
 from sudoku_gym.text.episode import TextOptions, TextSudoku
 
 MOST_SESSIONS = 100
@@ -27,6 +28,7 @@ MOST_SESSIONS = 100
 SESSION_SECONDS = 3600.0
 """How long a session may be idle before another takes its place."""
 _LONGEST_REQUEST, _MOST_BRACKETS = 1_000_000, 10_000  # bytes; lists and objects in JSON
+_MOST_ERRORS = 5  # of a request that are told
 _LONGEST_ID = 255  # letters of an episode's, as OpenEnv's requests have it
 
 
@@ -129,10 +131,19 @@ def make_app(options: TextOptions | None = None, most_sessions: int = MOST_SESSI
     # A request to `/mcp` opens a session without a connection; these games are no tools of MCP.
     app.router.routes[:] = [each for each in app.routes if getattr(each, "path", "") != "/mcp"]
     app.add_middleware(LimitedBodies, longest=_LONGEST_REQUEST, brackets=_MOST_BRACKETS)
+    app.add_middleware(LimitedHeads)
     app.add_middleware(ErrorsInALine)
+    app.add_exception_handler(RequestValidationError, _refuse_fields)
     for kind in (ValueError, TypeError, RuntimeError):
         app.add_exception_handler(kind, _refuse)
     return app
+
+
+def _refuse_fields(request: Request, error: Exception) -> JSONResponse:
+    """Say which fields are wrong, without what they hold: FastAPI would send all of it back."""
+    found = error.errors() if isinstance(error, RequestValidationError) else []
+    shown = [{name: each[name] for name in ("type", "loc", "msg")} for each in found[:_MOST_ERRORS]]
+    return JSONResponse({"detail": shown}, 422)
 
 
 def _refuse(request: Request, error: Exception) -> JSONResponse:

@@ -18,6 +18,8 @@ from sudoku_gym.registration import ANY_BOARD, ENVIRONMENTS
 PART_GAMES = 256
 """Games that are played side by side, and kept in one file."""
 
+_MOST_BYTES = 64 * 2**20  # of games that are replayed at a time
+
 
 @dataclass(frozen=True)
 class RecordedGames:
@@ -135,6 +137,20 @@ def play_part(
     envs.close()
     in_order = [column[:length] for column, length in zip(np.stack(taken, 1), lengths, strict=True)]
     return PlayedPart(seeds, lengths, np.concatenate(in_order))
+
+
+def pieces(games: RecordedGames, part: PlayedPart) -> Iterator[PlayedPart]:
+    """Divide a part into some games at a time, 64 MB or one of them, for `replay`."""
+    geometry = games.boards(1).geometry
+    bytes_a_step = geometry.num_placements + geometry.num_cells
+    ends = np.cumsum(part.lengths, dtype=np.int64)
+    first, longest = 0, 0.0
+    for i, length in enumerate([*part.lengths.tolist(), np.inf]):
+        longest = max(longest, length)
+        if i > first and (i + 1 - first) * longest * bytes_a_step > _MOST_BYTES:
+            taken = slice(ends[first] - part.lengths[first], ends[i - 1])
+            yield PlayedPart(part.seeds[first:i], part.lengths[first:i], part.actions[taken])
+            first, longest = i, length
 
 
 def replay(games: RecordedGames, part: PlayedPart) -> Iterator[Trajectory]:

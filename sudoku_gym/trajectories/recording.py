@@ -10,7 +10,7 @@ import errno
 import os
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from hashlib import file_digest
 from importlib.metadata import version
@@ -30,6 +30,7 @@ from sudoku_gym.trajectories.games import (
     PlayedPart,
     RecordedGames,
     Trajectory,
+    pieces,
     play_part,
     replay,
 )
@@ -214,11 +215,11 @@ def _write_data(games: RecordedGames, episodes: int, folder: Path) -> dict[str, 
     try:
         storage = MinariStorage.new(draft, env_spec=games.env_spec(), data_format="hdf5")
         solved = written = 0
-        while written < episodes:
-            path = _part_path(folder, written // PART_GAMES)
-            part = _read_part(path, games, written // PART_GAMES)
+        for path, piece in _pieces(games, episodes, folder):
+            if written == episodes:
+                break
             with naming(path):
-                played = list(replay(games, part))[: episodes - written]
+                played = list(replay(games, piece))[: episodes - written]
             _check_space(folder, played)
             storage.update_episodes(
                 EpisodeBuffer(
@@ -258,6 +259,14 @@ def _write_data(games: RecordedGames, episodes: int, folder: Path) -> dict[str, 
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return _read_summary(folder)
+
+
+def _pieces(games: RecordedGames, episodes: int, folder: Path) -> Iterator[tuple[Path, PlayedPart]]:
+    """Yield the games of all parts, some at a time, with the file that they are in."""
+    for number in range(-(-episodes // PART_GAMES)):
+        path = _part_path(folder, number)
+        for piece in pieces(games, _read_part(path, games, number)):
+            yield path, piece
 
 
 def _check_space(folder: Path, games: Sequence[Trajectory] = ()) -> None:

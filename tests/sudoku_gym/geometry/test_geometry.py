@@ -161,7 +161,7 @@ def test_no_standard_board_without_boxes(size):
         ((np.zeros((4, 4), int), np.zeros((1, 3), int)), r"extra units must be \[E, 4\]"),
         ((np.zeros((4, 4), int), np.array([[0, 1, 2, 16]])), "outside 0 to 15"),
         ((np.zeros((4, 4), int), np.array([[0, 1, 2, 2]])), "names a cell twice"),
-        ((np.zeros((2, 2), int), np.tile([0, 3], (10_001, 1))), "10,001 extra units, more than"),
+        ((np.zeros((2, 2), int), np.tile([0, 3], (1_001, 1))), "1,001 extra units, more than"),
     ],
 )
 def test_wrong_tables_are_named(arguments, message):

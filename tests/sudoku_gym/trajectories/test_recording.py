@@ -114,9 +114,10 @@ def test_a_full_disk_leaves_the_games_and_no_half_data_set(folder, monkeypatch):
     def full(*arguments):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    storage = minari.dataset._storages.hdf5_storage.HDF5Storage
+    from minari.dataset._storages.hdf5_storage import HDF5Storage
+
     with monkeypatch.context() as patched:
-        patched.setattr(storage, "update_episode_metadata", full)
+        patched.setattr(HDF5Storage, "update_episode_metadata", full)
         with pytest.raises(OSError, match="No space left"):
             record(SHORT, 6, folder)
     assert sorted(path.name for path in folder.iterdir()) == [".lock", "games", "games.json"]
@@ -239,6 +240,33 @@ def test_actions_of_another_version_are_refused():
     longer = PlayedPart(part.seeds, part.lengths + 1, actions)
     with pytest.raises(ValueError, match="seed 0 does not end with its last action"):
         list(replay(SHORT, longer))
+
+
+def test_games_are_replayed_some_at_a_time(monkeypatch):
+    played = games.play_part(
+        SHORT, load_policy("masked-random"), np.arange(20), np.random.default_rng(0)
+    )
+    whole = list(replay(SHORT, played))
+    (one,) = games.pieces(SHORT, played)
+    assert np.array_equal(one.actions, played.actions)
+    for most in (1, 3000):
+        monkeypatch.setattr(games, "_MOST_BYTES", most)
+        found = list(games.pieces(SHORT, played))
+        assert sum(len(piece.seeds) for piece in found) == 20 and 1 < len(found) <= 20
+        again = [game for piece in found for game in replay(SHORT, piece)]
+        for game, other in zip(whole, again, strict=True):
+            for name, array in vars(game).items():
+                assert np.array_equal(array, getattr(other, name))
+    monkeypatch.setattr(games, "_MOST_BYTES", 1)
+    assert all(len(piece.seeds) == 1 for piece in games.pieces(SHORT, played))
+
+
+def test_a_data_set_is_the_same_in_pieces(folder, tmp_path, monkeypatch):
+    record(SHORT, 9, folder)
+    monkeypatch.setattr(games, "_MOST_BYTES", 3000)
+    record(SHORT, 9, tmp_path / "pieces-v0")
+    first, second = (contents(each, monkeypatch) for each in (folder, tmp_path / "pieces-v0"))
+    assert first == second and len(first) == 9
 
 
 def test_the_command(folder, capsys, monkeypatch):

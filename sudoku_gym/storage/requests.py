@@ -13,8 +13,50 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 Application: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
 
+_LONGEST_QUERY, _LONGEST_HEAD, _MOST_HEADERS = 1_000, 16_384, 64
+_HEADERS = (
+    *(b"host", b"origin", b"x-forwarded-host", b"x-forwarded-proto"),  # a page's own address
+    *(b"accept", b"content-length", b"content-type", b"if-none-match", b"user-agent"),
+)
 _MINUTE, _LINES_A_MINUTE = 60.0, 30
 _TOO_BIG = 1009  # why a websocket is closed, RFC 6455
+
+
+class LimitedHeads:
+    """An ASGI application whose requests have short heads, with few headers.
+
+    A query of more than 1,000 bytes is answered with 414, headers of more than 16 kB or 64 of them
+    with 431. No other headers than those of a request's address and body reach the application: it
+    has no cookies, and some Pythons take seconds to read a long one; and it compresses nothing,
+    which takes half a second for a large answer, in which nobody else gets one.
+    """
+
+    def __init__(self, app: Application) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = scope["headers"]
+        length = sum(len(name) + len(value) for name, value in headers)
+        if len(scope["query_string"]) > _LONGEST_QUERY:
+            await refuse(scope, send, 414)
+        elif length > _LONGEST_HEAD or len(headers) > _MOST_HEADERS:
+            await refuse(scope, send, 431)
+        else:
+            kept = [pair for pair in headers if pair[0] in _HEADERS]
+            await self._app({**scope, "headers": kept}, receive, send)
+
+
+async def refuse(scope: Message, send: Send, status: int) -> None:
+    """Answer a request with a status alone; a websocket is closed, which clients see as 403."""
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": _TOO_BIG, "reason": "too long"})
+        return
+    await send({"type": "http.response.start", "status": status, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
 
 
 class LimitedBodies:
@@ -48,8 +90,7 @@ class LimitedBodies:
         longest = self._longest_at.get(scope["path"], self._longest)
         length = dict(scope["headers"]).get(b"content-length", b"0")
         if not length.isdigit() or int(length[:20]) > longest:
-            await send({"type": "http.response.start", "status": 413, "headers": []})
-            await send({"type": "http.response.body", "body": b""})
+            await refuse(scope, send, 413)
             return
         left, brackets = longest, self._brackets
 

@@ -1,10 +1,10 @@
-"""Bodies of requests are counted while they are read."""
+"""Requests of strangers: short heads, bodies that are counted while they are read, few lines."""
 
 import asyncio
 
 import pytest
 
-from sudoku_gym.storage.bodies import ErrorsInALine, LimitedBodies, _Refusals
+from sudoku_gym.storage.requests import ErrorsInALine, LimitedBodies, LimitedHeads, _Refusals
 
 
 def answered(parts, headers=(), path="/"):
@@ -90,6 +90,38 @@ def test_a_websocket_is_closed_after_a_message_that_is_too_long(message, is_take
         f"websocket.{'receive' if is_taken else 'disconnect'}"
     ]
     assert [each["code"] for each in sent] == ([] if is_taken else [1009])
+
+
+def asked(headers=(), query=b"", kind="http"):
+    """Send a head; return the headers that the application got, and what was sent."""
+    got, sent = [], []
+
+    async def application(scope, receive, send):
+        got.extend(scope["headers"])
+
+    async def send(message):
+        sent.append(message.get("status", message.get("code")))
+
+    scope = {"type": kind, "headers": list(headers), "path": "/", "query_string": query}
+    asyncio.run(LimitedHeads(application)(scope, None, send))
+    assert scope["headers"] == list(headers)
+    return got, sent
+
+
+@pytest.mark.parametrize("kind", ["http", "websocket"])
+def test_headers_that_are_not_needed_are_not_read(kind):
+    """Compression and long cookies take seconds of a server, in which nobody is answered."""
+    dropped = [(b"accept-encoding", b"gzip"), (b"cookie", b'a="\\\\"'), (b"range", b"bytes=0-")]
+    assert asked([*dropped, (b"accept", b"*/*")], kind=kind) == ([(b"accept", b"*/*")], [])
+
+
+def test_long_heads_are_refused():
+    host = (b"host", b"example.org")
+    assert asked([host] * 64, b"a" * 1000) == ([host] * 64, [])
+    assert asked([host] * 65) == ([], [431, None])
+    assert asked([(b"host", b"a" * 17_000)]) == ([], [431, None])
+    assert asked([host], b"a" * 1001) == ([], [414, None])
+    assert asked([host], b"a" * 1001, "websocket") == ([], [1009])
 
 
 def test_an_error_is_a_line(capsys):
