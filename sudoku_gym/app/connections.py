@@ -1,17 +1,23 @@
-"""Connections and requests of visitors: few of each, so that one with many shuts nobody out."""
+"""Connections and requests of visitors: few of each, so that one with many shuts nobody out.
+
+One thread reads all requests and answers them, but for moves and pictures. Of its time each visitor
+has so much, whatever it is spent on; where that is used up, connections are closed when they send
+more. Those from this machine are not counted: a reverse proxy serves all visitors from there.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from ipaddress import ip_address
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from sudoku_gym.app.limits import visitor_at
-from sudoku_gym.storage.requests import Application, Message, Receive, Send
+from sudoku_gym.app.limits import VisitorBudgets, visitor_at
+from sudoku_gym.storage.requests import Application, Message, Receive, Send, refuse
 
 try:
     import resource
@@ -22,6 +28,8 @@ MOST_CONNECTIONS = 100
 """Connections of a visitor; a browser opens six, and one for each page that is open."""
 BACKLOG = 128
 """Connections that may wait to be accepted; they all may be accepted in one go."""
+READ_AT_ONCE = 16_384
+"""Bytes of a request that are read in one go; in chunks of one byte each they take 50 ms."""
 _OTHER_FILES = 300  # that the process has open, with those of a full backlog
 _FILES = 2  # of a connection: one is the file that it may be sent
 _SILENT_SECONDS = 15.0  # between two looks at a connection; one without progress is closed
@@ -93,14 +101,15 @@ class FewConnections(H11Protocol):
 
     Args:
         others: where connections are counted.
+        budgets: of the time that this thread spends on the requests of visitors.
         of_uvicorn: what uvicorn gives to a connection.
     """
 
-    def __init__(self, others: OpenConnections, **of_uvicorn: Any) -> None:
+    def __init__(self, others: OpenConnections, budgets: VisitorBudgets, **of_uvicorn: Any) -> None:
         super().__init__(**of_uvicorn)
         self.visitor = ""
         """who is at the other end; empty for this machine, or if it is not known"""
-        self._others = others
+        self._others, self._budgets = others, budgets
         self._at_last_look: object = None  # the request in progress then, and the bytes to send
         self._next_look: asyncio.TimerHandle | None = None
 
@@ -110,6 +119,15 @@ class FewConnections(H11Protocol):
         self.visitor = _remote(self.client)
         self._next_look = self.loop.call_later(_SILENT_SECONDS, self._close_if_silent)
         self._others.add(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Read a part of a request, or close the connection of who has used up this thread."""
+        for start in range(0, len(data), READ_AT_ONCE):
+            if self.visitor and self._budgets.are_spent(self.visitor):
+                self.transport.abort()
+                return
+            with self._budgets.charged(self.visitor):
+                super().data_received(data[start : start + READ_AT_ONCE])
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget a connection."""
@@ -132,12 +150,15 @@ class FewConnections(H11Protocol):
 class FewRequests:
     """An ASGI application that answers few requests of a visitor at a time; more get status 503.
 
-    A request goes on after its connection has closed, until the application has noticed it. Those
-    from this machine are not counted.
+    A request goes on after its connection has closed, until the application has noticed it.
+
+    Args:
+        app: that answers.
+        budgets: of the time that this thread spends on the requests of visitors.
     """
 
-    def __init__(self, app: Application) -> None:
-        self._app = app
+    def __init__(self, app: Application, budgets: VisitorBudgets) -> None:
+        self._app, self._budgets = app, budgets
         self._served: Counter[str] = Counter()
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -147,16 +168,38 @@ class FewRequests:
             await self._app(scope, receive, send)
             return
         if self._served[visitor] >= MOST_CONNECTIONS:
-            await send({"type": "http.response.start", "status": 503, "headers": []})
-            await send({"type": "http.response.body", "body": b""})
+            await refuse(scope, send, 503)
             return
         self._served[visitor] += 1
         try:
-            await self._app(scope, receive, send)
+            await _Charged(self._app(scope, receive, send), self._budgets, visitor)
         finally:
             self._served[visitor] -= 1
             if not self._served[visitor]:
                 del self._served[visitor]
+
+
+class _Charged:
+    """An awaitable for each of whose steps a visitor is charged."""
+
+    def __init__(self, awaitable: Awaitable[None], budgets: VisitorBudgets, visitor: str) -> None:
+        self._steps, self._budgets, self._visitor = awaitable.__await__(), budgets, visitor
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        step: Callable[[Any], Any] = self._steps.send
+        argument: Any = None
+        while True:
+            start = time.thread_time()
+            try:
+                awaited = step(argument)
+            except StopIteration:
+                return
+            finally:
+                self._budgets.charge(self._visitor, time.thread_time() - start)
+            try:
+                argument, step = (yield awaited), self._steps.send
+            except BaseException as error:
+                argument, step = error, self._steps.throw
 
 
 def _remote(client: Sequence[Any] | None) -> str:

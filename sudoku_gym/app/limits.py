@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -32,15 +33,17 @@ class VisitorBudgets:
 
     def check(self, visitor: str) -> None:
         """Raise a ValueError if a visitor has no processor time left."""
-        if self.seconds is None:
-            return
-        over = self._used_by(visitor) - self.seconds
+        over = self._over(visitor)
         if over >= 0:
-            wait = max(1, round(over * self._window / self.seconds))
+            wait = max(1, round(over * self._window / (self.seconds or 1.0)))
             raise ValueError(
                 f"your games have used {self.seconds:g} s of processor time in the last minutes, "
                 f"which is all that a visitor gets: go on in {wait} s"
             )
+
+    def are_spent(self, visitor: str) -> bool:
+        """Whether a visitor has no processor time left."""
+        return self._over(visitor) >= 0
 
     @contextmanager
     def charged(self, visitor: str) -> Iterator[None]:
@@ -49,11 +52,18 @@ class VisitorBudgets:
         try:
             yield
         finally:
-            used = time.thread_time() - start
-            with self._lock:
-                self._used[visitor] = self._used_by(visitor) + used, time.monotonic()
-                if len(self._used) > _MOST_VISITORS:
-                    del self._used[next(iter(self._used))]
+            self.charge(visitor, time.thread_time() - start)
+
+    def charge(self, visitor: str, seconds: float) -> None:
+        """Charge a visitor for seconds of the processor."""
+        with self._lock:
+            self._used[visitor] = self._used_by(visitor) + seconds, time.monotonic()
+            if len(self._used) > _MOST_VISITORS:
+                del self._used[next(iter(self._used))]
+
+    def _over(self, visitor: str) -> float:
+        """Return how many seconds more than all a visitor has used, below 0 if there are some."""
+        return -math.inf if self.seconds is None else self._used_by(visitor) - self.seconds
 
     def _used_by(self, visitor: str) -> float:
         """Return the processor seconds of a visitor that have not come back yet."""

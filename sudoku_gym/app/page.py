@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Awaitable, Callable
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -25,6 +24,7 @@ from gradio import processing_utils, queueing, route_utils, routes
 from sudoku_gym.app.choices import NO_PLAYER, SOURCES, TYPED_IN, OfferedPolicies
 from sudoku_gym.app.connections import (
     BACKLOG,
+    READ_AT_ONCE,
     FewConnections,
     FewRequests,
     OpenConnections,
@@ -33,7 +33,7 @@ from sudoku_gym.app.connections import (
 from sudoku_gym.app.game import render_legend
 from sudoku_gym.app.handlers import Handlers, start_games
 from sudoku_gym.app.limits import ShortQueue, VisitorBudgets, limit_waiting
-from sudoku_gym.app.paths import AllowedPaths
+from sudoku_gym.app.paths import AllowedPaths, OneOrigin
 from sudoku_gym.storage.requests import ErrorsInALine, LimitedBodies, LimitedHeads, tell_of_refusal
 
 FIRST_PUZZLE = "Inkala 2012"
@@ -44,11 +44,8 @@ _LONGEST_AT = {  # run/predict is what Stop calls, and keeps names of pages
 }
 _PLACES, _PLACES_A_VISITOR = 64, 8  # in the queue; the latter also while they are served
 _MOST_REQUESTS = 2000  # that are answered at a time, of all visitors; connections too
+_SECONDS_OF_SERVER, _SECONDS_TO_RENEW = 3.0, 9.0  # of the thread of all requests, a visitor
 _MOST_SESSIONS = 1000  # pages of which gradio keeps what it needs
-_FROM_HERE = (
-    "default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval'; frame-ancestors 'self'; "
-    "form-action 'self'"
-)
 _STYLE = """
 .game h3 { margin: 0 0 .4rem; font-size: 1.05rem; overflow-wrap: anywhere; }
 .game img { width: 100%; max-width: 640px; border-radius: 6px; display: block; }
@@ -100,16 +97,18 @@ def serve(
         print(
             f"Sudoku Gym shows its policies at http://{shown}:{port} (Ctrl+C ends it)", flush=True
         )
+        budgets = VisitorBudgets(_SECONDS_OF_SERVER, _SECONDS_TO_RENEW)
         others = OpenConnections(allow_connections(_MOST_REQUESTS - 1))
         settings = uvicorn.Config(
-            application(offers, visitor_seconds, move_seconds),
+            application(offers, visitor_seconds, move_seconds, budgets),
             proxy_headers=False,  # whoever comes through this machine could be any visitor
             log_level="error",
             access_log=False,
-            http=partial(FewConnections, others),  # type: ignore[arg-type]
+            http=partial(FewConnections, others, budgets),  # type: ignore[arg-type]
             ws="none",
             backlog=BACKLOG,
             limit_concurrency=_MOST_REQUESTS,
+            h11_max_incomplete_event_size=READ_AT_ONCE,
             timeout_graceful_shutdown=1,
         )
         uvicorn.Server(settings).run(sockets=[listener])
@@ -119,8 +118,9 @@ def application(
     offers: OfferedPolicies,
     visitor_seconds: float | None = None,
     move_seconds: float | None = None,
+    budgets: VisitorBudgets | None = None,
 ) -> FastAPI:
-    """Return the page as an ASGI application; see `serve`."""
+    """Return the page as an ASGI application; see `serve`, and `FewRequests` for `budgets`."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     for module in (queueing, route_utils, routes):  # whose tracebacks of forged requests are long
         vars(module)["traceback"] = SimpleNamespace(print_exc=tell_of_refusal)
@@ -128,15 +128,7 @@ def application(
     # A visitor may say that a field holds a file of this machine, or one at an address, which
     # gradio would copy to where it serves files from. No field of the page holds files.
     vars(processing_utils)["async_move_files_to_cache"] = _keep_as_it_is
-
-    @app.middleware("http")
-    async def allow_little(
-        request: Request, answer: Callable[[Request], Awaitable[Response]]
-    ) -> Response:
-        response = await answer(request)
-        response.headers["Content-Security-Policy"] = _FROM_HERE
-        return response
-
+    app.add_middleware(OneOrigin)
     app.add_middleware(
         LimitedBodies,
         longest=_LONGEST_REQUEST,
@@ -145,7 +137,7 @@ def application(
     )
     app.add_middleware(AllowedPaths)
     app.add_middleware(LimitedHeads)
-    app.add_middleware(FewRequests)
+    app.add_middleware(FewRequests, budgets=budgets or VisitorBudgets(None))
     app.add_middleware(ErrorsInALine)
     theme = gr.themes.Default(
         primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["monospace"]

@@ -1,4 +1,4 @@
-"""Paths of the page's server: those that the page itself asks for, and no others of gradio's."""
+"""What the page may ask for: its own paths of its server, and nothing of other machines."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ _CALLS = ("queue/join", "queue/data", "run/predict", "reset", "cancel")
 _ANSWERS = ("info", "startup-events", "app_id", "token", "user", "login_check", "theme.css")
 _PREFIX, _HEARTBEAT = "/gradio_api/", "heartbeat/"
 _LONGEST = 200  # letters of a path
+_FROM_HERE = (
+    b"default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval'; frame-ancestors 'self'; "
+    b"form-action 'self'"
+)
 
 
 class AllowedPaths:
@@ -28,6 +32,24 @@ class AllowedPaths:
             await self._app(scope, receive, send)
         else:
             await refuse(scope, send, 404)
+
+
+class OneOrigin:
+    """An ASGI application whose answers forbid the page to load anything from other machines."""
+
+    def __init__(self, app: Application) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+
+        async def send_with_policy(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                policy = (b"content-security-policy", _FROM_HERE)
+                message = {**message, "headers": [*message.get("headers", ()), policy]}
+            await send(message)
+
+        await self._app(scope, receive, send_with_policy)
 
 
 def is_allowed(path: str) -> bool:

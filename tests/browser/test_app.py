@@ -270,9 +270,9 @@ def test_a_refused_body_is_not_sent_back(server, call, status):
 
 
 def test_a_long_head_is_refused(server):
-    for length, status in ((10_000, 200), (20_000, 431)):
+    for length, statuses in ((10_000, {200}), (20_000, {400, 431}), (100_000, {400})):
         request = urllib.request.Request(f"{server}/config", headers={"Cookie": "a" * length})
-        assert answer_to(request)[0] == status
+        assert answer_to(request)[0] in statuses
 
 
 def test_a_body_in_chunks_takes_no_memory(server):

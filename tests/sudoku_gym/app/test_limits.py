@@ -1,9 +1,7 @@
 """What a visitor of the page may cost."""
 
 import asyncio
-import itertools
 from types import SimpleNamespace
-from unittest.mock import Mock
 
 import pytest
 
@@ -188,39 +186,6 @@ def test_many_visitors_who_read_nothing_take_little_memory():
     assert {"of reader", "of few"} <= answers.keys() and reading.alive and few.alive
 
 
-def test_a_visitor_is_answered_few_requests_at_a_time():
-    pytest.importorskip("uvicorn")
-    from sudoku_gym.app import connections
-
-    started, statuses = [], []
-
-    async def waiting(scope, receive, send):
-        started.append(scope["client"][0])
-        await scope["go on"].wait()
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-
-    async def send(message):
-        if message["type"] == "http.response.start":
-            statuses.append(message["status"])
-
-    async def asked():
-        application, go_on = connections.FewRequests(waiting), asyncio.Event()
-        most = connections.MOST_CONNECTIONS
-        hosts = ["192.0.2.7"] * (most + 5) + ["192.0.2.8"] + ["127.0.0.1"] * (most + 5)
-        scopes = [{"type": "http", "client": (host, 1), "go on": go_on} for host in hosts]
-        tasks = [asyncio.ensure_future(application(scope, None, send)) for scope in scopes]
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        assert statuses == [503] * 5 and started.count("192.0.2.7") == most
-        assert started.count("127.0.0.1") == most + 5
-        go_on.set()
-        await asyncio.gather(*tasks)
-        await application(scopes[0], None, send)
-
-    asyncio.run(asked())
-    assert statuses.count(503) == 5 and started.count("192.0.2.8") == 1
-
-
 def test_sessions_that_nobody_reads_are_forgotten(monkeypatch):
     """So that a visitor who gives a new name with each request takes no memory."""
     monkeypatch.setattr(limits, "_MOST_SESSIONS", 10)
@@ -267,94 +232,3 @@ def test_a_visitor_without_an_address():
 )
 def test_a_visitor_has_all_addresses_of_a_network(address, visitor):
     assert visitor_of(SimpleNamespace(client=SimpleNamespace(host=address))) == visitor
-
-
-async def never_answers(scope, receive, send):
-    await asyncio.Event().wait()
-
-
-def connect(hosts, most):
-    """Return a connection from each host, of which so many are allowed at a time."""
-    uvicorn = pytest.importorskip("uvicorn")
-    from uvicorn.server import ServerState
-
-    from sudoku_gym.app import connections
-
-    others, config = (
-        connections.OpenConnections(most),
-        uvicorn.Config(never_answers, log_level="critical"),
-    )
-    made = []
-    for host in hosts:
-        peer = {"peername": host and (host, 1), "sockname": ("192.0.2.1", 80)}
-        of_uvicorn = {"config": config, "server_state": ServerState(), "app_state": {}}
-        made.append(connections.FewConnections(others, **of_uvicorn))
-        transport = Mock(spec=asyncio.Transport)
-        transport.get_extra_info.side_effect = peer.get
-        transport.get_write_buffer_size.return_value = 0
-        made[-1].connection_made(transport)
-    return made
-
-
-def closed(hosts, most):
-    async def hosts_of_closed():
-        return [
-            each.client and each.client[0]
-            for each in connect(hosts, most)
-            if each.transport.abort.called
-        ]
-
-    return asyncio.run(hosts_of_closed())
-
-
-def test_a_visitor_has_few_connections(monkeypatch):
-    connections = pytest.importorskip("sudoku_gym.app.connections")
-    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 2)
-    hosts = [*["192.0.2.7"] * 3, "192.0.2.8", *["127.0.0.1"] * 4, *["::1"] * 4, None]
-    hosts += ["2001:db8::1", "2001:db8::2", "2001:db8::3"]
-    assert closed(hosts, 100) == ["192.0.2.7", "2001:db8::3"]
-
-
-def test_many_connections_do_not_shut_others_out():
-    """The oldest of the visitor with most of them goes; a reverse proxy's are left alone."""
-    hosts = ["192.0.2.1"] * 2 + ["192.0.2.7"] * 5 + ["192.0.2.8"] * 2 + ["192.0.2.9"]
-    assert closed(hosts, 8) == ["192.0.2.7"] * 2
-    assert closed(["127.0.0.1"] * 6 + ["192.0.2.9"], 6) == ["192.0.2.9"]
-
-
-def test_connections_that_say_nothing_are_closed(monkeypatch):
-    connections = pytest.importorskip("sudoku_gym.app.connections")
-    monkeypatch.setattr(connections, "_SILENT_SECONDS", 0.05)
-
-    async def wait():
-        made = connect(["192.0.2.7"] * 6, 10)
-        made[1].data_received(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nabc")
-        made[2].data_received(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
-        made[3].data_received(b"GET / HTTP/1.1\r\nHost: a")
-        for each, unsent in ((made[4], itertools.repeat(9)), (made[5], itertools.count(9))):
-            each.data_received(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")  # it reads nothing, or slowly
-            each.transport.get_write_buffer_size.side_effect = unsent
-        await asyncio.sleep(0.3)
-        made[2].connection_lost(None)
-        made[5].connection_lost(None)
-        return [each.transport.abort.called for each in made]
-
-    assert asyncio.run(wait()) == [True, True, False, True, True, False]
-
-
-def test_the_limit_of_open_files_is_raised(monkeypatch):
-    resource = pytest.importorskip("resource")
-    connections = pytest.importorskip("sudoku_gym.app.connections")
-    wanted = []
-    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: wanted.append(limits))
-    for limits_here, room in (
-        ((1024, 4300), 2000),
-        ((1024, 1024), 362),
-        ((256, 256), 1),
-        ((1024, resource.RLIM_INFINITY), 2000),
-        ((resource.RLIM_INFINITY, resource.RLIM_INFINITY), 2000),
-        ((9000, 9000), 2000),
-    ):
-        monkeypatch.setattr(resource, "getrlimit", lambda _, found=limits_here: found)
-        assert connections.allow_connections(2000) == room
-    assert wanted[0] == (4300, 4300) and len(wanted) == 4

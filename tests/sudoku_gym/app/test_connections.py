@@ -1,0 +1,198 @@
+"""Connections and requests of visitors, and the time of the thread that answers them."""
+
+import asyncio
+import itertools
+from types import SimpleNamespace
+from unittest.mock import Mock
+
+import pytest
+
+from sudoku_gym.app import limits
+from sudoku_gym.app.limits import VisitorBudgets
+
+uvicorn = pytest.importorskip("uvicorn")
+connections = pytest.importorskip("sudoku_gym.app.connections")
+
+NO_LIMIT = VisitorBudgets(None)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Clocks of the processor and on the wall that only tests move."""
+    clock = SimpleNamespace(used=0.0, now=1000.0)
+    monkeypatch.setattr(limits.time, "thread_time", lambda: clock.used)
+    monkeypatch.setattr(limits.time, "monotonic", lambda: clock.now)
+    return clock
+
+
+def test_a_visitor_is_answered_few_requests_at_a_time():
+    started, statuses = [], []
+
+    async def waiting(scope, receive, send):
+        started.append(scope["client"][0])
+        await scope["go on"].wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def send(message):
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    async def asked():
+        application, go_on = connections.FewRequests(waiting, NO_LIMIT), asyncio.Event()
+        most = connections.MOST_CONNECTIONS
+        hosts = ["192.0.2.7"] * (most + 5) + ["192.0.2.8"] + ["127.0.0.1"] * (most + 5)
+        scopes = [{"type": "http", "client": (host, 1), "go on": go_on} for host in hosts]
+        tasks = [asyncio.ensure_future(application(scope, None, send)) for scope in scopes]
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert statuses == [503] * 5 and started.count("192.0.2.7") == most
+        assert started.count("127.0.0.1") == most + 5
+        go_on.set()
+        await asyncio.gather(*tasks)
+        await application(scopes[0], None, send)
+
+    asyncio.run(asked())
+    assert statuses.count(503) == 5 and started.count("192.0.2.8") == 1
+
+
+async def never_answers(scope, receive, send):
+    await asyncio.Event().wait()
+
+
+def connect(hosts, most, budgets=NO_LIMIT):
+    """Return a connection from each host, of which so many are allowed at a time."""
+    others, config = (
+        connections.OpenConnections(most),
+        uvicorn.Config(never_answers, log_level="critical"),
+    )
+    made = []
+    for host in hosts:
+        peer = {"peername": host and (host, 1), "sockname": ("192.0.2.1", 80)}
+        of_uvicorn = {
+            "config": config,
+            "server_state": uvicorn.server.ServerState(),
+            "app_state": {},
+        }
+        made.append(connections.FewConnections(others, budgets, **of_uvicorn))
+        transport = Mock(spec=asyncio.Transport)
+        transport.get_extra_info.side_effect = peer.get
+        transport.get_write_buffer_size.return_value = 0
+        made[-1].connection_made(transport)
+    return made
+
+
+def closed(hosts, most):
+    async def hosts_of_closed():
+        return [
+            each.client and each.client[0]
+            for each in connect(hosts, most)
+            if each.transport.abort.called
+        ]
+
+    return asyncio.run(hosts_of_closed())
+
+
+def test_a_visitor_has_few_connections(monkeypatch):
+    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 2)
+    hosts = [*["192.0.2.7"] * 3, "192.0.2.8", *["127.0.0.1"] * 4, *["::1"] * 4, None]
+    hosts += ["2001:db8::1", "2001:db8::2", "2001:db8::3"]
+    assert closed(hosts, 100) == ["192.0.2.7", "2001:db8::3"]
+
+
+def test_many_connections_do_not_shut_others_out():
+    """The oldest of the visitor with most of them goes; a reverse proxy's are left alone."""
+    hosts = ["192.0.2.1"] * 2 + ["192.0.2.7"] * 5 + ["192.0.2.8"] * 2 + ["192.0.2.9"]
+    assert closed(hosts, 8) == ["192.0.2.7"] * 2
+    assert closed(["127.0.0.1"] * 6 + ["192.0.2.9"], 6) == ["192.0.2.9"]
+
+
+def test_connections_that_say_nothing_are_closed(monkeypatch):
+    monkeypatch.setattr(connections, "_SILENT_SECONDS", 0.05)
+
+    async def wait():
+        made = connect(["192.0.2.7"] * 6, 10)
+        made[1].data_received(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nabc")
+        made[2].data_received(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
+        made[3].data_received(b"GET / HTTP/1.1\r\nHost: a")
+        for each, unsent in ((made[4], itertools.repeat(9)), (made[5], itertools.count(9))):
+            each.data_received(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")  # it reads nothing, or slowly
+            each.transport.get_write_buffer_size.side_effect = unsent
+        await asyncio.sleep(0.3)
+        made[2].connection_lost(None)
+        made[5].connection_lost(None)
+        return [each.transport.abort.called for each in made]
+
+    assert asyncio.run(wait()) == [True, True, False, True, True, False]
+
+
+def test_the_limit_of_open_files_is_raised(monkeypatch):
+    resource = pytest.importorskip("resource")
+    wanted = []
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: wanted.append(limits))
+    for limits_here, room in (
+        ((1024, 4300), 2000),
+        ((1024, 1024), 362),
+        ((256, 256), 1),
+        ((1024, resource.RLIM_INFINITY), 2000),
+        ((resource.RLIM_INFINITY, resource.RLIM_INFINITY), 2000),
+        ((9000, 9000), 2000),
+    ):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, found=limits_here: found)
+        assert connections.allow_connections(2000) == room
+    assert wanted[0] == (4300, 4300) and len(wanted) == 4
+
+
+def test_who_has_used_up_the_thread_is_not_read(clock, monkeypatch):
+    def read(self, data):
+        assert len(data) <= 16_384
+        clock.used += 0.25
+
+    monkeypatch.setattr(connections.H11Protocol, "data_received", read)
+
+    async def send_all():
+        hosts = ["192.0.2.7"] * 9 + ["192.0.2.8", "127.0.0.1"]
+        made = connect(hosts, 20, VisitorBudgets(4.0, window=8.0))
+        for each in made:
+            each.data_received(b"a" * 3 * 16_384)
+        first = [each.transport.abort.called for each in made]
+        clock.now += 2.0
+        made[0].data_received(b"a")
+        return first, made[0].transport.abort.called
+
+    closed = [False] * 5 + [True] * 4 + [False] * 2
+    assert asyncio.run(send_all()) == (closed, False)
+
+
+def test_the_steps_of_a_request_are_charged_and_no_others(clock):
+    """Between its steps the thread answers others."""
+    budgets, ends = VisitorBudgets(1.0), []
+
+    async def busy(scope, receive, send):
+        try:
+            for _ in range(3):
+                clock.used += 0.25
+                await asyncio.sleep(0)
+            if scope["path"] == "/wrong":
+                raise KeyError("wrong")
+            await asyncio.sleep(60)
+        finally:
+            clock.used += 0.25
+            ends.append(scope["path"])
+
+    async def ask():
+        application = connections.FewRequests(busy, budgets)
+        scopes = [
+            {"type": "http", "path": path, "client": (host, 1)}
+            for path, host in (("/wrong", "192.0.2.7"), ("/long", "192.0.2.8"))
+        ]
+        wrong, long = (asyncio.ensure_future(application(each, None, None)) for each in scopes)
+        with pytest.raises(KeyError):
+            await wrong
+        assert budgets.are_spent("192.0.2.7") and not budgets.are_spent("192.0.2.8")
+        long.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await long
+        assert budgets.are_spent("192.0.2.8")
+
+    asyncio.run(ask())
+    assert ends == ["/wrong", "/long"] and clock.used == 2.0
