@@ -87,7 +87,7 @@ def by_kind(results: LeaderboardResults) -> dict[str, list[str]]:
 def _standing_share(results: LeaderboardResults, policy: str, name: str) -> float:
     """Return the share that a policy stands with: 0 if an error, or a stopped run, has cut it."""
     cell = results.rows[policy].cells.get(name)
-    if cell is None or cell.error or cell.played < results.sets[name].subset:
+    if cell is None or not cell.stands or cell.played < results.sets[name].subset:
         return 0.0
     return cell.share
 
@@ -156,8 +156,8 @@ def _milliseconds(cell: LeaderboardCell | None) -> str:
 
 
 def _share(cell: LeaderboardCell | None, count: int) -> str:
-    if cell is None or not cell.played:
-        return "not yet" if cell is None or not cell.error else _NOTHING
+    if cell is None or not cell.stands:
+        return _NOTHING if cell and cell.error else "not yet"
     low, high = (percent(end).removesuffix(" %") for end in cell.interval)
     text = f"{percent(cell.share)} ({low} to {high})"
     if cell.orbits is not None:

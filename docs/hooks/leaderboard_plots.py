@@ -74,7 +74,7 @@ def _times(results: LeaderboardResults) -> Figure:
     points = {
         name: (cell.puzzle_seconds, cell.share)
         for name, cell in cells.items()
-        if cell.played and cell.puzzle_seconds
+        if cell.stands and cell.puzzle_seconds
     }
     kinds = {name: results.rows[name].kind for name in points}
     figure = Figure(figsize=(10, 6), layout="constrained")
@@ -170,7 +170,7 @@ def _draw_row(
 ) -> None:
     """Draw the shares of a policy with their intervals; `i` is its number in the panel."""
     places = {name: x + _DODGE * i for x, name in enumerate(ticks)}
-    played = [name for name in places if name in cells and cells[name].played]
+    played = [name for name in places if name in cells and cells[name].stands]
     below = [max(cells[name].share - cells[name].interval[0], 0.0) for name in played]
     above = [max(cells[name].interval[1] - cells[name].share, 0.0) for name in played]
     axes.errorbar(

@@ -20,6 +20,7 @@ from sudoku_gym.storage.reading import describe_error
 
 BATCH_CELLS = 2048  # cells of the boards played in parallel: 25 boards of 9x9, 3 of 25x25
 TIMED_PUZZLES = 10
+OUT_OF_TIME = "it takes more than"  # how the error of a policy that was stopped at a limit begins
 _MIN_SECONDS = 0.5  # least time measured, unless `_MAX_LAPS` laps over the puzzles take less
 _MAX_LAPS = 60
 _DIGITS = 6  # decimals of the seconds in a file
@@ -64,7 +65,7 @@ def _warm_up(name: str, policy: RemotePolicy) -> None:
 
 def _out_of_time(cell: LeaderboardCell, limit: OutOfTimeError) -> LeaderboardCell:
     """Return the cell of a policy that was stopped at its limit."""
-    return replace(cell, error=f"it takes more than {limit}")
+    return replace(cell, error=f"{OUT_OF_TIME} {limit}")
 
 
 def _play(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCell]:

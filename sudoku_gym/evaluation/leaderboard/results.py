@@ -85,6 +85,11 @@ class LeaderboardCell:
         return self.outcomes.count("1")
 
     @property
+    def stands(self) -> bool:
+        """Whether games were played, and no error has stopped them: else nothing is shown."""
+        return self.played > 0 and not self.error
+
+    @property
     def share(self) -> float:
         """Share of the puzzles played that was solved; 0 if none was played."""
         return self.solved / self.played if self.played else 0.0

@@ -7,7 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from sudoku_gym.evaluation.leaderboard.cells import BATCH_CELLS, CellTask, orbits_solved
+from sudoku_gym.evaluation.leaderboard.cells import (
+    BATCH_CELLS,
+    OUT_OF_TIME,
+    CellTask,
+    orbits_solved,
+)
 from sudoku_gym.evaluation.leaderboard.fixed_sets import SEED, FixedSet
 from sudoku_gym.evaluation.leaderboard.play import (
     ADDED,
@@ -142,7 +147,8 @@ def _compare(
         return False, f"orbits differ: {before.orbits}, not {orbits}"
     if not is_done(before, info, max(before.budget, budget)):
         return False, f"{count} outcomes of {info.count}, though its time has room for all of them"
-    if before.error and before.played != again.played:  # a limit comes sooner on one machine
+    if before.error.startswith(OUT_OF_TIME) and before.played != again.played:
+        # A limit comes sooner on one machine; what was solved before it counts for nothing.
         return True, f"{count} outcomes are the same, of {before.played}; now {again.played}"
     if before.played != again.played:
         return False, f"{before.played} outcomes, of a set of which {again.played} are played"

@@ -58,6 +58,8 @@ def test_a_policy_that_was_stopped_does_not_lead(board):
     naked["4x4"] = cell("1" * 130 + "0" * 10)
     for random["4x4"] in (cell("1" * 130, error="stopped"), cell("1" * 30)):
         assert leaderboard_page.by_kind(board)["floor"] == ["naked-singles", "masked-random"]
+    random["4x4"] = cell("1" * 140, error="stopped")
+    assert "100.0 %" not in page(board)
 
 
 def test_words_of_a_file_are_shown_and_not_obeyed(board):

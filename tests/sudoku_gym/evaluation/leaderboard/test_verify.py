@@ -141,6 +141,10 @@ def test_errors_are_compared(small, play, own_policies, tmp_path):
     path.write_text(json.dumps(forged))
     (found,) = verify_leaderboard(config, lines.append)
     assert found.startswith(f"{name} on 4x4: error 'none', not ") and "out of luck" in found
+    more = {"error": cell.error, "outcomes": cell.outcomes + "1" * 12, "orbits": None}
+    forged["rows"][name]["cells"]["4x4"] |= more
+    path.write_text(json.dumps(forged))
+    assert len(verify_leaderboard(config, lines.append)) == 1
     forged["rows"][name]["cells"]["4x4"] |= {"error": "stopped", "outcomes": cell.outcomes[:1]}
     forged["rows"][name]["cells"]["4x4"]["orbits"] = None
     path.write_text(json.dumps(forged))
