@@ -126,6 +126,8 @@ class FewConnections(H11Protocol):
             if self.visitor and self._budgets.are_spent(self.visitor):
                 self.transport.abort()
                 return
+            if self.transport.is_closing():  # what came before was no request
+                return
             with self._budgets.charged(self.visitor):
                 super().data_received(data[start : start + READ_AT_ONCE])
 

@@ -75,6 +75,7 @@ def connect(hosts, most, budgets=NO_LIMIT):
         }
         made.append(connections.FewConnections(others, budgets, **of_uvicorn))
         transport = Mock(spec=asyncio.Transport)
+        transport.is_closing.return_value = False
         transport.get_extra_info.side_effect = peer.get
         transport.get_write_buffer_size.return_value = 0
         made[-1].connection_made(transport)
@@ -161,6 +162,19 @@ def test_who_has_used_up_the_thread_is_not_read(clock, monkeypatch):
 
     closed = [False] * 5 + [True] * 4 + [False] * 2
     assert asyncio.run(send_all()) == (closed, False)
+
+
+def test_nothing_is_read_after_what_is_no_request():
+    async def send_much():
+        (made,) = connect(["192.0.2.7"], 20)
+        made.transport.close.side_effect = lambda: setattr(
+            made.transport.is_closing, "return_value", True
+        )
+        made.data_received(b"GET / HTTP/1.1\r\n" + b"a:\r\n" * 30_000)
+        return b"".join(call.args[0] for call in made.transport.write.call_args_list)
+
+    answer = asyncio.run(send_much())
+    assert answer.startswith(b"HTTP/1.1 400") and answer.count(b"HTTP/1.1") == 1
 
 
 def test_the_steps_of_a_request_are_charged_and_no_others(clock):
