@@ -62,22 +62,32 @@ def read_board_arrays(
             yield taken, stored, puzzles.share
 
 
-def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+def read_arrays(path: Path, most: int | None = None) -> dict[str, NDArray[Any]]:
     """Return all arrays of a file that `np.savez` wrote, by name; whatever type they have.
 
-    Nothing may be compressed, so memory is no more than the file has bytes.
+    Args:
+        path: of the file.
+        most: bytes that the file, and the arrays of a compressed one, may have; None: nothing may
+            be compressed, so memory is no more than the file has bytes.
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it is no such file, or damaged; the message names it.
+        ValueError: if it is no such file, too long, or damaged; the message names it.
     """
     _check_regular(path)
     length = path.stat().st_size
+    methods = [zipfile.ZIP_STORED]
+    if most is not None:
+        if length > most:
+            raise ValueError(f"{path}: it has more than {most:,} bytes")
+        length, methods = most, [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]
     with _naming(path), _open_archive(path) as archive:
         arrays = {}
         for member in archive.infolist():
             length -= member.file_size  # members may overlap, and share their bytes
-            if member.compress_type != zipfile.ZIP_STORED or length < 0:
+            if length < 0 and most is not None:
+                raise _Refused(f"its arrays have more than {most:,} bytes")
+            if member.compress_type not in methods or length < 0:
                 raise _Refused(f"{member.filename!r:.80} is not stored as numpy's savez does")
             with archive.open(member) as stream:
                 arrays[member.filename.removesuffix(".npy")] = _read_array(stream, member.file_size)

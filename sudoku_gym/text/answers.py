@@ -54,7 +54,7 @@ def _last_list(text: str, size: int) -> tuple[bytes | None, int]:
             continue
         if len(rows) == size and all(isinstance(row, list) and len(row) == size for row in rows):
             digits = [digit for row in rows for digit in row]
-            if all(isinstance(digit, int) and 0 <= digit <= size for digit in digits):
+            if all(type(digit) is int and 0 <= digit <= size for digit in digits):
                 return bytes(digits), end
     return None, 0
 

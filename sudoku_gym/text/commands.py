@@ -34,13 +34,15 @@ _TOKENS = re.compile(
     rf"|(?P<verb>\b(?a:{'|'.join(_VERBS)})\b)"  # ASCII: no \u017f is an s
     r"|(?P<inside>\b(?:in|into|at|on)\b)"
     r"|(?P<filler>\b(?:to|is|with|the|cell|and|be|of|as|for|we|must|should|goes|please|move|answer|action)\b"
-    r"|(?:(?!!=)[\s,;:=()\[\]\"'`*<>→_.!#-])+)"
+    r"|(?:(?![!<>]=|<\s*\d)[\s,;:=()\[\]\"'`*<>→_.!#-])+)"
     r"|(?P<number>(?<!\w)\d{1,4}(?!\w))"
     r"|(?P<letter>(?<!\w)(?a:[A-P])(?!\w))"
-    r"|(?P<other>!=|\w+|.)",
+    r"|(?P<other>[!<>]=|<(?=\s*\d)|\w+|.)",
     re.IGNORECASE,
 )
-_OBJECT = re.compile(r"\{[^{}]*\}")
+_OBJECT = re.compile(r"\{")
+_DECODER = json.JSONDecoder()
+_MOST_OBJECTS = 20  # that are tried, from the end
 _KEYS = {
     "row": ("row", "r"),
     "column": ("column", "col", "c"),
@@ -174,23 +176,25 @@ def _read_line(line: str, size: int) -> Command | str | None:
 
 
 def _last_object(text: str, size: int) -> tuple[Command | str | None, int]:
-    """Read the last object in JSON as a move; return where it, and what it is a part of, ends."""
-    start = text.rfind("{")
-    match = _OBJECT.match(text, start) if start >= 0 else None
-    found = None if match is None else _read_object(match[0], size)
-    if match is None or found is None:
-        return None, 0
-    end = match.end()
-    for _ in range(text.count("{", 0, start) - text.count("}", 0, start)):
-        end = text.find("}", end) + 1 or len(text)
+    """Read the last object in JSON that is a move; return where it, or what it is in, ends.
+
+    Of a move within a move, as one that is rejected, the outer one counts.
+    """
+    found, end = None, 0
+    starts = [match.start() for match in _OBJECT.finditer(text)]
+    for start in reversed(starts[-_MOST_OBJECTS:]):
+        try:
+            fields, stop = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        if found is None or stop >= end:
+            move = _read_object(fields, size)
+            end = stop if found or move else 0
+            found = move or found
     return found, end
 
 
-def _read_object(text: str, size: int) -> Command | str | None:
-    try:
-        given = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+def _read_object(given: dict[str, Any], size: int) -> Command | str | None:
     fields = {str(key).lower(): value for key, value in given.items()}
     values = {name: _first_of(fields, keys) for name, keys in _KEYS.items()}
     verb = str(values["verb"] or "place").lower().replace("_", " ")

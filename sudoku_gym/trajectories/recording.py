@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 
 from sudoku_gym.policies import Policy, load_policy
 from sudoku_gym.policies.identity import fingerprint
+from sudoku_gym.puzzles.npz import read_arrays
 from sudoku_gym.storage.atomic import atomic_write, sync, write_json
 from sudoku_gym.storage.lock import locked
-from sudoku_gym.storage.reading import check_regular, check_structure, naming, read_json
+from sudoku_gym.storage.reading import check_structure, naming, read_json
 from sudoku_gym.trajectories.games import (
     PART_GAMES,
     PlayedPart,
@@ -153,14 +154,9 @@ def _seeds_of(games: RecordedGames, number: int) -> NDArray[np.int64]:
 
 
 def _read_part(path: Path, games: RecordedGames, number: int) -> PlayedPart:
+    arrays = read_arrays(path, _LONGEST_PART)
     with naming(path):
-        check_regular(path)
-        if path.stat().st_size > _LONGEST_PART:
-            raise ValueError(f"it has more than {_LONGEST_PART:,} bytes")
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            if sum(member.file_size for member in arrays.zip.infolist()) > _LONGEST_PART:
-                raise ValueError(f"its arrays have more than {_LONGEST_PART:,} bytes")
-            part = PlayedPart(arrays["seeds"], arrays["lengths"], arrays["actions"])
+        part = PlayedPart(*(arrays[name] for name in ("seeds", "lengths", "actions")))
         if not np.array_equal(part.seeds, _seeds_of(games, number)[: len(part.seeds)]):
             raise ValueError("its seeds are not those of this part")
         return part

@@ -205,6 +205,22 @@ def test_members_may_not_share_their_bytes(tmp_path):
         read_arrays(path)
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_other_compression_is_not_unpacked(tmp_path, method):
+    """A few hundred bytes of bz2 are unpacked to gigabytes before anyone can count them."""
+    path = tmp_path / "part.npz"
+    path.write_bytes(archive(npy(np.zeros(10_000)), method=method))
+    with (
+        little_memory(),
+        pytest.raises(ValueError, match=r"part\.npz: 'puzzles\.npy' is not stored"),
+    ):
+        read_arrays(path, 10**6)
+    path.write_bytes(archive(npy(np.zeros(10_000)), method=zipfile.ZIP_DEFLATED))
+    assert not read_arrays(path, 10**6)["puzzles"].any()
+    with pytest.raises(ValueError, match=r"part\.npz: its arrays have more than 1,000 bytes"):
+        read_arrays(path, 1000)
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_a_bomb_is_refused_in_little_memory(tmp_path, order):
     """400 MB of blank boards in a file of 400 kB."""

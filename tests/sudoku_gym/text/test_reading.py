@@ -42,6 +42,11 @@ SEVEN = Command("place", 38, 7)
         '{"row": 1, "column": 1, "digit": 2} was my first idea; now r5c3=7',
         '<answer>r1c1=2 {"row": 5, "column": 3, "digit": 7}</answer>',
         '{"move": {"row": 5, "column": 3, "digit": 7}, "reason": "r1c1=2 is wrong"}',
+        'r1c1=2?\n{\n"row": 5,\n"column": 3,\n"digit": 7,\n"reason": "only {7} is left"\n}',
+        'r1c1=2?\n{\n"row": 5,\n"column": 3,\n"digit": 7,\n"before": {"1": [2]}\n}',
+        '{"row": 5,\n"column": 3,\n"digit": 7}\n{"confidence": 0.9}\nas the set {7} is left',
+        '{"row": 5, "column": 3, "digit": 7, "rejected": {"row": 1, "column": 1, "digit": 2}}',
+        'r1c1 has {2 left, so {"row": 1, "column": 1, "digit": 2}\nNo, wait: r5c3=7',
     ],
 )
 def test_forms_of_a_move(text):
@@ -82,6 +87,8 @@ def test_digits_above_nine(text):
         "5 3",
         "r5c3 != 7",
         "r5c3≠7",
+        "r5c3<7",
+        "r5c3 >= 7",
     ],
 )
 def test_prose_is_no_move(text):
