@@ -47,6 +47,21 @@ class _Start(NamedTuple):
     states: list[RecurrentState]  # after them
     early_states: list[RecurrentState]  # after the first segment, if they are kept
 
+    def take(self, later: _Start, rows: Tensor, first: int) -> None:
+        """Take the outputs of a later start of boards, int64 `[n]`, where they are better.
+
+        Those of the first of them stand at `first` there. Boards that have converged stay.
+        """
+        others = torch.arange(first, first + len(rows))
+        is_open = self.undecided[rows] > 0
+        rows, others = rows[is_open], others[is_open]
+        self.rounds[rows] += later.rounds[others]
+        is_better = later.undecided[others] < self.undecided[rows]
+        rows, others = rows[is_better], others[is_better]
+        self.undecided[rows] = later.undecided[others]
+        for name, output in later.outputs.items():
+            self.outputs[name][rows] = output[others]
+
 
 class Network(nn.Module):
     """A body and its heads, by name, for boards of a geometry (the factor graph plays any)."""
@@ -159,23 +174,27 @@ class Network(nn.Module):
         rounds: int | None,
         restarts: Restarts,
     ) -> Reading[Tensor]:
-        """Start the boards that have not converged again; keep the best reading of each."""
+        """Start the boards that have not converged again; keep the best reading of each.
+
+        Where there are more threads than boards, their next starts are run ahead, and forgotten if
+        an earlier one converges: so the reading does not depend on the number of threads.
+        """
         best = self._run_segments(boards, masks, geometry, heads, rounds, None, restarts.count > 0)
-        for start in range(1, restarts.count + 1):
-            rows = best.undecided.nonzero()[:, 0]
-            if not len(rows):
-                break
+        is_compiled = isinstance(self.body, FactorGraphBody) and self.body.is_compiled
+        threads = torch.get_num_threads() if is_compiled else 1
+        done = 0
+        while done < restarts.count and len(rows := best.undecided.nonzero()[:, 0]):
+            at_once = min(max(1, threads // len(rows)), restarts.count - done)
             states = [
                 restarts.perturb(best.early_states[row], start, boards[row], masks[row])
+                for start in range(done + 1, done + at_once + 1)
                 for row in rows.tolist()
             ]
-            run = self._run_segments(boards[rows], masks[rows], geometry, heads, rounds, states)
-            best.rounds[rows] += run.rounds
-            is_better = run.undecided < best.undecided[rows]
-            better = rows[is_better]
-            best.undecided[better] = run.undecided[is_better]
-            for name, output in run.outputs.items():
-                best.outputs[name][better] = output[is_better]
+            many = rows.repeat(at_once)
+            run = self._run_segments(boards[many], masks[many], geometry, heads, rounds, states)
+            for first in range(0, len(many), len(rows)):
+                best.take(run, rows, first)
+            done += at_once
         return Reading(best.outputs, best.undecided == 0, best.rounds)
 
     def _run_segments(

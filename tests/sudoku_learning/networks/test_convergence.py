@@ -109,6 +109,21 @@ def test_the_seed_decides_and_a_board_alone_is_a_board_of_a_batch(boards_and_mas
         np.testing.assert_allclose(alone.outputs["value"][0], found.outputs["value"][row], 1e-5)
 
 
+@pytest.mark.parametrize("threads", [2, 7, 100])
+def test_threads_that_run_ahead_change_nothing(boards_and_masks, threads, monkeypatch):
+    network, restarts = converging(), Restarts(5, seed=3)
+    for first in range(0, len(boards_and_masks[0]), 3):
+        boards, masks = (each[first : first + 3] for each in boards_and_masks)
+        monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+        alone = read(network, boards, masks, restarts)
+        monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+        ahead = read(network, boards, masks, restarts)
+        np.testing.assert_array_equal(alone.rounds, ahead.rounds)
+        np.testing.assert_array_equal(alone.converged, ahead.converged)
+        for name, output in alone.outputs.items():
+            np.testing.assert_allclose(output, ahead.outputs[name], rtol=1e-5, atol=1e-6)
+
+
 def test_noise_is_that_of_the_state_the_start_and_the_board(boards_and_masks):
     boards, masks = (torch.from_numpy(each[:2]) for each in boards_and_masks)
     state = converging().recurrent_states(boards, masks, SIX)[0]
