@@ -32,6 +32,7 @@ READ_AT_ONCE = 16_384
 """Bytes of a request that are read in one go; in chunks of one byte each they take 50 ms."""
 _OTHER_FILES = 300  # that the process has open, with those of a full backlog
 _FILES = 2  # of a connection: one is the file that it may be sent
+_TURN = 0.1  # seconds between two looks at the clock
 _SILENT_SECONDS = 15.0  # between two looks at a connection; one without progress is closed
 
 
@@ -96,6 +97,31 @@ class OpenConnections:
         self.remove(connection)
 
 
+class LoopBudgets(VisitorBudgets):
+    """Time of the thread that answers all, of which visitors get more as often as it comes round.
+
+    On the wall clock it would come back while the thread, or the machine, is busy with others.
+    """
+
+    def __init__(self, seconds: float | None, window: float) -> None:
+        super().__init__(seconds, window)
+        self._turned: float | None = None  # seconds, at most a few of `_TURN` a turn of the loop
+
+    def start(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Let time come back from now on, if it does not yet."""
+        if self._turned is None:
+            self._turned = 0.0
+            self._turn(loop, loop.time())
+
+    def _turn(self, loop: asyncio.AbstractEventLoop, before: float) -> None:
+        now = loop.time()
+        self._turned = self._now() + min(now - before, 2 * _TURN)
+        loop.call_later(_TURN, self._turn, loop, now)
+
+    def _now(self) -> float:
+        return self._turned or 0.0
+
+
 class FewConnections(H11Protocol):
     """HTTP on a connection, of which a visitor can't have too many, nor silent ones for long.
 
@@ -105,7 +131,7 @@ class FewConnections(H11Protocol):
         of_uvicorn: what uvicorn gives to a connection.
     """
 
-    def __init__(self, others: OpenConnections, budgets: VisitorBudgets, **of_uvicorn: Any) -> None:
+    def __init__(self, others: OpenConnections, budgets: LoopBudgets, **of_uvicorn: Any) -> None:
         super().__init__(**of_uvicorn)
         self.visitor = ""
         """who is at the other end; empty for this machine, or if it is not known"""
@@ -118,6 +144,7 @@ class FewConnections(H11Protocol):
         super().connection_made(transport)
         self.visitor = _remote(self.client)
         self._next_look = self.loop.call_later(_SILENT_SECONDS, self._close_if_silent)
+        self._budgets.start(self.loop)
         self._others.add(self)
 
     def data_received(self, data: bytes) -> None:

@@ -57,9 +57,13 @@ class VisitorBudgets:
     def charge(self, visitor: str, seconds: float) -> None:
         """Charge a visitor for seconds of the processor."""
         with self._lock:
-            self._used[visitor] = self._used_by(visitor) + seconds, time.monotonic()
+            self._used[visitor] = self._used_by(visitor) + seconds, self._now()
             if len(self._used) > _MOST_VISITORS:
                 del self._used[next(iter(self._used))]
+
+    def _now(self) -> float:
+        """Return the seconds on the clock by which used time comes back."""
+        return time.monotonic()
 
     def _over(self, visitor: str) -> float:
         """Return how many seconds more than all a visitor has used, below 0 if there are some."""
@@ -68,7 +72,7 @@ class VisitorBudgets:
     def _used_by(self, visitor: str) -> float:
         """Return the processor seconds of a visitor that have not come back yet."""
         used, when = self._used.get(visitor, (0.0, 0.0))
-        back = (time.monotonic() - when) * (self.seconds or 0.0) / self._window
+        back = (self._now() - when) * (self.seconds or 0.0) / self._window
         return max(used - back, 0.0)
 
 

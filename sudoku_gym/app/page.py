@@ -27,6 +27,7 @@ from sudoku_gym.app.connections import (
     READ_AT_ONCE,
     FewConnections,
     FewRequests,
+    LoopBudgets,
     OpenConnections,
     allow_connections,
 )
@@ -97,7 +98,7 @@ def serve(
         print(
             f"Sudoku Gym shows its policies at http://{shown}:{port} (Ctrl+C ends it)", flush=True
         )
-        budgets = VisitorBudgets(_SECONDS_OF_SERVER, _SECONDS_TO_RENEW)
+        budgets = LoopBudgets(_SECONDS_OF_SERVER, _SECONDS_TO_RENEW)
         others = OpenConnections(allow_connections(_MOST_REQUESTS - 1))
         settings = uvicorn.Config(
             application(offers, visitor_seconds, move_seconds, budgets),

@@ -13,7 +13,7 @@ from sudoku_gym.app.limits import VisitorBudgets
 uvicorn = pytest.importorskip("uvicorn")
 connections = pytest.importorskip("sudoku_gym.app.connections")
 
-NO_LIMIT = VisitorBudgets(None)
+NO_LIMIT = connections.LoopBudgets(None, 9.0)
 
 
 @pytest.fixture
@@ -152,16 +152,20 @@ def test_who_has_used_up_the_thread_is_not_read(clock, monkeypatch):
 
     async def send_all():
         hosts = ["192.0.2.7"] * 9 + ["192.0.2.8", "127.0.0.1"]
-        made = connect(hosts, 20, VisitorBudgets(4.0, window=8.0))
+        made = connect(hosts, 20, connections.LoopBudgets(4.0, 8.0))
         for each in made:
             each.data_received(b"a" * 3 * 16_384)
         first = [each.transport.abort.called for each in made]
-        clock.now += 2.0
+        clock.now += 2.0  # on the wall
         made[0].data_received(b"a")
-        return first, made[0].transport.abort.called
+        stays_closed = made[0].transport.abort.call_count == 1
+        made[0]._budgets._turned += 2.0
+        made[0].data_received(b"a")
+        assert stays_closed and made[0].transport.abort.call_count == 1
+        return first
 
     closed = [False] * 5 + [True] * 4 + [False] * 2
-    assert asyncio.run(send_all()) == (closed, False)
+    assert asyncio.run(send_all()) == closed
 
 
 def test_nothing_is_read_after_what_is_no_request():
