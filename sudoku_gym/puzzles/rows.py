@@ -116,7 +116,7 @@ def _read_text(
     is_csv = path.suffix == ".csv"
     with open_text(path, newline="" if is_csv else None) as text:
         size = os.fstat(text.fileno()).st_size  # 0 for a pipe
-        lines = _lines(path, text)
+        lines = _lines(path, text, is_csv)
         rows = _csv_rows(path, lines, on_problem, solution_headers) if is_csv else _text_rows(lines)
         while batch := _batch(rows, chunk):
             geometry = geometry or _first_geometry(row.puzzle for row in batch)
@@ -138,15 +138,15 @@ def _batch(rows: Iterable[_Row], chunk: int) -> list[_Row]:
     return batch
 
 
-def _lines(path: Path, text: TextIO) -> Iterator[str]:
-    empty = 0
+def _lines(path: Path, text: TextIO, is_csv: bool) -> Iterator[str]:
+    empty, blank, comment = 0, ' ,"\t\r\n' if is_csv else None, "" if is_csv else "#"
     for number, line in enumerate(iter(partial(text.readline, _LONGEST_LINE), ""), start=1):
         if len(line) == _LONGEST_LINE:
             raise ValueError(
                 f"{path}, line {number}: {_LONGEST_LINE:,} characters or more are no row of a list "
                 "of puzzles"
             )
-        empty = empty + 1 if line.isspace() or line[0] == "#" else 0
+        empty = empty + 1 if not line.strip(blank) or line[0] == comment else 0
         if empty > _MOST_EMPTY:
             raise ValueError(
                 f"{path}, line {number}: more than {_MOST_EMPTY:,} lines on end without a puzzle"

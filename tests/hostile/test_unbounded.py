@@ -34,14 +34,22 @@ def test_long_lines(tmp_path):
         read_boards(str(tmp_path / "long"), None)
 
 
-@pytest.mark.parametrize("suffix", ["txt", "csv"])
-@pytest.mark.parametrize("line", ["\n", "# nothing\n"])
+@pytest.mark.parametrize(
+    ("suffix", "line"), [("txt", "\n"), ("csv", "\n"), ("txt", "# nothing\n"), ("csv", ',""\n')]
+)
 def test_empty_lines(tmp_path, monkeypatch, suffix, line):
     monkeypatch.setattr(rows, "_MOST_EMPTY", 1_000)
     path = tmp_path / f"empty.{suffix}"
     path.write_text(line * 2_000)
     with pytest.raises(ValueError, match="line 1001: more than 1,000 lines on end without a pu"):
         files.read(path, on_bad_row=lambda *_: None)
+
+
+def test_rows_of_csv_may_begin_with_a_hash(tmp_path, monkeypatch):
+    monkeypatch.setattr(rows, "_MOST_EMPTY", 10)
+    path = tmp_path / "hash.csv"
+    path.write_text("source,puzzle\n" + "#list,1234341221434321\n" * 20)
+    assert len(files.read(path)) == 20
 
 
 def test_a_row_that_never_ends(tmp_path):
