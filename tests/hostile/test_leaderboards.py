@@ -87,6 +87,12 @@ DAMAGES = [
     ("rows/a/cells/9x9/run", "x" * 1000, "there is no run 'xxx"),
     ("rows/a/cells/9x9/budget", 10**400, "is no float"),
     ("rows/a/cells/9x9/error", "x" * 1000, ""),
+    ("runs/first/machine", "x" * 1001, "a text of more than 1,000 letters"),
+    ("rows/a/kind", "x" * 1001, "a text of more than 1,000 letters"),
+    ("rows", {"x" * 1001: GOOD["rows"]["a"]}, "a text of more than 1,000 letters"),
+    ("rows", {"\u200bdlx": GOOD["rows"]["a"]}, "dlx' has letters that can't be shown"),
+    ("rows/a/kind", "\ud800", "has letters that can't be shown"),
+    ("sets/9x9/title", "x" * 10**6, "a text of more than 1,000 letters"),
 ]
 
 

@@ -5,11 +5,11 @@ Reading a file imports and loads nothing that it names.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from statistics import fmean
-from typing import Literal
+from typing import Any, Literal
 
 from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.geometry import MAX_SIZE
@@ -22,6 +22,7 @@ MOST_SECONDS = 1e9
 """The longest time that is believed."""
 
 _MOST_ROWS, _MOST_SETS, _MOST_RUNS = 1_000, 1_000, 10_000
+_LONGEST_TEXT = 1_000  # letters of a name, an error and the like; a page shows them many times
 _MOST_TIMED, _MOST_PUZZLES = 1_000, 10**7
 
 
@@ -184,6 +185,10 @@ class LeaderboardResults:
         for name, most in (("rows", _MOST_ROWS), ("sets", _MOST_SETS), ("runs", _MOST_RUNS)):
             if (count := len(getattr(self, name))) > most:
                 raise ValueError(f"{count:,} {name}, more than {most:,}")
+        kinds = [row.kind for row in self.rows.values()]
+        for each in (*self.rows, *kinds, *self.sets):
+            if not each.isprintable():
+                raise ValueError(f"{each!r:.60} has letters that can't be shown")
         for policy, row in self.rows.items():
             for name, cell in row.cells.items():
                 if name not in self.sets:
@@ -194,6 +199,20 @@ class LeaderboardResults:
                     )
                 if missing := cell.runs - self.runs.keys():
                     raise ValueError(f"{policy} on {name}: there is no run {min(missing)!r:.60}")
+        _check_texts(self)
+
+
+def _check_texts(part: Any) -> None:
+    """Raise ValueError for a text that no table has room for; the outcomes of games are none."""
+    if isinstance(part, str):
+        if len(part) > _LONGEST_TEXT:
+            raise ValueError(f"{part!r:.60}: a text of more than {_LONGEST_TEXT:,} letters")
+    elif isinstance(part, dict):
+        for key, each in part.items():
+            _check_texts(key)
+            _check_texts(each)
+    elif is_dataclass(part):
+        _check_texts({key: each for key, each in vars(part).items() if key != "outcomes"})
 
 
 def read_leaderboard(path: Path) -> LeaderboardResults:
