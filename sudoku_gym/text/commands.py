@@ -216,6 +216,8 @@ def _first_of(fields: dict[str, Any], keys: tuple[str, ...]) -> Any:
 
 def _as_number(value: object) -> int | None:
     """Read a whole number, also from a text or a letter above 9; None if it is none."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1000:
+        return int(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return value if abs(value) < 1000 else 1000
     if isinstance(value, str) and 0 < len(value.strip()) <= 3:

@@ -31,6 +31,7 @@ SEVEN = Command("place", 38, 7)
         "digit 7 at row 5, col 3",
         "In row 5, column 3 we put 7.",
         '{"row": 5, "column": 3, "digit": 7}',
+        'r1c1=2? {"row": 5.0, "column": 3.0, "digit": 7.0}',
         '{"action": "place", "r": "5", "c": "3", "value": "7"}',
         "I think r5c3=7 is best here.",
         "r1c1=2\nNo: r5c3=7",
