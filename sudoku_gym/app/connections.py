@@ -8,7 +8,6 @@ more. Those from this machine are not counted: a reverse proxy serves all visito
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from ipaddress import ip_address
@@ -218,13 +217,11 @@ class _Charged:
         step: Callable[[Any], Any] = self._steps.send
         argument: Any = None
         while True:
-            start = time.thread_time()
             try:
-                awaited = step(argument)
+                with self._budgets.charged(self._visitor):
+                    awaited = step(argument)
             except StopIteration:
                 return
-            finally:
-                self._budgets.charge(self._visitor, time.thread_time() - start)
             try:
                 argument, step = (yield awaited), self._steps.send
             except BaseException as error:

@@ -52,14 +52,11 @@ class VisitorBudgets:
         try:
             yield
         finally:
-            self.charge(visitor, time.thread_time() - start)
-
-    def charge(self, visitor: str, seconds: float) -> None:
-        """Charge a visitor for seconds of the processor."""
-        with self._lock:
-            self._used[visitor] = self._used_by(visitor) + seconds, self._now()
-            if len(self._used) > _MOST_VISITORS:
-                del self._used[next(iter(self._used))]
+            used = time.thread_time() - start
+            with self._lock:
+                self._used[visitor] = self._used_by(visitor) + used, self._now()
+                if len(self._used) > _MOST_VISITORS:
+                    del self._used[next(iter(self._used))]
 
     def _now(self) -> float:
         """Return the seconds on the clock by which used time comes back."""

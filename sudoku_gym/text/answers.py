@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from sudoku_gym.board import SYMBOLS
-from sudoku_gym.text.regions import answer_regions
+from sudoku_gym.text.regions import answer_regions, last_values
 
 _VALUES = {symbol: digit for digit, symbol in enumerate(SYMBOLS)}
 _VALUES |= {symbol.lower(): digit for symbol, digit in _VALUES.items()} | {"0": 0, "_": 0}
@@ -15,8 +14,6 @@ _PLAIN = str.maketrans(dict.fromkeys("|,;[](){}'\"`*\t\r", " "))
 _ROW_NAME = re.compile(r"^\s*(?:row|r)\s*\d{1,2}\s*[:.)=]", re.IGNORECASE)
 _RULE = re.compile(r"^[\s+\-=|─┼│]*$")
 _LISTS = re.compile(r"\[(?=\s*\[)")
-_DECODER = json.JSONDecoder()
-_MOST_LISTS = 20  # lists of lists that are tried, from the end
 
 
 def read_answer(text: str, size: int) -> bytes | str:
@@ -46,12 +43,7 @@ def read_answer(text: str, size: int) -> bytes | str:
 
 def _last_list(text: str, size: int) -> tuple[bytes | None, int]:
     """Return the last board that is a list in JSON, and where it ends; None and 0 without one."""
-    starts = [match.start() for match in _LISTS.finditer(text)]
-    for start in reversed(starts[-_MOST_LISTS:]):
-        try:
-            rows, end = _DECODER.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            continue
+    for rows, end in last_values(text, _LISTS):
         if len(rows) == size and all(isinstance(row, list) and len(row) == size for row in rows):
             digits = [digit for row in rows for digit in row]
             if all(type(digit) is int and 0 <= digit <= size for digit in digits):

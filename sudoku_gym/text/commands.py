@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sudoku_gym.board import SYMBOLS, digit_range
-from sudoku_gym.text.regions import answer_regions
+from sudoku_gym.text.regions import answer_regions, last_values
 
 CommandKind: TypeAlias = Literal["place", "erase", "undo", "candidates", "give up"]
 
@@ -41,8 +40,6 @@ _TOKENS = re.compile(
     re.IGNORECASE,
 )
 _OBJECT = re.compile(r"\{")
-_DECODER = json.JSONDecoder()
-_MOST_OBJECTS = 20  # that are tried, from the end
 _KEYS = {
     "row": ("row", "r"),
     "column": ("column", "col", "c"),
@@ -181,12 +178,7 @@ def _last_object(text: str, size: int) -> tuple[Command | str | None, int]:
     Of a move within a move, as one that is rejected, the outer one counts.
     """
     found, end = None, 0
-    starts = [match.start() for match in _OBJECT.finditer(text)]
-    for start in reversed(starts[-_MOST_OBJECTS:]):
-        try:
-            fields, stop = _DECODER.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            continue
+    for fields, stop in last_values(text, _OBJECT):
         if found is None or stop >= end:
             move = _read_object(fields, size)
             end = stop if found or move else 0

@@ -1,12 +1,17 @@
-"""The part of a model's text that holds its answer."""
+"""The part of a model's text that holds its answer, and the values in JSON in it."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
+from typing import Any
 
 LONGEST_TEXT = 100_000
 """Characters of a model's text that are read, from its end."""
 
+_MOST_VALUES = 20  # places at which a value in JSON may begin, from the end
+_DECODER = json.JSONDecoder()
 _TAGGED = re.compile(r"<(answer|move|action)>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*$", re.MULTILINE)
 
@@ -34,3 +39,17 @@ def answer_regions(text: str) -> list[str]:
     if fences:
         regions.append(text[fences[-2][1] : fences[-1][0]])
     return [*regions, text]
+
+
+def last_values(text: str, opening: re.Pattern[str]) -> Iterator[tuple[Any, int]]:
+    """Yield the values in JSON that begin where a pattern matches, and where each ends.
+
+    The last comes first; the last 20 places are tried.
+    """
+    starts = [match.start() for match in opening.finditer(text)]
+    for start in reversed(starts[-_MOST_VALUES:]):
+        try:
+            found = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        yield found

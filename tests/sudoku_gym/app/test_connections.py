@@ -2,27 +2,16 @@
 
 import asyncio
 import itertools
-from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
 
-from sudoku_gym.app import limits
 from sudoku_gym.app.limits import VisitorBudgets
 
 uvicorn = pytest.importorskip("uvicorn")
 connections = pytest.importorskip("sudoku_gym.app.connections")
 
 NO_LIMIT = connections.LoopBudgets(None, 9.0)
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """Clocks of the processor and on the wall that only tests move."""
-    clock = SimpleNamespace(used=0.0, now=1000.0)
-    monkeypatch.setattr(limits.time, "thread_time", lambda: clock.used)
-    monkeypatch.setattr(limits.time, "monotonic", lambda: clock.now)
-    return clock
 
 
 def test_a_visitor_is_answered_few_requests_at_a_time():

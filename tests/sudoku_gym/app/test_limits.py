@@ -9,15 +9,6 @@ from sudoku_gym.app import limits
 from sudoku_gym.app.limits import ShortQueue, VisitorBudgets, limit_waiting, visitor_of
 
 
-@pytest.fixture
-def clock(monkeypatch):
-    """Clocks of the processor and on the wall that only tests move."""
-    clock = SimpleNamespace(used=0.0, now=1000.0)
-    monkeypatch.setattr(limits.time, "thread_time", lambda: clock.used)
-    monkeypatch.setattr(limits.time, "monotonic", lambda: clock.now)
-    return clock
-
-
 def test_a_visitor_has_processor_time_which_comes_back(clock):
     budgets = VisitorBudgets(10.0, window=100.0)
     for _ in range(3):
