@@ -237,18 +237,21 @@ def read_curves(folder: str | os.PathLike[str]) -> Curves:
 
     Raises:
         ValueError: if the folder holds no curves, or a pipe or folder in their place, or they are
-            damaged.
+            damaged. The last record may be cut, as it is where a run was killed.
         ModuleNotFoundError: if tensorboard is not installed.
     """
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     points: dict[str, dict[int, float]] = {}
-    for file in Path(folder).glob("*tfevents*"):  # as TensorBoard finds them
+    files = [*Path(folder).glob("*tfevents*")]  # as TensorBoard finds them
+    for file in files:
         if file.exists() and not file.is_file():  # a pipe would be waited for
             raise ValueError(f"{file} is no regular file, and so holds no curves")
     if Path(folder).is_dir():
         events = EventAccumulator(os.fspath(folder), {"scalars": 0})
         with naming(Path(folder), "its curves are damaged"):
+            for file in filter(Path.is_file, files):
+                _check_records(file)
             events.Reload()
         for tag in events.Tags()["scalars"]:
             points[tag] = {event.step: event.value for event in events.Scalars(tag)}
@@ -258,3 +261,19 @@ def read_curves(folder: str | os.PathLike[str]) -> Curves:
         tag: (sorted(values), [values[step] for step in sorted(values)])
         for tag, values in points.items()
     }
+
+
+def _check_records(file: Path) -> None:
+    """Raise a ValueError if a record is damaged; TensorBoard leaves out all that follow it."""
+    from tensorboard.compat.tensorflow_stub.errors import DataLossError, OutOfRangeError
+    from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import PyRecordReader_New
+
+    records = PyRecordReader_New(os.fspath(file))
+    try:
+        while True:
+            records.GetNext()
+    except OutOfRangeError:
+        return
+    except DataLossError as error:
+        if "has truncated record" not in str(error):
+            raise ValueError(str(error)) from error

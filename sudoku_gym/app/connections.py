@@ -8,14 +8,17 @@ more. Those from this machine are not counted: a reverse proxy serves all visito
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import nullcontext
+from functools import partial
 from ipaddress import ip_address
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from sudoku_gym.app.limits import VisitorBudgets, visitor_at
+from sudoku_gym.app.paths import is_stream
 from sudoku_gym.storage.requests import Application, Message, Receive, Send, refuse
 
 try:
@@ -25,6 +28,8 @@ except ImportError:  # not on Windows
 
 MOST_CONNECTIONS = 100
 """Connections of a visitor; a browser opens six, and one for each page that is open."""
+WORKED_AT = 4
+"""Requests of a visitor that are worked at; a thread may help with each."""
 BACKLOG = 128
 """Connections that may wait to be accepted; they all may be accepted in one go."""
 READ_AT_ONCE = 16_384
@@ -178,7 +183,9 @@ class FewConnections(H11Protocol):
 class FewRequests:
     """An ASGI application that answers few requests of a visitor at a time; more get status 503.
 
-    A request goes on after its connection has closed, until the application has noticed it.
+    Of those few, some are worked at while the others wait, but for answers that stream: gradio has
+    threads for them, which all compete with the one that answers everybody. A request goes on after
+    its connection has closed, until the application has noticed it.
 
     Args:
         app: that answers.
@@ -188,6 +195,9 @@ class FewRequests:
     def __init__(self, app: Application, budgets: VisitorBudgets) -> None:
         self._app, self._budgets = app, budgets
         self._served: Counter[str] = Counter()
+        self._turns: dict[str, asyncio.Semaphore] = defaultdict(
+            partial(asyncio.Semaphore, WORKED_AT)
+        )
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -200,11 +210,13 @@ class FewRequests:
             return
         self._served[visitor] += 1
         try:
-            await _Charged(self._app(scope, receive, send), self._budgets, visitor)
+            async with nullcontext() if is_stream(scope["path"]) else self._turns[visitor]:
+                await _Charged(self._app(scope, receive, send), self._budgets, visitor)
         finally:
             self._served[visitor] -= 1
             if not self._served[visitor]:
                 del self._served[visitor]
+                self._turns.pop(visitor, None)
 
 
 class _Charged:

@@ -6,9 +6,9 @@ from sudoku_gym.storage.requests import Application, Message, Receive, Send, ref
 
 _FILES = ("/", "/config", "/theme.css", "/favicon.ico", "/manifest.json", "/robots.txt")
 _FOLDERS = ("/static/", "/assets/", "/svelte/")
-_CALLS = ("queue/join", "queue/data", "run/predict", "reset", "cancel")
+_PREFIX, _HEARTBEAT, _EVENTS = "/gradio_api/", "heartbeat/", "queue/data"
+_CALLS = ("queue/join", _EVENTS, "run/predict", "reset", "cancel")
 _ANSWERS = ("info", "startup-events", "app_id", "token", "user", "login_check", "theme.css")
-_PREFIX, _HEARTBEAT = "/gradio_api/", "heartbeat/"
 _LONGEST = 200  # letters of a path
 _FROM_HERE = (
     b"default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval'; frame-ancestors 'self'; "
@@ -60,3 +60,8 @@ def is_allowed(path: str) -> bool:
         return True
     call = path.removeprefix(_PREFIX)
     return call != path and (call in (*_CALLS, *_ANSWERS) or call.startswith(_HEARTBEAT))
+
+
+def is_stream(path: str) -> bool:
+    """Whether an answer at a path of the page goes on for as long as the page is open."""
+    return path == _PREFIX + _EVENTS or path.startswith(_PREFIX + _HEARTBEAT)

@@ -47,6 +47,20 @@ def test_a_record_of_any_length_is_refused_by_name(tmp_path):
         read_curves(tmp_path)
 
 
+def test_a_damaged_record_is_refused_and_a_cut_one_is_not(tmp_path):
+    with CurveWriter(tmp_path) as writer:
+        for step in range(10):
+            writer.add_scalar("losses/a", step, step)
+    (file,) = tmp_path.iterdir()
+    content = file.read_bytes()
+    file.write_bytes(content[:-3])  # as of a run that was killed
+    assert read_curves(tmp_path)["losses/a"][0] == [*range(9)]
+    middle = len(content) // 2
+    file.write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])
+    with pytest.raises(ValueError, match=f"{tmp_path}: its curves are damaged .*crc32"):
+        read_curves(tmp_path)
+
+
 def test_a_full_disk_is_told_with_the_file(tmp_path):
     resource = pytest.importorskip("resource")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -12,6 +12,11 @@ uvicorn = pytest.importorskip("uvicorn")
 connections = pytest.importorskip("sudoku_gym.app.connections")
 
 NO_LIMIT = connections.LoopBudgets(None, 9.0)
+STREAM = "/gradio_api/queue/data"
+
+
+def request(host, path):
+    return {"type": "http", "client": (host, 1), "path": path}
 
 
 def test_a_visitor_is_answered_few_requests_at_a_time():
@@ -30,7 +35,7 @@ def test_a_visitor_is_answered_few_requests_at_a_time():
         application, go_on = connections.FewRequests(waiting, NO_LIMIT), asyncio.Event()
         most = connections.MOST_CONNECTIONS
         hosts = ["192.0.2.7"] * (most + 5) + ["192.0.2.8"] + ["127.0.0.1"] * (most + 5)
-        scopes = [{"type": "http", "client": (host, 1), "go on": go_on} for host in hosts]
+        scopes = [request(host, STREAM) | {"go on": go_on} for host in hosts]
         tasks = [asyncio.ensure_future(application(scope, None, send)) for scope in scopes]
         await asyncio.sleep(0)
         await asyncio.sleep(0)
@@ -42,6 +47,31 @@ def test_a_visitor_is_answered_few_requests_at_a_time():
 
     asyncio.run(asked())
     assert statuses.count(503) == 5 and started.count("192.0.2.8") == 1
+
+
+def test_a_few_requests_of_a_visitor_are_worked_at_while_the_others_wait():
+    worked_at = []
+
+    async def working(scope, receive, send):
+        worked_at.append(scope["client"][0])
+        await scope["go on"].wait()
+
+    async def ask():
+        application, go_on = connections.FewRequests(working, NO_LIMIT), asyncio.Event()
+        few = connections.WORKED_AT
+        scopes = [request("192.0.2.7", "/config")] * (few + 5)
+        scopes += [request("192.0.2.7", STREAM), request("192.0.2.8", "/config")]
+        tasks = [
+            asyncio.ensure_future(application(scope | {"go on": go_on}, None, None))
+            for scope in scopes
+        ]
+        await asyncio.sleep(0.01)
+        assert sorted(worked_at) == ["192.0.2.7"] * (few + 1) + ["192.0.2.8"]
+        go_on.set()
+        await asyncio.gather(*tasks)
+        assert len(worked_at) == len(scopes)
+
+    asyncio.run(ask())
 
 
 async def never_answers(scope, receive, send):
