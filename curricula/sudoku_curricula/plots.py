@@ -28,6 +28,7 @@ _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#
 _STYLES = ("-", "--", ":", "-.")  # of the curves of a panel, where colours stand for folders
 _FLOOR_COLOUR = "#444444"
 _FLOOR_STYLES = ("--", ":", "-.")
+_LONGEST_LABEL = 80  # letters
 _COLUMNS = 3
 _MOST_CURVES = 200
 _DECADES = 2  # a loss that spans more than this many is drawn on a logarithmic axis
@@ -271,7 +272,7 @@ def _set_scales(axes: Axes, scale: str) -> None:
     elif scale == "log":
         axes.set_yscale("log")
         low, high = max(low, _LOG_AXIS_MIN), max(high, _LOG_AXIS_MIN)
-        axes.set_ylim(10 ** floor(log10(low)), 10 ** ceil(log10(high)))
+        axes.set_ylim(10.0 ** floor(log10(low)), 10.0 ** ceil(log10(high)))
     else:
         axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
         if high >= 10_000:
@@ -290,4 +291,4 @@ def _disable_mathtext(legend: Legend) -> None:
 
 
 def _label(tag: str) -> str:
-    return tag.rpartition("/")[2].replace("_", " ")
+    return tag.rpartition("/")[2].replace("_", " ")[:_LONGEST_LABEL]

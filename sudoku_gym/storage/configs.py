@@ -123,6 +123,8 @@ def decode_json(hint: Any, data: Any, where: str) -> Any:
         return _construct(hint, data, where)
     if kind is list and isinstance(data, list):
         return [decode_json(parts[0], each, f"{where} {i}") for i, each in enumerate(data)]
+    if hint == dict[str, str] and isinstance(data, dict) and {*map(type, data.values())} <= {str}:
+        return data
     if kind is dict and isinstance(data, dict):
         return {key: decode_json(parts[1], each, f"{where}, {key}") for key, each in data.items()}
     if kind is tuple and isinstance(data, list):

@@ -115,7 +115,8 @@ def describe_error(error: Exception, longest: int = 400) -> str:
     except Exception:  # of another's class
         message = ""
     kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
-    return " ".join(f"{kind}{message}".split())[:longest] or type(error).__name__
+    line = " ".join(f"{kind}{message}".split())[:longest] or type(error).__name__
+    return line.encode(errors="replace").decode()  # half of a pair can be written nowhere
 
 
 def check_structure(found: Any, example: Any, name: str = "it") -> None:

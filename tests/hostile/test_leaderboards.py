@@ -87,6 +87,7 @@ DAMAGES = [
     ("rows/a/cells/9x9/run", "x" * 1000, "there is no run 'xxx"),
     ("rows/a/cells/9x9/budget", 10**400, "is no float"),
     ("rows/a/cells/9x9/error", "x" * 1000, ""),
+    ("runs/first/machine", "\ud800", "surrogates not allowed"),
     ("runs/first/machine", "x" * 1001, "a text of more than 1,000 letters"),
     ("rows/a/kind", "x" * 1001, "a text of more than 1,000 letters"),
     ("rows", {"x" * 1001: GOOD["rows"]["a"]}, "a text of more than 1,000 letters"),

@@ -19,7 +19,7 @@ from sudoku_curricula.curves import (
     CurveWriter,
     read_curves,
 )
-from sudoku_curricula.plots import Panel, mean_and_range, panels_of, plot_runs
+from sudoku_curricula.plots import Panel, _label, mean_and_range, panels_of, plot_runs
 from sudoku_gym import cli
 
 ROWS, COLUMNS = 1, 2  # of the picture of `write_run`: the level and a loss
@@ -181,6 +181,14 @@ def test_points_that_are_no_numbers_are_left_out(tmp_path):
         writer.add_scalars({POLICY_LOSS: float("nan"), "losses/kl": float("inf")}, 10)
     plot_runs([run], tmp_path / "with.png")
     assert (tmp_path / "with.png").read_bytes() == (tmp_path / "without.png").read_bytes()
+
+
+def test_a_loss_of_any_size_and_a_name_of_any_length_are_drawn(tmp_path):
+    with CurveWriter(tmp_path) as writer:
+        for step, value in enumerate((0.5, 3e38)):
+            writer.add_scalars({POLICY_LOSS: value, f"losses/{'a' * 300}": 1.0}, step)
+    plot_runs([tmp_path], tmp_path / "curves.png")
+    assert _label(f"losses/{'a' * 300}") == "a" * 80
 
 
 def test_a_run_without_curves_of_ours_is_refused(tmp_path):

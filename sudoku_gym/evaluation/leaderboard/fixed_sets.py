@@ -32,7 +32,7 @@ class FixedSet:
 
     name: str
     title: str  # column heading
-    bank: str  # a bank, whose test split is used, or a file of puzzles
+    bank: str | Path  # a bank, whose test split is used, or a file of puzzles
     count: int = 200  # number of puzzles; of a file, at most
     subset: int = 50  # how many of them, the first ones, are played by policies that are slow
     grade: str = ""  # only puzzles of this grade, one of `difficulty.GRADES`
@@ -44,7 +44,7 @@ class FixedSet:
     @property
     def is_file(self) -> bool:
         """Whether the puzzles come from a file."""
-        return self.bank not in banks.NAMES
+        return isinstance(self.bank, Path) or self.bank not in banks.NAMES
 
     def load(self, seed: int = SEED) -> PuzzleSet:
         """Choose the puzzles; ValueError if their checksum differs."""
@@ -87,7 +87,7 @@ def checksum(puzzles: PuzzleSet) -> str:
 
 @cache
 def _choose(fixed: FixedSet, seed: int) -> PuzzleSet:
-    pool = files.read(fixed.bank) if fixed.is_file else banks.load(fixed.bank, "test")
+    pool = files.read(fixed.bank) if fixed.is_file else banks.load(str(fixed.bank), "test")
     if fixed.grade:
         pool = pool[pool.grades == GRADES.index(fixed.grade)]
     if fixed.max_givens:

@@ -104,11 +104,13 @@ def play_leaderboard(
         described, lost = describe(dict.fromkeys((*config.add, *kinds)), config.limit)
         failures = [f"{row}: {said}" for row, said in lost.items() if row in (config.only or kinds)]
         kinds = {policy: kind for policy, kind in kinds.items() if policy not in lost}
-        results = _resume(config, old, infos, kinds, described)
-        run = current_run(config.jobs)
-        results.runs.setdefault(run.key, run)
         chosen = [s for s in sets if s.is_file or not config.sets or s.name in config.sets]
         places = [(row, s) for row in kinds if row in (config.only or kinds) for s in chosen]
+        results = _resume(config, old, infos, kinds, described)
+        for line in _left_out(config, old, results, places):
+            report(line)
+        run = current_run(config.jobs)
+        results.runs.setdefault(run.key, run)
         for phase, to_do, jobs in (("played", _games, config.jobs), ("timed", _timings, 1)):
             tasks = list(to_do(config, results, places, run.key))
             for task in tasks:
@@ -165,7 +167,7 @@ def listed_rows() -> dict[str, str]:
 
 def all_sets(config: LeaderboardConfig) -> list[FixedSet]:
     """Return the sets of the package and of the files; ValueError for a wrong name."""
-    lists = [FixedSet(name=path.stem, title=path.stem, bank=str(path)) for path in config.lists]
+    lists = [FixedSet(name=path.stem, title=path.stem, bank=path) for path in config.lists]
     sets = [*fixed_sets(), *lists]
     names = [each.name for each in sets]
     if twice := [name for name in names if names.count(name) > 1]:
@@ -223,13 +225,49 @@ def _resume(
         if policy not in rows or not config.only or policy in config.only
     }
     is_same = (old.seed, old.batch_cells) == (SEED, BATCH_CELLS)
-    for row in rows.values():
-        row.cells = {
-            name: row.cells[name]
-            for name, info in infos.items()
-            if is_same and name in row.cells and old.sets[name].sha256 == info.sha256
-        }
+    same = {
+        name: info.count
+        for name, info in infos.items()
+        if is_same and name in old.sets and old.sets[name].sha256 == info.sha256
+    }
+    rows = {
+        policy: replace(
+            row,
+            cells={
+                name: row.cells[name]
+                for name, count in same.items()
+                if name in row.cells and row.cells[name].played <= count
+            },
+        )
+        for policy, row in rows.items()
+    }
     return replace(old, seed=SEED, batch_cells=BATCH_CELLS, sets=infos, rows=rows)
+
+
+def _left_out(
+    config: LeaderboardConfig,
+    old: LeaderboardResults,
+    results: LeaderboardResults,
+    places: Iterable[_Place],
+) -> Iterator[str]:
+    """Yield a line about each row with cells that do not hold, and are not played again now.
+
+    Raises:
+        ValueError: if a part of the leaderboard is played, and a row beside it has such cells.
+    """
+    played = {(policy, fixed.name) for policy, fixed in places}
+    for policy, row in results.rows.items():
+        before = old.rows[policy].cells if policy in old.rows else {}
+        lost = [n for n in before if n not in row.cells and (policy, n) not in played]
+        if not lost:
+            continue
+        on = f"{policy} on {', '.join(lost)}"
+        if config.only and policy not in config.only:
+            raise ValueError(
+                f"{config.out} has outcomes of {on} with other puzzles, which would be lost: "
+                "rename the list, play all rows (without --only), or give another --out"
+            )
+        yield f"left out, since it was played before something changed: {on}"
 
 
 def _resume_row(described: Description, kind: str, before: LeaderboardRow | None) -> LeaderboardRow:

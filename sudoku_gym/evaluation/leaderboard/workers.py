@@ -10,18 +10,25 @@ import multiprocessing
 import os
 import signal
 import sys
+import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from threading import Thread
 from typing import Any, TypeAlias
 from unittest.mock import patch
 
 from sudoku_gym.evaluation.leaderboard import cells
 from sudoku_gym.evaluation.leaderboard.cells import CellTask
 from sudoku_gym.evaluation.leaderboard.players import OutOfTimeError, RemotePolicy, serve_policy
-from sudoku_gym.evaluation.leaderboard.processes import keep_orphans, kill_with_all_below
+from sudoku_gym.evaluation.leaderboard.processes import (
+    end_with_all_below,
+    keep_orphans,
+    kill_with_all_below,
+)
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
 
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -113,6 +120,7 @@ def _serve(pipe: Connection[Any, Any]) -> None:
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever has started it decides
+    _when_the_command_is_gone(_end_policy)
     logging.disable(logging.WARNING)  # of solvers that find nothing
     with suppress(OSError):
         os.dup2(2, 1)  # what a policy prints is no result
@@ -143,6 +151,7 @@ def _start(process: Any) -> None:
 def _work(task: CellTask, pipe: Any, policy: Connection[Any, Any], player: int) -> None:
     """Perform a task with the policy in the process `player`; send every state of its cell."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    _when_the_command_is_gone(partial(_end_games, player))
     if task.cell.timing and hasattr(os, "sched_setaffinity"):  # on one core
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     remote = RemotePolicy(policy, player, task.limit)
@@ -152,5 +161,27 @@ def _work(task: CellTask, pipe: Any, policy: Connection[Any, Any], player: int) 
                 pipe.send(cell)
     except EOFError:  # the policy has died, and with it this cell
         sys.exit(1)
-    finally:  # also where the parent was killed, which would have done it
+    finally:
         kill_with_all_below(player)
+
+
+def _when_the_command_is_gone(act: Callable[[], None]) -> None:
+    """Call a function in a thread once the process that has started this one has ended."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None  # this is no main process
+
+    def wait_for_it() -> None:
+        wait([parent.sentinel])
+        act()
+
+    Thread(target=wait_for_it, daemon=True).start()
+
+
+def _end_games(player: int) -> None:
+    kill_with_all_below(player)
+    os._exit(1)
+
+
+def _end_policy() -> None:
+    time.sleep(_JOIN_SECONDS)  # where there are games, their process ends this one better
+    end_with_all_below()

@@ -9,7 +9,7 @@ import pytest
 from sudoku_gym.evaluation.leaderboard import read_leaderboard
 from sudoku_gym.evaluation.lists import read_list_results
 from sudoku_gym.storage import reading
-from sudoku_gym.storage.reading import open_text, read_json
+from sudoku_gym.storage.reading import describe_error, open_text, read_json
 
 
 @pytest.mark.parametrize("read", [read_leaderboard, read_list_results])
@@ -61,3 +61,8 @@ def test_what_is_no_text_is_named(tmp_path, content, problem):
     (tmp_path / "list").write_bytes(content)
     with pytest.raises(ValueError, match=problem):
         open_text(tmp_path / "list")
+
+
+def test_errors_are_lines_that_can_be_written():
+    assert describe_error(ValueError("bad\n\ud800")) == "bad ?"
+    assert describe_error(KeyError()) == "KeyError:"

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -216,6 +217,34 @@ def test_a_set_of_other_puzzles_is_played_anew(exchange, play, own_policies):
     assert done == CELLS + TIMED and results.rows["third_party:First"].cells == {}
 
 
+def test_outcomes_of_others_are_not_lost_without_a_word(small, play, tmp_path):
+    path, out = tmp_path / "mine.txt", tmp_path / "board.json"
+    path.write_text("1234....21.34..1\n")
+    play(lists=(path,), sets=("9x9",))
+    path = tmp_path / "new" / path.name
+    path.parent.mkdir()
+    path.write_text("1234341221434...\n")
+    before = out.read_bytes()
+    with pytest.raises(ValueError, match=r"outcomes of masked-random on mine with other puzzles"):
+        play(lists=(path,), only=("naked-singles",))
+    assert out.read_bytes() == before
+    forged = json.loads(before)
+    forged["rows"]["theirs"] = {**forged["rows"]["masked-random"], "kind": "solver"}
+    out.write_text(json.dumps(forged))
+    lines = []
+    play_leaderboard(LeaderboardConfig(out=out, lists=(path,), sets=("9x9",)), lines.append)
+    said = "left out, since it was played before something changed: theirs on mine"
+    assert [line for line in lines if "left out" in line] == [said]
+    assert read_leaderboard(out).rows["masked-random"].cells["mine"].solved == 1
+
+
+def test_a_list_that_is_called_like_a_bank_is_a_list(small, play, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("6x6").write_text("1234....21.34..1\n")
+    with pytest.raises(ValueError, match=r"6x6: a list of puzzles ends in \.txt"):
+        play(lists=(Path("6x6"),))
+
+
 def test_two_sets_of_one_name_are_refused(small, play, tmp_path):
     for names in (("9x9.txt",), ("a/mine.txt", "b/mine.txt")):
         with pytest.raises(ValueError, match=r"two sets are called .*: rename"):
@@ -364,6 +393,26 @@ def test_a_process_that_dies_loses_its_cell_alone(small, own_policies, tmp_path)
     assert b"sleep\x0086399" not in b"".join(commands_of_processes())
     assert results.rows["naked-singles"].cells["9x9"].played == 4
     assert results.rows["naked-singles"].weights == results.rows["third_party:Dies"].weights == ""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="processes of Linux")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_command_that_is_killed_takes_its_policies_with_it(small, own_policies, tmp_path, number):
+    chosen = ("--only", "third_party:Hangs", "--sets", "9x9")
+    run = started(small, tmp_path / "board.json", "--add", "third_party:Hangs", *chosen)
+
+    def sleeping():
+        return b"".join(commands_of_processes()).count(b"sleep\x0086399")
+
+    while sleeping() < 3:
+        assert run.poll() is None, run.stderr.read()
+        time.sleep(0.1)
+    run.send_signal(number)
+    run.wait()
+    while sleeping():
+        time.sleep(0.1)
+    run.communicate()  # whoever holds its pipes has ended too
 
 
 def test_times_are_means_of_laps(in_this_process):
