@@ -154,13 +154,16 @@ class FewConnections(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Read a part of a request, or close the connection of who has used up this thread."""
         for start in range(0, len(data), READ_AT_ONCE):
-            if self.visitor and self._budgets.are_spent(self.visitor):
-                self.transport.abort()
-                return
-            if self.transport.is_closing():  # what came before was no request
+            self._close_if_spent()
+            if self.transport.is_closing():  # or what came before was no request
                 return
             with self._budgets.charged(self.visitor):
                 super().data_received(data[start : start + READ_AT_ONCE])
+
+    def on_response_complete(self) -> None:
+        """Go on to the next request, which may have arrived with the one that is answered now."""
+        self._close_if_spent()
+        super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget a connection."""
@@ -168,6 +171,10 @@ class FewConnections(H11Protocol):
         self._others.remove(self)
         if self._next_look is not None:
             self._next_look.cancel()
+
+    def _close_if_spent(self) -> None:
+        if self.visitor and self._budgets.are_spent(self.visitor):
+            self.transport.abort()
 
     def _close_if_silent(self) -> None:
         """Close it if it has sent no more of a request, or taken none of an answer, for a while."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from functools import partial
 from unittest.mock import Mock
 
 import pytest
@@ -78,12 +79,15 @@ async def never_answers(scope, receive, send):
     await asyncio.Event().wait()
 
 
-def connect(hosts, most, budgets=NO_LIMIT):
+def was_closed(transport):
+    return transport.abort.called or transport.close.called
+
+
+def connect(hosts, most, budgets=NO_LIMIT, application=never_answers):
     """Return a connection from each host, of which so many are allowed at a time."""
-    others, config = (
-        connections.OpenConnections(most),
-        uvicorn.Config(never_answers, log_level="critical"),
-    )
+    others = connections.OpenConnections(most)
+    config = uvicorn.Config(application, lifespan="off", log_level="critical")
+    config.load()
     made = []
     for host in hosts:
         peer = {"peername": host and (host, 1), "sockname": ("192.0.2.1", 80)}
@@ -94,7 +98,7 @@ def connect(hosts, most, budgets=NO_LIMIT):
         }
         made.append(connections.FewConnections(others, budgets, **of_uvicorn))
         transport = Mock(spec=asyncio.Transport)
-        transport.is_closing.return_value = False
+        transport.is_closing.side_effect = partial(was_closed, transport)
         transport.get_extra_info.side_effect = peer.get
         transport.get_write_buffer_size.return_value = 0
         made[-1].connection_made(transport)
@@ -178,9 +182,9 @@ def test_who_has_used_up_the_thread_is_not_read(clock, monkeypatch):
         clock.now += 2.0  # on the wall
         made[0].data_received(b"a")
         stays_closed = made[0].transport.abort.call_count == 1
-        made[0]._budgets._turned += 2.0
-        made[0].data_received(b"a")
-        assert stays_closed and made[0].transport.abort.call_count == 1
+        made[1]._budgets._turned += 2.0
+        made[1].data_received(b"a")
+        assert stays_closed and not made[1].transport.abort.called
         return first
 
     closed = [False] * 5 + [True] * 4 + [False] * 2
@@ -190,14 +194,30 @@ def test_who_has_used_up_the_thread_is_not_read(clock, monkeypatch):
 def test_nothing_is_read_after_what_is_no_request():
     async def send_much():
         (made,) = connect(["192.0.2.7"], 20)
-        made.transport.close.side_effect = lambda: setattr(
-            made.transport.is_closing, "return_value", True
-        )
         made.data_received(b"GET / HTTP/1.1\r\n" + b"a:\r\n" * 30_000)
         return b"".join(call.args[0] for call in made.transport.write.call_args_list)
 
     answer = asyncio.run(send_much())
     assert answer.startswith(b"HTTP/1.1 400") and answer.count(b"HTTP/1.1") == 1
+
+
+@pytest.mark.parametrize(("host", "count"), [("192.0.2.7", 5), ("127.0.0.1", 9)])
+def test_requests_that_came_with_an_earlier_one_wait_for_the_budget_too(clock, host, count):
+    async def costly(scope, receive, send):
+        clock.used += 1.0
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def send_a_volley():
+        budgets = connections.LoopBudgets(4.0, 8.0)
+        application = connections.FewRequests(costly, budgets)
+        (made,) = connect([host], 20, budgets, application)
+        made.data_received(b"GET /config HTTP/1.1\r\nHost: x\r\n\r\n" * 9)
+        for _ in range(40):
+            await asyncio.sleep(0)
+        return b"".join(call.args[0] for call in made.transport.write.call_args_list)
+
+    assert asyncio.run(send_a_volley()).count(b"HTTP/1.1 204") == count
 
 
 def test_the_steps_of_a_request_are_charged_and_no_others(clock):
