@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from sudoku_gym.storage.configs import decode_json
+
 COMPLETION = "completion"  # the share of games solved
 
 Reason = Literal["success", "limit"]
@@ -21,6 +23,10 @@ class Advance:
     updates: int  # updates spent on it
     rate: float  # success rate in the last results of the level
     reason: Reason  # `success`: the criterion was met; `limit`: the updates were used up
+
+    def __post_init__(self) -> None:
+        if self.updates < 0:
+            raise ValueError(f"updates must not be negative, but is {self.updates}")
 
 
 class Schedule(ABC):
@@ -114,7 +120,8 @@ class Schedule(ABC):
         """Continue from a state that `state_dict` of an equal schedule returned.
 
         Raises:
-            ValueError: if the state is another schedule's, or its level is none of this one's.
+            ValueError: if the state is another schedule's or no sound one, or its level is none of
+                this one's.
         """
         kind = state.get("schedule", type(self).__name__)
         if kind != type(self).__name__:
@@ -135,7 +142,7 @@ class Schedule(ABC):
             )
         self.level = state["level"]
         self.finished = state["finished"]
-        self.history = [Advance(**advance) for advance in state["history"]]
+        self.history = decode_json(list[Advance], state["history"], "the saved history")
         self.updates = state["updates"]
         self.rate = state["rate"]
 

@@ -15,7 +15,7 @@ from typing import Any, TextIO
 LONGEST_CONFIG = 1_000_000  # bytes; shipped configurations have about 2,000
 _MOST_BRACKETS = 200_000  # lists and objects of a file; a large leaderboard has some 40,000
 _MOST_VALUES = 5_000_000  # of a file, by its commas; one for each puzzle of a long list
-_MOST = 2**63
+_MOST = 2**53  # beyond it a float holds no counts
 _UTF16, _UTF32 = (f"the text is {name}; save it as UTF-8" for name in ("UTF-16", "UTF-32"))
 _UNPACK = "the file is compressed; unpack it with"
 _NO_TEXTS = {
@@ -123,7 +123,7 @@ def check_structure(found: Any, example: Any, name: str = "it") -> None:
     """Check that the content of a JSON file has the keys and types of an example.
 
     Where the example holds None, and inside lists, any type may stand. Every number must be
-    finite, at least 0 and below 2**63.
+    finite, at least 0 and below 2**53.
 
     Raises:
         ValueError: if it differs; the message starts with `name` or the key.

@@ -238,3 +238,19 @@ def test_a_state_that_holds_no_counts_is_refused(changes):
     schedule = make_schedule("linear")
     with pytest.raises(ValueError, match="holds no counts"):
         schedule.load_state_dict({**schedule.state_dict(), **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"updates": "x"}, "the saved history 0, updates: 'x' is no int"),
+        ({"updates": -5}, "updates must not be negative, but is -5"),
+        ({"reason": "boredom"}, "the saved history 0, reason: 'boredom' is no"),
+        ({"more": 1}, "the saved history 0 has an unknown key 'more'"),
+    ],
+)
+def test_a_history_of_no_levels_is_refused(changes, problem):
+    schedule = make_schedule("linear")
+    advance = {"level": 2, "updates": 1, "rate": 1.0, "reason": "success"}
+    with pytest.raises(ValueError, match=problem):
+        schedule.load_state_dict({**schedule.state_dict(), "history": [{**advance, **changes}]})
