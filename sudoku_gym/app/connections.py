@@ -8,12 +8,11 @@ more. Those from this machine are not counted: a reverse proxy serves all visito
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from contextlib import nullcontext
-from functools import partial
 from ipaddress import ip_address
 from typing import Any
+from weakref import WeakValueDictionary
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -29,7 +28,7 @@ except ImportError:  # not on Windows
 MOST_CONNECTIONS = 100
 """Connections of a visitor; a browser opens six, and one for each page that is open."""
 WORKED_AT = 4
-"""Requests of a visitor that are worked at; a thread may help with each."""
+"""Requests of a visitor that are worked at; gradio has a thread for each."""
 BACKLOG = 128
 """Connections that may wait to be accepted; they all may be accepted in one go."""
 READ_AT_ONCE = 16_384
@@ -190,9 +189,7 @@ class FewConnections(H11Protocol):
 class FewRequests:
     """An ASGI application that answers few requests of a visitor at a time; more get status 503.
 
-    Of those few, some are worked at while the others wait, but for answers that stream: gradio has
-    threads for them, which all compete with the one that answers everybody. A request goes on after
-    its connection has closed, until the application has noticed it.
+    A request goes on after its connection has closed, until the application has noticed it.
 
     Args:
         app: that answers.
@@ -202,9 +199,6 @@ class FewRequests:
     def __init__(self, app: Application, budgets: VisitorBudgets) -> None:
         self._app, self._budgets = app, budgets
         self._served: Counter[str] = Counter()
-        self._turns: dict[str, asyncio.Semaphore] = defaultdict(
-            partial(asyncio.Semaphore, WORKED_AT)
-        )
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -217,13 +211,53 @@ class FewRequests:
             return
         self._served[visitor] += 1
         try:
-            async with nullcontext() if is_stream(scope["path"]) else self._turns[visitor]:
-                await _Charged(self._app(scope, receive, send), self._budgets, visitor)
+            await _Charged(self._app(scope, receive, send), self._budgets, visitor)
         finally:
             self._served[visitor] -= 1
             if not self._served[visitor]:
                 del self._served[visitor]
-                self._turns.pop(visitor, None)
+
+
+class InTurn:
+    """An ASGI application that works at few requests of a visitor at a time; the others wait.
+
+    Threads that work at many would compete with the one that answers everybody. A request takes its
+    turn once its body is there, and gives it back when its answer begins, so nobody waits for
+    others of his address who are slow to send or to read. Answers that stream need no turn.
+    """
+
+    def __init__(self, app: Application) -> None:
+        self._app = app
+        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        visitor = _remote(scope.get("client"))
+        if not visitor or scope["type"] != "http" or is_stream(scope["path"]):
+            await self._app(scope, receive, send)
+            return
+        body = [await receive()]
+        while body[-1].get("more_body"):
+            body.append(await receive())
+        turns = self._turns.setdefault(visitor, asyncio.Semaphore(WORKED_AT))
+        await turns.acquire()
+        has_turn = True
+
+        async def receive_again() -> Message:
+            return body.pop(0) if body else await receive()
+
+        async def send_on(message: Message) -> None:
+            nonlocal has_turn
+            if has_turn:
+                has_turn = False
+                turns.release()
+            await send(message)
+
+        try:
+            await self._app(scope, receive_again, send_on)
+        finally:
+            if has_turn:
+                turns.release()
 
 
 class _Charged:

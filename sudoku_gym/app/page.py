@@ -13,7 +13,7 @@ from typing import Any
 
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # gradio reads these when it is imported
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # torch too: visitors are charged by the thread
+os.environ["OMP_NUM_THREADS"] = "1"  # torch reads it: visitors are charged by the thread
 
 import gradio as gr
 import uvicorn
@@ -27,6 +27,7 @@ from sudoku_gym.app.connections import (
     READ_AT_ONCE,
     FewConnections,
     FewRequests,
+    InTurn,
     LoopBudgets,
     OpenConnections,
     allow_connections,
@@ -129,6 +130,7 @@ def application(
     # A visitor may say that a field holds a file of this machine, or one at an address, which
     # gradio would copy to where it serves files from. No field of the page holds files.
     vars(processing_utils)["async_move_files_to_cache"] = _keep_as_it_is
+    app.add_middleware(InTurn)
     app.add_middleware(OneOrigin)
     app.add_middleware(
         LimitedBodies,

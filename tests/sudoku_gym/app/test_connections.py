@@ -15,6 +15,11 @@ connections = pytest.importorskip("sudoku_gym.app.connections")
 NO_LIMIT = connections.LoopBudgets(None, 9.0)
 STREAM = "/gradio_api/queue/data"
 
+BODY = [
+    {"type": "http.request", "body": b"{", "more_body": True},
+    {"type": "http.request", "body": b"}", "more_body": False},
+]
+
 
 def request(host, path):
     return {"type": "http", "client": (host, 1), "path": path}
@@ -54,25 +59,46 @@ def test_a_few_requests_of_a_visitor_are_worked_at_while_the_others_wait():
     worked_at = []
 
     async def working(scope, receive, send):
+        assert [await receive(), await receive()] == BODY
         worked_at.append(scope["client"][0])
         await scope["go on"].wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await asyncio.sleep(60)  # the answer is long, or the visitor slow
 
     async def ask():
-        application, go_on = connections.FewRequests(working, NO_LIMIT), asyncio.Event()
+        application, go_on = connections.InTurn(working), asyncio.Event()
         few = connections.WORKED_AT
+        slow = [request("192.0.2.7", "/config")] * 5  # whose bodies do not arrive
         scopes = [request("192.0.2.7", "/config")] * (few + 5)
         scopes += [request("192.0.2.7", STREAM), request("192.0.2.8", "/config")]
         tasks = [
-            asyncio.ensure_future(application(scope | {"go on": go_on}, None, None))
-            for scope in scopes
+            asyncio.ensure_future(application(scope | {"go on": go_on}, *channel))
+            for scope, channel in [(each, (asyncio.Event().wait, ignore)) for each in slow]
+            + [(each, (iter_of(BODY), ignore)) for each in scopes]
         ]
         await asyncio.sleep(0.01)
         assert sorted(worked_at) == ["192.0.2.7"] * (few + 1) + ["192.0.2.8"]
         go_on.set()
-        await asyncio.gather(*tasks)
+        await asyncio.sleep(0.01)
         assert len(worked_at) == len(scopes)
+        for task in tasks:
+            task.cancel()
 
     asyncio.run(ask())
+
+
+async def ignore(message):
+    pass
+
+
+def iter_of(messages):
+    """Return an ASGI channel that receives them, one after the other."""
+    left = iter(messages)
+
+    async def receive():
+        return next(left)
+
+    return receive
 
 
 async def never_answers(scope, receive, send):
