@@ -232,6 +232,8 @@ def _new_event_file(folder: Path) -> Path:
 def read_curves(folder: str | os.PathLike[str]) -> Curves:
     """Read the curves of a run back, as TensorBoard shows them.
 
+    Numbers that a writer keeps as tensors are left out; none of ours does.
+
     Returns:
         `{tag: (steps, values)}`, the steps rising; of several points at one step the last.
 
