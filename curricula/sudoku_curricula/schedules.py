@@ -20,6 +20,7 @@ from sudoku_gym import plugins
 from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.storage.configs import registered, registered_group
 
+_MOST_GAMES = 10**9  # that a window keeps
 _Config = TypeVar("_Config", bound="ScheduleConfig")
 
 
@@ -167,6 +168,7 @@ class SuccessRateConfig:
         _check(self.step >= 1, f"step must be at least 1, not {self.step}")
         _check_share("threshold", self.threshold)
         _check(0 <= self.rehearsal < 1, f"rehearsal must lie in [0, 1), not {self.rehearsal}")
+        _check(self.window < _MOST_GAMES, f"window must be below {_MOST_GAMES:,}")
         between = f"between 1 and the window of {self.window}, not {self.min_count}"
         _check(1 <= self.min_count <= self.window, f"min_count must lie {between}")
         if wilson_interval(self.window, self.window)[0] <= self.threshold:

@@ -131,8 +131,10 @@ class BoardBatch:
 
     def start_episodes(self, reset: ResetOptions, phase: int = episodes.RUNNING) -> None:
         """Start an episode on the chosen boards, on the given puzzles or on drawn ones."""
-        blanks = self._blanks if reset.blanks == "as set" else reset.blanks
-        drawing = self.drawing if reset.blanks == "as set" else self._drawing(blanks)
+        if isinstance(reset.blanks, str) and reset.blanks == "as set":
+            blanks, drawing = self._blanks, self.drawing
+        else:
+            blanks, drawing = reset.blanks, self._drawing(reset.blanks)
         if reset.puzzles is None and self.draws_compiled:
             drawn = (self.streams, drawing, self._scratch)
             steps.draw_boards(self.state, 0, reset.chosen, phase, self.sizes, self.tables, drawn)

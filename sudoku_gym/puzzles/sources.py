@@ -131,7 +131,10 @@ def blanks_cdf(blanks: Blanks, max_blanks: int) -> NDArray[np.float64]:
             raise ValueError(
                 f"blanks={blanks!r}: this source serves 1 to {max_blanks} blanks, not {number}"
             )
-        weights[number] += weight
+        try:
+            weights[number] += weight
+        except OverflowError:  # a whole number beyond all floats
+            weights[number] = np.inf
     with np.errstate(over="ignore"):
         total = weights.sum()
     if weights.min() < 0 or not 0 < total < np.inf:

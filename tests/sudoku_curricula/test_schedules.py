@@ -213,6 +213,8 @@ def test_bad_configurations_are_refused(name, options, message):
 
 def test_the_window_that_an_error_asks_for_suffices():
     SuccessRateConfig(threshold=0.999, window=3838).build()
+    with pytest.raises(ValueError, match="window must be below 1,000,000,000"):
+        SuccessRateConfig(window=10**400)
     with pytest.raises(ValueError, match="at least 3838"):
         SuccessRateConfig(threshold=0.999, window=3837)
 

@@ -257,11 +257,12 @@ def test_reset_options_for_the_batch():
         ({"puzzle": np.zeros((3, 4, 4), np.int8)}, "holds 3 boards for 2"),
         ({"puzzle": "11" + "." * 14}, "stands twice"),
         ({"level": 3}, "no option 'level'"),
+        ({"blanks": np.array([2, 5])}, "give None, a whole number, a"),
     ],
 )
 def test_wrong_reset_options_are_named(options, message):
     envs = SudokuVectorEnv(2, "4x4")
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         envs.reset(options=options)
 
 
