@@ -131,10 +131,7 @@ def blanks_cdf(blanks: Blanks, max_blanks: int) -> NDArray[np.float64]:
             raise ValueError(
                 f"blanks={blanks!r}: this source serves 1 to {max_blanks} blanks, not {number}"
             )
-        try:
-            weights[number] += weight
-        except OverflowError:  # a whole number beyond all floats
-            weights[number] = np.inf
+        weights[number] += weight
     with np.errstate(over="ignore"):
         total = weights.sum()
     if weights.min() < 0 or not 0 < total < np.inf:
@@ -151,7 +148,7 @@ def _weights(blanks: Blanks, max_blanks: int) -> dict[int, float]:
     if isinstance(blanks, Mapping):
         try:
             return {_whole(number): float(weight) for number, weight in blanks.items()}
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise TypeError(f"blanks={blanks!r}: weights map whole numbers to numbers") from None
     pair = isinstance(blanks, (tuple, list)) and len(blanks) == 2
     ends = list(cast("tuple[int, int]", blanks)) if pair else [blanks, blanks]
