@@ -8,8 +8,11 @@ forward alone. Plain torch gets boards in batches of 16, where it is fastest.
 The arithmetic limit divides the vector instructions that the rounds can't do without by the rate
 this core reaches on registers alone, running nothing else. A round takes 5 H**2 numbers multiplied
 and added for each placement, 35 instructions a channel for each edge (an exponential, a logarithm,
-three sums) and 45 for each placement's gates. To train, a board's rounds are run twice, and walking
-back takes 10 H**2, 25 and 10. Intersections are not counted.
+three sums) and 45 for each placement's gates. With intersections it takes 2 H**2 more for each
+placement, and for each intersection 6 H**2, 45 for its gates, 28 for two logarithms of products,
+and one for each message that it sums. To train, a board's rounds are run twice, and walking back
+takes twice as many products, 25 for each edge and 10 for gates; the rest of the way back through
+intersections is not counted.
 
     python benchmarks/factor_graph_body.py
     python benchmarks/factor_graph_body.py --channels 24 --rounds 24 --intersections
@@ -152,8 +155,11 @@ def measure(bank, options):
     graph = FactorGraph.of(*inputs)
     count, edges = len(graph.positions), len(graph.edge_variable)
     channels, steps = options.channels, options.rounds
-    forward = count * (5 * channels + 45) + edges * 35
-    back = count * (10 * channels + 10) + edges * 25
+    nodes = len(graph.intersection_lists)
+    products = (7 if nodes else 5) * count + 6 * nodes
+    forward = products * channels + 45 * (count + nodes) + 35 * edges
+    forward += 28 * nodes + len(graph.list_edges)
+    back = 2 * products * channels + 10 * (count + nodes) + 25 * edges
     limits = tuple(
         len(boards) * vectors.LANES / (multiplications * work * channels * steps)
         for work in (2 * forward + back, forward)

@@ -5,6 +5,7 @@ The page loads nothing from other machines: a content security policy forbids it
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from functools import partial
@@ -99,12 +100,13 @@ def serve(
         print(
             f"Sudoku Gym shows its policies at http://{shown}:{port} (Ctrl+C ends it)", flush=True
         )
+        logging.disable(logging.WARNING)  # of solvers that find nothing
         budgets = LoopBudgets(_SECONDS_OF_SERVER, _SECONDS_TO_RENEW)
         others = OpenConnections(allow_connections(_MOST_REQUESTS - 1))
         settings = uvicorn.Config(
             application(offers, visitor_seconds, move_seconds, budgets),
             proxy_headers=False,  # whoever comes through this machine could be any visitor
-            log_level="error",
+            log_level="critical",  # what visitors send must not fill a disk
             access_log=False,
             http=partial(FewConnections, others, budgets),  # type: ignore[arg-type]
             ws="none",

@@ -19,7 +19,7 @@ from sudoku_gym.evaluation.lists import ListFile, ListResults, ListRow, json_of_
 from sudoku_gym.evaluation.tables import markdown_table, tabulate_cards, tabulate_groups
 from sudoku_gym.plugins import default_policies
 from sudoku_gym.policies import Policy, load_policy, model_card_of
-from sudoku_gym.policies.identity import fingerprint
+from sudoku_gym.policies.identity import Fingerprint, fingerprint
 from sudoku_gym.puzzles import files
 from sudoku_gym.storage.lock import locked
 
@@ -52,8 +52,8 @@ class _EvaluationOptions:
     """Output format."""
     out: str = ""
     """A .json file for the results, by source and by rating too, and what must stand beside them. A
-    run that was stopped goes on where it was; policies whose weights, code or version have
-    changed play anew."""
+    run that was stopped goes on where it was; policies whose weights, configuration, code or
+    version have changed play anew."""
     again: bool = False
     """Let all policies play anew; what --out holds of one of them stays until it is through."""
     leave_out_training: bool = False
@@ -78,7 +78,10 @@ class _EvaluationOptions:
 
     def _play_all(self, out: Path | None) -> int:
         names = self._policy_names()
-        policies = {name: load_policy(name, trust=self.trust) for name in names}
+        players = dict[str, tuple[Policy, Fingerprint]]()
+        for name in names:  # what is played is what was loaded, whatever its files become meanwhile
+            policy = load_policy(name, trust=self.trust)
+            players[name] = policy, fingerprint(name, policy)
         chosen = select_puzzles(
             self.puzzles,
             self.split,
@@ -91,8 +94,8 @@ class _EvaluationOptions:
         file = ListFile(out, self._identity())
         results = {}
         with progress([*names]) as start:
-            for name, policy in policies.items():
-                results[name] = self._play(name, policy, chosen, file, start(name))
+            for name, player in players.items():
+                results[name] = self._play(name, *player, chosen, file, start(name))
         self._show(results, chosen, file.results)
         return 0
 
@@ -100,7 +103,13 @@ class _EvaluationOptions:
         raise NotImplementedError
 
     def _play(
-        self, name: str, policy: Policy, chosen: PuzzleList, file: ListFile, on_progress: OnProgress
+        self,
+        name: str,
+        policy: Policy,
+        made_of: Fingerprint,
+        chosen: PuzzleList,
+        file: ListFile,
+        on_progress: OnProgress,
     ) -> Evaluation:
         """Let a policy play what the file lacks."""
         options = {
@@ -113,7 +122,7 @@ class _EvaluationOptions:
             name,
             {**options, "batch_size": self.batch_size},
             card=model_card_of(policy),
-            **fingerprint(name, policy),
+            **made_of,
         )
         row, place = file.begin(new, self.again), PlaceInList()
 

@@ -29,7 +29,7 @@ RATING_BUCKETS = (0, 1, 10, 20, 40, 80)
 """The least rating of each group of puzzles."""
 
 _LONGEST = 60_000_000  # bytes; a policy that tells its rounds takes 13 a puzzle
-_MOST_ROWS, _MOST_PUZZLES = 1_000, 10**9
+_MOST_ROWS, _MOST_PUZZLES, _MOST_SOURCES = 1_000, 10**9, 1_000
 _DIGITS = 6  # decimals of the seconds in a file
 _BETWEEN_WRITES = 5.0  # s
 
@@ -67,6 +67,8 @@ class ListRow:
     """checksum of the policy's weights, empty if it has none"""
     code: str = ""
     """checksum of the code of another's policy, empty for those of this project"""
+    config: str = ""
+    """checksum of the configuration of its checkpoint, empty if it has none"""
     package: str = ""
     """name and version of the package that the policy comes from, empty if unknown"""
     card: ModelCard | None = None
@@ -170,11 +172,22 @@ class ListFile:
                 )
 
     def begin(self, row: ListRow, again: bool = False) -> ListRow:
-        """Return the row of before, if there is one with the same options and made of the same.
+        """Return the row of before, if there is one and its policy is made of the same.
 
         Else it is `row`, which takes the place of the one before at once. With `again` it is `row`
         in any case, and the one before stays until `exchange`.
+
+        Raises:
+            ValueError: if a row that stays was played with other options.
         """
+        for other in self.results.rows:
+            changed = [k for k, v in row.options.items() if other.options.get(k) != v]
+            if changed and not (again and other.policy == row.policy):
+                name = changed[0]
+                raise ValueError(
+                    f"{self._path} holds {other.policy} with {name}={other.options.get(name)}, not "
+                    f"{row.options[name]}: give another file"
+                )
         before = self.results.find(row.policy)
         if before is not None:
             if _made_of(before) == _made_of(row) and not again:
@@ -292,7 +305,7 @@ def rating_names() -> Iterator[tuple[str, int, int]]:
 
 
 def _made_of(row: ListRow) -> tuple[Any, ...]:
-    return row.options, row.package, row.code, row.weights
+    return row.package, row.code, row.weights, row.config
 
 
 class _Groups:
@@ -311,10 +324,11 @@ class _Groups:
             self._count(self.by_rating, name, chosen, solved)
 
     def fill_in(self, row: ListRow) -> None:
-        """Write the shares of all groups into a row."""
+        """Write the shares of all ratings, and of the sources with most puzzles, into a row."""
         order = [name for name, _, _ in rating_names()]
+        most = sorted(self.by_source, key=lambda name: -self.by_source[name][1])[:_MOST_SOURCES]
         rated = sorted(self.by_rating.items(), key=lambda each: order.index(each[0]))
-        row.by_source = _shares(dict(sorted(self.by_source.items())))
+        row.by_source = _shares({name: self.by_source[name] for name in sorted(most)})
         row.by_rating = _shares(dict(rated))
 
     @staticmethod

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from sudoku_gym import plugins
-from sudoku_gym.policies.loading import find_policy
+from sudoku_gym.policies.loading import CONFIG_FILE, find_policy
 from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
 
 _NO_WEIGHTS = (".md", ".json")
@@ -32,6 +32,8 @@ class Fingerprint(TypedDict):
     """`code_checksum`"""
     weights: str
     """`weights_checksum`"""
+    config: str
+    """`config_checksum`"""
 
 
 def fingerprint(policy: str, made: Policy) -> Fingerprint:
@@ -45,6 +47,7 @@ def fingerprint(policy: str, made: Policy) -> Fingerprint:
         "package": package_of(policy),
         "code": code_checksum(policy, made),
         "weights": weights_checksum(policy),
+        "config": config_checksum(policy),
     }
 
 
@@ -62,6 +65,16 @@ def weights_checksum(policy: str) -> str:
         return ""
     weights = (file for file in _below(folder) if file.suffix not in _NO_WEIGHTS)
     return _checksum(folder, weights)
+
+
+def config_checksum(policy: str) -> str:
+    """Return the SHA-256 of the configurations in a policy's folder, empty if there is none.
+
+    Raises as `weights_checksum` does.
+    """
+    folder = weights_folder(policy)
+    files = [] if folder is None else [each for each in _below(folder) if each.name == CONFIG_FILE]
+    return _checksum(folder, files) if folder and files else ""
 
 
 def package_of(policy: str) -> str:

@@ -54,12 +54,26 @@ def training_and_held_out(source: object, geometry: Geometry | None = None, seed
 
 
 class OtherDraws:
-    """Draws from a source what is not held out."""
+    """Draws from a source what is not held out, nor held out with more cells revealed.
 
-    def __init__(self, source: PuzzleSource, held_out: NDArray[np.uint64], by_orbit: bool) -> None:
+    Args:
+        source: that is drawn from.
+        held_out: the puzzles.
+        numbers: of their orbits, as `_keys_of` returns them.
+        by_orbit: whether orbits are told apart.
+    """
+
+    def __init__(
+        self,
+        source: PuzzleSource,
+        held_out: PuzzleSet,
+        numbers: NDArray[np.uint64],
+        by_orbit: bool,
+    ) -> None:
         self.geometry = source.geometry
         self.max_blanks = source.max_blanks
-        self._source, self._held_out, self._by_orbit = source, held_out, by_orbit
+        self._source, self._held_out = source, held_out
+        self._numbers, self._by_orbit = numbers, by_orbit
 
     def sample(
         self, count: int, blanks: Blanks, rng: np.random.Generator
@@ -74,7 +88,8 @@ class OtherDraws:
         for _ in range(_ROUNDS):
             drawn = self._source.sample(count - len(puzzles), blanks, rng)
             made = PuzzleSet(*drawn, self.geometry, repr(self._source))
-            free = ~np.isin(_keys_of(made, self._by_orbit), self._held_out)
+            free = ~np.isin(_keys_of(made, self._by_orbit), self._numbers)
+            free &= ~_reveal_some_of(made, self._held_out)
             puzzles = np.concatenate([puzzles, made.puzzles[free]])
             solutions = np.concatenate([solutions, made.solutions[free]])
             if len(puzzles) == count:
@@ -85,7 +100,7 @@ class OtherDraws:
         )
 
     def __repr__(self) -> str:
-        return f"OtherDraws({self._source!r}, {len(self._held_out)} held-out orbits)"
+        return f"OtherDraws({self._source!r}, {len(self._numbers)} held-out orbits)"
 
 
 def _divide_list(puzzles: PuzzleSet, seed: int) -> Parts:
@@ -108,7 +123,16 @@ def _divide_draws(source: PuzzleSource, seed: int) -> Parts:
     chosen = _choose(name, numbers, _kind(by_orbit), seed)
     held_out = puzzles[np.isin(numbers, chosen)]
     _say(name, f"{len(held_out)} of {_DRAWN:,} draws are held out", _kind(by_orbit), seed)
-    return OtherDraws(source, chosen, by_orbit), BankSource(held_out)
+    return OtherDraws(source, held_out, chosen, by_orbit), BankSource(held_out)
+
+
+def _reveal_some_of(puzzles: PuzzleSet, others: PuzzleSet) -> NDArray[np.bool_]:
+    """Return which puzzles are some of the others with cells revealed, bool `[M]`."""
+    found = np.zeros(len(puzzles), np.bool_)
+    for other, solution in zip(others.puzzles, others.solutions, strict=True):
+        kept = ((other == 0) | (puzzles.puzzles == other)).all((1, 2))
+        found |= kept & (puzzles.solutions == solution).all((1, 2))
+    return found
 
 
 def _choose(name: str, numbers: NDArray[np.uint64], kind: str, seed: int) -> NDArray[np.uint64]:

@@ -121,12 +121,12 @@ def _check_settings(games: RecordedGames, policy: Policy, folder: Path) -> None:
         return
     with naming(path):
         before = read_json(path)
-        different = [key for key in settings if before[key] != settings[key]]
+        different = [key for key in settings if before.get(key, "") != settings[key]]
     if different:
         key = different[0]
         raise ValueError(
-            f"{folder} holds games with {key}={before[key]!r}, not {settings[key]!r}: give another "
-            "folder"
+            f"{folder} holds games with {key}={before.get(key)!r}, not {settings[key]!r}: give "
+            "another folder"
         )
 
 

@@ -129,6 +129,8 @@ def check_onnx(policy: Policy, file: Path, puzzles: PuzzleSet, rounds: int) -> O
     for start in range(0, len(boards), _CHECKED_AT_ONCE):
         part = slice(start, start + _CHECKED_AT_ONCE)
         wanted = _evaluate(network, head, boards[part], masks[part], puzzles.geometry, rounds)
+        if not np.isfinite(wanted[masks[part]]).all():
+            raise ValueError("the network's logits are not finite: its weights are damaged")
         given = {"boards": boards[part].astype(np.int64), "action_mask": masks[part]}
         found = session.run(["logits"], given)[0]
         largest = max(largest, float(np.abs(found - wanted)[masks[part]].max(initial=0)))

@@ -53,19 +53,6 @@ def kill_with_all_below(pid: int) -> None:
         return
     with suppress(ProcessLookupError, PermissionError):
         os.kill(pid, signal.SIGSTOP)  # it keeps the orphans as long as it is there
-    _kill_below(pid)
-    for kill in (os.killpg, os.kill):
-        with suppress(ProcessLookupError, PermissionError):
-            kill(pid, signal.SIGKILL)
-
-
-def end_with_all_below() -> None:
-    """End this process, and all that it has started, without another word."""
-    _kill_below(os.getpid())
-    os._exit(1)
-
-
-def _kill_below(pid: int) -> None:
     for _ in range(_ROUNDS):
         living = [each for each in processes_below(pid) if _is_running(each)]
         if not living:
@@ -73,6 +60,9 @@ def _kill_below(pid: int) -> None:
         for each in living:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(each, signal.SIGKILL)
+    for kill in (os.killpg, os.kill):
+        with suppress(ProcessLookupError, PermissionError):
+            kill(pid, signal.SIGKILL)
 
 
 def _clock_of(pid: int) -> float | None:

@@ -25,7 +25,11 @@ def describe_policy(policy: str) -> dict[str, Any]:
     """
     made = load_policy(policy)
     card = model_card_of(made)
-    return {**fingerprint(policy, made), "num_weights": card.weights if card else 0}
+    made_of = fingerprint(policy, made)
+    return {
+        **{key: made_of[key] for key in ("package", "code", "weights")},
+        "num_weights": card.weights if card else 0,
+    }
 
 
 def current_run(jobs: int) -> RunInfo:

@@ -10,11 +10,9 @@ import multiprocessing
 import os
 import signal
 import sys
-import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from functools import partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from threading import Thread
@@ -24,11 +22,7 @@ from unittest.mock import patch
 from sudoku_gym.evaluation.leaderboard import cells
 from sudoku_gym.evaluation.leaderboard.cells import CellTask
 from sudoku_gym.evaluation.leaderboard.players import OutOfTimeError, RemotePolicy, serve_policy
-from sudoku_gym.evaluation.leaderboard.processes import (
-    end_with_all_below,
-    keep_orphans,
-    kill_with_all_below,
-)
+from sudoku_gym.evaluation.leaderboard.processes import keep_orphans, kill_with_all_below
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
 
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -86,7 +80,7 @@ def describe_policies(
         ValueError: if one can't be made.
     """
     found, lost = dict[str, Description](), dict[str, str]()
-    player, pipe = _start_player(_context())
+    player, pipe, guard = _start_guarded_player()
     try:
         for policy in policies:
             try:
@@ -97,9 +91,11 @@ def describe_policies(
                 problem = f"took more than {error}" if str(error) else "ended when it was loaded"
                 lost[policy] = f"its process {problem}"
                 _stop_player(player)  # the others need another one
-                player, pipe = _start_player(_context())
+                guard.kill()
+                player, pipe, guard = _start_guarded_player()
     finally:
         _stop_player(player)
+        guard.kill()
     return found, lost
 
 
@@ -112,6 +108,15 @@ def _start_player(context: Any) -> tuple[Any, Connection[Any, Any]]:
     return player, pipe
 
 
+def _start_guarded_player() -> tuple[Any, Connection[Any, Any], Any]:
+    """Start a process for a policy, and one that ends it should this one be killed."""
+    context = _context()
+    player, pipe = _start_player(context)
+    guard = context.Process(target=_guard, args=(player.pid,), daemon=True)
+    guard.start()
+    return player, pipe, guard
+
+
 def _serve(pipe: Connection[Any, Any]) -> None:
     """Serve a policy, in a group of its own, which is the first to die if memory runs out."""
     with suppress(AttributeError, PermissionError):
@@ -120,7 +125,6 @@ def _serve(pipe: Connection[Any, Any]) -> None:
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever has started it decides
-    _when_the_command_is_gone(_end_policy)
     logging.disable(logging.WARNING)  # of solvers that find nothing
     with suppress(OSError):
         os.dup2(2, 1)  # what a policy prints is no result
@@ -151,7 +155,7 @@ def _start(process: Any) -> None:
 def _work(task: CellTask, pipe: Any, policy: Connection[Any, Any], player: int) -> None:
     """Perform a task with the policy in the process `player`; send every state of its cell."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
-    _when_the_command_is_gone(partial(_end_games, player))
+    Thread(target=_guard, args=(player,), daemon=True).start()
     if task.cell.timing and hasattr(os, "sched_setaffinity"):  # on one core
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     remote = RemotePolicy(policy, player, task.limit)
@@ -165,23 +169,16 @@ def _work(task: CellTask, pipe: Any, policy: Connection[Any, Any], player: int) 
         kill_with_all_below(player)
 
 
-def _when_the_command_is_gone(act: Callable[[], None]) -> None:
-    """Call a function in a thread once the process that has started this one has ended."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None  # this is no main process
+def _guard(player: int) -> None:
+    """End a policy's process, and this one, once the command that has started both has ended.
 
-    def wait_for_it() -> None:
-        wait([parent.sentinel])
-        act()
-
-    Thread(target=wait_for_it, daemon=True).start()
-
-
-def _end_games(player: int) -> None:
+    In a group of its own: what ends the command's whole group must not end this before. The
+    policy's process can't do it, where the policy keeps the interpreter's lock.
+    """
+    with suppress(AttributeError, PermissionError):
+        os.setsid()
+    command = multiprocessing.parent_process()
+    assert command is not None  # this is no main process
+    wait([command.sentinel])
     kill_with_all_below(player)
     os._exit(1)
-
-
-def _end_policy() -> None:
-    time.sleep(_JOIN_SECONDS)  # where there are games, their process ends this one better
-    end_with_all_below()

@@ -12,6 +12,7 @@ import pytest
 from sudoku_baselines.classical.floors import MaskedRandom
 from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.evaluation import lists
+from sudoku_gym.policies import identity
 from sudoku_gym.puzzles import files
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.storage.lock import locked
@@ -196,6 +197,54 @@ def test_other_lists_and_files_are_refused(extreme, run, tmp_path):
     for out, problem in (("row.csv", "ends in .json"), ("gone/row.json", "no folder gone")):
         code, _, error = run(*arguments[:-1], out)
         assert code == 2 and problem in error
+
+
+def test_rows_of_other_rules_stand_in_other_files(extreme, run):
+    arguments = ["compare", "--puzzles", "test.csv", "--out", "row.json"]
+    assert run(*arguments, "hidden-singles")[0] == 0
+    before = Path("row.json").read_bytes()
+    for policy in ("hidden-singles", "naked-singles"):
+        code, _, error = run(*arguments, policy, "--max-steps", "1")
+        said = "row.json holds hidden-singles with max_steps=None, not 1: give another file"
+        assert code == 2 and said in error
+    assert Path("row.json").read_bytes() == before
+    assert run(*arguments, "hidden-singles", "--max-steps", "1", "--again")[0] == 0
+    assert read("row.json")["rows"][0]["all"]["solved"] == 0
+
+
+def test_what_was_written_can_be_read_however_long_the_list(tmp_path):
+    count = 20_001
+    row = lists.ListRow(
+        "a", {"seed": 0}, "", outcomes="1" * count, all=lists.Share.of(count, count)
+    )
+    row.converged_outcomes, row.rounds_of_each = "1" * count, [*range(count)]
+    groups = lists._Groups()
+    for number in range(lists._MOST_SOURCES + 5):
+        groups.by_source[str(number)] = np.array([1, 1 + (number == 7)])
+    groups.fill_in(row)
+    assert len(row.by_source) == lists._MOST_SOURCES and "7" in row.by_source
+    file = lists.ListFile(tmp_path / "long.json", {"name": "long"})
+    file.results.rows.append(row)
+    file.write()
+    assert lists.read_list_results(tmp_path / "long.json").rows == [row]
+
+
+def test_what_has_played_is_what_was_loaded(extreme, run, tmp_path, monkeypatch):
+    """Weights that are replaced while another policy plays are none of a row's."""
+    monkeypatch.syspath_prepend(tmp_path)
+    weights = tmp_path / "weights"
+    weights.mkdir()
+    (weights / "w.bin").write_bytes(b"old")
+    swap = f"__import__('pathlib').Path({str(weights / 'w.bin')!r}).write_bytes(b'new')"
+    first = POLICY.replace("pass", swap)
+    (tmp_path / "swapping.py").write_text(first)
+    later = POLICY + "\n    def __init__(self, folder):\n        pass\n"
+    (tmp_path / "swapped.py").write_text(later)
+    name = f"swapped:Mine?folder={weights}"
+    before = identity.weights_checksum(name)
+    arguments = ["compare", "swapping:Mine", name, "--puzzles", "test.csv", "--out", "row.json"]
+    assert run(*arguments)[0] == 0
+    assert read("row.json")["rows"][1]["weights"] == before != identity.weights_checksum(name)
 
 
 POLICY = """

@@ -8,7 +8,12 @@ import pytest
 
 from sudoku_gym import load_policy
 from sudoku_gym.policies import identity
-from sudoku_gym.policies.identity import code_checksum, package_of, weights_checksum
+from sudoku_gym.policies.identity import (
+    code_checksum,
+    config_checksum,
+    package_of,
+    weights_checksum,
+)
 
 POLICY = """
 class Mine:
@@ -108,3 +113,19 @@ def test_files_that_would_take_minutes_to_read_are_refused(own_folder, monkeypat
     monkeypatch.setattr(identity, "_MOST_BYTES", 1_000)
     with pytest.raises(ValueError, match=r"weights: .* more than 1,000 bytes, .*a\.bin: move"):
         weights_checksum(name)
+
+
+def test_configurations_count_beside_the_weights(own_folder):
+    folder = own_folder / "weights"
+    (folder / "checkpoints").mkdir(parents=True)
+    source = POLICY + "\n    def __init__(self, folder):\n        pass\n"
+    (own_folder / "own_config.py").write_text(source)
+    name = f"own_config:Mine?folder={folder}"
+    assert config_checksum(name) == config_checksum("hidden-singles") == ""
+    seen = {""}
+    for file in (folder / "config.json", folder / "checkpoints" / "config.json"):
+        for text in ('{"rounds": 1}', '{"rounds": 2}'):
+            file.write_text(text)
+            seen.add(config_checksum(name))
+    (folder / "timing.json").write_text("{}")
+    assert config_checksum(name) in seen and len(seen) == 5

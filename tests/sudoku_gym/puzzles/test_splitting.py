@@ -104,6 +104,20 @@ def test_a_generator_does_not_draw_what_is_held_out():
     assert ((boards == 0) | (boards == solutions)).all()
 
 
+def test_a_generator_does_not_draw_what_is_held_out_with_cells_revealed():
+    draws = Draws()
+    draws._bank = BankSource(unlabelled("4x4", 60))
+    draws.geometry, draws.max_blanks = FOUR, draws._bank.max_blanks
+    with WARNS:
+        training, held_out = training_and_held_out(draws)
+    boards, solutions = training.sample(500, 6, np.random.default_rng(1))
+    whole = held_out.puzzle_set
+    assert boards.shape == (500, 4, 4) and len(whole)
+    for puzzle, solution in zip(whole.puzzles, whole.solutions, strict=True):
+        kept = ((puzzle == 0) | (boards == puzzle)).all((1, 2))
+        assert not (kept & (solutions == solution).all((1, 2))).any()
+
+
 def test_a_source_says_its_split():
     training, held_out = training_and_held_out(Split())
     assert len(training.puzzle_set) == len(held_out.puzzle_set) == 30

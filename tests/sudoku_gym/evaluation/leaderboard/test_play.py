@@ -23,6 +23,7 @@ from sudoku_gym.evaluation.leaderboard import (
 )
 from sudoku_gym.evaluation.leaderboard import play as play_module
 from sudoku_gym.evaluation.leaderboard.fixed_sets import fixed_sets
+from sudoku_gym.evaluation.leaderboard.processes import processes_below, processor_seconds
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell, Timing
 from sudoku_gym.storage.lock import locked
 
@@ -340,6 +341,7 @@ def started(file, out, *arguments):
         command,
         env={**os.environ, "PYTHONPATH": paths},
         cwd=out.parent,
+        start_new_session=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -397,8 +399,12 @@ def test_a_process_that_dies_loses_its_cell_alone(small, own_policies, tmp_path)
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="processes of Linux")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_command_that_is_killed_takes_its_policies_with_it(small, own_policies, tmp_path, number):
+@pytest.mark.parametrize(
+    ("kill", "number"), [(os.kill, 15), (os.kill, 9), (os.killpg, 1), (os.killpg, 9)]
+)
+def test_a_command_that_is_killed_takes_its_policies_with_it(
+    small, own_policies, tmp_path, kill, number
+):
     chosen = ("--only", "third_party:Hangs", "--sets", "9x9")
     run = started(small, tmp_path / "board.json", "--add", "third_party:Hangs", *chosen)
 
@@ -408,11 +414,28 @@ def test_a_command_that_is_killed_takes_its_policies_with_it(small, own_policies
     while sleeping() < 3:
         assert run.poll() is None, run.stderr.read()
         time.sleep(0.1)
-    run.send_signal(number)
+    kill(run.pid, number)
     run.wait()
     while sleeping():
         time.sleep(0.1)
     run.communicate()  # whoever holds its pipes has ended too
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="processes of Linux")
+def test_a_policy_that_is_never_made_ends_with_the_command(small, tmp_path):
+    (tmp_path / "own_loop.py").write_text("sum(range(10**15))\n")  # keeps the interpreter's lock
+    run = started(small, tmp_path / "board.json", "--add", "own_loop:Mine")
+
+    def is_looping():
+        seconds = [processor_seconds(pid) for pid in processes_below(run.pid)]
+        return any(each and each > 8.0 for each in seconds)
+
+    while not is_looping():
+        assert run.poll() is None, run.stderr.read()
+        time.sleep(0.2)
+    run.kill()
+    run.communicate()  # returns once whoever holds its pipes has ended
 
 
 def test_times_are_means_of_laps(in_this_process):
