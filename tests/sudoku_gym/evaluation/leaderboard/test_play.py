@@ -400,7 +400,7 @@ def test_a_process_that_dies_loses_its_cell_alone(small, own_policies, tmp_path)
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="processes of Linux")
 @pytest.mark.parametrize(
-    ("kill", "number"), [(os.kill, 15), (os.kill, 9), (os.killpg, 1), (os.killpg, 9)]
+    ("kill", "number"), [(os.kill, 15), (os.kill, 9), (os.killpg, 15), (os.killpg, 9)]
 )
 def test_a_command_that_is_killed_takes_its_policies_with_it(
     small, own_policies, tmp_path, kill, number
