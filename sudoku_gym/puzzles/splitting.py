@@ -89,7 +89,8 @@ class OtherDraws:
             drawn = self._source.sample(count - len(puzzles), blanks, rng)
             made = PuzzleSet(*drawn, self.geometry, repr(self._source))
             free = ~np.isin(_keys_of(made, self._by_orbit), self._numbers)
-            free &= ~_reveal_some_of(made, self._held_out)
+            if self.geometry.size < banks.SPLIT_BY_SOLUTION:  # else their solutions are equal
+                free &= ~_reveal_some_of(made, self._held_out)
             puzzles = np.concatenate([puzzles, made.puzzles[free]])
             solutions = np.concatenate([solutions, made.solutions[free]])
             if len(puzzles) == count:

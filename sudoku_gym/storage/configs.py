@@ -20,7 +20,6 @@ from sudoku_gym.storage.type_hints import fits, is_union, name_of
 T = TypeVar("T")
 _MAX_ABS_FLOAT = 1e12  # of a number in a file
 _MOST_ITEMS = 20_000  # of a list or an object
-_PLAIN = (list[int], list[str])
 
 _CLASSES: dict[str, type[Any]] = {}
 _TAGS: dict[type[Any], str] = {}
@@ -110,7 +109,7 @@ def decode_json(hint: Any, data: Any, where: str) -> Any:
     kind, parts = get_origin(hint), get_args(hint)
     if hint is Any:
         return data
-    if hint in _PLAIN and isinstance(data, list) and {*map(type, data)} <= {parts[0]}:
+    if hint == list[int] and isinstance(data, list) and {*map(type, data)} <= {int}:
         return data  # as long as the file may be
     if isinstance(data, list | dict) and len(data) > _MOST_ITEMS:
         raise ValueError(f"{where}: {len(data):,} values, more than {_MOST_ITEMS:,}")
