@@ -1,5 +1,5 @@
 // Prints the units of a variant's 9x9 board, then what the page finds wrong on boards: two a line on
-// standard input, the givens and the board. The search has no clock: a slow machine finds the same.
+// standard input, the givens and the board.
 "use strict";
 
 const { readFileSync } = require("node:fs");
@@ -14,6 +14,6 @@ console.log(JSON.stringify(VARIANTS[variant].of(9).units));
 for (const line of readFileSync(0, "utf-8").trim().split("\n")) {
   if (!line) continue;
   const [start, board] = line.split(" ").map((text) => parse(text, variant));
-  const checked = checkDigits(start.board, board.board, start.geometry, Infinity);
+  const checked = checkDigits(start.board, board.board, start.geometry);
   console.log(JSON.stringify(checked));
 }

@@ -31,6 +31,12 @@ LARGE = (  # of the test split of 16x16, with 135 blanks
     "..C.....3817.F.B6......E..4F25...D13.B.G..AD..E1F........2..7..94..."
     "..F....6.C2E7.F...G3.D5..6.4...E9AB..7.4GD..893..5.C"
 )
+CHECK_GIVES_UP = (  # of the same split: the page's search reads too many cells for it
+    ".3...1..9...8D...G..58.B.......A417ED...A.B..G....69C24.3DG..B......"
+    ".G927..C..58...........F..E....F..D5.2..6..C.7E.4A..G..9..2.F8.7G3.."
+    "..C.....2.G.....B..7..9D..3...7.....4.C.BC5.96..2.D......EF2..G....1"
+    "..AB...8...16...2F.G.....C..4......97.9..5.6...2...."
+)
 
 
 @pytest.fixture(scope="module")
@@ -156,24 +162,40 @@ def test_a_variant_is_played_as_in_python(variant):
     assert board.is_solved(state[None], geometry)[0]
 
 
-def test_the_page_checks_a_reader_s_digits():
-    lines = [line for kind, _, line in examples() if kind == "standard"]
-    givens = board.parse_many([line for line in lines if len(line) == 81])
-    solved = solver.solve(givens)
+@pytest.mark.parametrize("variant", ["standard", "x", "windows", "jigsaw", "latin"])
+def test_the_page_checks_a_reader_s_digits(variant):
+    geometry = geometry_of(variant, 9)
+    givens = board.parse_many(
+        [line for kind, _, line in examples() if kind == variant and len(line) == 81]
+    )
+    solved = solver.solve(givens, geometry)
     wrong = solved.copy()
     for given, end in zip(givens, wrong, strict=True):
         cells = np.flatnonzero(given.ravel() == 0)[:2]
         end.ravel()[cells] = end.ravel()[cells] % 9 + 1
-    empty = np.zeros_like(givens[:1])
+    empty = np.zeros_like(givens[0])
     pairs = [*zip(givens, givens, strict=True), *zip(givens, solved, strict=True)]
-    pairs += [*zip(givens, wrong, strict=True), (empty[0], givens[0]), (empty[0], wrong[0])]
-    text = "\n".join(" ".join(map(board.to_line, pair)) for pair in pairs)
-    checked = node("check_boards.js", text, "standard")[1:]
+    pairs += [*zip(givens, wrong, strict=True), (empty, givens[0]), (empty, wrong[0])]
+    twice = givens[0].copy()
+    twice.ravel()[:2] = 1
+    pairs.append((twice, twice))
+    checked = checks(pairs, variant)
     verdicts = [each["verdict"] for each in checked]
     count = len(givens)
-    assert verdicts == ["right"] * 2 * count + ["wrong"] * count + ["open", "lost"]
+    assert verdicts == ["right"] * 2 * count + ["wrong"] * count + ["open", "lost", "none"]
     for each, start in zip(checked[2 * count :], givens, strict=False):
         assert each["wrong"] == np.flatnonzero(start.ravel() == 0)[:2].tolist()
+
+
+def test_the_check_ends_by_a_count_and_not_by_a_clock():
+    given = board.parse(CHECK_GIVES_UP)
+    assert [each["verdict"] for each in checks([(given, given)], "standard")] == ["unknown"]
+
+
+def checks(pairs, variant):
+    """Let the page check boards against the givens they began with."""
+    text = "\n".join(" ".join(map(board.to_line, pair)) for pair in pairs)
+    return node("check_boards.js", text, variant)[1:]
 
 
 @pytest.mark.parametrize(
