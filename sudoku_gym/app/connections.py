@@ -1,4 +1,4 @@
-"""Connections and requests of visitors: few of each, so that one with many shuts nobody out.
+"""Connections of visitors: few of each, so that one with many shuts nobody out.
 
 One thread reads all requests and answers them, but for moves and pictures. Of its time each visitor
 has so much, whatever it is spent on; where that is used up, connections are closed when they send
@@ -8,17 +8,11 @@ more. Those from this machine are not counted: a reverse proxy serves all visito
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Awaitable, Callable, Generator, Sequence
-from ipaddress import ip_address
 from typing import Any
-from weakref import WeakValueDictionary
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from sudoku_gym.app.limits import VisitorBudgets, visitor_at
-from sudoku_gym.app.paths import is_stream
-from sudoku_gym.storage.requests import Application, Message, Receive, Send, refuse
+from sudoku_gym.app.limits import VisitorBudgets, visitor_at_other_end
 
 try:
     import resource
@@ -27,8 +21,6 @@ except ImportError:  # not on Windows
 
 MOST_CONNECTIONS = 100
 """Connections of a visitor; a browser opens six, and one for each page that is open."""
-WORKED_AT = 4
-"""Requests of a visitor that are worked at; gradio has a thread for each."""
 BACKLOG = 128
 """Connections that may wait to be accepted; they all may be accepted in one go."""
 READ_AT_ONCE = 16_384
@@ -145,7 +137,7 @@ class FewConnections(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take a connection, or close it."""
         super().connection_made(transport)
-        self.visitor = _remote(self.client)
+        self.visitor = visitor_at_other_end(self.client)
         self._next_look = self.loop.call_later(_SILENT_SECONDS, self._close_if_silent)
         self._budgets.start(self.loop)
         self._others.add(self)
@@ -184,109 +176,3 @@ class FewConnections(H11Protocol):
             return
         self._at_last_look = request, unsent
         self._next_look = self.loop.call_later(_SILENT_SECONDS, self._close_if_silent)
-
-
-class FewRequests:
-    """An ASGI application that answers few requests of a visitor at a time; more get status 503.
-
-    A request goes on after its connection has closed, until the application has noticed it.
-
-    Args:
-        app: that answers.
-        budgets: of the time that this thread spends on the requests of visitors.
-    """
-
-    def __init__(self, app: Application, budgets: VisitorBudgets) -> None:
-        self._app, self._budgets = app, budgets
-        self._served: Counter[str] = Counter()
-
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        visitor = _remote(scope.get("client"))
-        if not visitor or scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        if self._served[visitor] >= MOST_CONNECTIONS:
-            await refuse(scope, send, 503)
-            return
-        self._served[visitor] += 1
-        try:
-            await _Charged(self._app(scope, receive, send), self._budgets, visitor)
-        finally:
-            self._served[visitor] -= 1
-            if not self._served[visitor]:
-                del self._served[visitor]
-
-
-class InTurn:
-    """An ASGI application that works at few requests of a visitor at a time; the others wait.
-
-    Threads that work at many would compete with the one that answers everybody. A request takes its
-    turn once its body is there, and gives it back when its answer begins, so nobody waits for
-    others of his address who are slow to send or to read. Answers that stream need no turn.
-    """
-
-    def __init__(self, app: Application) -> None:
-        self._app = app
-        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
-
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        visitor = _remote(scope.get("client"))
-        if not visitor or scope["type"] != "http" or is_stream(scope["path"]):
-            await self._app(scope, receive, send)
-            return
-        body = [await receive()]
-        while body[-1].get("more_body"):
-            body.append(await receive())
-        turns = self._turns.setdefault(visitor, asyncio.Semaphore(WORKED_AT))
-        await turns.acquire()
-        has_turn = True
-
-        async def receive_again() -> Message:
-            return body.pop(0) if body else await receive()
-
-        async def send_on(message: Message) -> None:
-            nonlocal has_turn
-            if has_turn:
-                has_turn = False
-                turns.release()
-            await send(message)
-
-        try:
-            await self._app(scope, receive_again, send_on)
-        finally:
-            if has_turn:
-                turns.release()
-
-
-class _Charged:
-    """An awaitable for each of whose steps a visitor is charged."""
-
-    def __init__(self, awaitable: Awaitable[None], budgets: VisitorBudgets, visitor: str) -> None:
-        self._steps, self._budgets, self._visitor = awaitable.__await__(), budgets, visitor
-
-    def __await__(self) -> Generator[Any, Any, None]:
-        step: Callable[[Any], Any] = self._steps.send
-        argument: Any = None
-        while True:
-            try:
-                with self._budgets.charged(self._visitor):
-                    awaited = step(argument)
-            except StopIteration:
-                return
-            try:
-                argument, step = (yield awaited), self._steps.send
-            except BaseException as error:
-                argument, step = error, self._steps.throw
-
-
-def _remote(client: Sequence[Any] | None) -> str:
-    """Return who is at the other end; empty for this machine, or if it is not known."""
-    if client is None:
-        return ""
-    try:
-        is_here = ip_address(client[0]).is_loopback
-    except ValueError:
-        is_here = True
-    return "" if is_here else visitor_at(client[0])

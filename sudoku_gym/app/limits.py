@@ -6,7 +6,7 @@ import asyncio
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from ipaddress import IPv6Address, ip_address, ip_network
 from threading import Lock
@@ -169,6 +169,20 @@ def _forget_sessions(queue: Any, owners: dict[str, str]) -> None:
 def visitor_of(request: Any) -> str:
     """Return the visitor that a request came from; empty if it is not known."""
     return visitor_at(str(getattr(getattr(request, "client", None), "host", "") or ""))
+
+
+def visitor_at_other_end(client: Sequence[Any] | None) -> str:
+    """Return who is at the other end of a connection; empty for this machine, or if not known.
+
+    `client`: address and port.
+    """
+    if client is None:
+        return ""
+    try:
+        is_here = ip_address(client[0]).is_loopback
+    except ValueError:
+        is_here = True
+    return "" if is_here else visitor_at(client[0])
 
 
 def visitor_at(address: str) -> str:

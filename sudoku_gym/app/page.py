@@ -27,8 +27,6 @@ from sudoku_gym.app.connections import (
     BACKLOG,
     READ_AT_ONCE,
     FewConnections,
-    FewRequests,
-    InTurn,
     LoopBudgets,
     OpenConnections,
     allow_connections,
@@ -37,6 +35,7 @@ from sudoku_gym.app.game import render_legend
 from sudoku_gym.app.handlers import Handlers, start_games
 from sudoku_gym.app.limits import ShortQueue, VisitorBudgets, limit_waiting
 from sudoku_gym.app.paths import AllowedPaths, OneOrigin
+from sudoku_gym.app.requests import FewRequests, InTurn
 from sudoku_gym.storage.requests import ErrorsInALine, LimitedBodies, LimitedHeads, tell_of_refusal
 
 FIRST_PUZZLE = "Inkala 2012"
