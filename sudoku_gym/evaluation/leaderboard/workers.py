@@ -90,12 +90,10 @@ def describe_policies(
             except (EOFError, OutOfTimeError) as error:
                 problem = f"took more than {error}" if str(error) else "ended when it was loaded"
                 lost[policy] = f"its process {problem}"
-                _stop_player(player)  # the others need another one
-                guard.kill()
+                _stop_player(player, guard)  # the others need another one
                 player, pipe, guard = _start_guarded_player()
     finally:
-        _stop_player(player)
-        guard.kill()
+        _stop_player(player, guard)
     return found, lost
 
 
@@ -131,11 +129,13 @@ def _serve(pipe: Connection[Any, Any]) -> None:
     serve_policy(pipe)
 
 
-def _stop_player(player: Any) -> None:
-    """Kill the process of a policy, and what the policy has started there."""
+def _stop_player(player: Any, guard: Any = None) -> None:
+    """Kill the process of a policy, what the policy has started there, and its guard."""
     kill_with_all_below(player.pid)
     player.kill()
     player.join()
+    if guard is not None:
+        guard.kill()
 
 
 def _context() -> Any:
