@@ -18,8 +18,8 @@ from sudoku_gym.evaluation import Evaluation, tabulate
 from sudoku_gym.evaluation.lists import ListFile, ListResults, ListRow, json_of_row, play_list
 from sudoku_gym.evaluation.tables import markdown_table, tabulate_cards, tabulate_groups
 from sudoku_gym.plugins import default_policies
-from sudoku_gym.policies import Policy, load_policy, model_card_of
-from sudoku_gym.policies.identity import Fingerprint, fingerprint
+from sudoku_gym.policies import Policy, model_card_of
+from sudoku_gym.policies.identity import Fingerprint, load_with_fingerprint
 from sudoku_gym.puzzles import files
 from sudoku_gym.storage.lock import locked
 
@@ -80,8 +80,7 @@ class _EvaluationOptions:
         names = self._policy_names()
         players = dict[str, tuple[Policy, Fingerprint]]()
         for name in names:  # what is played is what was loaded, whatever its files become meanwhile
-            policy = load_policy(name, trust=self.trust)
-            players[name] = policy, fingerprint(name, policy)
+            players[name] = load_with_fingerprint(name, trust=self.trust)
         chosen = select_puzzles(
             self.puzzles,
             self.split,
@@ -124,6 +123,7 @@ class _EvaluationOptions:
             card=model_card_of(policy),
             **made_of,
         )
+        before = file.copy_of(name)
         row, place = file.begin(new, self.again), PlaceInList()
 
         def write() -> None:
@@ -142,11 +142,10 @@ class _EvaluationOptions:
         )
         for other in file.results.rows:
             if other.is_done and other.sha256 != row.sha256:
-                file.results.rows.remove(row)
-                file.write()
+                file.restore(name, before)
                 raise ValueError(
-                    f"{self.puzzles} has changed since {other.policy} played it: {name} has no "
-                    "results; give another --out"
+                    f"{self.puzzles} has changed since {other.policy} played it: what {name} has "
+                    "played now is left out; give another --out"
                 )
         return evaluation
 

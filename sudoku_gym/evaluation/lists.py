@@ -28,7 +28,8 @@ from sudoku_gym.storage.reading import naming, read_json
 RATING_BUCKETS = (0, 1, 10, 20, 40, 80)
 """The least rating of each group of puzzles."""
 
-_LONGEST = 60_000_000  # bytes; a policy that tells its rounds takes 13 a puzzle
+_LONGEST = 60_000_000  # bytes
+_BYTES, _MORE_FOR_ROUNDS = 1, 12  # a puzzle of a policy, and where it tells its rounds
 _MOST_ROWS, _MOST_PUZZLES, _MOST_SOURCES = 1_000, 10**9, 1_000
 _DIGITS = 6  # decimals of the seconds in a file
 _BETWEEN_WRITES = 5.0  # s
@@ -199,15 +200,42 @@ class ListFile:
         self.results.rows.append(row)
         return row
 
+    def copy_of(self, policy: str) -> ListRow | None:
+        """Return the row of a policy as it is now, for `restore`."""
+        row = self.results.find(policy)
+        return None if row is None else replace(row)
+
     def exchange(self, row: ListRow) -> None:
         """Put a row that was played again in the place of the one before."""
         rows = self.results.rows
         rows[:] = [row if each.policy == row.policy else each for each in rows]
 
+    def restore(self, policy: str, before: ListRow | None) -> None:
+        """Put the row of a policy back as it was, if there was one, and write the file."""
+        rows = self.results.rows
+        rows[:] = [each for each in rows if each.policy != policy]
+        if before is not None:
+            rows.append(before)
+        self.write()
+
     def write(self) -> None:
-        """Write the file, if there is one."""
-        if self._path is not None:
-            write_json(self._path, asdict(self.results), indent=1)
+        """Write the file, if there is one.
+
+        Raises:
+            ValueError: if it would be too large to be read again once all rows are as long as the
+                longest; the file stays as it was.
+        """
+        if self._path is None:
+            return
+        longest = max((len(row.outcomes) for row in self.results.rows), default=0)
+        tell = sum(bool(row.rounds_of_each) for row in self.results.rows)
+        needed = longest * (_BYTES * len(self.results.rows) + _MORE_FOR_ROUNDS * tell)
+        if needed > _LONGEST:
+            raise ValueError(
+                f"{self._path} would take {needed:,} bytes, more than the {_LONGEST:,} that can be "
+                "read again: give another file to some of the policies"
+            )
+        write_json(self._path, asdict(self.results), indent=1)
 
 
 def read_list_results(path: Path) -> ListResults:
@@ -264,6 +292,8 @@ def play_list(
                 evaluation = _stored(row, part, slice(start, start + len(part)), start == 0)
                 if start + len(part) == len(before) and digest.hexdigest() != wanted:
                     raise ValueError(f"{row.policy} has played another list: remove its results")
+            elif row.is_done:
+                raise ValueError(f"{row.policy} has played another list: remove its results")
             else:
                 evaluation = evaluate(
                     policy,

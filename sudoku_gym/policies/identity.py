@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from sudoku_gym import plugins
-from sudoku_gym.policies.loading import CONFIG_FILE, find_policy
+from sudoku_gym.policies.loading import CONFIG_FILE, find_policy, load_policy
 from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
 
 _NO_WEIGHTS = (".md", ".json")
@@ -49,6 +49,20 @@ def fingerprint(policy: str, made: Policy) -> Fingerprint:
         "weights": weights_checksum(policy),
         "config": config_checksum(policy),
     }
+
+
+def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, Fingerprint]:
+    """Make a policy as `load_policy` does; return it and what it plays by.
+
+    Raises:
+        ValueError: as `load_policy` and `weights_checksum`, or if its files change meanwhile.
+    """
+    before = weights_checksum(policy), config_checksum(policy)
+    made = load_policy(policy, trust=trust)
+    made_of = fingerprint(policy, made)
+    if (made_of["weights"], made_of["config"]) != before:
+        raise ValueError(f"{policy}: its files have changed while they were loaded: try again")
+    return made, made_of
 
 
 def weights_checksum(policy: str) -> str:

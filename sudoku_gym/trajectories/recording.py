@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.policies import Policy, load_policy
-from sudoku_gym.policies.identity import fingerprint
+from sudoku_gym.policies.identity import Fingerprint, load_with_fingerprint
 from sudoku_gym.puzzles.npz import read_arrays
 from sudoku_gym.storage.atomic import atomic_write, sync, write_json
 from sudoku_gym.storage.lock import locked
@@ -82,11 +81,11 @@ def record(
         raise ValueError(f"{folder}: the name must end in -v and a number, as in 9x9-singles-v0")
     if episodes < 1:
         raise ValueError(f"episodes={episodes}: record at least one")
-    policy = load_policy(games.policy, trust=trust)
+    policy, made_of = load_with_fingerprint(games.policy, trust=trust)
     games.boards(1).close()  # what is wrong is told before anything is written
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / ".lock", f"{folder} is being recorded into"):
-        _check_settings(games, policy, folder)
+        _check_settings(games, made_of, folder)
         _check_data(folder / _DATA)
         starts = range(0, episodes, PART_GAMES)
         for number, start in enumerate(starts):
@@ -108,9 +107,9 @@ def record(
     return found
 
 
-def _check_settings(games: RecordedGames, policy: Policy, folder: Path) -> None:
+def _check_settings(games: RecordedGames, made_of: Fingerprint, folder: Path) -> None:
     """Write down which games are recorded, or see that they are the same as before."""
-    settings = {**asdict(games), **fingerprint(games.policy, policy)}
+    settings = {**asdict(games), **made_of}
     settings["puzzles_checksum"] = _checksum_of(Path(games.puzzles))
     path = folder / _SETTINGS
     if not path.exists():

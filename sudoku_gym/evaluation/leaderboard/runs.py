@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from sudoku_gym.evaluation.leaderboard.results import RunInfo
-from sudoku_gym.policies import load_policy, model_card_of
-from sudoku_gym.policies.identity import fingerprint
+from sudoku_gym.policies import model_card_of
+from sudoku_gym.policies.identity import load_with_fingerprint
 
 _PACKAGES = ("sudoku-gym", "gymnasium", "numpy", "numba", "torch", "python-sat")
 
@@ -23,9 +23,8 @@ def describe_policy(policy: str) -> dict[str, Any]:
 
     Raises as `load_policy` does.
     """
-    made = load_policy(policy)
+    made, made_of = load_with_fingerprint(policy)
     card = model_card_of(made)
-    made_of = fingerprint(policy, made)
     return {
         **{key: made_of[key] for key in ("package", "code", "weights")},
         "num_weights": card.weights if card else 0,
