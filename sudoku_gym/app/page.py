@@ -137,6 +137,7 @@ def application(
         LimitedBodies,
         longest=_LONGEST_REQUEST,
         brackets=_MOST_BRACKETS,
+        most=_MOST_REQUESTS * _LONGEST_REQUEST,
         longest_at=_LONGEST_AT,
     )
     app.add_middleware(AllowedPaths)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import sys
 import time
@@ -18,6 +19,7 @@ _HEADERS = (
     *(b"host", b"origin", b"x-forwarded-host", b"x-forwarded-proto"),  # a page's own address
     *(b"accept", b"content-length", b"content-type", b"if-none-match", b"user-agent"),
 )
+_SECONDS_TO_ARRIVE = 30.0  # of a body
 _MINUTE, _LINES_A_MINUTE = 60.0, 30
 _TOO_BIG = 1009  # why a websocket is closed, RFC 6455
 
@@ -65,8 +67,9 @@ class LimitedBodies:
     They are counted while they are read, since a body in chunks does not say its length. One that
     says it, and is longer, is answered with 413; any other that is too long is cut off. So is one
     of more than `brackets` lists and objects in JSON, which cost far more to look at than to send.
-    A websocket that sends such a message is closed with 1009. `longest_at` has other numbers of
-    bytes, by the path of a request.
+    A websocket that sends such a message is closed with 1009. A body that is not there after 30 s
+    is cut off too, and one that brings those of all requests being answered above `most` bytes.
+    `longest_at` has other numbers of bytes, by the path of a request.
     """
 
     def __init__(
@@ -74,9 +77,11 @@ class LimitedBodies:
         app: Application,
         longest: int,
         brackets: int,
+        most: int,
         longest_at: Mapping[str, int] | None = None,
     ) -> None:
         self._app, self._longest, self._brackets = app, longest, brackets
+        self._most, self._held = most, 0
         self._longest_at = longest_at or {}
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -92,17 +97,27 @@ class LimitedBodies:
         if not length.isdigit() or int(length[:20]) > longest:
             await refuse(scope, send, 413)
             return
-        left, brackets = longest, self._brackets
+        left, brackets, has_more = longest, self._brackets, True
+        end = time.monotonic() + _SECONDS_TO_ARRIVE
 
         async def receive_some() -> Message:
-            nonlocal left, brackets
-            message = await receive()
-            body = message.get("body", b"")
+            nonlocal left, brackets, has_more
+            try:
+                seconds = end - time.monotonic() if has_more else None
+                message = await asyncio.wait_for(receive(), seconds)
+            except TimeoutError:
+                return {"type": "http.disconnect"}
+            body, has_more = message.get("body", b""), message.get("more_body", False)
             left -= len(body)
+            self._held += len(body)
             brackets -= _count_brackets(body)
-            return message if min(left, brackets) >= 0 else {"type": "http.disconnect"}
+            is_short = min(left, brackets, self._most - self._held) >= 0
+            return message if is_short else {"type": "http.disconnect"}
 
-        await self._app(scope, receive_some, send)
+        try:
+            await self._app(scope, receive_some, send)
+        finally:
+            self._held -= longest - left
 
     def _short_messages(self, receive: Receive, send: Send) -> Receive:
         async def receive_short() -> Message:

@@ -28,6 +28,7 @@ MOST_SESSIONS = 100
 SESSION_SECONDS = 3600.0
 """How long a session may be idle before another takes its place."""
 _LONGEST_REQUEST, _MOST_BRACKETS = 1_000_000, 10_000  # bytes; lists and objects in JSON
+_MOST_BYTES = 100_000_000  # of all requests that are being answered
 _MOST_ERRORS = 5  # of a request that are told
 _LONGEST_ID = 255  # letters of an episode's, as OpenEnv's requests have it
 
@@ -130,7 +131,9 @@ def make_app(options: TextOptions | None = None, most_sessions: int = MOST_SESSI
     )
     # A request to `/mcp` opens a session without a connection; these games are no tools of MCP.
     app.router.routes[:] = [each for each in app.routes if getattr(each, "path", "") != "/mcp"]
-    app.add_middleware(LimitedBodies, longest=_LONGEST_REQUEST, brackets=_MOST_BRACKETS)
+    app.add_middleware(
+        LimitedBodies, longest=_LONGEST_REQUEST, brackets=_MOST_BRACKETS, most=_MOST_BYTES
+    )
     app.add_middleware(LimitedHeads)
     app.add_middleware(ErrorsInALine)
     app.add_exception_handler(RequestValidationError, _refuse_fields)

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from sudoku_gym.storage import requests
 from sudoku_gym.storage.requests import ErrorsInALine, LimitedBodies, LimitedHeads, _Refusals
 
 
@@ -33,7 +34,8 @@ def answered(parts, headers=(), path="/"):
         sent.append(message)
 
     scope = {"type": "http", "headers": list(headers), "path": path}
-    asyncio.run(LimitedBodies(application, 100, 20, {"/short": 10})(scope, receive, send))
+    limited = LimitedBodies(application, 100, 20, 100, {"/short": 10})
+    asyncio.run(limited(scope, receive, send))
     return b"".join(got), [each.get("status") for each in sent], messages
 
 
@@ -54,6 +56,35 @@ def test_some_paths_take_shorter_bodies():
 def test_a_body_of_many_lists_is_cut_off(part):
     got, statuses, unread = answered([part] * 25)
     assert statuses == [] and len(unread) > 10 and got.count(b"[") + got.count(b"{") <= 20
+
+
+def test_bodies_that_do_not_end_are_bounded_in_all_and_cut_off(monkeypatch):
+    monkeypatch.setattr(requests, "_SECONDS_TO_ARRIVE", 0.2)
+    read = []
+
+    async def application(scope, receive, send):
+        while (await receive())["type"] != "http.disconnect":
+            read.append(scope["path"])
+
+    async def ask(limited, path, size):
+        parts = [{"type": "http.request", "body": b"a" * size, "more_body": True}]
+
+        async def receive():
+            return parts.pop() if parts else await asyncio.Event().wait()
+
+        await limited({"type": "http", "headers": [], "path": path}, receive, None)
+
+    async def ask_all():
+        limited = LimitedBodies(application, 100, 20, 150)
+        first, second = (asyncio.ensure_future(ask(limited, each, 75)) for each in "ab")
+        await asyncio.sleep(0.05)
+        await ask(limited, "too many", 1)
+        assert read == ["a", "b"] and not (first.done() or second.done())
+        await asyncio.gather(first, second)
+        await ask(limited, "c", 100)
+        assert read == ["a", "b", "c"]
+
+    asyncio.run(asyncio.wait_for(ask_all(), 10))
 
 
 @pytest.mark.parametrize("length", [b"101", b"9" * 5000, b"-1", b"x"])
@@ -85,7 +116,7 @@ def test_a_websocket_is_closed_after_a_message_that_is_too_long(message, is_take
     async def send(message):
         sent.append(message)
 
-    asyncio.run(LimitedBodies(application, 100, 20)({"type": "websocket"}, receive, send))
+    asyncio.run(LimitedBodies(application, 100, 20, 100)({"type": "websocket"}, receive, send))
     assert [each["type"] for each in got] == [
         f"websocket.{'receive' if is_taken else 'disconnect'}"
     ]
