@@ -3,8 +3,9 @@
 python examples/demo.py            # two minutes of one core; writes runs/demo
 tensorboard --logdir runs/demo
 
-Expert iteration (`sudoku-gym train expert-iteration`): a search labels training puzzles, the
-network learns from the labels, and the better it is, the better it searches. No solver takes part.
+Expert iteration (`sudoku-gym train expert-iteration`): a backtracking search, guided by the
+network, solves training puzzles, and the network learns from the solutions that it finds. The
+better it is, the better it searches. No stored solution and no other solver is used.
 """
 
 import argparse

@@ -40,8 +40,8 @@ SUCCESS_RATE = curve(
 )
 POLICY_ACCURACY = curve(
     "curriculum/policy_accuracy",
-    "Share of positions at which the policy's best move is that of the solution (alpha of "
-    "Algorithm 1 of the cAlphaZero paper).",
+    "Share of trained positions at which the policy's first choice is, or is among, the search's "
+    "(alpha of Algorithm 1 of the cAlphaZero paper).",
 )
 COMPLETION_RATE = curve(
     "evaluation/completion_rate",

@@ -120,8 +120,8 @@ class Evaluation:
             f"{percent(self.completion_rate)} of {len(self.solved):,} puzzles solved "
             f"(95 % interval {percent(low)} to {percent(high)})"
         )
-        if self.orbits_solved:
-            text += ", {} of {} orbits whole".format(*self.orbits_solved)
+        if self.orbits_solved and self.orbits_solved[1] < len(self.solved):
+            text += ", all of them in {} of {} orbits".format(*self.orbits_solved)
         if self.illegal:
             text += f", {self.illegal:,} lost by an illegal answer"
         return text
