@@ -14,7 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo reproduce-calphazero test test-fast coverage lint format types docs build clean
+.PHONY: help demo reproduce-calphazero test test-fast coverage lint format types docs tables build clean
 
 help:  ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-21s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ types: $(VENV)/.installed-dev  ## Check the types of the packages
 
 docs: $(VENV)/.installed-docs  ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+tables: $(VENV)/.installed-dev  ## Write the tables of results into the pages in docs/
+	$(BIN)/python docs/write_tables.py
 
 build: $(VENV)/.installed-dev  ## Build the sdist and the wheel into dist/
 	$(BIN)/python -m build

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import marked
 from sudoku_gym import load_policy, plugins, puzzles
 from sudoku_gym.evaluation.tables import markdown_table
 from sudoku_gym.policies import Policy, model_card_of
@@ -63,6 +64,7 @@ AGENTS = {
         _LOGITS,
         _GRAPH,
         "results/calphazero.md",
+        training="the second of two parts 55 minutes; the first was not timed",
     ),
     "calphazero": Agent(
         "calphazero",
@@ -136,32 +138,30 @@ AGENTS = {
 }
 """The agents by the name of their trainer."""
 
-_PLACE = re.compile(r"^.*<!-- agents -->$", re.MULTILINE)
-
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Put the table and the sections in their place."""
-    return _PLACE.sub(lambda place: sections(), markdown) if page.file.src_uri == PAGE else markdown
+    return fill_in(markdown) if page.file.src_uri == PAGE else markdown
 
 
-def sections() -> str:
-    """Write the table of all agents, and a section for each, in Markdown."""
+def fill_in(markdown: str, *, keep: bool = False) -> str:
+    """Put the parts that are marked with `agents` in their places, see `marked.fill_in`."""
     trainers = plugins.available(plugins.TRAINERS)
     if unknown := set(trainers) ^ set(AGENTS):
         raise ValueError(f"docs/hooks/agents_page.py and the trainers differ in {sorted(unknown)}")
     facts = {trainer: facts_of(agent) for trainer, agent in AGENTS.items()}
     heads = ["Policy", "Solutions shown", "Boards", "Weights", "Training"]
     rows = [
-        [f"[`{trainer}`](#{trainer})", *(each[head] or "-" for head in heads)]
-        for trainer, each in facts.items()
+        [f"`{trainer}`", *(each[head] or "-" for head in heads)] for trainer, each in facts.items()
     ]
     overview = markdown_table(["Trainer", *heads], rows, names=4)
     written = []
     for trainer, agent in AGENTS.items():
         table = "\n".join(f"| {name} | {text} |" for name, text in facts[trainer].items() if text)
-        heading = f"## {trainer} {{ #{trainer} }}"
+        heading = f"## {trainer}"
         written.append(f"{heading}\n\n| | |\n|---|---|\n{table}\n\n{training_of(trainer, agent)}")
-    return "\n\n".join([overview, *written])
+    parts = {"table": overview, "site_sections": "\n\n".join(written)}
+    return marked.fill_in(markdown, "agents", parts, keep=keep)
 
 
 def facts_of(agent: Agent) -> dict[str, str]:
@@ -185,7 +185,8 @@ def facts_of(agent: Agent) -> dict[str, str]:
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     facts["Boards"] = agent.boards or boards_of(policy)
     facts["Curriculum"] = curriculum_of(config, facts["Solutions shown"] == "yes")
-    if said := _TIME.search(" ".join(readme_of(folder).split())):
+    said = _TIME.search(" ".join(readme_of(folder).split()))
+    if said and not agent.training:
         facts["Training"] = said[1]
     if card := model_card_of(policy):
         facts["Weights"] = f"{card.weights:,}"

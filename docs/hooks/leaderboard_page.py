@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import marked
 from sudoku_gym.evaluation import percent
 from sudoku_gym.evaluation.leaderboard import LeaderboardResults, read_leaderboard
 from sudoku_gym.evaluation.leaderboard.fixed_sets import fixed_sets
@@ -36,7 +37,12 @@ KINDS = {
 SORTED_BY = "9x9-hard"
 """The set whose share decides the order of the rows of a kind."""
 _THEN_BY = "9x9"
-_PLACE = re.compile(r"^.*<!-- leaderboard: (\w+) -->$", re.MULTILINE)
+PLOTS = {
+    "times": "Share of hard puzzles solved against processor time, all policies in one panel",
+    "grades": "Share of 9x9 puzzles solved by grade",
+    "blanks": "Share of 9x9 puzzles solved by blanks",
+}
+"""What the plots show, which `leaderboard_plots` draws."""
 _PROCESS_SECONDS = 4.0  # of processor time to start the two processes of a cell, as measured
 _SHORT = 12  # letters of a checksum; the file has them all
 _NOTHING = "-"
@@ -49,8 +55,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) 
     return fill_in(markdown, read_leaderboard(Path(config.docs_dir) / "results/leaderboard.json"))
 
 
-def fill_in(markdown: str, results: LeaderboardResults) -> str:
-    """Replace each line that ends in `<!-- leaderboard: NAME -->` by the part of that name."""
+def fill_in(markdown: str, results: LeaderboardResults, *, keep: bool = False) -> str:
+    """Put the parts that are marked with `leaderboard` in their places, see `marked.fill_in`."""
     main_sets = [name for name in (SORTED_BY, _THEN_BY) if name in results.sets]
     lists = [name for name, each in results.sets.items() if each.is_file]
     parts = {name: _shares(results, sets) for name, sets in TABLES.items()} | {
@@ -64,7 +70,9 @@ def fill_in(markdown: str, results: LeaderboardResults) -> str:
         "runs": _runs(results),
         "duration": _duration(results),
     }
-    return _PLACE.sub(lambda place: parts[place[1]], markdown)
+    for name, shown in PLOTS.items():
+        parts[f"site_{name}"] = f"![{shown}](images/leaderboard-{name}.png)"
+    return marked.fill_in(markdown, "leaderboard", parts, keep=keep)
 
 
 def by_kind(results: LeaderboardResults) -> dict[str, list[str]]:

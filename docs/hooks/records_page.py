@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import marked
 from leaderboard_page import code, words
 from sudoku_gym.evaluation import percent
 from sudoku_gym.evaluation.lists import ListResults, ListRow, read_list_results
@@ -32,8 +32,7 @@ TRACKS = {
 }
 """What a network is given, and whether it was shown solutions, with the heading of each."""
 PLOT = "images/records.png"
-_PAGE = "results/records.md"
-_PLACE = re.compile(r"^.*<!-- records: (\w+) -->$", re.MULTILINE)
+PAGE = "results/records.md"
 _MARKERS = {"one shot": "o", "sequential": "s", "search": "^"}
 _COLOURS = {"grid": "#e69f00", "constraints": "#0072b2"}  # Okabe and Ito's
 _NOTHING = "-"
@@ -42,7 +41,7 @@ Published = list[Mapping[str, Any]]
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
     """Put the tables in their places."""
-    if page.file.src_uri != _PAGE:
+    if page.file.src_uri != PAGE:
         return markdown
     return fill_in(markdown, *read(Path(config.docs_dir) / "results"))
 
@@ -63,15 +62,18 @@ def read(folder: Path) -> tuple[ListResults, Published]:
     return read_list_results(folder / "records.json"), published["rows"]
 
 
-def fill_in(markdown: str, results: ListResults, published: Published) -> str:
-    """Replace each line that ends in `<!-- records: NAME -->` by the table of that name."""
+def fill_in(
+    markdown: str, results: ListResults, published: Published, *, keep: bool = False
+) -> str:
+    """Put the parts that are marked with `records` in their places, see `marked.fill_in`."""
     parts = {
         "ours": _ours(results),
         "published": _published(published),
         "groups": _groups(results),
         "others": _others(results),
+        "site_weights": f"![Share of boards solved over trained weights](../{PLOT})",
     }
-    return _PLACE.sub(lambda place: parts[place[1]], markdown)
+    return marked.fill_in(markdown, "records", parts, keep=keep)
 
 
 def _track(sees: str, solutions: int) -> tuple[str, str]:
