@@ -107,18 +107,24 @@ def _start_player(context: Any) -> tuple[Any, Connection[Any, Any]]:
 
 
 def _start_guarded_player() -> tuple[Any, Connection[Any, Any], Any]:
-    """Start a process for a policy, and one that ends it should this one be killed."""
+    """Start a process for a policy, and one that ends it should this one be killed.
+
+    The policy can't be asked anything before the guard is beyond what ends the command's group.
+    """
     context = _context()
     player, pipe = _start_player(context)
-    guard = context.Process(target=_guard, args=(player.pid,), daemon=True)
+    is_ready, theirs = context.Pipe(duplex=False)
+    guard = context.Process(target=_guard_from_a_session, args=(player.pid, theirs), daemon=True)
     guard.start()
+    theirs.close()
+    with is_ready, suppress(EOFError):
+        is_ready.recv()
     return player, pipe, guard
 
 
 def _serve(pipe: Connection[Any, Any]) -> None:
     """Serve a policy, in a group of its own, which is the first to die if memory runs out."""
-    with suppress(AttributeError, PermissionError):
-        os.setsid()
+    _leave_session()
     keep_orphans()
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
@@ -155,6 +161,7 @@ def _start(process: Any) -> None:
 def _work(task: CellTask, pipe: Any, policy: Connection[Any, Any], player: int) -> None:
     """Perform a task with the policy in the process `player`; send every state of its cell."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    _leave_session()
     Thread(target=_guard, args=(player,), daemon=True).start()
     if task.cell.timing and hasattr(os, "sched_setaffinity"):  # on one core
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -169,14 +176,25 @@ def _work(task: CellTask, pipe: Any, policy: Connection[Any, Any], player: int) 
         kill_with_all_below(player)
 
 
+def _leave_session() -> None:
+    """Start a session, so that what ends the command's whole group does not end this process."""
+    with suppress(AttributeError, PermissionError):
+        os.setsid()
+
+
+def _guard_from_a_session(player: int, is_ready: Connection[Any, Any]) -> None:
+    """Be a guard; say so once this process has a session of its own."""
+    _leave_session()
+    with is_ready:
+        is_ready.send(True)
+    _guard(player)
+
+
 def _guard(player: int) -> None:
     """End a policy's process, and this one, once the command that has started both has ended.
 
-    In a group of its own: what ends the command's whole group must not end this before. The
-    policy's process can't do it, where the policy keeps the interpreter's lock.
+    The policy's process can't do it, where the policy keeps the interpreter's lock.
     """
-    with suppress(AttributeError, PermissionError):
-        os.setsid()
     command = multiprocessing.parent_process()
     assert command is not None  # this is no main process
     wait([command.sentinel])

@@ -438,6 +438,25 @@ def test_a_policy_that_is_never_made_ends_with_the_command(small, tmp_path):
     run.communicate()  # returns once whoever holds its pipes has ended
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="processes of Linux")
+def test_nothing_is_asked_of_a_policy_before_it_is_guarded(small, tmp_path):
+    """What ends the command's group at any moment ends no guard."""
+    (tmp_path / "own_look.py").write_text(
+        "import os\n"
+        "from pathlib import Path\n"
+        "from sudoku_gym.evaluation.leaderboard.processes import processes_below\n"
+        "with Path('seen').open('a') as file:\n"
+        "    for pid in processes_below(os.getppid()):\n"
+        "        print(pid, os.getsid(pid), file=file)\n"
+        "raise ValueError('seen enough')\n"
+    )
+    run = started(small, tmp_path / "board.json", "--add", "own_look:Mine")
+    assert "seen enough" in run.communicate()[1]
+    seen = [line.split() for line in (tmp_path / "seen").read_text().splitlines()]
+    assert len(seen) >= 2 and all(pid == session for pid, session in seen)
+
+
 def test_times_are_means_of_laps(in_this_process):
     fixed = replace(fixed_sets()[0], count=3, sha256="")
     for limit, count in ((100.0, 3), (0.0, 0)):
