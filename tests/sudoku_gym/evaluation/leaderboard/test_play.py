@@ -1,13 +1,8 @@
 """Plays what is missing or out of date, nothing else, and the same each time."""
 
 import json
-import os
 import re
-import signal
-import subprocess
 import sys
-import time
-from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -23,23 +18,12 @@ from sudoku_gym.evaluation.leaderboard import (
 )
 from sudoku_gym.evaluation.leaderboard import play as play_module
 from sudoku_gym.evaluation.leaderboard.fixed_sets import fixed_sets
-from sudoku_gym.evaluation.leaderboard.processes import processes_below, processor_seconds
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell, Timing
 from sudoku_gym.storage.lock import locked
 
 SETS = ["4x4", "9x9"]
 CELLS = [f"{policy} on {name}" for policy in ("masked-random", "naked-singles") for name in SETS]
 TIMED = ["masked-random on 4x4", "naked-singles on 4x4"]
-
-
-def outcomes(path):
-    """Everything in a file but times, dates and machines."""
-    data = asdict(read_leaderboard(path))
-    del data["runs"]
-    for row in data["rows"].values():
-        for cell in row["cells"].values():
-            del cell["seconds"], cell["timing"], cell["run"]
-    return data
 
 
 def test_every_cell_is_played_once_and_timed_where_it_is_to_be(small, play, tmp_path):
@@ -67,7 +51,7 @@ def test_a_cell_is_the_policys_games_in_batches(small, play):
         assert cell.outcomes[start : start + batch] == "".join("01"[int(won)] for won in solved)
 
 
-def test_the_same_again_to_the_letter(small, play, tmp_path):
+def test_the_same_again_to_the_letter(small, play, tmp_path, outcomes):
     for name in ("a.json", "b.json"):
         play(tmp_path / name)
     assert outcomes(tmp_path / "a.json") == outcomes(tmp_path / "b.json")
@@ -82,7 +66,7 @@ def test_nothing_is_played_twice(small, play, tmp_path):
 
 @pytest.mark.parametrize("stop", [1, 3, 5])
 def test_a_run_that_was_stopped_goes_on_where_it_was(
-    small, play, tmp_path, monkeypatch, in_this_process, stop
+    small, play, tmp_path, monkeypatch, in_this_process, stop, outcomes
 ):
     play(tmp_path / "whole.json")
     left = iter(range(stop))
@@ -320,141 +304,6 @@ def test_two_at_once_are_refused(small, play, tmp_path):
 def test_a_folder_that_is_not_there(small, tmp_path):
     with pytest.raises(ValueError, match="there is no folder"):
         play_leaderboard(LeaderboardConfig(out=tmp_path / "docs" / "board.json"), print)
-
-
-SHELL = """
-import sys
-from pathlib import Path
-from sudoku_gym.evaluation.leaderboard import fixed_sets, play
-from sudoku_gym.cli import main
-fixed_sets._SETS = Path(sys.argv[1])
-play.listed_rows = lambda: {"masked-random": "floor", "naked-singles": "floor"}
-sys.exit(main(sys.argv[2:]))
-"""
-
-
-def started(file, out, *arguments):
-    command = [sys.executable, "-c", SHELL, str(file), "leaderboard"]
-    command += ["--out", str(out), *arguments]
-    paths = os.pathsep.join(path for path in sys.path if path)
-    return subprocess.Popen(
-        command,
-        env={**os.environ, "PYTHONPATH": paths},
-        cwd=out.parent,
-        start_new_session=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_processes_play_the_same_and_a_killed_run_goes_on(small, own_policies, play, tmp_path):
-    (tmp_path / "work").mkdir()
-    out = tmp_path / "work" / "board.json"
-    # With so large a budget no policy is slow, however busy the machine is.
-    added = ("--add", "third_party:First", "--budget", "1000", "--sets", "4x4")
-    first = started(small, out, *added)
-    line = first.stderr.readline()
-    while "played" not in line and line:  # that kernels are compiled may come before
-        line = first.stderr.readline()
-    first.send_signal(signal.SIGKILL)
-    first.communicate()
-    assert len(read_leaderboard(out).rows["masked-random"].cells) >= 1
-    second = started(small, out, *added, "--jobs", "2")
-    said, err = second.communicate()
-    assert second.returncode == 0 and "Wrote" in said, err
-    assert not any("masked-random on 4x4" in each and "solved" in each for each in err.splitlines())
-    play(add=("third_party:First",), budget=1000.0, sets=("4x4",))
-    assert outcomes(out) == outcomes(tmp_path / "board.json")
-    assert all(run.versions["python"] for run in read_leaderboard(out).runs.values())
-
-
-def commands_of_processes():
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):
-            yield path.read_bytes()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_a_process_that_dies_loses_its_cell_alone(small, own_policies, tmp_path):
-    names = ("third_party:Renames", "third_party:Dies", "third_party:Hangs", "third_party:Cheats")
-    out = tmp_path / "board.json"
-    chosen = ("--only", *names, "naked-singles", "--sets", "9x9", "--limit", "1.5")
-    run = started(small, out, "--add", *names, *chosen)
-    said, err = run.communicate()
-    assert run.returncode == 1 and said == f"Wrote {out}\n", err
-    assert "third_party:Dies on 9x9: its process died; rerun the command to retry" in err
-    results = read_leaderboard(out)
-    assert results.rows["third_party:Dies"].cells == {}
-    hung = results.rows["third_party:Hangs"].cells["9x9"]
-    assert (hung.error, hung.played) == ("it takes more than 6 s of wall time", 0)
-    assert results.rows["third_party:Cheats"].cells["9x9"].solved == 0
-    assert b"sleep\x0086399" not in b"".join(commands_of_processes())
-    assert results.rows["naked-singles"].cells["9x9"].played == 4
-    assert results.rows["naked-singles"].weights == results.rows["third_party:Dies"].weights == ""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="processes of Linux")
-@pytest.mark.parametrize(
-    ("kill", "number"), [(os.kill, 15), (os.kill, 9), (os.killpg, 15), (os.killpg, 9)]
-)
-def test_a_command_that_is_killed_takes_its_policies_with_it(
-    small, own_policies, tmp_path, kill, number
-):
-    chosen = ("--only", "third_party:Hangs", "--sets", "9x9")
-    run = started(small, tmp_path / "board.json", "--add", "third_party:Hangs", *chosen)
-
-    def sleeping():
-        return b"".join(commands_of_processes()).count(b"sleep\x0086399")
-
-    while sleeping() < 3:
-        assert run.poll() is None, run.stderr.read()
-        time.sleep(0.1)
-    kill(run.pid, number)
-    run.wait()
-    while sleeping():
-        time.sleep(0.1)
-    run.communicate()  # whoever holds its pipes has ended too
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="processes of Linux")
-def test_a_policy_that_is_never_made_ends_with_the_command(small, tmp_path):
-    (tmp_path / "own_loop.py").write_text("sum(range(10**15))\n")  # keeps the interpreter's lock
-    run = started(small, tmp_path / "board.json", "--add", "own_loop:Mine")
-
-    def is_looping():
-        seconds = [processor_seconds(pid) for pid in processes_below(run.pid)]
-        return any(each and each > 8.0 for each in seconds)
-
-    while not is_looping():
-        assert run.poll() is None, run.stderr.read()
-        time.sleep(0.2)
-    run.kill()
-    run.communicate()  # returns once whoever holds its pipes has ended
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="processes of Linux")
-def test_nothing_is_asked_of_a_policy_before_it_is_guarded(small, tmp_path):
-    """What ends the command's group at any moment ends no guard."""
-    (tmp_path / "own_look.py").write_text(
-        "import os\n"
-        "from pathlib import Path\n"
-        "from sudoku_gym.evaluation.leaderboard.processes import processes_below\n"
-        "with Path('seen').open('a') as file:\n"
-        "    for pid in processes_below(os.getppid()):\n"
-        "        print(pid, os.getsid(pid), file=file)\n"
-        "raise ValueError('seen enough')\n"
-    )
-    run = started(small, tmp_path / "board.json", "--add", "own_look:Mine")
-    assert "seen enough" in run.communicate()[1]
-    seen = [line.split() for line in (tmp_path / "seen").read_text().splitlines()]
-    assert len(seen) >= 2 and all(pid == session for pid, session in seen)
 
 
 def test_times_are_means_of_laps(in_this_process):
