@@ -5,6 +5,7 @@ tensorboard --logdir runs
 
 Differences from CleanRL's ppo.py: illegal actions get no probability, a curriculum moves the number
 of blanks, and the network shares its weights over the cells, rows, columns and boxes of the board.
+It reads the mask of legal placements alone, which holds the rules already, and not the observation.
 """
 
 import random
@@ -349,7 +350,7 @@ def main(argv=None):
     envs.close()
     writer.close()
 
-    test = puzzles.load(args.env_id.removeprefix("Sudoku").removesuffix("-v0").lower(), "test")
+    test = puzzles.load(gym.spec(args.env_id).kwargs["source"], "test")
     result = evaluate(GreedyPolicy(agent, device), test[:: 100 if args.smoke else 1])
     print(f"test split, minimal puzzles: {result}")
     return result

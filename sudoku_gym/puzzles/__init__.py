@@ -8,6 +8,7 @@ from sudoku_gym.puzzles.hardening import harden
 from sudoku_gym.puzzles.orbits import find_in_splits, find_in_training, same_orbit
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.rating import rate
+from sudoku_gym.puzzles.sources import resolve_source
 
 __all__ = [
     "GRADES",
@@ -24,6 +25,7 @@ __all__ = [
     "random_grids",
     "rate",
     "read",
+    "resolve_source",
     "same_orbit",
     "write",
 ]
