@@ -346,12 +346,16 @@ class _Groups:
         self.by_rating: dict[str, NDArray[np.int64]] = {}
 
     def add(self, part: PuzzleSet, solved: NDArray[np.bool_]) -> None:
-        for source in dict.fromkeys(part.sources.tolist()):
+        names, numbers = np.unique(part.sources, return_inverse=True)
+        counts = np.stack(
+            [np.bincount(numbers[solved], minlength=len(names)), np.bincount(numbers)]
+        )
+        for source, added in zip(names.tolist(), counts.T, strict=True):
             if source:
-                self._count(self.by_source, source, part.sources == source, solved)
+                self._count(self.by_source, source, added)
         for name, low, high in rating_names():
             chosen = (part.ratings >= low) & (part.ratings < high)
-            self._count(self.by_rating, name, chosen, solved)
+            self._count(self.by_rating, name, np.array([(solved & chosen).sum(), chosen.sum()]))
 
     def fill_in(self, row: ListRow) -> None:
         """Write the shares of all ratings, and of the sources with most puzzles, into a row."""
@@ -362,14 +366,9 @@ class _Groups:
         row.by_rating = _shares(dict(rated))
 
     @staticmethod
-    def _count(
-        counts: dict[str, NDArray[np.int64]],
-        name: str,
-        chosen: NDArray[np.bool_],
-        solved: NDArray[np.bool_],
-    ) -> None:
-        if chosen.any():
-            added = np.array([(solved & chosen).sum(), chosen.sum()])
+    def _count(counts: dict[str, NDArray[np.int64]], name: str, added: NDArray[np.int64]) -> None:
+        """Add solved puzzles, and all, to a group that has some."""
+        if added[1]:
             counts[name] = counts.get(name, np.zeros(2, np.int64)) + added
 
 

@@ -40,6 +40,7 @@ _DATA = "data"  # where Minari looks for it
 _EPISODES, _METADATA = "main_data.hdf5", "metadata.json"  # as Minari calls them
 _LONGEST_PART = 2_000_000  # bytes; games of 25x25 have 1,300,000 at most
 _SPARE, _OVERHEAD = 1_000_000, 16_000  # bytes that a disk keeps; of HDF5, a game
+_MOST_EPISODES = 10**9
 _ID = re.compile(r"[-\w]+-v\d+")
 
 
@@ -79,8 +80,8 @@ def record(
 
     if not _ID.fullmatch(folder.name):
         raise ValueError(f"{folder}: the name must end in -v and a number, as in 9x9-singles-v0")
-    if episodes < 1:
-        raise ValueError(f"episodes={episodes}: record at least one")
+    if not 1 <= episodes <= _MOST_EPISODES:
+        raise ValueError(f"episodes={episodes!r:.20}: record 1 to {_MOST_EPISODES:,}")
     policy, made_of = load_with_fingerprint(games.policy, trust=trust)
     games.boards(1).close()  # what is wrong is told before anything is written
     folder.mkdir(parents=True, exist_ok=True)

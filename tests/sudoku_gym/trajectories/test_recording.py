@@ -337,3 +337,10 @@ def test_a_game_longer_than_any_is_refused():
         next(replay(SHORT, part))
     with pytest.raises(ValueError, match="must be rows of integers"):
         PlayedPart([0], [1], [2])
+
+
+@pytest.mark.parametrize("episodes", [0, -1, 10**30, 10**400])
+def test_a_number_of_games_that_can_not_be_is_refused(tmp_path, episodes):
+    with pytest.raises(ValueError, match=r"episodes=.{1,20}: record 1 to 1,000,000,000"):
+        record(SHORT, episodes, tmp_path / "a-v0")
+    assert not (tmp_path / "a-v0").exists()
