@@ -160,7 +160,8 @@ def main(argv=None):
     both(env.reset())  # makes the lazy layers
     frames = args.num_envs * args.num_steps
     collector = Collector(env, both, frames_per_batch=frames, total_frames=frames * iterations)
-    test = puzzles.load(gym.spec(args.env_id).kwargs["source"], "test")[:: 100 if args.smoke else 10]
+    bank = gym.spec(args.env_id).kwargs["source"]
+    test = puzzles.load(bank, "test")[:: 100 if args.smoke else 10]
     floors = {name: load_policy(name) for name in ("masked-random", "naked-singles")}
     results = compare({**floors, "untrained": TorchRLPolicy(actor)}, test)
     loss = ClipPPOLoss(actor, critic, entropy_coeff=0.01, critic_coeff=0.5)

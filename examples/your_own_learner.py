@@ -14,11 +14,10 @@ from rich.console import Console
 from sudoku_curricula.curves import POLICY_LOSS
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.evaluation import to_markdown
-from sudoku_gym.storage.configs import registered
 from sudoku_learning import networks, training
 
 
-@registered("reinforce")
+@training.registered("reinforce")
 @dataclass(frozen=True, kw_only=True)
 class Config(training.TrainingConfig):
     agent = "reinforce"  # your policy's entry point, once your package declares one
@@ -28,17 +27,21 @@ class Config(training.TrainingConfig):
     smoke: bool = False  # a few games, to see that it runs
 
 
-class Reinforce:
-    metrics = ()  # a schedule moves by held-out games; nothing else is measured here
-
+class Reinforce(training.Learner):
     def __init__(self, config, random):
         self.envs = training.training_envs(config.env, config.games, reward="sparse")
         parts = networks.FactorGraphConfig(rounds=8), networks.POLICY_AND_VALUE, self.envs.geometry
         self.network = networks.seeded(config.seed, lambda: networks.Network(*parts))
         self.optimiser = training.Optimiser(self.network, training.OptimiserConfig(3e-3))
-        self.state, self.restore = self.optimiser.state, self.optimiser.restore
-        self.start = self.close = lambda: None  # no actors
-        self.policy = lambda: networks.NetworkPolicy(self.network)
+
+    def policy(self):
+        return networks.NetworkPolicy(self.network)  # greedy, for held-out games
+
+    def state(self):
+        return self.optimiser.state()
+
+    def restore(self, state):
+        self.optimiser.restore(state)
 
     def learn(self, blanks, random, progress):
         self.network.train()

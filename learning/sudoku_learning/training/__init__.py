@@ -1,5 +1,6 @@
 """The training loop of all learners: what a family supplies, and what it is given for it."""
 
+from sudoku_gym.storage.configs import registered
 from sudoku_learning.training.averaging import AveragedWeights
 from sudoku_learning.training.command import train_cli
 from sudoku_learning.training.config import (
@@ -35,6 +36,7 @@ __all__ = [
     "free_folder",
     "geometry_of_env",
     "load_network",
+    "registered",
     "train_cli",
     "training_envs",
 ]

@@ -7,11 +7,10 @@ import torch
 
 from stranger_sudoku.schedules import HurdlesConfig
 from sudoku_gym import board
-from sudoku_gym.storage.configs import registered
 from sudoku_learning import networks, training
 
 
-@registered("corners")
+@training.registered("corners")
 @dataclass(frozen=True, kw_only=True)
 class CornersTraining(training.TrainingConfig):
     """Learn placements from solutions."""
@@ -38,10 +37,15 @@ class Corners(training.Learner):
         self.envs = training.training_envs(config.env, config.boards)
         self.network = networks.seeded(config.seed, lambda: make(config))
         self.optimiser = training.Optimiser(self.network, training.OptimiserConfig(1e-2))
-        self.state, self.restore = self.optimiser.state, self.optimiser.restore
 
     def policy(self):
         return networks.NetworkPolicy(self.network)
+
+    def state(self):
+        return self.optimiser.state()
+
+    def restore(self, state):
+        self.optimiser.restore(state)
 
     def learn(self, blanks, random, progress):
         geometry = self.envs.geometry
