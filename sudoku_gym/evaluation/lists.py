@@ -5,6 +5,7 @@ The results can be written to a JSON file meanwhile; a run that was stopped goes
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -21,7 +22,7 @@ from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Convergence, ModelCard, Policy
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.storage.atomic import write_json
+from sudoku_gym.storage.atomic import write_text
 from sudoku_gym.storage.configs import decode_json
 from sudoku_gym.storage.reading import naming, read_json
 
@@ -229,13 +230,15 @@ class ListFile:
             return
         longest = max((len(row.outcomes) for row in self.results.rows), default=0)
         tell = sum(bool(row.rounds_of_each) for row in self.results.rows)
-        needed = longest * (_BYTES * len(self.results.rows) + _MORE_FOR_ROUNDS * tell)
+        text = json.dumps(asdict(self.results), indent=1) + "\n"
+        soon = longest * (_BYTES * len(self.results.rows) + _MORE_FOR_ROUNDS * tell)
+        needed = max(soon, len(text))
         if needed > _LONGEST:
             raise ValueError(
                 f"{self._path} would take {needed:,} bytes, more than the {_LONGEST:,} that can be "
                 "read again: give another file to some of the policies"
             )
-        write_json(self._path, asdict(self.results), indent=1)
+        write_text(self._path, text)
 
 
 def read_list_results(path: Path) -> ListResults:

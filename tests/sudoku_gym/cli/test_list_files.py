@@ -48,9 +48,9 @@ def test_a_stopped_run_goes_on(extreme, run, monkeypatch):
 
 def test_the_file_is_written_every_few_seconds_only(extreme, run, monkeypatch):
     """So that short parts of a long list do not cost more in writing than in playing."""
-    plain, writes = lists.write_json, []
+    plain, writes = lists.write_text, []
     monkeypatch.setattr(lists.time, "monotonic", lambda: 7.0)
-    monkeypatch.setattr(lists, "write_json", lambda *a, **b: (writes.append(1), plain(*a, **b)))
+    monkeypatch.setattr(lists, "write_text", lambda *a, **b: (writes.append(1), plain(*a, **b)))
     arguments = ["compare", "masked-random", "--puzzles", "test.csv", "--batch-size", "1"]
     assert run(*arguments, "--out", "row.json")[0] == 0
     assert len(writes) == 3  # the first part, the last, and that it is done
@@ -310,6 +310,10 @@ def test_no_file_is_written_that_could_not_be_read(extreme, run, monkeypatch):
     before = Path("row.json").read_bytes()
     code, _, error = run(*arguments, "solver")
     assert code == 2 and "row.json would take 90,000,000 bytes" in error
+    monkeypatch.setattr(lists, "_BYTES", 1)
+    monkeypatch.setattr(lists, "_LONGEST", len(before) + 100)
+    code, _, error = run(*arguments, "solver")
+    assert code == 2 and "row.json would take" in error
     assert Path("row.json").read_bytes() == before
 
 
