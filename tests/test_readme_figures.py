@@ -98,6 +98,8 @@ def claims():
     for seed in range(3):
         yield calphazero_of_seed(seed, "9x9-hard")
     yield from hardest_known()
+    yield calphazero("forum_hardest_1106")
+    yield calphazero("forum_hardest_1106", "retry search, singles")
     yield calphazero("16x16", "retry search, singles")
     yield gflownet("greedy")
     yield gflownet("drawn")
