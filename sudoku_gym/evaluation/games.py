@@ -121,7 +121,7 @@ class Evaluation:
             f"(95 % interval {percent(low)} to {percent(high)})"
         )
         if self.orbits_solved and self.orbits_solved[1] < len(self.solved):
-            text += ", all of them in {} of {} orbits".format(*self.orbits_solved)
+            text += ", {} of {} orbits entirely".format(*self.orbits_solved)
         if self.illegal:
             text += f", {self.illegal:,} lost by an illegal answer"
         return text

@@ -278,7 +278,7 @@ def test_rounds_and_converged_games_are_shown_where_a_policy_can_tell():
 def test_an_evaluation_tells_its_figures():
     result = evaluate(Scripted(lambda b, m: np.full(len(b), -1)), puzzles.load("4x4", "test")[:10])
     assert str(result).startswith(
-        "0.0 % of 10 puzzles solved (95 % interval 0.0 % to 27.8 %), 0 of"
+        "0.0 % of 10 puzzles solved (95 % interval 0.0 % to 27.8 %), 0 of 3 orbits entirely"
     )
     assert str(result).endswith("10 lost by an illegal answer")
     figures = json.loads(json.dumps(result.to_dict()))
