@@ -26,7 +26,7 @@ from fuzz_targets import (
 from sudoku_curricula import SCHEDULES, configure_schedule, make_schedule
 from sudoku_gym import board, load_policy, plugins, puzzles, solver
 from sudoku_gym.evaluation.leaderboard.results import read_leaderboard
-from sudoku_gym.evaluation.lists import ListResults, ListRow, read_list_results
+from sudoku_gym.evaluation.list_results import ListResults, ListRow, read_list_results
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles import files
 from sudoku_gym.storage.configs import from_json, to_json

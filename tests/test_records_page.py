@@ -6,7 +6,7 @@ import pytest
 
 import records_page
 from sudoku_gym import puzzles
-from sudoku_gym.evaluation.lists import Share
+from sudoku_gym.evaluation.list_results import Share
 from sudoku_gym.policies.identity import weights_checksum
 
 DOCS = Path(__file__).parent.parent / "docs"

@@ -15,7 +15,8 @@ from sudoku_gym.cli.puzzle_arguments import BankOrFile, Board, Split, geometry_n
 from sudoku_gym.cli.puzzle_list import PlaceInList, PuzzleList, select_puzzles
 from sudoku_gym.cli.terminal import OnProgress, console, progress, table
 from sudoku_gym.evaluation import Evaluation, tabulate
-from sudoku_gym.evaluation.lists import ListFile, ListResults, ListRow, json_of_row, play_list
+from sudoku_gym.evaluation.list_results import ListFile, ListResults, ListRow, json_of_row
+from sudoku_gym.evaluation.lists import play_list
 from sudoku_gym.evaluation.tables import markdown_table, tabulate_cards, tabulate_groups
 from sudoku_gym.plugins import default_policies
 from sudoku_gym.policies import Policy, model_card_of

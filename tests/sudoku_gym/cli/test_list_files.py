@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sudoku_gym import board, puzzles
-from sudoku_gym.evaluation import lists
+from sudoku_gym.evaluation import list_results, lists
 from sudoku_gym.policies import identity
 from sudoku_gym.puzzles import files
 from sudoku_gym.storage.lock import locked
@@ -48,9 +48,16 @@ def test_a_stopped_run_goes_on(extreme, run, monkeypatch):
 
 def test_the_file_is_written_every_few_seconds_only(extreme, run, monkeypatch):
     """So that short parts of a long list do not cost more in writing than in playing."""
-    plain, writes = lists.write_text, []
+    plain, writes = list_results.write_text, []
+
+    def counted(*given):
+        writes.append(1)
+        plain(*given)
+
     monkeypatch.setattr(lists.time, "monotonic", lambda: 7.0)
-    monkeypatch.setattr(lists, "write_text", lambda *a, **b: (writes.append(1), plain(*a, **b)))
+    monkeypatch.setattr(
+        list_results, "write_text", lambda *a, **b: (writes.append(1), plain(*a, **b))
+    )
     arguments = ["compare", "masked-random", "--puzzles", "test.csv", "--batch-size", "1"]
     assert run(*arguments, "--out", "row.json")[0] == 0
     assert len(writes) == 3  # the first part, the last, and that it is done
@@ -104,8 +111,8 @@ def test_rows_of_other_rules_stand_in_other_files(extreme, run):
 
 def test_what_was_written_can_be_read_however_long_the_list(tmp_path):
     count = 20_001
-    row = lists.ListRow(
-        "a", {"seed": 0}, "", outcomes="1" * count, all=lists.Share.of(count, count)
+    row = list_results.ListRow(
+        "a", {"seed": 0}, "", outcomes="1" * count, all=list_results.Share.of(count, count)
     )
     row.converged_outcomes, row.rounds_of_each = "1" * count, [*range(count)]
     groups = lists._Groups()
@@ -113,10 +120,10 @@ def test_what_was_written_can_be_read_however_long_the_list(tmp_path):
         groups.by_source[str(number)] = np.array([1, 1 + (number == 7)])
     groups.fill_in(row)
     assert len(row.by_source) == lists._MOST_SOURCES and "7" in row.by_source
-    file = lists.ListFile(tmp_path / "long.json", {"name": "long"})
+    file = list_results.ListFile(tmp_path / "long.json", {"name": "long"})
     file.results.rows.append(row)
     file.write()
-    assert lists.read_list_results(tmp_path / "long.json").rows == [row]
+    assert list_results.read_list_results(tmp_path / "long.json").rows == [row]
 
 
 def test_what_has_played_is_what_was_loaded(extreme, run, tmp_path, monkeypatch):
@@ -302,7 +309,7 @@ def test_no_file_is_written_that_could_not_be_read(extreme, run, monkeypatch):
     arguments = ["compare", "--puzzles", "test.csv", "--out", "row.json"]
     assert run(*arguments, "hidden-singles")[0] == 0
     before = Path("row.json").read_bytes()
-    monkeypatch.setattr(lists, "_BYTES", lists._LONGEST // (2 * 120))
+    monkeypatch.setattr(list_results, "_BYTES", list_results._LONGEST // (2 * 120))
     code, _, error = run(*arguments, "calphazero?rounds=16&restarts=0")  # it tells its rounds
     assert code == 2 and "row.json would take 60,001,440 bytes" in error
     assert Path("row.json").read_bytes() == before
@@ -310,8 +317,8 @@ def test_no_file_is_written_that_could_not_be_read(extreme, run, monkeypatch):
     before = Path("row.json").read_bytes()
     code, _, error = run(*arguments, "solver")
     assert code == 2 and "row.json would take 90,000,000 bytes" in error
-    monkeypatch.setattr(lists, "_BYTES", 1)
-    monkeypatch.setattr(lists, "_LONGEST", len(before) + 100)
+    monkeypatch.setattr(list_results, "_BYTES", 1)
+    monkeypatch.setattr(list_results, "_LONGEST", len(before) + 100)
     code, _, error = run(*arguments, "solver")
     assert code == 2 and "row.json would take" in error
     assert Path("row.json").read_bytes() == before

@@ -9,6 +9,7 @@ import pytest
 from sudoku_baselines.classical.floors import MaskedRandom
 from sudoku_gym import evaluate, load_policy, puzzles
 from sudoku_gym.evaluation import lists
+from sudoku_gym.evaluation.list_results import ListRow
 from sudoku_gym.puzzles import files
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
@@ -128,7 +129,7 @@ def test_an_empty_list_is_refused(run, tmp_path, monkeypatch):
 def test_parts_are_the_batches_of_the_whole(extreme):
     some = extreme[:40]
     whole = evaluate(MaskedRandom(), some.puzzles[:, :, :], seed=4, batch_size=8)
-    row = lists.ListRow("masked-random", {"seed": 4}, "")
+    row = ListRow("masked-random", {"seed": 4}, "")
     parts = [some[start : start + 8] for start in range(0, 40, 8)]
     assert (lists.play_list(MaskedRandom(), parts, row, seed=4).solved == whole.solved).all()
     assert lists.play_list(MaskedRandom(), parts, row, seed=4).constraint_fraction == pytest.approx(

@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 from sudoku_gym.evaluation.leaderboard import read_leaderboard
-from sudoku_gym.evaluation.lists import read_list_results
+from sudoku_gym.evaluation.list_results import read_list_results
 from sudoku_gym.storage import reading
 from sudoku_gym.storage.reading import describe_error, open_text, read_json
 
