@@ -19,17 +19,12 @@ def filled() -> dict[Path, str]:
     """Return the three pages with their tables as the files of results have them now."""
     board = read_leaderboard(DOCS / "results" / "leaderboard.json")
     records = records_page.read(DOCS / "results")
-    pages = {name: DOCS / name for name in ("leaderboard.md", records_page.PAGE, agents_page.PAGE)}
-    texts = {name: path.read_text(encoding="utf-8") for name, path in pages.items()}
-    return {
-        pages["leaderboard.md"]: leaderboard_page.fill_in(
-            texts["leaderboard.md"], board, keep=True
-        ),
-        pages[records_page.PAGE]: records_page.fill_in(
-            texts[records_page.PAGE], *records, keep=True
-        ),
-        pages[agents_page.PAGE]: agents_page.fill_in(texts[agents_page.PAGE], keep=True),
+    fillings = {
+        DOCS / "leaderboard.md": lambda text: leaderboard_page.fill_in(text, board, keep=True),
+        DOCS / records_page.PAGE: lambda text: records_page.fill_in(text, *records, keep=True),
+        DOCS / agents_page.PAGE: lambda text: agents_page.fill_in(text, keep=True),
     }
+    return {path: fill_in(path.read_text("utf-8")) for path, fill_in in fillings.items()}
 
 
 if __name__ == "__main__":

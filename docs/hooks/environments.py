@@ -37,7 +37,7 @@ ABOUT = {
     "SudokuHard9x9-v0": "The usual board, with puzzles that were changed until a solver needed "
     "many guesses. Singles solve next to none of them.",
     "SudokuHardest9x9-v0": "The usual board, with puzzles found by a long search, for which a "
-    "solver guesses twice as often.",
+    "solver guesses twice as often as for those of `SudokuHard9x9-v0`.",
     "Sudoku16x16-v0": "Sixteen digits, `1` to `9` and `A` to `G`, in boxes of 4x4. It shows "
     "whether what was learned on small boards carries over to large ones.",
     "Sudoku25x25-v0": "Twenty-five digits, `1` to `9` and `A` to `P`, in boxes of 5x5. With 15,625 "
