@@ -53,7 +53,14 @@ class ObservationEncoder(
 
 
 class SudokuVectorWrapper(VectorWrapper):
-    """Forwards `set_blanks` and `action_masks` to the wrapped vector environment."""
+    """Forwards `set_blanks` and `action_masks` to the wrapped vector environment.
+
+    An environment closes itself when it is collected; a wrapper does not close it, so one that
+    was refused by its constructor leaves the environment usable.
+    """
+
+    def __del__(self) -> None:
+        """Do nothing; `VectorEnv.__del__` would close the wrapped environment."""
 
     def set_blanks(self, blanks: Blanks) -> None:
         """Set the number of blanks of the next episodes; see `SudokuVectorEnv`."""

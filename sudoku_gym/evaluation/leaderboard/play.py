@@ -104,7 +104,7 @@ def play_leaderboard(
         described, lost = describe(dict.fromkeys((*config.add, *kinds)), config.limit)
         failures = [f"{row}: {said}" for row, said in lost.items() if row in (config.only or kinds)]
         kinds = {policy: kind for policy, kind in kinds.items() if policy not in lost}
-        chosen = [s for s in sets if s.is_file or not config.sets or s.name in config.sets]
+        chosen = chosen_sets(config, sets)
         places = [(row, s) for row in kinds if row in (config.only or kinds) for s in chosen]
         results = _resume(config, old, infos, kinds, described)
         for line in _left_out(config, old, results, places):
@@ -174,6 +174,11 @@ def all_sets(config: LeaderboardConfig) -> list[FixedSet]:
         raise ValueError(f"two sets are called {twice[0]}: rename the file")
     check_names("set", config.sets, names)
     return sets
+
+
+def chosen_sets(config: LeaderboardConfig, sets: Iterable[FixedSet]) -> list[FixedSet]:
+    """Return the sets that are played or compared: those of `sets`, and every file of `lists`."""
+    return [s for s in sets if s.is_file or not config.sets or s.name in config.sets]
 
 
 def check_names(what: str, wanted: Iterable[str], known: Collection[str]) -> None:

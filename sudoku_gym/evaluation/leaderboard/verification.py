@@ -19,6 +19,7 @@ from sudoku_gym.evaluation.leaderboard.play import (
     LeaderboardConfig,
     all_sets,
     check_names,
+    chosen_sets,
     counted,
     describe,
     is_done,
@@ -60,16 +61,18 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
             f"{config.out}: played with seed {standing.seed}, {standing.batch_cells} cells at a "
             f"time, and this version plays with seed {SEED}, {BATCH_CELLS} at a time: other games"
         )
-    sets = {each.name: each for each in all_sets(config)}
+    every = all_sets(config)
+    here = {each.name for each in every}
+    sets = {each.name: each for each in chosen_sets(config, every)}
     check_names("row of the file", config.only, standing.rows)
     # What a file names is not imported unless an installed package lists it, or the caller does.
     listed = listed_rows()
     names = config.only or [name for name in standing.rows if name in listed]
     for name in () if config.only else [name for name in standing.rows if name not in listed]:
         report(f"not compared: {name}, which no installed package lists")
-    for name in [name for name in standing.sets if name not in sets]:
+    for name in [name for name in standing.sets if name not in here]:
         report(f"not compared: {name}, a set that is not here")
-    for name in [name for name in config.sets or sets if name not in standing.sets]:
+    for name in [name for name in sets if name not in standing.sets]:
         report(f"not compared: {name}, a set that the file does not have")
     for name in [] if config.only else [name for name in listed if name not in standing.rows]:
         report(f"not compared: {name}, of which the file has no row")
@@ -95,14 +98,13 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
         if others:
             differing.append(f"{policy}: other {' and other '.join(others)} here than there")
             continue
-        chosen_sets = {*(config.sets or sets)} & sets.keys()
-        for name in sorted(chosen_sets & standing.sets.keys() - row.cells.keys()):
+        for name in sorted(sets.keys() & standing.sets.keys() - row.cells.keys()):
             report(f"not compared: {policy} on {name}, which the file does not have")
-        for name in row.cells.keys() & chosen_sets:
-            cell, here, there = row.cells[name], sets[name].info(), standing.sets[name]
+        for name in row.cells.keys() & sets.keys():
+            cell, info, there = row.cells[name], sets[name].info(), standing.sets[name]
             if there.is_file:  # it may lie elsewhere
-                here = replace(here, bank=there.bank)
-            if here != there:
+                info = replace(info, bank=there.bank)
+            if info != there:
                 differing.append(f"{policy} on {name}: its puzzles are others here")
             elif cell.played or cell.error:
                 is_whole = bool(cell.error) or cell.played == there.count

@@ -308,6 +308,10 @@ def test_shaping_changes_the_return_by_the_first_potential():
         assert total == pytest.approx(solved - stuck(first[None])[0])
     with pytest.raises(ValueError, match="discount=0"):
         PotentialShaping(env.env, discount=0)
+    several = SudokuVectorEnv(2, "4x4")
+    with pytest.raises(ValueError, match="discount=2"):
+        VectorPotentialShaping(several, stuck, discount=2)
+    several.reset(seed=0)  # a wrapper that was refused does not close it
     broken = PotentialShaping(env.env, lambda boards: boards)
     with pytest.raises(ValueError, match="one number a board"):
         broken.reset(seed=0)

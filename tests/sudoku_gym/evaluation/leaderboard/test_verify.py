@@ -186,3 +186,20 @@ def test_what_the_file_lacks_is_said(small, play, tmp_path):
     path.write_text(json.dumps(forged))
     differing = verify_leaderboard(LeaderboardConfig(out=path), lines.append)
     assert differing == ["naked-singles: other kind here than there"]
+
+
+def test_lists_are_compared_beside_chosen_sets(small, play, tmp_path):
+    mine = tmp_path / "mine.txt"
+    mine.write_text("1..2....2....4..\n" "...1.2....3.4...\n")
+    play(lists=(mine,), only=("naked-singles",))
+    path, lines = tmp_path / "board.json", []
+    forged = json.loads(path.read_text())
+    cell = forged["rows"]["naked-singles"]["cells"]["mine"]
+    wrong = cell["outcomes"] = cell["outcomes"].translate(str.maketrans("01", "10"))
+    cell["orbits"] = None
+    path.write_text(json.dumps(forged))
+    config = LeaderboardConfig(out=path, only=("naked-singles",), sets=("4x4",), lists=(mine,))
+    said = f"naked-singles on mine: {len(wrong)} of {len(wrong)} outcomes differ"
+    assert verify_leaderboard(config, lines.append) == [said]
+    assert any("naked-singles on 4x4" in line for line in lines)
+    assert not any("9x9" in line for line in lines)
