@@ -1,6 +1,6 @@
 """How a network of cAlphaZero gets better: the checkpoints of a run play test puzzles.
 
-    sudoku-gym train expert-iteration --run runs/mine --keep-checkpoints none
+    sudoku-gym train expert-iteration --run runs/mine --keep-checkpoints None
     python benchmarks/training_curve.py --run runs/mine --out curve.json --plot curve.png
 
 Each row is a checkpoint and a set of puzzles, with the processor time of the training so far.

@@ -13,6 +13,7 @@ import pytest
 from sudoku_curricula import SCHEDULES
 from sudoku_curricula import curves as curve_names
 from sudoku_gym import cli, puzzles
+from sudoku_gym.cli.launch import Train
 from sudoku_gym.puzzles import banks
 from sudoku_gym.registration import ANY_BOARD, ENVIRONMENTS
 
@@ -78,8 +79,12 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_commands_parse(command):
-    cli._parse(shlex.split(command, comments=True)[1:])
+def test_commands_parse(command, capsys):
+    parsed = cli._parse(shlex.split(command, comments=True)[1:])
+    if isinstance(parsed, Train) and parsed.trainer:
+        with patch("sudoku_learning.training.command.Training") as training:
+            parsed.run()  # the trainer parses the rest
+        assert training.called or "usage" in capsys.readouterr().out.lower()
 
 
 def test_every_environment_is_listed():

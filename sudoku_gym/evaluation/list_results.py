@@ -5,7 +5,6 @@ The file is written while a policy plays; a run that was stopped goes on there.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -15,7 +14,7 @@ import numpy as np
 
 from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.policies import ModelCard
-from sudoku_gym.storage.atomic import write_text
+from sudoku_gym.storage.atomic import write_json
 from sudoku_gym.storage.configs import decode_json
 from sudoku_gym.storage.reading import naming, read_json
 
@@ -211,22 +210,20 @@ class ListFile:
         """Write the file, if there is one.
 
         Raises:
-            ValueError: if it would be too large to be read again once all rows are as long as the
-                longest; the file stays as it was.
+            ValueError: if it would be too large to be read again, now or once all rows are as long
+                as the longest; the file stays as it was.
         """
         if self._path is None:
             return
         longest = max((len(row.outcomes) for row in self.results.rows), default=0)
         tell = sum(bool(row.rounds_of_each) for row in self.results.rows)
-        text = json.dumps(asdict(self.results), indent=1) + "\n"
-        soon = longest * (_BYTES * len(self.results.rows) + _MORE_FOR_ROUNDS * tell)
-        needed = max(soon, len(text))
+        needed = longest * (_BYTES * len(self.results.rows) + _MORE_FOR_ROUNDS * tell)
         if needed > _LONGEST:
             raise ValueError(
                 f"{self._path} would take {needed:,} bytes, more than the {_LONGEST:,} that can be "
                 "read again: give another file to some of the policies"
             )
-        write_text(self._path, text)
+        write_json(self._path, asdict(self.results), indent=1, longest=_LONGEST)
 
 
 def read_list_results(path: Path) -> ListResults:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sudoku_gym.storage.lock import try_lock
+from sudoku_gym.storage.reading import check_json_size, naming
 
 _LEFT_AFTER = 60.0  # s without a change; a younger one may not be locked yet
 
@@ -63,9 +64,20 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
-def write_json(path: str | os.PathLike[str], content: Any, indent: int = 2) -> None:
-    """Write JSON atomically."""
-    write_text(path, json.dumps(content, indent=indent) + "\n")
+def write_json(
+    path: str | os.PathLike[str], content: Any, indent: int = 2, longest: int | None = None
+) -> None:
+    """Write JSON atomically.
+
+    Raises:
+        ValueError: if `longest` is given, and `read_json` with it would refuse the file by its
+            size; nothing is written.
+    """
+    text = json.dumps(content, indent=indent) + "\n"
+    if longest is not None:
+        with naming(Path(path), "it is not written, since it could not be read again"):
+            check_json_size(text.encode(), longest)
+    write_text(path, text)
 
 
 def temporary_path(path: Path) -> Path:

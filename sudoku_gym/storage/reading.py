@@ -58,11 +58,18 @@ def read_json(path: Path, longest: int = LONGEST_CONFIG) -> Any:
         RecursionError: if it is nested too deeply.
     """
     content = read_short(path, longest)
+    check_json_size(content, longest)
+    return json.loads(content.decode("utf-8"), object_pairs_hook=_object)
+
+
+def check_json_size(content: bytes, longest: int) -> None:
+    """Raise ValueError for JSON that `read_json` would refuse by its size."""
+    if len(content) > longest:
+        raise ValueError(f"it has more than {longest:,} bytes")
     if content.count(b"[") + content.count(b"{") > _MOST_BRACKETS:
         raise ValueError(f"it has more than {_MOST_BRACKETS:,} lists and objects")
     if content.count(b",") > _MOST_VALUES:
         raise ValueError(f"it has more than {_MOST_VALUES:,} values")
-    return json.loads(content.decode("utf-8"), object_pairs_hook=_object)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -223,9 +223,13 @@ def read_leaderboard(path: Path) -> LeaderboardResults:
 
 
 def write_leaderboard(path: Path, results: LeaderboardResults) -> None:
-    """Write a leaderboard, without the runs that no cell refers to."""
+    """Write a leaderboard, without the runs that no cell refers to.
+
+    Raises:
+        ValueError: if it would be too large to be read again; the file stays as it was.
+    """
     used = {
         run for row in results.rows.values() for cell in row.cells.values() for run in cell.runs
     }
     runs = {key: run for key, run in results.runs.items() if key in used}
-    write_json(path, asdict(replace(results, runs=runs)), indent=1)
+    write_json(path, asdict(replace(results, runs=runs)), indent=1, longest=_LONGEST)

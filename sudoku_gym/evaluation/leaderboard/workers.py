@@ -128,7 +128,7 @@ def _serve(pipe: Connection[Any, Any]) -> None:
     keep_orphans()
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever has started it decides
+    _ignore_interrupts()
     logging.disable(logging.WARNING)  # of solvers that find nothing
     with suppress(OSError):
         os.dup2(2, 1)  # what a policy prints is no result
@@ -154,13 +154,30 @@ def _context() -> Any:
 
 
 def _start(process: Any) -> None:
-    with patch.dict(os.environ, dict.fromkeys(_THREADS, "1")):
-        process.start()
+    """Start a process of one thread, and what it is forked from if that does not run yet.
+
+    Ctrl+C meanwhile waits for the end of the start, and interrupts this process alone.
+    """
+    can_block = hasattr(signal, "pthread_sigmask")
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if can_block else None
+    try:
+        with patch.dict(os.environ, dict.fromkeys(_THREADS, "1")):
+            process.start()
+    finally:
+        if before is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _ignore_interrupts() -> None:
+    """Leave it to the command what Ctrl+C ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):  # blocked by `_start`
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _work(task: CellTask, pipe: Any, policy: Connection[Any, Any], player: int) -> None:
     """Perform a task with the policy in the process `player`; send every state of its cell."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    _ignore_interrupts()
     _leave_session()
     Thread(target=_guard, args=(player,), daemon=True).start()
     if task.cell.timing and hasattr(os, "sched_setaffinity"):  # on one core

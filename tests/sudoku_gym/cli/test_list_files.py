@@ -13,6 +13,7 @@ from sudoku_gym import board, puzzles
 from sudoku_gym.evaluation import list_results, lists
 from sudoku_gym.policies import identity
 from sudoku_gym.puzzles import files
+from sudoku_gym.storage import reading
 from sudoku_gym.storage.lock import locked
 
 
@@ -48,16 +49,14 @@ def test_a_stopped_run_goes_on(extreme, run, monkeypatch):
 
 def test_the_file_is_written_every_few_seconds_only(extreme, run, monkeypatch):
     """So that short parts of a long list do not cost more in writing than in playing."""
-    plain, writes = list_results.write_text, []
+    plain, writes = list_results.write_json, []
 
-    def counted(*given):
+    def counted(*given, **options):
         writes.append(1)
-        plain(*given)
+        plain(*given, **options)
 
     monkeypatch.setattr(lists.time, "monotonic", lambda: 7.0)
-    monkeypatch.setattr(
-        list_results, "write_text", lambda *a, **b: (writes.append(1), plain(*a, **b))
-    )
+    monkeypatch.setattr(list_results, "write_json", counted)
     arguments = ["compare", "masked-random", "--puzzles", "test.csv", "--batch-size", "1"]
     assert run(*arguments, "--out", "row.json")[0] == 0
     assert len(writes) == 3  # the first part, the last, and that it is done
@@ -320,7 +319,12 @@ def test_no_file_is_written_that_could_not_be_read(extreme, run, monkeypatch):
     monkeypatch.setattr(list_results, "_BYTES", 1)
     monkeypatch.setattr(list_results, "_LONGEST", len(before) + 100)
     code, _, error = run(*arguments, "solver")
-    assert code == 2 and "row.json would take" in error
+    assert code == 2 and "row.json: it is not written, since it could not be read again" in error
+    assert Path("row.json").read_bytes() == before
+    monkeypatch.setattr(list_results, "_LONGEST", 60_000_000)
+    monkeypatch.setattr(reading, "_MOST_BRACKETS", before.count(b"{") + before.count(b"["))
+    code, _, error = run(*arguments, "solver")
+    assert code == 2 and "row.json: it is not written" in error and "lists and objects" in error
     assert Path("row.json").read_bytes() == before
 
 

@@ -190,7 +190,7 @@ def test_what_the_file_lacks_is_said(small, play, tmp_path):
 
 def test_lists_are_compared_beside_chosen_sets(small, play, tmp_path):
     mine = tmp_path / "mine.txt"
-    mine.write_text("1..2....2....4..\n" "...1.2....3.4...\n")
+    mine.write_text("1..2....2....4..\n...1.2....3.4...\n")
     play(lists=(mine,), only=("naked-singles",))
     path, lines = tmp_path / "board.json", []
     forged = json.loads(path.read_text())

@@ -139,3 +139,21 @@ def test_no_policy_is_asked_anything_before_its_guard_has_a_session():
     with pipe:
         assert os.getsid(guard.pid) == guard.pid != os.getsid(0)
         workers._stop_player(player, guard)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="processes of Linux")
+def test_an_interrupt_while_processes_start_is_told_in_one_line(small, own_policies, tmp_path):
+    run = started(small, tmp_path / "board.json", "--add", "third_party:Hangs")
+
+    def commands_below():
+        for pid in processes_below(run.pid):
+            with suppress(OSError):
+                yield Path(f"/proc/{pid}/cmdline").read_bytes()
+
+    while not any(b"forkserver" in command for command in commands_below()):
+        assert run.poll() is None, run.stderr.read()
+        time.sleep(0.01)
+    os.killpg(run.pid, signal.SIGINT)
+    _, error = run.communicate()
+    assert run.returncode == 130 and "Traceback" not in error
