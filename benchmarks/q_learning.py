@@ -229,7 +229,7 @@ def sb3(config: Config) -> Iterator[Row]:
     from stable_baselines3.common.callbacks import BaseCallback
 
     from sudoku_agents.sb3 import (
-        ExactCoverDQNPolicy,
+        FactorGraphDQNPolicy,
         MaskedDQN,
         MaskedDQNPolicy,
         SB3Policy,
@@ -243,7 +243,7 @@ def sb3(config: Config) -> Iterator[Row]:
     title, test = minimal("4x4", config)
     kinds = {
         "SB3, perceptron": (MaskedDQNPolicy, {"net_arch": [256, 256]}),
-        "SB3, exact cover": (ExactCoverDQNPolicy, {"network": DQNConfig().network}),
+        "SB3, exact cover": (FactorGraphDQNPolicy, {"network": DQNConfig().network}),
     }
     for name, (policy, options) in kinds.items():
         for seed in config.seeds:

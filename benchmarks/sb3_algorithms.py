@@ -16,7 +16,7 @@ from stable_baselines3.common.vec_env import VecMonitor
 
 from results import Results, command_of, played
 from sudoku_agents.sb3 import (
-    ExactCoverDQNPolicy,
+    FactorGraphDQNPolicy,
     MaskedDQN,
     MaskedDQNPolicy,
     SB3Policy,
@@ -52,7 +52,7 @@ ALGORITHMS = {
     "PPO": (PPO, "MlpPolicy", ON_POLICY | DENSE, False),
     "A2C": (A2C, "MlpPolicy", {"n_steps": 8} | DENSE, False),
     "MaskedDQN": (MaskedDQN, MaskedDQNPolicy, OFF_POLICY | DENSE, True),
-    "MaskedDQN-exact-cover": (MaskedDQN, ExactCoverDQNPolicy, OFF_POLICY, True),
+    "MaskedDQN-exact-cover": (MaskedDQN, FactorGraphDQNPolicy, OFF_POLICY, True),
     "DQN": (DQN, "MlpPolicy", OFF_POLICY | DENSE, False),
 }
 

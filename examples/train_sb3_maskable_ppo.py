@@ -17,7 +17,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecMonitor
 
-from sudoku_agents.sb3 import ExactCoverPolicy, SB3Policy, make_vec_env
+from sudoku_agents.sb3 import FactorGraphPolicy, SB3Policy, make_vec_env
 from sudoku_curricula import SCHEDULES, make_schedule
 from sudoku_curricula.sb3 import BlanksCurriculumCallback
 from sudoku_gym import compare, load_policy, puzzles
@@ -64,7 +64,7 @@ def main(argv=None):
         )
     )
     model = MaskablePPO(
-        ExactCoverPolicy,
+        FactorGraphPolicy,
         env,
         policy_kwargs={"network": BODIES[options.body]()},
         learning_rate=5e-4 if options.size == 9 else 1e-3,

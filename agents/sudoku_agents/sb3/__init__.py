@@ -9,14 +9,14 @@ except ModuleNotFoundError as error:
         f"sudoku_agents.sb3 needs stable-baselines3: {install_command('sb3')}"
     ) from error
 
-from sudoku_agents.sb3.dqn import ExactCoverDQNPolicy, MaskedDQN, MaskedDQNPolicy
+from sudoku_agents.sb3.dqn import FactorGraphDQNPolicy, MaskedDQN, MaskedDQNPolicy
 from sudoku_agents.sb3.play import SB3Policy
-from sudoku_agents.sb3.ppo import ExactCoverPolicy
+from sudoku_agents.sb3.ppo import FactorGraphPolicy
 from sudoku_agents.sb3.vec_env import SudokuVecEnv, make_vec_env
 
 __all__ = [
-    "ExactCoverDQNPolicy",
-    "ExactCoverPolicy",
+    "FactorGraphDQNPolicy",
+    "FactorGraphPolicy",
     "MaskedDQN",
     "MaskedDQNPolicy",
     "SB3Policy",

@@ -40,7 +40,7 @@ class LegalQNetwork(QNetwork):
         return boards_and_legal(obs, self.geometry)[1]
 
 
-class ExactCoverQNetwork(LegalQNetwork):
+class FactorGraphQNetwork(LegalQNetwork):
     """The values of a network on the factor graph, or on another body."""
 
     def __init__(self, *args: Any, network: BodyConfig, **kwargs: Any) -> None:
@@ -101,10 +101,10 @@ class MaskedDQNPolicy(DQNPolicy):
         return super()._get_constructor_parameters() | self._network_options()
 
 
-class ExactCoverDQNPolicy(MaskedDQNPolicy):
+class FactorGraphDQNPolicy(MaskedDQNPolicy):
     """`MaskedDQNPolicy` with a `network`: the body, by default `FactorGraphConfig()`."""
 
-    network_class = ExactCoverQNetwork
+    network_class = FactorGraphQNetwork
 
     def __init__(self, *args: Any, network: BodyConfig | None = None, **kwargs: Any) -> None:
         self.network_config = network or FactorGraphConfig()
@@ -117,7 +117,7 @@ class ExactCoverDQNPolicy(MaskedDQNPolicy):
 class MaskedDQN(DQN):
     """DQN that explores among legal placements only, each board independently.
 
-    Use it with `MaskedDQNPolicy` or `ExactCoverDQNPolicy`, whose values mask the targets. All
+    Use it with `MaskedDQNPolicy` or `FactorGraphDQNPolicy`, whose values mask the targets. All
     arguments are those of `DQN`.
 
     Raises:
@@ -128,7 +128,7 @@ class MaskedDQN(DQN):
         super()._setup_model()
         if not isinstance(self.policy, MaskedDQNPolicy):
             raise ValueError(
-                "MaskedDQN needs MaskedDQNPolicy or ExactCoverDQNPolicy, "
+                "MaskedDQN needs MaskedDQNPolicy or FactorGraphDQNPolicy, "
                 f"not {type(self.policy).__name__}"
             )
 

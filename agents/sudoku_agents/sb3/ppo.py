@@ -27,7 +27,7 @@ from sudoku_learning.networks import (
 Masks = NDArray[np.bool_] | Tensor | None
 
 
-class ExactCoverPolicy(MaskableActorCriticPolicy):
+class FactorGraphPolicy(MaskableActorCriticPolicy):
     """Logits and values of one network on the factor graph, or on another body.
 
     Args:

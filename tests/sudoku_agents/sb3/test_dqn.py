@@ -7,7 +7,7 @@ from stable_baselines3 import DQN
 from stable_baselines3.common.callbacks import BaseCallback
 
 from sudoku_agents.sb3 import (
-    ExactCoverDQNPolicy,
+    FactorGraphDQNPolicy,
     MaskedDQN,
     MaskedDQNPolicy,
     SB3Policy,
@@ -18,7 +18,7 @@ from sudoku_gym.puzzles.sources import resolve_source
 from sudoku_learning.networks import ILLEGAL_LOGIT
 from sudoku_learning.training import HeldOut
 
-POLICIES = [MaskedDQNPolicy, ExactCoverDQNPolicy]
+POLICIES = [MaskedDQNPolicy, FactorGraphDQNPolicy]
 
 
 class CountIllegal(BaseCallback):
@@ -91,7 +91,7 @@ def test_one_seed_gives_one_result():
 
 
 def test_a_policy_without_masks_is_refused():
-    with pytest.raises(ValueError, match="MaskedDQNPolicy or ExactCoverDQNPolicy"):
+    with pytest.raises(ValueError, match="MaskedDQNPolicy or FactorGraphDQNPolicy"):
         masked("MlpPolicy")
 
 
@@ -110,7 +110,7 @@ def test_a_saved_model_answers_the_same(policy, tmp_path):
 def test_it_learns():
     env = make_vec_env("Sudoku4x4-v0", 16, blanks=6, reward="sparse")
     model = masked(
-        ExactCoverDQNPolicy,
+        FactorGraphDQNPolicy,
         env,
         learning_rate=2e-3,
         gamma=1.0,

@@ -11,7 +11,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.vec_env import VecMonitor
 
-from sudoku_agents.sb3 import ExactCoverPolicy, SB3Policy, make_vec_env
+from sudoku_agents.sb3 import FactorGraphPolicy, SB3Policy, make_vec_env
 from sudoku_agents.sb3.observations import decode, encode, legal_placement_tensor
 from sudoku_gym import board, evaluate, load_policy
 from sudoku_gym.geometry import Geometry, sudoku_x
@@ -27,7 +27,7 @@ FORMS = ("board", "flat", "one-hot")
 
 def ppo(env, **options):
     defaults = {"n_steps": 8, "batch_size": 32, "n_epochs": 1, "seed": 0, "device": "cpu"}
-    return MaskablePPO(ExactCoverPolicy, env, **{**defaults, **options})
+    return MaskablePPO(FactorGraphPolicy, env, **{**defaults, **options})
 
 
 @pytest.mark.parametrize("geometry", [Geometry.standard(4), Geometry.standard(6), sudoku_x(9)])
@@ -153,7 +153,7 @@ def test_a_saved_policy_keeps_its_shape(tmp_path):
         env, policy_kwargs={"network": PooledConfig(8, 1), "value": ValueConfig(-1, 1)}
     ).policy
     policy.save(tmp_path / "policy")
-    again = ExactCoverPolicy.load(tmp_path / "policy", device="cpu")
+    again = FactorGraphPolicy.load(tmp_path / "policy", device="cpu")
     assert (again.network_config, again.value_config) == (PooledConfig(8, 1), ValueConfig(-1, 1))
     observations = torch.from_numpy(env.reset())
     torch.testing.assert_close(
