@@ -123,6 +123,8 @@ class Schedule(ABC):
             ValueError: if the state is another schedule's or no sound one, or its level is none of
                 this one's.
         """
+        if not isinstance(state, Mapping):
+            raise ValueError(f"the saved curriculum is no object, but {state!r:.60}")
         kind = state.get("schedule", type(self).__name__)
         if kind != type(self).__name__:
             raise ValueError(
@@ -132,7 +134,8 @@ class Schedule(ABC):
         if missing := sorted(self.state_dict().keys() - state.keys()):
             raise ValueError(f"the saved curriculum lacks {missing[0]!r}: it is no sound one")
         counts = (state["level"], state["updates"])
-        if {type(count) for count in counts} != {int} or type(state["finished"]) is not bool:
+        is_sound = {type(count) for count in counts} == {int} and state["updates"] >= 0
+        if not is_sound or type(state["finished"]) is not bool:
             raise ValueError("the saved curriculum holds no counts: it is no sound one")
         if state["level"] not in self.levels:
             raise ValueError(
@@ -140,11 +143,14 @@ class Schedule(ABC):
                 f"{', '.join(map(str, self.levels))}; resume with the configuration it was saved "
                 "with"
             )
+        rate = decode_json(float | None, state["rate"], "the saved rate")
+        if rate is not None and not 0 <= rate <= 1:
+            raise ValueError(f"the saved rate of {rate} is no share")
+        self.history = decode_json(list[Advance], state["history"], "the saved history")
         self.level = state["level"]
         self.finished = state["finished"]
-        self.history = decode_json(list[Advance], state["history"], "the saved history")
         self.updates = state["updates"]
-        self.rate = state["rate"]
+        self.rate = rate
 
     @abstractmethod
     def record(self, successes: int, count: int) -> Reason | None:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sudoku_curricula.base import COMPLETION, Schedule
 from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, SUCCESS_RATE, ScalarWriter
+from sudoku_gym.storage.configs import decode_json
+from sudoku_gym.storage.reading import describe_error
+
+_MOST_STEPS = 2**53
 
 SetBlanks = Callable[[Mapping[int, float]], Any]
 PlayHeldOut = Callable[[int | None], tuple[int, int]]
@@ -131,12 +136,22 @@ class Curriculum:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue from a state that `state_dict` returned, and push the level again."""
-        self.schedule.load_state_dict(state["schedule"])
-        self.steps = state["steps"]
-        self.games = state["games"]
-        self._tally = {level: (won, count) for level, won, count in state["tally"]}
-        self._set_blanks(self.schedule.distribution())
+        """Continue from a state that `state_dict` returned, and push the level again.
+
+        Raises:
+            ValueError: if it is no such state, or one of another schedule; the curriculum stays as
+                it was.
+        """
+        saved = decode_json(_SavedCurriculum, state, "the saved curriculum")
+        before = self.schedule.state_dict()
+        try:
+            self.schedule.load_state_dict(saved.schedule)
+            self._set_blanks(self.schedule.distribution())
+        except Exception as error:  # a schedule may be another's
+            self.schedule.load_state_dict(before)
+            raise ValueError(describe_error(error)) from error
+        self.steps, self.games = saved.steps, saved.games
+        self._tally = {level: (won, count) for level, won, count in saved.tally}
 
     def _climb(self, held_out: PlayHeldOut) -> tuple[int, int]:
         """Play and feed until the level stays; return the last games."""
@@ -161,6 +176,22 @@ class Curriculum:
     def _write(self, tag: str, value: float) -> None:
         if self._writer is not None:
             self._writer.add_scalar(tag, value, self.steps)
+
+
+@dataclass(frozen=True)
+class _SavedCurriculum:
+    """What `Curriculum.state_dict` returns, checked."""
+
+    schedule: dict[str, Any]
+    steps: int
+    games: int
+    tally: list[tuple[int, int, int]]
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.steps < _MOST_STEPS and 0 <= self.games < _MOST_STEPS):
+            raise ValueError("steps and games must be counts")
+        if not all(level > 0 and 0 <= won <= count > 0 for level, won, count in self.tally):
+            raise ValueError("tally must hold levels with successes and count")
 
 
 def check_metric(schedule: Schedule, metrics: Sequence[str], caller: str) -> None:

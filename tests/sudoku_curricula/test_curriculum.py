@@ -146,6 +146,41 @@ def test_the_state_is_that_of_a_run_that_was_never_interrupted():
     assert second.state_dict() == whole.state_dict()
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"schedule": None},
+        {"schedule": {"level": 3}},
+        {"steps": -1},
+        {"steps": 1.5},
+        {"games": None},
+        {"tally": 5},
+        {"tally": [[8, 3]]},
+        {"tally": [[8, 3, -1]]},
+        {"tally": [[8, float("nan"), 3]]},
+        {"more": 1},
+    ],
+)
+def test_a_state_that_is_none_changes_nothing(changes):
+    (first, _), (second, pushed) = started(), started()
+    first.report_held_out(HeldOut(skill=2))
+    before = second.state_dict()
+    with pytest.raises(ValueError):
+        second.load_state_dict({**first.state_dict(), **changes})
+    assert second.state_dict() == before and pushed == [5, 2]
+
+
+@pytest.mark.parametrize("results", [[[6, None]], [[6, 6], 3], [[7, 6]], None, [[float("inf"), 6]]])
+def test_a_schedule_that_is_half_loaded_is_put_back(results):
+    curriculum, other = (Curriculum(make_schedule("success-rate"), print) for _ in range(2))
+    other.report([2] * 100, [True] * 100)
+    state, before = other.state_dict(), curriculum.state_dict()
+    state["schedule"]["results"] = results
+    with pytest.raises(ValueError, match="the saved "):
+        curriculum.load_state_dict(state)
+    assert curriculum.state_dict() == before != other.state_dict()
+
+
 def test_a_schedule_is_refused_where_its_metric_is_not_measured():
     schedule = make_schedule("algorithm-1")  # by the paper's policy accuracy
     expected = (

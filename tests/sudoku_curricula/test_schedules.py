@@ -234,7 +234,8 @@ def test_a_foreign_state_is_refused():
 
 
 @pytest.mark.parametrize(
-    "changes", [{"level": 3.0}, {"updates": 0.5}, {"updates": True}, {"finished": 5}]
+    "changes",
+    [{"level": 3.0}, {"updates": 0.5}, {"updates": True}, {"updates": -1}, {"finished": 5}],
 )
 def test_a_state_that_holds_no_counts_is_refused(changes):
     schedule = make_schedule("linear")
