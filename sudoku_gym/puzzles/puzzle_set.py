@@ -139,10 +139,26 @@ class PuzzleSet:
 
     @staticmethod
     def join(parts: Sequence[PuzzleSet]) -> PuzzleSet:
-        """Return the puzzles of all parts, at least one; name and split are those of the first."""
+        """Return the puzzles of all parts, named as the first.
+
+        The split is `"all"` where parts are of different ones; orbits are unknown where parts have
+        different names, since each bank numbers its own.
+
+        Raises:
+            ValueError: if there is no part, or one has another geometry than the first.
+        """
+        if not parts:
+            raise ValueError("no parts to join: give at least one PuzzleSet")
+        first = parts[0]
+        for part in parts:
+            if part.geometry != first.geometry:
+                raise ValueError(f"{part} can't be joined to {first}: its boards have other units")
         columns = {name: [getattr(part, name) for part in parts] for name in COLUMNS}
         joined: dict[str, Any] = {name: np.concatenate(each) for name, each in columns.items()}
-        return replace(parts[0], **joined)
+        if len({part.name for part in parts}) > 1:
+            joined["orbits"] = np.full(len(joined["puzzles"]), NOT_KNOWN, np.int32)
+        is_one_split = len({part.split for part in parts}) == 1
+        return replace(first, split=first.split if is_one_split else "all", **joined)
 
     def __repr__(self) -> str:
         return f"PuzzleSet({self.name}, {self.split}, {len(self)} puzzles, {self.geometry.name})"

@@ -95,7 +95,7 @@ def retry_search(
     """
     if limit < 1:
         raise ValueError(f"limit must be at least 1, not {limit}")
-    masks = board.candidates(boards, geometry).reshape(len(boards), -1)
+    masks = board.candidates(boards, geometry).reshape(len(boards), geometry.num_placements)
     has_conflict = np.asarray(board.conflicts(boards, geometry).any((1, 2)))
     searches = [
         _Search(start, mask, geometry, config, limit)
@@ -117,7 +117,7 @@ def retry_search(
         running = [each for each in running if not each.is_over]
         running = [each for each in running if each.evaluations < config.evaluations]
     return RetryResult(
-        np.array([search.first_solution for search in searches]).reshape(boards.shape),
+        np.array([search.first_solution for search in searches], np.int8).reshape(boards.shape),
         np.array([len(search.solutions) for search in searches], np.int64),
         np.array([search.is_over for search in searches], np.bool_),
         np.array([search.evaluations for search in searches], np.int64),

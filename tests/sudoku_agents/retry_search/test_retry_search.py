@@ -150,6 +150,13 @@ def test_after_some_evaluations_it_takes_the_fast_function():
     assert counts == {"full": 6, "fast": found.evaluations.sum() - 6}
 
 
+def test_no_boards():
+    none = np.empty((0, 4, 4), np.int8)
+    result = retry_search(none, FOUR, at_random(0), RetryConfig())
+    assert result.solutions.shape == (0, 4, 4) and result.solutions.dtype == np.int8
+    assert [*map(len, (result.found, result.decided, result.evaluations))] == [0, 0, 0]
+
+
 def test_the_budget():
     boards = np.zeros((2, 4, 4), np.int8)
     boards[1] = puzzles.load("4x4", "test")[:1].solutions[0]

@@ -85,3 +85,25 @@ def test_a_source_checks_arrays_that_were_written_to():
     part.puzzles[2, 0, 0] = 120
     with pytest.raises(ValueError, match="board 2, row 1, column 1: 120 is no digit of a 4x4"):
         BankSource(part)
+
+
+def test_sets_of_one_bank_are_joined_with_their_orbits():
+    parts = [puzzles.load("9x9", split)[:3] for split in ("validation", "test")]
+    joined = PuzzleSet.join(parts)
+    np.testing.assert_array_equal(joined.orbits, np.concatenate([part.orbits for part in parts]))
+    assert (len(joined), joined.name, joined.split) == (6, "9x9", "all")
+    assert PuzzleSet.join(parts[:1]).split == "validation"
+
+
+def test_orbits_of_two_banks_are_not_confused():
+    parts = [puzzles.load(name, "test")[:3] for name in ("9x9", "9x9-hard")]
+    joined = PuzzleSet.join(parts)
+    assert (joined.orbits == -1).all() and (joined.name, joined.split) == ("9x9", "test")
+
+
+def test_sets_of_other_units_are_not_joined():
+    parts = [puzzles.load(name, "test")[:3] for name in ("9x9", "x9x9")]
+    with pytest.raises(ValueError, match=r"3 puzzles, 9x9.* its boards have other units"):
+        PuzzleSet.join(parts)
+    with pytest.raises(ValueError, match="no parts to join"):
+        PuzzleSet.join([])
