@@ -12,12 +12,12 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium.core import ActType, ObsType
-from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
+from gymnasium.vector import AutoresetMode, VectorEnv
 
 from sudoku_curricula.base import Schedule
 from sudoku_curricula.curriculum import Curriculum, SetBlanks
 from sudoku_curricula.curves import ScalarWriter
-from sudoku_gym.wrappers.base import find_attribute
+from sudoku_gym.wrappers.base import SudokuVectorWrapper, find_attribute
 
 
 class BlanksCurriculum(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
@@ -64,7 +64,7 @@ class BlanksCurriculum(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         return observation, reward, terminated, truncated, info
 
 
-class VectorBlanksCurriculum(VectorWrapper):
+class VectorBlanksCurriculum(SudokuVectorWrapper):
     """Let a schedule set the number of blanks of a vector environment, in any autoreset mode.
 
     Arguments and errors are those of `BlanksCurriculum`. Under `DISABLED` an episode is reported

@@ -15,11 +15,12 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from sudoku_gym.storage.type_hints import fits, is_union, name_of
+from sudoku_gym.storage.type_hints import is_union, name_of
 
 T = TypeVar("T")
 _MAX_ABS_FLOAT = 1e12  # of a number in a file
 _MOST_ITEMS = 20_000  # of a list or an object
+_SCALARS = {int, str, bool, NoneType}
 
 _CLASSES: dict[str, type[Any]] = {}
 _TAGS: dict[type[Any], str] = {}
@@ -106,9 +107,11 @@ def decode_json(hint: Any, data: Any, where: str) -> Any:
         ValueError: if the data is none of that, a field is unknown or missing, or the dataclass
             refuses it.
     """
-    kind, parts = get_origin(hint), get_args(hint)
-    if hint is Any:
+    if hint is Any or (hint in _SCALARS and type(data) is hint):
         return data
+    if hint is float and type(data) in (float, int) and abs(data) < _MAX_ABS_FLOAT:  # not NaN
+        return float(data)
+    kind, parts = get_origin(hint), get_args(hint)
     if hint == list[int] and isinstance(data, list) and {*map(type, data)} <= {int}:
         return data  # as long as the file may be
     if isinstance(data, list | dict) and len(data) > _MOST_ITEMS:
@@ -135,12 +138,8 @@ def decode_json(hint: Any, data: Any, where: str) -> Any:
             return tuple(decode_json(*pair, where) for pair in zip(hints, data, strict=True))
     if kind is Literal and any(data == part and type(data) is type(part) for part in parts):
         return data
-    if hint is float and fits(data, float) and abs(data) < _MAX_ABS_FLOAT:  # also rejects NaN
-        return float(data)
     if hint is Path and isinstance(data, str):
         return Path(data)
-    if hint in (int, str, bool, NoneType) and fits(data, hint):
-        return data
     raise ValueError(f"{where}: {_shortened(data)} is no {name_of(hint)}")
 
 

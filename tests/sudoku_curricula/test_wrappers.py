@@ -11,6 +11,7 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics as VectorRecordEpi
 
 from sudoku_curricula import make_schedule
 from sudoku_curricula.wrappers import BlanksCurriculum, VectorBlanksCurriculum
+from sudoku_gym import SudokuVectorEnv
 
 MODES = list(AutoresetMode)
 
@@ -241,3 +242,10 @@ def test_a_metric_that_episodes_do_not_tell_is_refused():
         BlanksCurriculum(LongGame(), schedule)
     with pytest.raises(ValueError, match=r"^VectorBlanksCurriculum measures completion and can't"):
         VectorBlanksCurriculum(SyncVectorEnv([LongGame]), schedule)
+
+
+def test_a_curriculum_that_is_refused_leaves_its_environment_open():
+    envs = SudokuVectorEnv(2, "4x4")
+    with pytest.raises(ValueError, match="serves 1 to 12 blanks, not 99"):
+        VectorBlanksCurriculum(envs, make_schedule("success-rate", stop=99))
+    envs.reset(seed=0)
