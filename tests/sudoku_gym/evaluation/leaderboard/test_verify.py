@@ -197,9 +197,11 @@ def test_lists_are_compared_beside_chosen_sets(small, play, tmp_path):
     cell = forged["rows"]["naked-singles"]["cells"]["mine"]
     wrong = cell["outcomes"] = cell["outcomes"].translate(str.maketrans("01", "10"))
     cell["orbits"] = None
+    forged["sets"]["mine"]["bank"] = "theirs.txt"
     path.write_text(json.dumps(forged))
     config = LeaderboardConfig(out=path, only=("naked-singles",), sets=("4x4",), lists=(mine,))
     said = f"naked-singles on mine: {len(wrong)} of {len(wrong)} outcomes differ"
     assert verify_leaderboard(config, lines.append) == [said]
     assert any("naked-singles on 4x4" in line for line in lines)
     assert not any("9x9" in line for line in lines)
+    assert "mine: called 'theirs.txt' there, here it is 'mine.txt'" in lines
