@@ -8,7 +8,7 @@ _FILES = ("/", "/config", "/theme.css", "/favicon.ico", "/manifest.json", "/robo
 _FOLDERS = ("/static/", "/assets/", "/svelte/")
 _PREFIX, _HEARTBEAT, _EVENTS = "/gradio_api/", "heartbeat/", "queue/data"
 _CALLS = ("queue/join", _EVENTS, "run/predict", "reset", "cancel")
-_ANSWERS = ("info", "startup-events", "app_id", "token", "user", "login_check", "theme.css")
+_ANSWERS = ("info", "app_id", "token", "user", "login_check", "theme.css")
 _LONGEST = 200  # letters of a path
 _FROM_HERE = (
     b"default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval'; frame-ancestors 'self'; "

@@ -355,7 +355,7 @@ def _unpack(
         boards, geometry = puzzles.puzzles, geometry or puzzles.geometry
         orbits = puzzles.orbits
     else:
-        boards = board.as_boards(puzzles)
+        boards = board.as_boards(puzzles, geometry)
         geometry = geometry_for(boards.shape[1], geometry)
         orbits = np.full(len(boards), NOT_KNOWN, np.int32)
     if not len(boards):

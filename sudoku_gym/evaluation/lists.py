@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from sudoku_gym.evaluation.games import Evaluation, evaluate, join_evaluations
 from sudoku_gym.evaluation.list_results import ListRow, Share
-from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Convergence, Policy
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
@@ -67,7 +66,7 @@ def play_list(
 
     try:
         for number, part in enumerate(parts):
-            if number == 0 and part.geometry != Geometry.standard(part.geometry.size):
+            if number == 0 and not part.geometry.is_standard:
                 digest.update(part.geometry.units.tobytes())
             digest.update(part.puzzles.tobytes())
             if start < len(before):

@@ -162,8 +162,8 @@ class SolverPolicy:
         """Return solutions `[B, N, N]`, and whether it is proven that there is none, `[B]`."""
         if isinstance(self.solver, CompleteSolver):
             found = self.solver.search(puzzles, geometry)
-            return board.as_boards(found.solutions), found.decided & (found.found == 0)
-        solutions = board.as_boards(self.solver.solve(puzzles, geometry))
+            return board.as_boards(found.solutions, geometry), found.decided & (found.found == 0)
+        solutions = board.as_boards(self.solver.solve(puzzles, geometry), geometry)
         return solutions, np.zeros(len(puzzles), np.bool_)
 
 

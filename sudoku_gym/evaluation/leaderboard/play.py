@@ -301,13 +301,13 @@ def _made_of(row: LeaderboardRow) -> tuple[str, str, str]:
 def _games(
     config: LeaderboardConfig, results: LeaderboardResults, places: Iterable[_Place], run: str
 ) -> Iterator[CellTask]:
-    """Yield the cells to play: those not played, and those that have room for the whole set now."""
+    """Yield the cells to play: those not played, and those that have room for the whole set now.
+
+    One that is played again stays until the new one is there.
+    """
     for policy, fixed in places:
-        row, info = results.rows[policy], results.sets[fixed.name]
-        if policy in config.again:
-            row.cells.pop(fixed.name, None)
-        cell = row.cells.get(fixed.name)
-        if cell is None or not is_done(cell, info, config.budget):
+        cell, info = results.rows[policy].cells.get(fixed.name), results.sets[fixed.name]
+        if cell is None or policy in config.again or not is_done(cell, info, config.budget):
             yield CellTask(policy, fixed, LeaderboardCell(config.budget, run), config.limit)
 
 

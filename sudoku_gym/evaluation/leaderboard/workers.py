@@ -13,7 +13,6 @@ import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from threading import Thread
@@ -161,6 +160,8 @@ def _start(process: Any) -> None:
     """
     can_block = hasattr(signal, "pthread_sigmask")
     if can_block:
+        from multiprocessing import resource_tracker  # of POSIX
+
         resource_tracker.ensure_running()  # its start would end the blocking
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if can_block else None
     try:

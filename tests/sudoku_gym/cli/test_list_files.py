@@ -11,6 +11,7 @@ import pytest
 
 from sudoku_gym import board, puzzles
 from sudoku_gym.evaluation import list_results, lists
+from sudoku_gym.geometry import latin_square
 from sudoku_gym.policies import identity
 from sudoku_gym.puzzles import files
 from sudoku_gym.storage import reading
@@ -274,6 +275,18 @@ def test_the_same_digits_on_other_boards_are_another_list(run, tmp_path, monkeyp
     code, _, error = run(*arguments, "--board", "windows9x9")
     assert code == 2 and "solver has played another list" in error
     assert run(*arguments, "--board", "9x9")[0] == 0
+
+
+def test_lists_of_boards_without_standard_boxes(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    source = "from sudoku_gym.geometry import latin_square\nL5 = latin_square(5)\n"
+    Path("own_board.py").write_text(source)
+    some = puzzles.generate(4, latin_square(5), np.random.default_rng(0))
+    files.write("five.txt", some)
+    arguments = ["evaluate", "solver", "--puzzles", "five.txt", "--board", "own_board:L5"]
+    assert run(*arguments, "--out", "row.json")[0] == 0
+    assert read("row.json")["rows"][0]["outcomes"] == "1111"
 
 
 def test_groups_are_those_of_the_list_as_it_is(extreme, run):

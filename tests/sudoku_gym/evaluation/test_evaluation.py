@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from sudoku_baselines.classical.floors import MaskedRandom
-from sudoku_gym import board, compare, evaluate, puzzles, solver
+from sudoku_gym import board, compare, evaluate, load_policy, puzzles, solver
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.evaluation import percent, tabulate, to_markdown
-from sudoku_gym.geometry import Geometry, sudoku_x
+from sudoku_gym.geometry import Geometry, latin_square, sudoku_x
 from sudoku_gym.policies import Convergence, SolverPolicy
 from sudoku_gym.puzzles import PuzzleSet, generator
 
@@ -40,6 +40,19 @@ def test_a_solver_solves_everything():
     assert result.completion_rate == result.constraint_fraction == 1
     assert result.solved.all() and result.illegal == 0 and result.seconds > 0
     assert result.orbits_solved == (8, 8)
+
+
+@pytest.mark.parametrize(
+    "name", ["solver", "sat", "dlx", "propagation", "backtracking", "sum-product"]
+)
+def test_boards_without_standard_boxes_are_played(name):
+    """Five digits have no standard board to fall back on."""
+    if name == "sat":
+        pytest.importorskip("pysat")
+    latin = latin_square(5)
+    some = puzzles.generate(4, latin, np.random.default_rng(0))
+    assert evaluate(load_policy(name), some).solved.all()
+    assert evaluate(load_policy(name), some.puzzles, geometry=latin).solved.all()
 
 
 @pytest.mark.parametrize("geometry", [Geometry.standard(4), Geometry.standard(9), sudoku_x(9)])

@@ -27,6 +27,13 @@ def test_standard_boards_have_rows_columns_and_boxes(size):
         rows, columns = np.divmod(box, size)
         assert len(set(rows)) == height
         assert len(set(columns)) == width
+    assert geometry.is_standard
+
+
+def test_other_boards_are_not_standard():
+    others = [Geometry.boxes(3, 2), Geometry.boxes(1, 7), sudoku_x(9), jigsaw(9, 4)]
+    others += [latin_square(size) for size in (2, 3, 5, 9, 25)]
+    assert not any(geometry.is_standard for geometry in others)
 
 
 def test_boxes_of_6x6_are_two_rows_high():

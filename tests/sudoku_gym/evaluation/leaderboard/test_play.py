@@ -150,6 +150,20 @@ def test_parts_can_be_chosen(small, play):
     assert play(again=("naked-singles",), sets=("9x9",))[1] == [CELLS[1], CELLS[3]]
 
 
+def test_what_is_played_again_stays_until_it_is_played(small, play, tmp_path, monkeypatch):
+    before = play()[0].rows["naked-singles"].cells
+
+    def dying(tasks, jobs):
+        yield tasks[0], None
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(play_module, "perform", dying)
+    path = tmp_path / "board.json"
+    with pytest.raises(KeyboardInterrupt):
+        play_leaderboard(LeaderboardConfig(out=path, again=("naked-singles",)), print)
+    assert read_leaderboard(path).rows["naked-singles"].cells == before
+
+
 def test_a_row_is_stale_once_its_policy_plays_by_other_files(small, play, own_policies, tmp_path):
     (tmp_path / "weights").mkdir()
     (tmp_path / "weights" / "side").write_text("first")
