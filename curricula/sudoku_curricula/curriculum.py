@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from sudoku_curricula.base import COMPLETION, Schedule
@@ -138,10 +138,15 @@ class Curriculum:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state that `state_dict` returned, and push the level again.
 
+        Keys that others have added to it are left to them.
+
         Raises:
             ValueError: if it is no such state, or one of another schedule; the curriculum stays as
                 it was.
         """
+        own = {each.name for each in fields(_SavedCurriculum)}
+        if isinstance(state, Mapping):
+            state = {name: state[name] for name in state if name in own}
         saved = decode_json(_SavedCurriculum, state, "the saved curriculum")
         before = self.schedule.state_dict()
         try:

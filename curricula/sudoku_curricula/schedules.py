@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from sudoku_curricula.base import Reason, Schedule, check_levels
 from sudoku_gym import plugins
 from sudoku_gym.evaluation.intervals import wilson_interval
-from sudoku_gym.storage.configs import decode_json, registered, registered_group
+from sudoku_gym.storage.configs import registered, registered_group
 
 _MOST_GAMES = 10**9  # that a window keeps
 _Config = TypeVar("_Config", bound="ScheduleConfig")
@@ -213,10 +213,10 @@ class SuccessRate(Schedule):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """See `Schedule.load_state_dict`; a ValueError also for results that are none."""
         super().load_state_dict(state)
-        results = decode_json(list[tuple[int, int]], state["results"], "the saved results")
-        is_sound = all(0 <= successes <= count > 0 for successes, count in results)
+        results = state["results"]  # as many as the window has games
+        is_sound = isinstance(results, list) and all(map(_is_result, results))
         _check(is_sound, "the saved curriculum has results that are no successes and count")
-        self._results = deque(results)
+        self._results = deque((successes, count) for successes, count in results)
 
     def record(self, successes: int, count: int) -> Literal["success"] | None:
         """End the level when the bound over the window passes the threshold."""
@@ -231,6 +231,14 @@ class SuccessRate(Schedule):
     def start_level(self) -> None:
         """Discard the games of the previous level."""
         self._results.clear()
+
+
+def _is_result(pair: object) -> bool:
+    """Whether a saved result holds successes and count."""
+    if not isinstance(pair, list | tuple) or len(pair) != 2 or {*map(type, pair)} != {int}:
+        return False
+    successes, count = pair
+    return 0 <= successes <= count and 0 < count <= _MOST_GAMES
 
 
 @register_schedule("algorithm-1")

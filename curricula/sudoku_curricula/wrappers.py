@@ -12,12 +12,12 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium.core import ActType, ObsType
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 
 from sudoku_curricula.base import Schedule
 from sudoku_curricula.curriculum import Curriculum, SetBlanks
 from sudoku_curricula.curves import ScalarWriter
-from sudoku_gym.wrappers.base import SudokuVectorWrapper, find_attribute
+from sudoku_gym.wrappers.base import SudokuVectorWrapper
 
 
 class BlanksCurriculum(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
@@ -130,11 +130,16 @@ def results_of(info: Mapping[str, Any]) -> tuple[Any, Any]:
 
 def find_set_blanks(envs: VectorEnv[Any, Any, Any]) -> SetBlanks:
     """Return `set_blanks` of a layer, else of each single environment; ValueError if none."""
-    try:
-        method: SetBlanks = find_attribute(envs, "set_blanks")
-    except AttributeError:
-        return _set_blanks_of_each(envs.unwrapped)
-    return method
+    layer = envs
+    # Wrappers of this package have the method to pass it on, whatever lies below.
+    while isinstance(layer, SudokuVectorWrapper) or (
+        isinstance(layer, VectorWrapper) and not hasattr(layer, "set_blanks")
+    ):
+        layer = layer.env
+    if hasattr(layer, "set_blanks"):
+        method: SetBlanks = layer.set_blanks
+        return method
+    return _set_blanks_of_each(layer)
 
 
 def _set_blanks_of_each(envs: VectorEnv[Any, Any, Any]) -> SetBlanks:

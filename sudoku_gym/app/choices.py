@@ -41,6 +41,8 @@ _MOST_OF: dict[str, float] = {  # options that cost time
     "iterations": 200,
     "sinkhorn_rounds": 20,
 }
+_ROUNDS_ON_LARGE_BOARDS = 8192  # of all starts: a quarter of those on 9x9, each five times as dear
+_ROUNDS_OF_A_START = 256  # by default
 _ITERATIONS_ON_LARGE_BOARDS = {  # a sum over 2**N sets of digits for each unit in each of them
     "sum-product": 20,
     "max-product": 20,
@@ -104,7 +106,10 @@ class OfferedPolicies:
         if size > 9 and name in _ITERATIONS_ON_LARGE_BOARDS:
             at_most["iterations"] = _ITERATIONS_ON_LARGE_BOARDS[name]
             written = {"iterations": at_most["iterations"]} | written
-        checked = plugins.checked_options(factory, name, _limited(factory, written, at_most), {})
+        limited = _limited(factory, written, at_most)
+        if size > 9:
+            limited |= _restarts_on_large_boards(factory, limited)
+        checked = plugins.checked_options(factory, name, limited, {})
         return load_policy(name, **checked)
 
 
@@ -175,6 +180,23 @@ def _limited(
         if key in taken and _is_unlimited(key, taken[key].default)
     }
     return {**limits, **written}
+
+
+def _restarts_on_large_boards(
+    factory: Callable[..., Any], written: dict[str, Any]
+) -> dict[str, int]:
+    """Return how often a policy starts again at most, where it would by default.
+
+    A ValueError says if the visitor asks for more.
+    """
+    if "restarts" not in (taken := signature(factory).parameters):
+        return {}
+    rounds = max(1, int(written.get("rounds", _ROUNDS_OF_A_START)))
+    most = max(0, _ROUNDS_ON_LARGE_BOARDS // rounds - 1)
+    if written.get("restarts", 0) > most:
+        raise ValueError(f"on such a board use at most restarts={most} with {rounds:,} rounds")
+    has_other_way = written.get("search") or written.get("simulations") or "restarts" in written
+    return {"restarts": most} if taken["restarts"].default is None and not has_other_way else {}
 
 
 def _is_unlimited(key: str, default: object) -> bool:

@@ -33,8 +33,8 @@ _TOKENS = re.compile(
     rf"|(?P<verb>\b(?a:{'|'.join(_VERBS)})\b)"  # ASCII: no \u017f is an s
     r"|(?P<inside>\b(?:in|into|at|on)\b)"
     r"|(?P<filler>\b(?:to|is|with|the|cell|and|be|of|as|for|we|must|should|goes|please|move|answer|action)\b"
-    r"|(?:(?![!<>]=|<\s*\d)[\s,;:=()\[\]\"'`*<>→_.!#-])+)"
-    r"|(?P<number>(?<!\w)\d{1,4}(?!\w))"
+    r"|(?:(?![!<>]=|<\s*\d|(?<![\w)\]])-\d)[\s,;:=()\[\]\"'`*<>→_.!#-])+)"
+    r"|(?P<number>(?:(?<![\w)\]])-)?(?<!\w)\d{1,4}(?!\w))"  # 5-3-7 has no negative ones
     r"|(?P<letter>(?<!\w)(?a:[A-P])(?!\w))"
     r"|(?P<other>[!<>]=|<(?=\s*\d)|\w+|.)",
     re.IGNORECASE,
@@ -193,8 +193,8 @@ def _read_object(given: dict[str, Any], size: int) -> Command | str | None:
     kind: CommandKind = "give up" if verb == "give up" else _VERBS.get(verb, "place")
     if kind in ("undo", "give up"):
         return Command(kind)
-    row, column = _as_number(values["row"]), _as_number(values["column"])
-    digit = 0 if values["digit"] is None else _as_number(values["digit"])
+    row, column = as_number(values["row"]), as_number(values["column"])
+    digit = 0 if values["digit"] is None else as_number(values["digit"])
     if row is None or column is None or digit is None:
         return None
     if kind == "place" and values["digit"] is None:
@@ -206,7 +206,7 @@ def _first_of(fields: dict[str, Any], keys: tuple[str, ...]) -> Any:
     return next((fields[key] for key in keys if key in fields), None)
 
 
-def _as_number(value: object) -> int | None:
+def as_number(value: object) -> int | None:
     """Read a whole number, also from a text or a letter above 9; None if it is none."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1000:
         return int(value)

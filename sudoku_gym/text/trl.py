@@ -5,11 +5,13 @@ Source: https://huggingface.co/docs/trl, `environment_factory` and `reward_funcs
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.text.commands import as_number
 from sudoku_gym.text.episode import TextOptions, TextSudoku
 from sudoku_gym.text.rewards import score_text
 
@@ -63,7 +65,7 @@ class SudokuTools:
         Returns:
             What happened, and the board.
         """
-        return self._say(f"place {row} {column} {digit}")
+        return self._say("place", row=row, column=column, digit=digit)
 
     def erase(self, row: int, column: int) -> str:
         """Erase a digit that you have placed.
@@ -75,7 +77,7 @@ class SudokuTools:
         Returns:
             What happened, and the board.
         """
-        return self._say(f"erase {row} {column}")
+        return self._say("erase", row=row, column=column)
 
     def undo(self) -> str:
         """Take the last move back.
@@ -85,8 +87,13 @@ class SudokuTools:
         """
         return self._say("undo")
 
-    def _say(self, text: str) -> str:
-        return "The episode is over." if self._game.done else self._game.step(text).message
+    def _say(self, action: str, **numbers: object) -> str:
+        """Take a turn; what a model gives for a number may be anything."""
+        if self._game.done:
+            return "The episode is over."
+        given = {name: as_number(value) for name, value in numbers.items()}
+        command = {"action": action, **given} if None not in given.values() else {}
+        return self._game.step(json.dumps(command)).message
 
 
 def seed_dataset(count: int, first_seed: int = 0) -> Dataset:

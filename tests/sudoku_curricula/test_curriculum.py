@@ -139,7 +139,7 @@ def test_the_state_is_that_of_a_run_that_was_never_interrupted():
     for curriculum in (whole, first):
         curriculum.report_held_out(HeldOut(skill=2))
         curriculum.report([3], [True])
-    second.load_state_dict(json.loads(json.dumps(first.state_dict())))
+    second.load_state_dict({**json.loads(json.dumps(first.state_dict())), "theirs": 1})
     assert pushed == [5, 2, 3]
     for curriculum in (whole, second):
         curriculum.report_held_out(HeldOut(skill=3))
@@ -158,7 +158,6 @@ def test_the_state_is_that_of_a_run_that_was_never_interrupted():
         {"tally": [[8, 3]]},
         {"tally": [[8, 3, -1]]},
         {"tally": [[8, float("nan"), 3]]},
-        {"more": 1},
     ],
 )
 def test_a_state_that_is_none_changes_nothing(changes):
@@ -168,6 +167,17 @@ def test_a_state_that_is_none_changes_nothing(changes):
     with pytest.raises(ValueError):
         second.load_state_dict({**first.state_dict(), **changes})
     assert second.state_dict() == before and pushed == [5, 2]
+
+
+def test_the_results_of_a_long_window_are_loaded():
+    many, again = (
+        Curriculum(make_schedule("success-rate", window=30_000), print, 1) for _ in range(2)
+    )
+    for _ in range(25_000):
+        many.report([2], [False])
+    again.load_state_dict(many.state_dict())
+    assert len(many.state_dict()["schedule"]["results"]) == 25_000
+    assert again.state_dict() == many.state_dict()
 
 
 @pytest.mark.parametrize("results", [[[6, None]], [[6, 6], 3], [[7, 6]], None, [[float("inf"), 6]]])

@@ -11,7 +11,8 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics as VectorRecordEpi
 
 from sudoku_curricula import make_schedule
 from sudoku_curricula.wrappers import BlanksCurriculum, VectorBlanksCurriculum
-from sudoku_gym import SudokuVectorEnv
+from sudoku_gym import SudokuEnv, SudokuVectorEnv
+from sudoku_gym.wrappers import VectorPotentialShaping
 
 MODES = list(AutoresetMode)
 
@@ -249,3 +250,17 @@ def test_a_curriculum_that_is_refused_leaves_its_environment_open():
     with pytest.raises(ValueError, match="serves 1 to 12 blanks, not 99"):
         VectorBlanksCurriculum(envs, make_schedule("success-rate", stop=99))
     envs.reset(seed=0)
+
+
+def test_layers_between_pass_a_curriculum_on():
+    def make():
+        return SudokuEnv("4x4")
+
+    for envs in (SyncVectorEnv([make] * 2), SudokuVectorEnv(2, "4x4")):
+        shaped = VectorPotentialShaping(envs)
+        inner = VectorBlanksCurriculum(shaped, make_schedule("success-rate", start=3))
+        VectorBlanksCurriculum(inner, make_schedule("success-rate", start=5))
+        assert inner.reset(seed=0)[1]["level"].tolist() == [5, 5]
+    with pytest.raises(ValueError, match="has no set_blanks"):
+        plain = SyncVectorEnv([lambda: gym.make("CartPole-v1")])
+        VectorBlanksCurriculum(plain, make_schedule("success-rate"))

@@ -24,6 +24,7 @@ from sudoku_agents.rllib.play import held_out
 from sudoku_curricula import ScheduleConfig
 from sudoku_curricula.rllib import BlanksCurriculumCallback
 from sudoku_learning.networks import BodyConfig
+from sudoku_learning.training.environments import divided_source, is_bank
 
 _Config = TypeVar("_Config", bound=AlgorithmConfig)
 
@@ -95,13 +96,15 @@ def sudoku_config(
         env: id of the environment, e.g. `"Sudoku9x9-v0"`.
         num_envs: boards that each runner steps together.
         network: the body, e.g. `MLPConfig()`; None means `FactorGraphConfig()`.
-        curriculum: moves the number of blanks by greedy play on the validation puzzles; None leaves
-            it to `options`.
+        curriculum: moves the number of blanks by greedy play on puzzles that are not trained on:
+            the validation puzzles of a bank, else the part of the source that
+            `training_and_held_out` holds out; None leaves the number to `options`.
         evaluate_every: environment steps between two such evaluations.
         **options: of the environment; by default `reward="sparse", end_at_dead_end=True`.
 
     Raises:
-        ValueError: if the environment or the level does not exist.
+        ValueError: if the environment or the level does not exist; or, with a curriculum, if
+            `options` ask for another split than `"train"`, or the source can't be divided.
     """
     env_config: dict[str, Any] = {"reward": "sparse", "end_at_dead_end": True, **options}
     board: Any = gym.make(env, **env_config).unwrapped
@@ -110,11 +113,17 @@ def sudoku_config(
         schedule = curriculum.build()
         board.set_blanks(schedule.levels[-1])
         env_config["blanks"] = schedule.level
+        if (split := options.get("split", "train")) != "train":
+            raise ValueError(
+                f"split={split!r}: a curriculum trains on the training puzzles, and plays others"
+            )
+        play: Any = partial(held_out, source=board.spec.kwargs["source"])
+        if not is_bank(board.spec.kwargs["source"]):
+            training, others = divided_source(board.spec.kwargs)
+            env_config |= {"source": training, "split": "all"}
+            play = partial(held_out, source=others, split="all")
         callback: Any = partial(
-            BlanksCurriculumCallback,
-            curriculum,
-            partial(held_out, source=board.spec.kwargs["source"]),
-            evaluate_every=evaluate_every,
+            BlanksCurriculumCallback, curriculum, play, evaluate_every=evaluate_every
         )
         config.callbacks(callback)
     config.environment(MaskedSudoku, env_config={"id": env, **env_config})

@@ -80,7 +80,8 @@ def held_out(
 
     Args:
         algorithm: its seed draws the puzzles.
-        source: source of the puzzles, as `resolve_source` takes it, e.g. `"4x4"`.
+        source: source of the puzzles, as `resolve_source` takes it, e.g. `"4x4"`; a list, and what
+            else has no splits, is used whole.
         split: the split of the source.
         games: number of games per call.
     """

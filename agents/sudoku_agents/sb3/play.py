@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
+import torch
 from gymnasium import spaces
 from numpy.typing import NDArray
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
@@ -24,13 +28,15 @@ class SB3Policy(PlacementPolicy):
 
     Args:
         model: trained on an environment of `make_vec_env`.
-        deterministic: play the likeliest action rather than draw one.
+        deterministic: play the likeliest action rather than draw one, from the generator of
+            `reset`.
     """
 
     def __init__(self, model: BaseAlgorithm, deterministic: bool = True) -> None:
         super().__init__()
         self.model = model
         self.deterministic = deterministic
+        self._rng = np.random.default_rng(0)
 
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
@@ -49,14 +55,38 @@ class SB3Policy(PlacementPolicy):
                 f"{geometry.name}, which has {sizes[0]} placements"
             )
         super().reset(puzzles, geometry, rng)
+        self._rng = rng
 
     def choose(
         self, boards: NDArray[np.int8], masks: NDArray[np.bool_], games: NDArray[np.int64]
     ) -> NDArray[np.int64]:
         """Choose what the model predicts."""
         options: dict[str, Any] = {"deterministic": self.deterministic}
+        drawing = nullcontext() if self.deterministic else _drawing_from(self._rng, self.model)
         if isinstance(self.model.policy, MaskableActorCriticPolicy):
             options["action_masks"] = masks
         observations = encode(boards, self.model.observation_space)
-        actions: Any = self.model.predict(observations, **options)[0]
+        with drawing:
+            actions: Any = self.model.predict(observations, **options)[0]
         return actions
+
+
+@contextmanager
+def _drawing_from(rng: np.random.Generator, model: BaseAlgorithm) -> Iterator[None]:
+    """Let what a model draws depend on a generator alone, and leave global ones as they were.
+
+    SB3 draws from those of torch and numpy, and from that of the action space.
+    """
+    for_torch, for_numpy, for_space = rng.integers(2**32, size=3).tolist()
+    space, before = model.action_space, np.random.get_state()  # noqa: NPY002
+    devices = [] if model.device.type == "cpu" else [model.device]
+    with torch.random.fork_rng(devices, device_type="cuda" if not devices else devices[0].type):
+        torch.manual_seed(for_torch)
+        np.random.seed(for_numpy)  # noqa: NPY002
+        model.action_space = deepcopy(space)
+        model.action_space.seed(for_space)
+        try:
+            yield
+        finally:
+            model.action_space = space
+            np.random.set_state(before)  # noqa: NPY002

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, TypeAlias
 
 import gymnasium as gym
@@ -57,7 +58,7 @@ class HeldOut:
 
 def training_envs(env: str, num_envs: int, **options: Any) -> SudokuVectorEnv:
     """Make boards of an environment that draw from `training_source`; raises as that."""
-    if _is_bank(find_env(env).kwargs["source"]):
+    if is_bank(find_env(env).kwargs["source"]):
         options["split"] = "train"
     else:
         options |= {"source": training_source(env), "split": "all"}
@@ -87,12 +88,20 @@ def geometry_of_env(env: str) -> Geometry:
 
 
 def _parts(env: str) -> Parts:
-    kwargs = find_env(env).kwargs
-    if _is_bank(kwargs["source"]):
-        return training_and_held_out(kwargs["source"])
-    whole = EnvOptions(kwargs["source"], "all", kwargs.get("board")).resolve_source()
+    return divided_source(find_env(env).kwargs)
+
+
+def divided_source(options: Mapping[str, Any]) -> Parts:
+    """Return the puzzles to train on, and those held out, of an environment with these options.
+
+    Their `source` and `board` count; raises as `training_and_held_out`.
+    """
+    if is_bank(options["source"]):
+        return training_and_held_out(options["source"])
+    whole = EnvOptions(options["source"], "all", options.get("board")).resolve_source()
     return training_and_held_out(whole)
 
 
-def _is_bank(source: object) -> bool:
+def is_bank(source: object) -> bool:
+    """Whether a source is the name of a bank, which has splits of its own."""
     return isinstance(source, str) and source in banks.NAMES

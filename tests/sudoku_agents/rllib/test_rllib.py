@@ -32,6 +32,9 @@ from sudoku_curricula import ConstantConfig, PaperAlgorithm1Config, SuccessRateC
 from sudoku_curricula.curves import BLANKS_LEVEL, read_curves
 from sudoku_gym import evaluate, puzzles
 from sudoku_gym.envs.vector import SudokuVectorEnv
+from sudoku_gym.geometry import sudoku_x
+from sudoku_gym.puzzles import PuzzleSet
+from sudoku_gym.puzzles.sources import resolve_source
 from sudoku_learning.networks import MLPConfig
 
 pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.usefixtures("ray_cluster")]
@@ -186,6 +189,28 @@ def test_a_curriculum_moves_the_boards(build):
 def levels(algorithm):
     episodes = algorithm.env_runner.sample(num_episodes=10)
     return {episode.get_infos(-1)["level"] for episode in episodes}
+
+
+def test_a_list_of_ones_own_is_divided_for_a_curriculum(tmp_path):
+    schedule = SuccessRateConfig(start=2, stop=8)
+    bank = puzzles.load("4x4", "all")[:300]
+    mine = PuzzleSet(bank.puzzles, bank.solutions, bank.geometry, "mine")
+    with pytest.warns(UserWarning, match="mine says no split"):
+        config = ppo_config("Sudoku4x4-v0", curriculum=schedule, source=mine)
+    played = config.callbacks_class.args[1].keywords
+    held, trained = (
+        {puzzle.tobytes() for puzzle in resolve_source(source, "all").puzzle_set.puzzles}
+        for source in (played["source"], config.env_config["source"])
+    )
+    assert held and not held & trained and len(held | trained) == 300
+    assert (played["split"], config.env_config["split"]) == ("all", "all")
+    puzzles.write(tmp_path / "x.csv", puzzles.load("x9x9", "test")[:40])
+    options = {"source": str(tmp_path / "x.csv"), "board": "x9x9"}
+    with pytest.warns(UserWarning, match="says no split"):
+        config = ppo_config("Sudoku-v0", curriculum=schedule, **options)
+    assert config.callbacks_class.args[1].keywords["source"].geometry == sudoku_x(9)
+    with pytest.raises(ValueError, match="trains on the training puzzles"):
+        ppo_config("Sudoku4x4-v0", curriculum=schedule, split="all")
 
 
 @pytest.mark.parametrize("schedule", [ConstantConfig(13), SuccessRateConfig(start=2, stop=13)])

@@ -11,7 +11,13 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.vec_env import VecMonitor
 
-from sudoku_agents.sb3 import FactorGraphPolicy, SB3Policy, make_vec_env
+from sudoku_agents.sb3 import (
+    FactorGraphPolicy,
+    MaskedDQN,
+    MaskedDQNPolicy,
+    SB3Policy,
+    make_vec_env,
+)
 from sudoku_agents.sb3.observations import decode, encode, legal_placement_tensor
 from sudoku_gym import board, evaluate, load_policy
 from sudoku_gym.geometry import Geometry, sudoku_x
@@ -164,6 +170,23 @@ def test_a_saved_policy_keeps_its_shape(tmp_path):
 def test_the_policy_keeps_the_contract():
     env = make_vec_env("Sudoku4x4-v0", 4)
     check_policy(SB3Policy(ppo(env)), Geometry.standard(4))
+
+
+@pytest.mark.parametrize("algorithm", [MaskablePPO, PPO, DQN, MaskedDQN])
+def test_what_is_drawn_depends_on_the_seed_alone(algorithm):
+    env = make_vec_env("Sudoku4x4-v0", 4)
+    kinds = {MaskablePPO: FactorGraphPolicy, MaskedDQN: MaskedDQNPolicy}
+    model = algorithm(kinds.get(algorithm, "MlpPolicy"), env, seed=0, device="cpu")
+    model.exploration_rate = 0.5
+    policy = SB3Policy(model, deterministic=False)
+    if algorithm in kinds:  # the others choose illegal actions
+        check_policy(policy, Geometry.standard(4))
+    puzzles = load("4x4", "test")[::400]
+    torch_state, space = torch.get_rng_state(), model.action_space
+    first, again, other = (evaluate(policy, puzzles, seed=seed) for seed in (0, 0, 1))
+    assert (first.solved == again.solved).all() and first.illegal == again.illegal
+    assert first.constraint_fraction == again.constraint_fraction != other.constraint_fraction
+    assert torch.equal(torch.get_rng_state(), torch_state) and model.action_space is space
 
 
 @pytest.mark.parametrize("algorithm", [PPO, A2C, DQN], ids=lambda algorithm: algorithm.__name__)

@@ -144,6 +144,21 @@ def test_what_is_offered_is_made_with_a_limit_of_time(offers, monkeypatch):
     }
 
 
+def test_a_network_starts_again_less_often_on_large_boards(offers):
+    """There each round takes several times as long."""
+
+    def starts(options, size):
+        return 1 + offers.policy("calphazero", options, size).restarts.count
+
+    assert [starts("", 9), starts("", 16), starts("rounds=1024", 16)] == [128, 32, 8]
+    assert starts("restarts=2", 16) == 3
+    with pytest.raises(ValueError, match="use at most restarts=7 with 1,024 rounds"):
+        offers.policy("calphazero", "rounds=1024&restarts=8", 16)
+    for options in ("search=retry", "simulations=4"):
+        offers.policy("calphazero", options, 16)
+    offers.policy("exact-cover-supervised", "", 16)
+
+
 def test_the_starter_s_own_are_offered_as_they_are():
     mine = f"{__name__}:Hinted?folder=mine&simulations=5000"
     Hinted.made.clear()

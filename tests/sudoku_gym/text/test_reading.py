@@ -20,6 +20,11 @@ SEVEN = Command("place", 38, 7)
         "r5c3=7",
         "R5C3: 7",
         "r5c3 -> 7",
+        "r5c3->7",
+        "5-3-7",
+        "r5c3 - 7",
+        "(5, 3)-7",
+        "- 5 3 7",
         "(5, 3) = 7",
         "[5, 3, 7]",
         "place 5 3 7",
@@ -68,6 +73,20 @@ def test_forms_of_a_move(text):
 )
 def test_forms_of_other_commands(text, command):
     assert read_command(text, 9) == command
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("row -5 column 3: 7", "There is no row -5"),
+        ("place 5 -3 7", "There is no column -3"),
+        ("(-5, 3) = 7", "There is no row -5"),
+        ("r5c3=-7", "-7 is no digit"),
+        ('{"row": 5, "column": -3, "digit": 7}', "There is no column -3"),
+    ],
+)
+def test_negative_numbers_are_refused(text, problem):
+    assert read_command(text, 9).startswith(problem)
 
 
 @pytest.mark.parametrize("text", ["r10c12=11", "place 10 12 B", "B at row 10, column 12"])

@@ -126,6 +126,18 @@ def test_a_scripted_model_solves_with_the_tools_that_the_trainer_calls():
     assert solved == 100
 
 
+def test_tools_refuse_numbers_that_name_no_cell():
+    environment = adapter.environment_factory(env_id="Sudoku4x4-v0", blanks=10)()
+    environment.reset(seed=0)
+    before = environment._game.board_text()
+    assert "There is no row -1" in environment.place(-1, 1, 1)
+    assert "There is no column -2" in environment.erase(1, -2)
+    assert "-3 is no digit" in environment.place(1, 1, -3)
+    for odd in ([1], None, "1 1 1\nr1c1=1", {"row": 1}, float("nan"), 10**30):
+        environment.place(odd, 1, 1)
+    assert environment._game.board_text() == before
+
+
 def test_a_scripted_model_answers_the_data_set():
     dataset = adapter.answer_dataset(100, blanks=40, split="test")
     from sudoku_gym.geometry import Geometry
