@@ -90,7 +90,7 @@ def kinds(config: Config) -> dict[str, Callable[[], PuzzleSet]]:
 def held_out(bank: str, config: Config) -> PuzzleSet:
     """Return the validation and test puzzles of a bank."""
     parts = [puzzles.load(bank, split)[: config.count] for split in ("validation", "test")]
-    return PuzzleSet.join(parts)
+    return PuzzleSet.join(parts, same_orbits=True)
 
 
 @cache
@@ -103,7 +103,7 @@ def made_harder(config: Config) -> PuzzleSet:
 def positions_of(make: Callable[[], PuzzleSet], config: Config) -> PuzzleSet:
     """Return positions of each puzzle, with 1 to `MOST_REVEALED` digits of its solution more."""
     chosen, rng = make(), np.random.default_rng(config.seed)
-    many = PuzzleSet.join([chosen] * config.positions)
+    many = PuzzleSet.join([chosen] * config.positions, same_orbits=True)
     boards, solutions = many.puzzles.copy(), many.solutions
     order = rng.random(boards.shape) + (boards > 0)  # blanks first, in any order
     rank = order.reshape(len(boards), -1).argsort(1).argsort(1).reshape(boards.shape)

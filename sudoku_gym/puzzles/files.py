@@ -56,7 +56,7 @@ def read(
         FileNotFoundError: if there is no such file.
     """
     parts = read_in_parts(path, geometry, on_bad_row=on_bad_row, check=check)
-    return PuzzleSet.join(list(parts))
+    return PuzzleSet.join(parts, same_orbits=True)
 
 
 def read_sample(
@@ -94,7 +94,7 @@ def read_sample(
         total += len(part)
         keys = np.append(keys, rng.random(len(part)))
         kept.append(part)
-        pool = PuzzleSet.join(kept)
+        pool = PuzzleSet.join(kept, same_orbits=True)
         chosen = np.sort(np.argsort(keys, kind="stable")[:count])
         kept, keys = [pool[chosen]], keys[chosen]
     if total < count:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -138,15 +138,21 @@ class PuzzleSet:
             raise ValueError(f"{self.name}: puzzle {index} has {found}; drop or repair it")
 
     @staticmethod
-    def join(parts: Sequence[PuzzleSet]) -> PuzzleSet:
+    def join(parts: Iterable[PuzzleSet], *, same_orbits: bool = False) -> PuzzleSet:
         """Return the puzzles of all parts, named as the first.
 
-        The split is `"all"` where parts are of different ones; orbits are unknown where parts have
-        different names, since each bank numbers its own.
+        The split is `"all"` where parts are of different ones.
+
+        Args:
+            parts: at least one, of one geometry.
+            same_orbits: whether they number their orbits alike, as parts of one bank do; else those
+                of several parts are unknown afterwards.
 
         Raises:
             ValueError: if there is no part, or one has another geometry than the first.
+            TypeError: if a part is no PuzzleSet.
         """
+        parts = [as_puzzle_set(part) for part in parts]
         if not parts:
             raise ValueError("no parts to join: give at least one PuzzleSet")
         first = parts[0]
@@ -155,7 +161,7 @@ class PuzzleSet:
                 raise ValueError(f"{part} can't be joined to {first}: its boards have other units")
         columns = {name: [getattr(part, name) for part in parts] for name in COLUMNS}
         joined: dict[str, Any] = {name: np.concatenate(each) for name, each in columns.items()}
-        if len({part.name for part in parts}) > 1:
+        if len(parts) > 1 and not same_orbits:
             joined["orbits"] = np.full(len(joined["puzzles"]), NOT_KNOWN, np.int32)
         is_one_split = len({part.split for part in parts}) == 1
         return replace(first, split=first.split if is_one_split else "all", **joined)

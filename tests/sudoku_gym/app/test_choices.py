@@ -144,8 +144,9 @@ def test_what_is_offered_is_made_with_a_limit_of_time(offers, monkeypatch):
     }
 
 
-def test_a_network_starts_again_less_often_on_large_boards(offers):
+def test_a_network_starts_again_less_often_on_large_boards():
     """There each round takes several times as long."""
+    offers = choices.OfferedPolicies()
 
     def starts(options, size):
         return 1 + offers.policy("calphazero", options, size).restarts.count

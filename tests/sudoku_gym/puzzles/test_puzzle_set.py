@@ -1,5 +1,7 @@
 """A PuzzleSet is sound, or it is not made."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -89,7 +91,7 @@ def test_a_source_checks_arrays_that_were_written_to():
 
 def test_sets_of_one_bank_are_joined_with_their_orbits():
     parts = [puzzles.load("9x9", split)[:3] for split in ("validation", "test")]
-    joined = PuzzleSet.join(parts)
+    joined = PuzzleSet.join(parts, same_orbits=True)
     np.testing.assert_array_equal(joined.orbits, np.concatenate([part.orbits for part in parts]))
     assert (len(joined), joined.name, joined.split) == (6, "9x9", "all")
     assert PuzzleSet.join(parts[:1]).split == "validation"
@@ -99,11 +101,16 @@ def test_orbits_of_two_banks_are_not_confused():
     parts = [puzzles.load(name, "test")[:3] for name in ("9x9", "9x9-hard")]
     joined = PuzzleSet.join(parts)
     assert (joined.orbits == -1).all() and (joined.name, joined.split) == ("9x9", "test")
+    own = [replace(part, name="mine", orbits=np.arange(3, dtype=np.int32)) for part in parts]
+    assert (PuzzleSet.join(own).orbits == -1).all() and (own[0].orbits >= 0).all()
+    assert (PuzzleSet.join(own[:1]).orbits == own[0].orbits).all()
 
 
 def test_sets_of_other_units_are_not_joined():
     parts = [puzzles.load(name, "test")[:3] for name in ("9x9", "x9x9")]
     with pytest.raises(ValueError, match=r"3 puzzles, 9x9.* its boards have other units"):
         PuzzleSet.join(parts)
+    with pytest.raises(TypeError, match="NoneType is no PuzzleSet"):
+        PuzzleSet.join([parts[0], None])
     with pytest.raises(ValueError, match="no parts to join"):
         PuzzleSet.join([])
