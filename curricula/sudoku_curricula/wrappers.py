@@ -130,10 +130,9 @@ def results_of(info: Mapping[str, Any]) -> tuple[Any, Any]:
 
 def find_set_blanks(envs: VectorEnv[Any, Any, Any]) -> SetBlanks:
     """Return `set_blanks` of a layer, else of each single environment; ValueError if none."""
-    layer = envs
-    # Wrappers of this package have the method to pass it on, whatever lies below.
-    while isinstance(layer, SudokuVectorWrapper) or (
-        isinstance(layer, VectorWrapper) and not hasattr(layer, "set_blanks")
+    layer, passed_on = envs, SudokuVectorWrapper.set_blanks  # whatever lies below
+    while isinstance(layer, VectorWrapper) and (
+        getattr(type(layer), "set_blanks", None) is passed_on or not hasattr(layer, "set_blanks")
     ):
         layer = layer.env
     if hasattr(layer, "set_blanks"):

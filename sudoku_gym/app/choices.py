@@ -192,7 +192,7 @@ def _restarts_on_large_boards(
     if "restarts" not in (taken := signature(factory).parameters):
         return {}
     rounds = max(1, int(written.get("rounds", _ROUNDS_OF_A_START)))
-    most = max(0, _ROUNDS_ON_LARGE_BOARDS // rounds - 1)
+    most = max(0, min(int(_MOST_OF["restarts"]), _ROUNDS_ON_LARGE_BOARDS // rounds - 1))
     if written.get("restarts", 0) > most:
         raise ValueError(f"on such a board use at most restarts={most} with {rounds:,} rounds")
     has_other_way = written.get("search") or written.get("simulations") or "restarts" in written
