@@ -14,10 +14,12 @@ from sudoku_gym.evaluation.leaderboard import read_leaderboard, workers
 from sudoku_gym.evaluation.leaderboard.processes import processes_below, processor_seconds
 
 SHELL = """
+import signal
 import sys
 from pathlib import Path
 from sudoku_gym.evaluation.leaderboard import fixed_sets, play
 from sudoku_gym.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
 fixed_sets._SETS = Path(sys.argv[1])
 play.listed_rows = lambda: {"masked-random": "floor", "naked-singles": "floor"}
 sys.exit(main(sys.argv[2:]))
@@ -143,8 +145,8 @@ def test_no_policy_is_asked_anything_before_its_guard_has_a_session():
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="processes of Linux")
-def test_an_interrupt_while_processes_start_is_told_in_one_line(small, own_policies, tmp_path):
-    run = started(small, tmp_path / "board.json", "--add", "third_party:Hangs")
+def test_an_interrupt_while_processes_start_is_told_in_one_line(small, tmp_path):
+    run = started(small, tmp_path / "board.json")
 
     def is_importing(pid):  # what the others are forked from
         command = Path(f"/proc/{pid}/cmdline").read_bytes()
