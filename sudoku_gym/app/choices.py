@@ -41,7 +41,7 @@ _MOST_OF: dict[str, float] = {  # options that cost time
     "iterations": 200,
     "sinkhorn_rounds": 20,
 }
-_ROUNDS_ON_LARGE_BOARDS = 8192  # of all starts: a quarter of those on 9x9; one takes three times as long
+_ROUNDS_ON_LARGE_BOARDS = 8192  # of all starts, a quarter; one takes three times as long
 _ROUNDS_OF_A_START = 256  # by default
 _ITERATIONS_ON_LARGE_BOARDS = {  # a sum over 2**N sets of digits for each unit in each of them
     "sum-product": 20,
