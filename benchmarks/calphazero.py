@@ -80,7 +80,9 @@ class Config:
         "jigsaw9x9",
         "latin9x9",
     )
-    """banks, of which the test puzzles are played"""
+    """banks that are played"""
+    split: str = "test"
+    """of these banks: test, or validation for what is to be chosen"""
     lists: tuple[Path, ...] = ()
     """files of more puzzles"""
     count: int = 100_000
@@ -140,7 +142,8 @@ def main(argv: Sequence[str] | None = None) -> list[Row]:
 
 def sets(config: Config) -> Iterator[tuple[str, PuzzleSet]]:
     """Yield the puzzles to play, each set with its name."""
-    stored = [(name, puzzles.load(name, "test")) for name in config.sets]
+    which = "" if config.split == "test" else f", {config.split}"
+    stored = [(name + which, puzzles.load(name, config.split)) for name in config.sets]
     for name, found in [*stored, *((path.stem, puzzles.read(path)) for path in config.lists)]:
         yield name, some(found, config.count, config.seed)
 

@@ -62,7 +62,8 @@ class LeaderboardConfig:
     """Processor seconds that a policy may take for a whole set, at the pace of its first puzzles;
     slower ones play only these, as many as the set says."""
     limit: float = 3600.0
-    """Processor seconds after which a policy is stopped that is not even through with these."""
+    """Processor seconds after which a policy is stopped that is not even through with these; its
+    cell says so until it is played `again`."""
     out: Path = Path("docs/results/leaderboard.json")
     """Output file; existing results are kept."""
 
@@ -71,6 +72,10 @@ class LeaderboardConfig:
         if max(self.budget, self.limit) > MOST_SECONDS:
             raise ValueError(f"budget and limit must be at most {MOST_SECONDS:g} s")
         check_counts(self, "jobs")
+        if both := {*self.add} & {*self.remove}:
+            raise ValueError(f"{min(both)!r} is to be added and removed: leave out one of the two")
+        if self.only and (others := {*self.again} - {*self.only}):
+            raise ValueError(f"{min(others)!r} is to be played again, but not among --only: add it")
 
 
 def play_leaderboard(

@@ -139,6 +139,11 @@ def test_what_is_asked_for_in_vain_is_refused(small, play):
         ({"budget": float("nan")}, "budget must be positive"),
         ({"limit": 0.0}, "limit must be positive"),
         ({"budget": float("inf")}, "budget and limit must be at most"),
+        ({"add": ("a:B",), "remove": ("a:B",)}, "'a:B' is to be added and removed"),
+        (
+            {"only": ("naked-singles",), "again": ("masked-random",)},
+            "'masked-random' is to be played again, but not among --only",
+        ),
     ]:
         with pytest.raises(ValueError, match=said):
             play(**changes)
