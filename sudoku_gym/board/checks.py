@@ -23,7 +23,10 @@ def as_boards(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np
         ValueError: if the shape is wrong or a value is no digit.
         TypeError: if the values are not integers.
     """
-    array = np.asarray(boards)
+    try:
+        array = np.asarray(boards)
+    except ValueError as error:  # numpy's words for nested lists name its own terms
+        raise ValueError("boards must be [B, N, N]: these have rows of different lengths") from error
     if array.ndim != 3 or array.shape[1] != array.shape[2]:
         raise ValueError(
             f"boards must be [B, N, N], not {list(array.shape)} (one board: board[None])"
