@@ -3,6 +3,7 @@
 import os
 import tracemalloc
 from hashlib import sha256
+from zipfile import ZipFile
 
 import pytest
 
@@ -44,12 +45,29 @@ def test_the_code_of_a_package_is_all_of_its_files(tmp_path, own_folder):
     assert code_checksum(name, load_policy(name)) == first
     (tmp_path / "own_package" / "notes.md").write_text("no code")
     assert code_checksum(name, load_policy(name)) == first
+    (folder / "__pycache__").mkdir(exist_ok=True)
+    (folder / "__pycache__" / "players.act-5.py311.1.nbc").write_bytes(b"compiled by numba")
+    assert code_checksum(name, load_policy(name)) == first
     (tmp_path / "own_package" / "digits.py").write_text("FIRST = 2")
     assert code_checksum(name, load_policy(name)) != first
     (tmp_path / "own_package" / "table.npy").write_bytes(b"numbers")
     with_table = code_checksum(name, load_policy(name))
     (tmp_path / "own_package" / "table.npy").write_bytes(b"others")
     assert code_checksum(name, load_policy(name)) != with_table
+
+
+def test_the_code_of_a_package_in_a_zip_file_is_this_file(own_folder, monkeypatch):
+    seen = set()
+    for number, text in enumerate((POLICY, POLICY + "# more")):
+        path = own_folder / f"{number}.zip"
+        with ZipFile(path, "w") as file:
+            file.writestr(f"zipped_{number}/__init__.py", text)
+        monkeypatch.syspath_prepend(path)
+        name = f"zipped_{number}:Mine"
+        seen.add(code_checksum(name, load_policy(name)))
+        digest = sha256(path.read_bytes()).hexdigest()
+        assert seen >= {sha256(f"{digest}  {number}.zip\n".encode()).hexdigest()}
+    assert len(seen) == 2
 
 
 def test_a_module_in_a_folder_that_is_no_package(own_folder):
