@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from sudoku_gym import plugins
-from sudoku_gym.policies.loading import CONFIG_FILE, find_policy, load_policy
+from sudoku_gym.policies.loading import CONFIG_FILE, agent_of, find_policy, load_policy
 from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
 
 _NO_WEIGHTS = (".md", ".json")
@@ -57,6 +57,9 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
     Raises:
         ValueError: as `load_policy` and `weights_checksum`, or if its files change meanwhile.
     """
+    _, found, _ = find_policy(policy)
+    if isinstance(found, Path):
+        agent_of(found)  # a folder that is no checkpoint may be a large one
     before = weights_checksum(policy), config_checksum(policy)
     made = load_policy(policy, trust=trust)
     made_of = fingerprint(policy, made)
@@ -203,5 +206,5 @@ def _checksum(folder: Path, files: Iterable[Path]) -> str:
         name = file.relative_to(folder).as_posix()
         with file.open("rb") as stream:
             digest = file_digest(stream, "sha256").hexdigest()
-        sums.update(f"{digest}  {name}\n".encode())
+        sums.update(f"{digest}  {name}\n".encode(errors="surrogateescape"))
     return sums.hexdigest()

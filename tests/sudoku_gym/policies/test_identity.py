@@ -3,6 +3,7 @@
 import os
 import tracemalloc
 from hashlib import sha256
+from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
@@ -12,6 +13,7 @@ from sudoku_gym.policies import identity
 from sudoku_gym.policies.identity import (
     code_checksum,
     config_checksum,
+    load_with_fingerprint,
     package_of,
     weights_checksum,
 )
@@ -131,6 +133,24 @@ def test_files_that_would_take_minutes_to_read_are_refused(own_folder, monkeypat
     monkeypatch.setattr(identity, "_MOST_BYTES", 1_000)
     with pytest.raises(ValueError, match=r"weights: .* more than 1,000 bytes, .*a\.bin: move"):
         weights_checksum(name)
+
+
+def test_a_folder_that_is_no_checkpoint_is_not_read(own_folder, monkeypatch):
+    monkeypatch.setattr(identity, "_MOST_BYTES", 0)
+    (own_folder / "large").write_bytes(b"a film")
+    with pytest.raises(ValueError, match="is no checkpoint: it has no config"):
+        load_with_fingerprint(str(own_folder))
+
+
+def test_a_name_that_is_no_utf_8_counts_too(own_folder):
+    folder = own_folder / "weights"
+    folder.mkdir()
+    source = POLICY + "\n    def __init__(self, folder):\n        pass\n"
+    (own_folder / "own_names.py").write_text(source)
+    name = f"own_names:Mine?folder={folder}"
+    empty = weights_checksum(name)
+    Path(os.fsdecode(os.fsencode(folder) + b"/notes-\xff.txt")).touch()
+    assert len(weights_checksum(name)) == 64 and weights_checksum(name) != empty
 
 
 def test_configurations_count_beside_the_weights(own_folder):
