@@ -1,5 +1,6 @@
 """The page of records is up to date: rows, puzzles, and the weights they were played with."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,18 @@ def test_the_page_gets_every_part():
         assert page.count(f"**{title}**") == 2
     for row in PUBLISHED:
         assert f" {row['percent']:g} |" in page and row["source"] in page
+
+
+def test_a_policy_that_has_played_a_part_of_the_list_is_not_shown(tmp_path):
+    for name in ("records.json", "published.json"):
+        (tmp_path / name).write_bytes((DOCS / "results" / name).read_bytes())
+    file = tmp_path / "records.json"
+    stopped = json.loads(file.read_text())
+    stopped["rows"][1]["is_done"] = False
+    file.write_text(json.dumps(stopped))
+    said = f"{RESULTS.rows[1].policy} has played 500 puzzles and not the whole list"
+    with pytest.raises(ValueError, match=said):
+        records_page.read(tmp_path)
 
 
 @pytest.mark.parametrize("row", RESULTS.rows, ids=lambda row: row.policy)

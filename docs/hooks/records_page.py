@@ -57,9 +57,20 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def read(folder: Path) -> tuple[ListResults, Published]:
-    """Read what was played here, and what others have published."""
+    """Read what was played here, and what others have published.
+
+    Raises:
+        ValueError: if a policy has not played the whole list.
+    """
     published = json.loads((folder / "published.json").read_text(encoding="utf-8"))
-    return read_list_results(folder / "records.json"), published["rows"]
+    results = read_list_results(folder / "records.json")
+    for row in results.rows:
+        if not (row.is_done and row.all.count):
+            raise ValueError(
+                f"{folder / 'records.json'}: {row.policy} has played {row.all.count:,} puzzles and "
+                "not the whole list: run the command of the page again"
+            )
+    return results, published["rows"]
 
 
 def fill_in(
@@ -132,7 +143,10 @@ def _groups(results: ListResults) -> str:
     for title, name in (("kind", "by_source"), ("rating", "by_rating")):
         for group in dict.fromkeys(group for row in shown for group in getattr(row, name)):
             shares = [getattr(row, name).get(group) for row in shown]
-            cells = [percent(share.solved / share.count) if share else _NOTHING for share in shares]
+            cells = [
+                percent(share.solved / share.count) if share and share.count else _NOTHING
+                for share in shares
+            ]
             count = next(share.count for share in shares if share)
             rows.append([f"{title}: {words(group)}", f"{count:,}", *cells])
     return markdown_table(["puzzles", "count", *(code(row.policy) for row in shown)], rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,8 @@ from threading import Lock
 from typing import Any
 
 _MOST_VISITORS = 10_000  # that are remembered
-_MOST_SESSIONS, _LONGEST_SESSION = 4_000, 100  # names of pages that are open; their letters
+_MOST_SESSIONS = 4_000  # names of pages that are open
+_SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")  # such a name; gradio makes words of several of them
 _MOST_UNREAD = 40  # answers of up to 250 kB, of a page
 _MOST_UNREAD_OF_ONE, _MOST_UNREAD_IN_ALL = 100, 800  # of a visitor's pages, and of all
 
@@ -114,10 +116,8 @@ def limit_waiting(queue: Any, most: int) -> None:
         if queue.max_size is not None and len(queue) >= queue.max_size:
             return False, f"{len(queue)} requests are waiting: come back in a minute", "queue_full"
         name = body.session_hash
-        if not (isinstance(name, str) and name.isascii() and name.isprintable()):
-            return False, "the name of a session must be letters and digits", "queue_full"
-        if not 1 <= len(name) <= _LONGEST_SESSION:
-            return False, "the name of a session is too long, or empty", "queue_full"
+        if not (isinstance(name, str) and _SESSION.fullmatch(name)):
+            return False, "the name of a session is 1 to 100 letters and digits", "queue_full"
         _forget_unread(queue.pending_messages_per_session, owners)
         answer: tuple[bool, Any, str] = await push(body, request, username)
         owners[name] = visitor

@@ -94,7 +94,12 @@ def _read_puzzles(puzzle: Any, count: int, geometry: Geometry) -> NDArray[np.int
             raise TypeError("reset option 'puzzle': give texts alone, or boards alone")
         boards = board.parse_many(puzzle, geometry)
     else:
-        array = np.asarray(puzzle)
+        try:
+            array = np.asarray(puzzle)
+        except ValueError as error:
+            raise ValueError(
+                "reset option 'puzzle' makes no array: do all rows have one length?"
+            ) from error
         boards = board.as_boards(array[None] if array.ndim == 2 else array, geometry)
     if len(boards) not in (1, count):
         raise ValueError(

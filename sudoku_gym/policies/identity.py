@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from sudoku_gym import plugins
-from sudoku_gym.policies.loading import CONFIG_FILE, find_policy, load_policy
+from sudoku_gym.policies.loading import CONFIG_FILE, agent_of, find_policy, load_policy
 from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
 
 _NO_WEIGHTS = (".md", ".json")
@@ -57,6 +57,9 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
     Raises:
         ValueError: as `load_policy` and `weights_checksum`, or if its files change meanwhile.
     """
+    _, found, _ = find_policy(policy)
+    if isinstance(found, Path):
+        agent_of(found)  # a folder that is no checkpoint may be a large one
     before = weights_checksum(policy), config_checksum(policy)
     made = load_policy(policy, trust=trust)
     made_of = fingerprint(policy, made)
@@ -106,7 +109,8 @@ def code_checksum(policy: str, made: Policy) -> str:
     """Return the SHA-256 of the files that a policy of another's is written in.
 
     They are those of the package, or the single module, that holds its class, and of the one that
-    its name stands for: all but Markdown and JSON. What these import from elsewhere does not count.
+    its name stands for: all but Markdown, JSON and what is kept in `__pycache__`. Of a package that
+    is imported from a zip file it is this file. What they import from elsewhere does not count.
 
     Args:
         policy: its name, as `load_policy` takes it.
@@ -158,13 +162,16 @@ def _module_of(policy: str) -> str:
 def _root_of(module: str) -> Path | None:
     """Return the folder of the package that a module belongs to, or its file if it is a single one.
 
-    None if it is in no file. A folder that is no package itself is not looked at.
+    It is the zip file if the module lies in one, and None if it is in no file. A folder that is no
+    package itself is not looked at.
     """
     parts = module.split(".")
     for end in range(1, len(parts) + 1):
         file = getattr(sys.modules.get(".".join(parts[:end])), "__file__", None)
         if file is not None:
             path = Path(file)
+            if archive := next((each for each in path.parents if each.is_file()), None):
+                return archive
             return path.parent if path.name == "__init__.py" else path
     return None
 
@@ -172,8 +179,9 @@ def _root_of(module: str) -> Path | None:
 def _code_below(root: Path) -> str:
     if root.is_file():
         return _checksum(root.parent, [root])
-    files = (file for file in _below(root) if file.suffix not in (*_NO_WEIGHTS, ".pyc"))
-    return _checksum(root, files)
+    # Python and numba keep there what they have compiled, which playing itself may change.
+    files = (f for f in _below(root) if "__pycache__" not in f.relative_to(root).parts)
+    return _checksum(root, (file for file in files if file.suffix not in (*_NO_WEIGHTS, ".pyc")))
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -198,5 +206,5 @@ def _checksum(folder: Path, files: Iterable[Path]) -> str:
         name = file.relative_to(folder).as_posix()
         with file.open("rb") as stream:
             digest = file_digest(stream, "sha256").hexdigest()
-        sums.update(f"{digest}  {name}\n".encode())
+        sums.update(f"{digest}  {name}\n".encode(errors="surrogateescape"))
     return sums.hexdigest()

@@ -1,6 +1,8 @@
 """Training and held-out puzzles of any source, two parts that share no orbit.
 
 As in the shipped banks the orbit is that of the solution from 9x9 up, and below that of the puzzle.
+A source that divides itself answers for its orbits; of its parts equal puzzles alone are looked
+for.
 """
 
 from __future__ import annotations

@@ -189,17 +189,25 @@ def _last_object(text: str, size: int) -> tuple[Command | str | None, int]:
 def _read_object(given: dict[str, Any], size: int) -> Command | str | None:
     fields = {str(key).lower(): value for key, value in given.items()}
     values = {name: _first_of(fields, keys) for name, keys in _KEYS.items()}
-    verb = str(values["verb"] or "place").lower().replace("_", " ")
-    kind: CommandKind = "give up" if verb == "give up" else _VERBS.get(verb, "place")
+    verb = values["verb"]
+    kind = _kind_of(verb) if isinstance(verb, str) and verb else "place"
     if kind in ("undo", "give up"):
         return Command(kind)
     row, column = as_number(values["row"]), as_number(values["column"])
     digit = 0 if values["digit"] is None else as_number(values["digit"])
     if row is None or column is None or digit is None:
         return None
+    if kind is None:
+        return f"There is no action {verb!r:.40}: use place, erase, candidates, undo or give up."
     if kind == "place" and values["digit"] is None:
         return "The move has no digit: write one such as r5c3=7."
     return checked_command(kind, row, column, digit, size)
+
+
+def _kind_of(verb: str) -> CommandKind | None:
+    """Read what an action is called: `place`, `Fill`, `place_digit`; None if it is no verb."""
+    words = verb.lower().replace("_", " ").split()
+    return "give up" if words == ["give", "up"] else _VERBS.get(words[0] if words else "")
 
 
 def _first_of(fields: dict[str, Any], keys: tuple[str, ...]) -> Any:

@@ -54,9 +54,13 @@ class MoveQueue:
         self._digits[rows] = scores.argmax(3) + 1
         self._scores[rows] = scores.max(3)
 
-    def expect(self, boards: NDArray[np.int8], placements: NDArray[np.int64]) -> None:
-        """Record the placement, int64 `[B]`, that is played on each of the boards."""
+    def expect(self, boards: NDArray[np.int8], actions: NDArray[np.int64]) -> None:
+        """Record the action, int64 `[B]`, that is played on each of the boards.
+
+        An erasure drops the queue of its game.
+        """
         size = boards.shape[1]
         self._expected[:] = boards
-        cells, digits = placements // size, placements % size + 1
-        self._expected.reshape(len(boards), -1)[np.arange(len(boards)), cells] = digits
+        rows = np.flatnonzero(actions < size**3)
+        cells, digits = actions[rows] // size, actions[rows] % size + 1
+        self._expected.reshape(len(boards), -1)[rows, cells] = digits

@@ -25,7 +25,8 @@ PLAY_THRESHOLD = 5.0
 class PlacementPolicy(ABC):
     """Plays placements, a few hundred boards at a time: a `sudoku_gym.Policy`.
 
-    Subclasses choose; games that are over and erasures never reach them.
+    Subclasses choose; games that are over and erasures never reach them. Where no placement is
+    legal, the first erasure is played, if there is one.
     """
 
     def __init__(self) -> None:
@@ -45,12 +46,12 @@ class PlacementPolicy(ABC):
         self._geometry = geometry
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Choose a placement for each board int8 `[B, N, N]`: int64 `[B]`, 0 if none is legal.
+        """Choose a placement for each board int8 `[B, N, N]`: int64 `[B]`, 0 if nothing is legal.
 
-        Masks are bool `[B, A]`; erasures are never chosen.
+        Masks are bool `[B, A]`; an erasure is chosen where no placement is legal.
         """
         masks = action_masks[:, : self.geometry.num_placements]
-        choices = np.zeros(len(boards), np.int64)
+        choices = action_masks.argmax(1)
         rows = np.flatnonzero(masks.any(1))
         for chunk in chunks(len(rows)):
             part = rows[chunk]
@@ -131,10 +132,10 @@ class NetworkPolicy(PlacementPolicy):
 
         Raises ValueError if there are not as many boards as games were started with.
         """
-        masks = action_masks[:, : self.geometry.num_placements].copy()
+        masks, num_placements = action_masks.copy(), self.geometry.num_placements
         self._queue.check(boards)
         self.last_convergence = None
-        queued = self._queue.next_moves(boards, masks)
+        queued = self._queue.next_moves(boards, masks[:, :num_placements])
         masks[queued >= 0] = False
         choices = np.where(queued >= 0, queued, super().act(boards, masks))
         self._queue.expect(boards, choices)

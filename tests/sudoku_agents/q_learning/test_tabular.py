@@ -180,6 +180,7 @@ def test_a_run_learns_its_puzzles_and_no_others(tmp_path, algorithm):
     own = training.learner.puzzles.with_blanks(np.arange(3), np.full(3, 7))
     policy = load_policy(tmp_path / "run")
     check_policy(policy)
+    check_policy(policy, erase=True)
     assert evaluate(policy, own).completion_rate == 1
     assert evaluate(load_policy("masked-random"), np.repeat(own, 100, 0)).completion_rate < 0.9
     test = puzzles.load("4x4", "test")[:1000]

@@ -71,7 +71,7 @@ def test_few_visitors_are_remembered(clock, monkeypatch):
     assert len(budgets._used) == 3
 
 
-BODY = SimpleNamespace(session_hash="a session")
+BODY = SimpleNamespace(session_hash="a-session")
 
 
 class Queue:
@@ -131,23 +131,23 @@ def test_answers_that_nobody_reads_take_little_memory():
         return queue.events[-1]
 
     answers = queue.pending_messages_per_session
-    reading = pushed("a", "is read")
+    reading = pushed("a", "is-read")
     queue.send_message(reading, "an answer")
-    assert answers["is read"].get_nowait() == "an answer" and reading.alive
-    others = pushed("b", "another visitor's")
+    assert answers["is-read"].get_nowait() == "an answer" and reading.alive
+    others = pushed("b", "another")
     for _ in range(10):
         queue.send_message(others, "an answer")
     for number in range(50):
-        event = pushed("a", f"page {number}")
+        event = pushed("a", f"page-{number}")
         for _ in range(1000):
             queue.send_message(event, "an answer")
         assert not event.alive
     assert sum(each.qsize() for each in answers.values()) <= 10 + 100 + 40
-    assert answers["another visitor's"].qsize() == 10
+    assert answers["another"].qsize() == 10
     forgotten = queue.events[2]
     assert forgotten.session_hash not in answers
     queue.send_message(forgotten, "an answer")
-    last = answers["page 49"]
+    last = answers["page-49"]
     last.put_nowait("cancelled")  # as gradio writes when a request is cancelled
     assert last.qsize() == 40 and [last.get_nowait() for _ in range(40)][-1] == "cancelled"
     assert not forgotten.alive and forgotten.session_hash not in answers
@@ -162,19 +162,19 @@ def test_many_visitors_who_read_nothing_take_little_memory():
 
     def pushed(host):
         request = SimpleNamespace(client=SimpleNamespace(host=host))
-        asyncio.run(queue.push(SimpleNamespace(session_hash=f"of {host}"), request, None))
+        asyncio.run(queue.push(SimpleNamespace(session_hash=f"of-{host}"), request, None))
         return queue.events[-1]
 
     reading, few = pushed("reader"), pushed("few")
     queue.send_message(reading, "an answer")
-    answers["of reader"].get_nowait()
+    answers["of-reader"].get_nowait()
     queue.send_message(few, "an answer")
     for number in range(200):
-        event = pushed(f"visitor {number}")
+        event = pushed(f"visitor-{number}")
         for _ in range(30):
             queue.send_message(event, "an answer")
         assert sum(each.qsize() for each in answers.values()) <= 800 + 30
-    assert {"of reader", "of few"} <= answers.keys() and reading.alive and few.alive
+    assert {"of-reader", "of-few"} <= answers.keys() and reading.alive and few.alive
 
 
 def test_sessions_that_nobody_reads_are_forgotten(monkeypatch):
@@ -184,19 +184,18 @@ def test_sessions_that_nobody_reads_are_forgotten(monkeypatch):
     queue.max_size = None
     limit_waiting(queue, 100)
     for number in range(40):
-        body = SimpleNamespace(session_hash=f"session {number}")
+        body = SimpleNamespace(session_hash=f"session-{number}")
         assert asyncio.run(queue.push(body, SimpleNamespace(client=None), None))[0]
         queue.events.clear()
-        for name in set(queue.pending_messages_per_session) - {"session 3"}:
+        for name in set(queue.pending_messages_per_session) - {"session-3"}:
             del queue.pending_messages_per_session[name]
         assert len(queue.pending_event_ids_session) <= 10
-    assert "session 3" in queue.pending_event_ids_session
-    body = SimpleNamespace(session_hash="a" * 101)
-    refused = asyncio.run(queue.push(body, SimpleNamespace(client=None), None))
-    assert refused[:2] == (False, "the name of a session is too long, or empty")
+    assert "session-3" in queue.pending_event_ids_session
 
 
-@pytest.mark.parametrize("name", ["\ud800", "a\nb", "\u00e9", "", None, 5])
+@pytest.mark.parametrize(
+    "name", ["\ud800", "a\nb", "\u00e9", "", None, 5, "a" * 101, "a<gradio-sep>b", "a\n"]
+)
 def test_a_session_has_a_plain_name(name):
     """Others break what gradio sums up of all requests, and so the answers to all visitors."""
     queue = Queue()

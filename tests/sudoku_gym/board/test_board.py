@@ -129,7 +129,7 @@ def test_a_full_board_with_a_conflict_is_not_solved():
         (np.full((1, 4, 4), 5), ValueError, "board 0, row 1, column 1: 5 is no digit of a 4x4"),
         (np.full((1, 4, 4), 300), ValueError, "300 is no digit"),
         (np.full((1, 5, 5), 0), ValueError, "no standard board has 5 digits"),
-        ([[[1, 2], [0]]], ValueError, "these have rows of different lengths"),
+        ([[[1, 2], [0]]], ValueError, "make no array: do all rows have one length?"),
     ],
 )
 def test_wrong_arrays_are_named(array, error, message):

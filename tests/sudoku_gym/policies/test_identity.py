@@ -3,6 +3,8 @@
 import os
 import tracemalloc
 from hashlib import sha256
+from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -11,6 +13,7 @@ from sudoku_gym.policies import identity
 from sudoku_gym.policies.identity import (
     code_checksum,
     config_checksum,
+    load_with_fingerprint,
     package_of,
     weights_checksum,
 )
@@ -44,12 +47,29 @@ def test_the_code_of_a_package_is_all_of_its_files(tmp_path, own_folder):
     assert code_checksum(name, load_policy(name)) == first
     (tmp_path / "own_package" / "notes.md").write_text("no code")
     assert code_checksum(name, load_policy(name)) == first
+    (folder / "__pycache__").mkdir(exist_ok=True)
+    (folder / "__pycache__" / "players.act-5.py311.1.nbc").write_bytes(b"compiled by numba")
+    assert code_checksum(name, load_policy(name)) == first
     (tmp_path / "own_package" / "digits.py").write_text("FIRST = 2")
     assert code_checksum(name, load_policy(name)) != first
     (tmp_path / "own_package" / "table.npy").write_bytes(b"numbers")
     with_table = code_checksum(name, load_policy(name))
     (tmp_path / "own_package" / "table.npy").write_bytes(b"others")
     assert code_checksum(name, load_policy(name)) != with_table
+
+
+def test_the_code_of_a_package_in_a_zip_file_is_this_file(own_folder, monkeypatch):
+    seen = set()
+    for number, text in enumerate((POLICY, POLICY + "# more")):
+        path = own_folder / f"{number}.zip"
+        with ZipFile(path, "w") as file:
+            file.writestr(f"zipped_{number}/__init__.py", text)
+        monkeypatch.syspath_prepend(path)
+        name = f"zipped_{number}:Mine"
+        seen.add(code_checksum(name, load_policy(name)))
+        digest = sha256(path.read_bytes()).hexdigest()
+        assert seen >= {sha256(f"{digest}  {number}.zip\n".encode()).hexdigest()}
+    assert len(seen) == 2
 
 
 def test_a_module_in_a_folder_that_is_no_package(own_folder):
@@ -113,6 +133,24 @@ def test_files_that_would_take_minutes_to_read_are_refused(own_folder, monkeypat
     monkeypatch.setattr(identity, "_MOST_BYTES", 1_000)
     with pytest.raises(ValueError, match=r"weights: .* more than 1,000 bytes, .*a\.bin: move"):
         weights_checksum(name)
+
+
+def test_a_folder_that_is_no_checkpoint_is_not_read(own_folder, monkeypatch):
+    monkeypatch.setattr(identity, "_MOST_BYTES", 0)
+    (own_folder / "large").write_bytes(b"a film")
+    with pytest.raises(ValueError, match="is no checkpoint: it has no config"):
+        load_with_fingerprint(str(own_folder))
+
+
+def test_a_name_that_is_no_utf_8_counts_too(own_folder):
+    folder = own_folder / "weights"
+    folder.mkdir()
+    source = POLICY + "\n    def __init__(self, folder):\n        pass\n"
+    (own_folder / "own_names.py").write_text(source)
+    name = f"own_names:Mine?folder={folder}"
+    empty = weights_checksum(name)
+    Path(os.fsdecode(os.fsencode(folder) + b"/notes-\xff.txt")).touch()
+    assert len(weights_checksum(name)) == 64 and weights_checksum(name) != empty
 
 
 def test_configurations_count_beside_the_weights(own_folder):

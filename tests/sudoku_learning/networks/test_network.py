@@ -152,7 +152,8 @@ def test_unusable_settings_are_refused(kind, wrong, message):
 
 @bodies
 def test_networks_are_policies(body):
-    check_policy(NetworkPolicy(make(body)), Geometry.standard(4))
+    for erase in (False, True):
+        check_policy(NetworkPolicy(make(body)), Geometry.standard(4), erase=erase)
 
 
 def test_the_policy_plays_what_the_head_rates_highest():
