@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from sudoku_gym import plugins
-from sudoku_gym.policies.loading import CONFIG_FILE, agent_of, find_policy, load_policy
+from sudoku_gym.policies.loading import CONFIG_FILE, find_policy, load_policy
 from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
 
 _NO_WEIGHTS = (".md", ".json")
@@ -57,9 +57,8 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
     Raises:
         ValueError: as `load_policy` and `weights_checksum`, or if its files change meanwhile.
     """
-    _, found, _ = find_policy(policy)
-    if isinstance(found, Path):
-        agent_of(found)  # a folder that is no checkpoint may be a large one
+    if weights_folder(policy) is not None:
+        load_policy(policy, trust=trust)  # or it says what is wrong before a large folder is read
     before = weights_checksum(policy), config_checksum(policy)
     made = load_policy(policy, trust=trust)
     made_of = fingerprint(policy, made)

@@ -346,8 +346,15 @@ def test_files_that_change_while_they_are_loaded(extreme, run, tmp_path, monkeyp
     weights = tmp_path / "weights"
     weights.mkdir()
     (weights / "w.bin").write_bytes(b"old")
-    swaps = "(__import__('pathlib').Path(folder) / 'w.bin').write_bytes(b'new')"
-    source = POLICY + f"\n    def __init__(self, folder):\n        {swaps}\n"
+    grows = "file.write_bytes(bytes(min(5, len(file.read_bytes()) + 1)))"  # at two loads
+    source = (
+        POLICY
+        + f"""
+    def __init__(self, folder):
+        file = __import__("pathlib").Path(folder) / "w.bin"
+        {grows}
+"""
+    )
     (tmp_path / "swaps.py").write_text(source)
     arguments = ["evaluate", f"swaps:Mine?folder={weights}", "--puzzles", "test.csv"]
     code, _, error = run(*arguments, "--out", "row.json")

@@ -140,6 +140,10 @@ def test_a_folder_that_is_no_checkpoint_is_not_read(own_folder, monkeypatch):
     (own_folder / "large").write_bytes(b"a film")
     with pytest.raises(ValueError, match="is no checkpoint: it has no config"):
         load_with_fingerprint(str(own_folder))
+    source = POLICY + "\n    def __init__(self, folder):\n        raise ValueError('no weights')\n"
+    (own_folder / "own_check.py").write_text(source)
+    with pytest.raises(ValueError, match="no weights"):
+        load_with_fingerprint(f"own_check:Mine?folder={own_folder}")
 
 
 def test_a_name_that_is_no_utf_8_counts_too(own_folder):

@@ -7,6 +7,7 @@ import shutil
 from dataclasses import replace
 from types import SimpleNamespace
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -240,6 +241,13 @@ def test_actions_of_another_version_are_refused():
     longer = PlayedPart(part.seeds, part.lengths + 1, actions)
     with pytest.raises(ValueError, match="seed 0 does not end with its last action"):
         list(replay(SHORT, longer))
+
+
+@pytest.mark.parametrize("answer", [np.int64(0), np.zeros(1, int), np.ones(3, bool)])
+def test_answers_that_are_no_actions_of_all_games_are_refused(answer):
+    policy = SimpleNamespace(reset=lambda *_: None, act=lambda *_: answer)
+    with pytest.raises(gym.error.InvalidAction, match=r"integers of shape \(3,\)"):
+        games.play_part(SHORT, policy, np.arange(3), np.random.default_rng(0))
 
 
 def test_games_are_replayed_some_at_a_time(monkeypatch):
