@@ -25,6 +25,7 @@ _VERBS: dict[str, CommandKind] = {
     **dict.fromkeys(("candidates", "candidate", "options"), "candidates"),
     "undo": "undo",
 }
+_PLACING = ("move", "placement", "insert", "add")  # as the action of an object in JSON
 _TOKENS = re.compile(
     r"(?P<cell>\br\s?(\d{1,3})\s?,?\s?c\s?(\d{1,3})(?!\d))"
     r"|(?P<row>\brow\b)|(?P<column>\bcol(?:umn)?\b)"
@@ -190,7 +191,7 @@ def _read_object(given: dict[str, Any], size: int) -> Command | str | None:
     fields = {str(key).lower(): value for key, value in given.items()}
     values = {name: _first_of(fields, keys) for name, keys in _KEYS.items()}
     verb = values["verb"]
-    kind = _kind_of(verb) if isinstance(verb, str) and verb else "place"
+    kind = "place" if verb in (None, "") or isinstance(verb, int | float) else _kind_of(verb)
     if kind in ("undo", "give up"):
         return Command(kind)
     row, column = as_number(values["row"]), as_number(values["column"])
@@ -204,10 +205,12 @@ def _read_object(given: dict[str, Any], size: int) -> Command | str | None:
     return checked_command(kind, row, column, digit, size)
 
 
-def _kind_of(verb: str) -> CommandKind | None:
+def _kind_of(verb: object) -> CommandKind | None:
     """Read what an action is called: `place`, `Fill`, `place_digit`; None if it is no verb."""
-    words = verb.lower().replace("_", " ").split()
-    return "give up" if words == ["give", "up"] else _VERBS.get(words[0] if words else "")
+    words = re.split(r"[\s_-]+", verb.lower().strip()) if isinstance(verb, str) else [""]
+    if "".join(words) == "giveup":
+        return "give up"
+    return "place" if words[0] in _PLACING else _VERBS.get(words[0])
 
 
 def _first_of(fields: dict[str, Any], keys: tuple[str, ...]) -> Any:

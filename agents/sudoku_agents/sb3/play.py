@@ -64,7 +64,8 @@ class SB3Policy(PlacementPolicy):
         options: dict[str, Any] = {"deterministic": self.deterministic}
         drawing = nullcontext() if self.deterministic else _drawing_from(self._rng, self.model)
         if isinstance(self.model.policy, MaskableActorCriticPolicy):
-            options["action_masks"] = masks
+            erasures = spaces.flatdim(self.model.action_space) - masks.shape[1]  # never chosen
+            options["action_masks"] = np.pad(masks, ((0, 0), (0, erasures)))
         observations = encode(boards, self.model.observation_space)
         with drawing:
             actions: Any = self.model.predict(observations, **options)[0]

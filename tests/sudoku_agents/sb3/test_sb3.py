@@ -172,6 +172,17 @@ def test_the_policy_keeps_the_contract():
     check_policy(SB3Policy(ppo(env)), Geometry.standard(4))
 
 
+@pytest.mark.parametrize("algorithm", [MaskablePPO, PPO, DQN])
+def test_a_model_that_may_erase_is_a_policy(algorithm):
+    """Placements are chosen by the policy alone; one without masks may answer with an erasure."""
+    env = make_vec_env("Sudoku4x4-v0", 4, observation="flat", erase=True)
+    policy = SB3Policy(algorithm("MlpPolicy", env, seed=0, device="cpu"))
+    if algorithm is MaskablePPO:
+        for erase in (False, True):
+            check_policy(policy, Geometry.standard(4), erase=erase)
+    evaluate(policy, load("4x4", "test")[::400], erase=True)
+
+
 @pytest.mark.parametrize("algorithm", [MaskablePPO, PPO, DQN, MaskedDQN])
 def test_what_is_drawn_depends_on_the_seed_alone(algorithm):
     env = make_vec_env("Sudoku4x4-v0", 4)

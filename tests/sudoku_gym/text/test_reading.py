@@ -41,6 +41,7 @@ SEVEN = Command("place", 38, 7)
         '{"action": "place", "r": "5", "c": "3", "value": "7"}',
         '{"action": "Fill_cell", "row": 5, "column": 3, "digit": 7}',
         '{"move": 12, "row": 5, "column": 3, "digit": 7}',
+        '{"action": "move", "row": 5, "column": 3, "digit": 7}',
         "I think r5c3=7 is best here.",
         "r1c1=2\nNo: r5c3=7",
         "r1c1=2, but then r5c3=7",
@@ -72,6 +73,7 @@ def test_forms_of_a_move(text):
         ("undo", Command("undo")),
         ("Give up.", Command("give up")),
         ('{"action": "undo"}', Command("undo")),
+        ('{"action": "give-up"}', Command("give up")),
     ],
 )
 def test_forms_of_other_commands(text, command):
@@ -92,10 +94,10 @@ def test_negative_numbers_are_refused(text, problem):
     assert read_command(text, 9).startswith(problem)
 
 
-@pytest.mark.parametrize("action", ["reject", "do not place", " "])
+@pytest.mark.parametrize("action", ["reject", "do not place", " ", ["erase"]])
 def test_an_action_that_is_none_is_not_played(action):
     text = json.dumps({"action": action, "row": 5, "column": 3, "digit": 7})
-    assert read_command(text, 9).startswith(f"There is no action '{action}': use place")
+    assert read_command(text, 9).startswith(f"There is no action {action!r}: use place")
 
 
 @pytest.mark.parametrize("text", ["r10c12=11", "place 10 12 B", "B at row 10, column 12"])
