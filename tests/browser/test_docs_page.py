@@ -113,7 +113,7 @@ def test_it_solves_what_it_shows(page):
     assert board.to_line(puzzle) == BOARDS["Inkala 2012"]
     page.choose("pace", "fast: as quick as it can")
     page.press("play")
-    page.wait_for("Solved: 60 moves, 1 thought of 128 rounds")
+    page.wait_for("Solved: 60 moves, 3 thoughts of 416 rounds in all")
     solved = page.board
     assert board.is_solved(solved[None])[0] and (solved[puzzle > 0] == puzzle[puzzle > 0]).all()
     assert not page.can_press("play") and not page.can_press("step")
@@ -128,7 +128,7 @@ def test_a_step_is_python_s_move_and_can_be_taken_back(page):
     masks = board.candidates(puzzle[None]).reshape(1, -1)
     cell, digit = divmod(int(policy.act(puzzle[None].copy(), masks)[0]), 9)
     page.press("step")
-    page.wait_for(f"{digit + 1} at {board.cell_name(cell, 9)}, after 128 rounds of thought")
+    page.wait_for(f"{digit + 1} at {board.cell_name(cell, 9)}, after 176 rounds of thought")
     expected = puzzle.copy()
     expected.ravel()[cell] = digit + 1
     assert (page.board == expected).all()
