@@ -61,7 +61,8 @@ def record(
 
     Args:
         games: which games.
-        episodes: how many, from the first on.
+        episodes: how many, from the first on. They are played in parts of `PART_GAMES`; a part that
+            grows is played anew, and gets other games where the policy draws for all of it.
         folder: its name is the id of the data set, and so ends in `-v` and a number.
         trust: let the folder of a checkpoint name any class, see `load_policy`.
         on_progress: called with the share that is done, 0 to 1.
