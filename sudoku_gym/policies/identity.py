@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from hashlib import file_digest, sha256
 from importlib.metadata import distribution, packages_distributions, version
 from inspect import signature
@@ -183,8 +183,17 @@ def _code_below(root: Path) -> str:
     return _checksum(root, (file for file in files if file.suffix not in (*_NO_WEIGHTS, ".pyc")))
 
 
-def _below(folder: Path) -> Iterator[Path]:
-    return (file for file in sorted(folder.rglob("*")) if file.is_file())
+def _below(folder: Path) -> list[Path]:
+    """Return the files below a folder in a fixed order, those of linked folders too."""
+    files, seen = list[Path](), set[str]()
+    for base, folders, names in os.walk(folder, followlinks=True):
+        real = os.path.realpath(base)
+        if real in seen:  # a link to a folder above, say
+            folders.clear()
+            continue
+        seen.add(real)
+        files += (file for name in names if (file := Path(base, name)).is_file())
+    return sorted(files)
 
 
 def _checksum(folder: Path, files: Iterable[Path]) -> str:

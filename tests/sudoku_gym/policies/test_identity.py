@@ -135,6 +135,21 @@ def test_files_that_would_take_minutes_to_read_are_refused(own_folder, monkeypat
         weights_checksum(name)
 
 
+def test_code_in_a_linked_folder_counts(own_folder):
+    package = own_folder / "own_links"
+    package.mkdir()
+    (package / "__init__.py").write_text(POLICY)
+    (own_folder / "elsewhere").mkdir()
+    (own_folder / "elsewhere" / "play.py").write_text("V = 1")
+    policy = load_policy("own_links:Mine")
+    before = code_checksum("own_links:Mine", policy)
+    (package / "inner").symlink_to(own_folder / "elsewhere", target_is_directory=True)
+    (package / "round").symlink_to(package, target_is_directory=True)
+    linked = code_checksum("own_links:Mine", policy)
+    (own_folder / "elsewhere" / "play.py").write_text("V = 2")
+    assert len({before, linked, code_checksum("own_links:Mine", policy)}) == 3
+
+
 def test_a_folder_that_is_no_checkpoint_is_not_read(own_folder, monkeypatch):
     monkeypatch.setattr(identity, "_MOST_BYTES", 0)
     (own_folder / "large").write_bytes(b"a film")
