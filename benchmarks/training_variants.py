@@ -4,8 +4,9 @@
 
 `plain` makes the updates of the second part of the shipped network's training; `perturbed` lets
 boards go on from states with noise, `long` lets a board that is not solved stay for twice as many
-updates, as the third part did, and `hardest` draws boards of `9x9-hardest` nearly twice as often. Each is trained with several seeds,
-and its networks play test puzzles. Rows are a training and a set of puzzles.
+updates, as the third part did, and `hardest` draws boards of `9x9-hardest` nearly twice as often.
+Each is trained with several seeds, and its networks play test puzzles. Rows are a training and a
+set of puzzles.
 """
 
 from __future__ import annotations
