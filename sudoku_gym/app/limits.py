@@ -15,7 +15,7 @@ from typing import Any
 
 _MOST_VISITORS = 10_000  # that are remembered
 _MOST_SESSIONS = 4_000  # names of pages that are open
-_SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")  # such a name; gradio makes words of several of them
+_SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")  # such a name; gradio joins names by signs
 _MOST_UNREAD = 40  # answers of up to 250 kB, of a page
 _MOST_UNREAD_OF_ONE, _MOST_UNREAD_IN_ALL = 100, 800  # of a visitor's pages, and of all
 
