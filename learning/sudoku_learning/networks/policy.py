@@ -219,16 +219,20 @@ def evaluate_boards(
 ) -> Reading[NDArray[Any]]:
     """Evaluate boards in numpy without gradients: `Network.forward_until_converged`, in chunks.
 
+    The boards go to the device of the network's weights.
+
     Raises:
         ValueError: if an output is not finite.
     """
-    readings = []
+    readings, device = [], next(network.parameters()).device
     for part in chunks(max(1, len(boards))):
-        given = torch.from_numpy(boards[part]), torch.from_numpy(masks[part]), geometry
+        given = (torch.from_numpy(array[part]).to(device) for array in (boards, masks))
         with torch.inference_mode():
-            readings.append(network.forward_until_converged(*given, heads, rounds, restarts))
+            readings.append(
+                network.forward_until_converged(*given, geometry, heads, rounds, restarts)
+            )
     outputs = {
-        name: np.concatenate([reading.outputs[name].numpy() for reading in readings])
+        name: np.concatenate([reading.outputs[name].cpu().numpy() for reading in readings])
         for name in readings[0].outputs
     }
     for name, values in outputs.items():

@@ -24,6 +24,10 @@ from sudoku_learning.networks.factor_graph.recurrent_state import (
     state_ptrs,
 )
 
+# states of variables [V, H], messages to variables [E, H], states of intersections [Q, H],
+# messages to factors float64 [E, H]
+_Carried = tuple[Tensor, Tensor, Tensor, Tensor]
+
 
 class LayerWeights(NamedTuple):
     """The weights of the shared layer, H channels; P is 3 with intersections and 2 without.
@@ -135,28 +139,45 @@ def run_rounds(
         initial = join_states(states, graph, variables.shape[1])
         new = variables, to_variable, intersection_states
         variables, to_variable, intersection_states = _loaded(new, initial, graph)
-    to_factor = _to_factor(weights, variables, to_variable, edges)
+    carried = (
+        variables,
+        to_variable,
+        intersection_states,
+        _to_factor(weights, variables, to_variable, edges),
+    )
     kept: list[tuple[Tensor, Tensor]] = []
     for step in range(rounds):
-        others = edges.totals(to_factor).index_select(0, edges.factors) - to_factor
-        to_variable = torch.log(others.to(variables.dtype) + EPSILON)
-        fulfilled = MAX_LOG_MESSAGE * edges.fulfilled.expand_as(variables)
-        sums = fulfilled.index_add(0, edges.variables, to_variable)
-        x = [variables, MESSAGE_SCALE * sums + features]
-        if intersections:
-            intersection_states = intersections.step(weights, intersection_states, to_factor)
-            x.append(intersections.aggregate(intersection_states, variables))
-        variables = _gru_step(variables, linear(torch.cat(x, 1), weights.gate, weights.gate_bias))
-        to_factor = _to_factor(weights, variables, to_variable, edges)
+        carried = run_round(weights, edges, intersections, features, carried)
         if all_rounds or step == rounds - 1:
-            factors = torch.log(edges.totals(to_factor).to(variables.dtype) + EPSILON)
-            kept.append((variables, factors))
+            factors = torch.log(edges.totals(carried[3]).to(variables.dtype) + EPSILON)
+            kept.append((carried[0], factors))
     final = []
     if states is not None:
-        arrays = (variables, to_variable, intersection_states)
-        ends = (array.detach().float().cpu().numpy() for array in arrays)
+        ends = (array.detach().float().cpu().numpy() for array in carried[:3])
         final = split_states(RecurrentState(*ends), graph)
     return torch.stack([v for v, _ in kept]), torch.stack([f for _, f in kept]), final
+
+
+def run_round(
+    weights: LayerWeights,
+    edges: _Edges,
+    intersections: _Intersections | None,
+    features: Tensor,
+    carried: _Carried,
+) -> _Carried:
+    """Run one round; `features` `[V, H]` are the return probabilities of walks, or 0."""
+    variables, to_variable, intersection_states, to_factor = carried
+    others = edges.totals(to_factor).index_select(0, edges.factors) - to_factor
+    to_variable = torch.log(others.to(variables.dtype) + EPSILON)
+    fulfilled = MAX_LOG_MESSAGE * edges.fulfilled.expand_as(variables)
+    sums = fulfilled.index_add(0, edges.variables, to_variable)
+    x = [variables, MESSAGE_SCALE * sums + features]
+    if intersections:
+        intersection_states = intersections.step(weights, intersection_states, to_factor)
+        x.append(intersections.aggregate(intersection_states, variables))
+    variables = _gru_step(variables, linear(torch.cat(x, 1), weights.gate, weights.gate_bias))
+    to_factor = _to_factor(weights, variables, to_variable, edges)
+    return variables, to_variable, intersection_states, to_factor
 
 
 def _loaded(new: tuple[Tensor, ...], initial: InitialStates, graph: FactorGraph) -> list[Tensor]:
