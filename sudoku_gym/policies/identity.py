@@ -192,6 +192,7 @@ def _below(folder: Path) -> list[Path]:
             folders.clear()
             continue
         seen.add(real)
+        folders.sort()  # as the first name of a folder with several is the one that counts
         files += (file for name in names if (file := Path(base, name)).is_file())
     return sorted(files)
 

@@ -150,6 +150,25 @@ def test_code_in_a_linked_folder_counts(own_folder):
     assert len({before, linked, code_checksum("own_links:Mine", policy)}) == 3
 
 
+def test_the_order_in_which_a_disk_lists_folders_does_not_count(own_folder, monkeypatch):
+    package = own_folder / "own_versions"
+    (package / "first").mkdir(parents=True)
+    (package / "first" / "module.py").write_text("V = 1")
+    (package / "current").symlink_to("first", target_is_directory=True)
+    (package / "__init__.py").write_text(POLICY)
+    policy, walk, sums = load_policy("own_versions:Mine"), os.walk, set()
+    for backwards in (False, True):
+
+        def walk_in_order(folder, backwards=backwards, **options):
+            for base, folders, names in walk(folder, **options):
+                folders.sort(reverse=backwards)
+                yield base, folders, names
+
+        monkeypatch.setattr(os, "walk", walk_in_order)
+        sums.add(code_checksum("own_versions:Mine", policy))
+    assert len(sums) == 1
+
+
 def test_a_folder_that_is_no_checkpoint_is_not_read(own_folder, monkeypatch):
     monkeypatch.setattr(identity, "_MOST_BYTES", 0)
     (own_folder / "large").write_bytes(b"a film")
