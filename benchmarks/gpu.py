@@ -1,6 +1,6 @@
 """The network of cAlphaZero on a GPU: boards a second beside the processor's, and if both agree.
 
-    python benchmarks/gpu.py --out docs/results/gpu.json
+    python benchmarks/gpu.py --out docs/results/calphazero-gpu.json
 
 On the processor the rounds are compiled kernels, on a GPU plain torch, as it stands (`gpu`) and by
 `torch.compile` with the shapes of one batch (`gpu, torch.compile`). Four parts: `rounds` runs the
@@ -181,11 +181,15 @@ def agreement(name: str, config: Config) -> Row:
     return {
         "boards": config.boards[0],
         "placements": ours.shape[1],
-        "largest difference after 1 round": float(distance[0]),
-        "after 16": float(distance[SEGMENT - 1]),
-        "same sign after 16": float(same[SEGMENT - 1]),
-        "same sign after all": float(same[-1]),
+        "largest difference after 1 round": three_digits(distance[0]),
+        "after 16": three_digits(distance[SEGMENT - 1]),
+        "same sign after 16": three_digits(same[SEGMENT - 1]),
+        "same sign after all": three_digits(same[-1]),
     }
+
+
+def three_digits(number: Tensor) -> float:
+    return float(f"{number.item():.3g}")
 
 
 def games(device: Row, count: int, config: Config) -> Row:

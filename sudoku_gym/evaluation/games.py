@@ -18,6 +18,7 @@ from sudoku_gym.envs.resets import ResetOptions
 from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.policies import Convergence, Policy
+from sudoku_gym.policies.protocols import actions_of
 from sudoku_gym.puzzles.puzzle_set import NOT_KNOWN, PuzzleSet
 from sudoku_gym.puzzles.sources import GivenPuzzles
 
@@ -290,7 +291,7 @@ def _play(
         masks[~running] = False
         with clock:
             chosen = policy.act(games.boards.copy(), masks.copy())
-        actions = _check_actions(chosen, count)
+        actions = actions_of(chosen, count)
         in_range = (actions >= 0) & (actions < games.num_actions)
         legal = in_range & masks[np.arange(count), np.where(in_range, actions, 0)]
         lost |= running & ~legal
@@ -336,16 +337,6 @@ def _check_convergence(found: Convergence, count: int) -> Convergence:
             f"{list(converged.shape)}"
         )
     return Convergence(rounds.astype(np.int64), converged)
-
-
-def _check_actions(chosen: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    actions = np.asarray(chosen)
-    if actions.shape != (count,) or not np.issubdtype(actions.dtype, np.integer):
-        raise ValueError(
-            f"act must return one whole number a game, int64 [{count}], "
-            f"not {actions.dtype} {list(actions.shape)}"
-        )
-    return actions.astype(np.int64)
 
 
 def _unpack(

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
+from gymnasium.error import InvalidAction
+from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import board
+from sudoku_gym.board.actions import as_actions
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies.model_card import ModelCard, model_card_of
 
@@ -37,6 +39,18 @@ class Policy(Protocol):
                 A finished game has no legal action, and its action is ignored.
         """
         ...
+
+
+def actions_of(answer: ArrayLike, count: int) -> NDArray[np.int64]:
+    """Return what `Policy.act` has answered for so many games, int64 `[count]`.
+
+    Raises:
+        ValueError: if it is anything but one integer a game.
+    """
+    try:
+        return as_actions(answer, count)
+    except InvalidAction as error:
+        raise ValueError(f"act must return one whole number a game: {error}") from None
 
 
 @runtime_checkable

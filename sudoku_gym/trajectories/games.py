@@ -11,9 +11,9 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
-from sudoku_gym.board.actions import as_actions
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_gym.policies import Policy
+from sudoku_gym.policies.protocols import actions_of
 from sudoku_gym.registration import ANY_BOARD, ENVIRONMENTS
 
 PART_GAMES = 256
@@ -128,7 +128,7 @@ def play_part(
     taken = []
     while running.any():
         masks[~running] = False
-        chosen = as_actions(policy.act(boards.copy(), masks.copy()), len(seeds))
+        chosen = actions_of(policy.act(boards.copy(), masks.copy()), len(seeds))
         after, _, terminated, truncated, infos = envs.step(np.where(running, chosen, 0))
         taken.append(chosen.astype(np.int32))
         lengths += running

@@ -226,11 +226,13 @@ def evaluate_boards(
     """
     readings, device = [], next(network.parameters()).device
     for part in chunks(max(1, len(boards))):
-        given = (torch.from_numpy(array[part]).to(device) for array in (boards, masks))
+        given = (
+            torch.from_numpy(boards[part]).to(device),
+            torch.from_numpy(masks[part]).to(device),
+            geometry,
+        )
         with torch.inference_mode():
-            readings.append(
-                network.forward_until_converged(*given, geometry, heads, rounds, restarts)
-            )
+            readings.append(network.forward_until_converged(*given, heads, rounds, restarts))
     outputs = {
         name: np.concatenate([reading.outputs[name].cpu().numpy() for reading in readings])
         for name in readings[0].outputs

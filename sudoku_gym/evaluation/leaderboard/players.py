@@ -27,6 +27,7 @@ from sudoku_gym.evaluation.leaderboard.results import MOST_SECONDS
 from sudoku_gym.evaluation.leaderboard.runs import describe_policy
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy, load_policy
+from sudoku_gym.policies.protocols import actions_of
 from sudoku_gym.storage.reading import check_structure, describe_error
 
 _WALL_SHARE = 4.0  # wall time that a limit of processor time allows, where others are busy too
@@ -204,10 +205,4 @@ def serve_policy(pipe: Connection[Any, Any]) -> None:
 
 
 def _actions(policy: Policy, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> bytes:
-    actions = np.asarray(policy.act(boards, masks))
-    if actions.shape != (len(boards),) or not np.issubdtype(actions.dtype, np.integer):
-        raise ValueError(
-            f"act must return one whole number a game, int64 [{len(boards)}], "
-            f"not {actions.dtype} {list(actions.shape)}"
-        )
-    return actions.astype(np.int64).tobytes()
+    return actions_of(policy.act(boards, masks), len(boards)).tobytes()

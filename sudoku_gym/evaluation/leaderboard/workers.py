@@ -206,7 +206,7 @@ def _leave_session() -> None:
 def _guard_from_a_session(player: int, is_ready: Connection[Any, Any]) -> None:
     """Be a guard; say so once this process has a session of its own."""
     _leave_session()
-    with is_ready:
+    with is_ready, suppress(BrokenPipeError):  # the command has ended already
         is_ready.send(True)
     _guard(player)
 

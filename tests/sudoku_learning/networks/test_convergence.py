@@ -51,6 +51,17 @@ def assert_same(one, other):
         np.testing.assert_array_equal(output, other.outputs[name])
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+def test_a_network_on_a_gpu_reads_boards_as_on_the_processor(boards_and_masks):
+    boards, masks = boards_and_masks
+    here = read(converging(), boards, masks, Restarts(2))
+    there = read(converging().to("cuda"), boards, masks, Restarts(2))
+    alike = here.converged & there.converged
+    assert alike.sum() > len(boards) / 2
+    for name, output in here.outputs.items():
+        np.testing.assert_allclose(output[alike], there.outputs[name][alike], atol=1e-2)
+
+
 def test_a_board_has_converged_when_no_logit_is_within_the_margin(boards_and_masks):
     boards, masks = boards_and_masks
     reading = read(converging(), boards, masks)
