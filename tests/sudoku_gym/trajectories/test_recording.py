@@ -7,7 +7,6 @@ import shutil
 from dataclasses import replace
 from types import SimpleNamespace
 
-import gymnasium as gym
 import numpy as np
 import pytest
 
