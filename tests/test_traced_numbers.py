@@ -32,6 +32,7 @@ SOURCES = {
         "q-learning-9x9",
     ],
     "docs/results/calphazero-paper.md": ["calphazero-paper", "floors"],
+    "docs/results/calphazero-training.md": ["calphazero*", "floors*", "demo", "q-learning-9x9"],
     "docs/results/classical.md": ["classical", "dancing-links"],
     "docs/results/floors.md": ["floors"],
     "docs/results/gflownet.md": ["gflownet*", "floors"],
