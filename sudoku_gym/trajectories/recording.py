@@ -15,6 +15,7 @@ from dataclasses import asdict
 from hashlib import file_digest
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
@@ -208,7 +209,7 @@ def _write_data(games: RecordedGames, episodes: int, folder: Path) -> dict[str, 
     if draft.is_symlink():  # nothing is written through it
         draft.unlink()
     shutil.rmtree(draft, ignore_errors=True)
-    _check_space(folder)
+    _check_space(folder, draft)
     try:
         storage = MinariStorage.new(draft, env_spec=games.env_spec(), data_format="hdf5")
         solved = written = 0
@@ -217,7 +218,7 @@ def _write_data(games: RecordedGames, episodes: int, folder: Path) -> dict[str, 
                 break
             with naming(path):
                 played = list(replay(games, piece))[: episodes - written]
-            _check_space(folder, played)
+            _check_space(folder, draft, played)
             storage.update_episodes(
                 EpisodeBuffer(
                     seed=game.seed,
@@ -266,11 +267,23 @@ def _pieces(games: RecordedGames, episodes: int, folder: Path) -> Iterator[tuple
             yield path, piece
 
 
-def _check_space(folder: Path, games: Sequence[Trajectory] = ()) -> None:
-    """Raise an OSError if a disk has no room for games: a failed write of HDF5 ends the process."""
+def _check_space(folder: Path, draft: Path, games: Sequence[Trajectory] = ()) -> None:
+    """Raise an OSError if there is no room for games: a failed write of HDF5 ends the process.
+
+    The disk may be full, a quota used up, or the file longer than the process may write.
+    """
     needed = _SPARE + sum(
         _OVERHEAD + sum(each.nbytes for each in vars(game).values() if isinstance(each, np.ndarray))
         for game in games
     )
     if shutil.disk_usage(folder).free < needed:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
+    if hasattr(os, "posix_fallocate"):
+        episodes = draft / _EPISODES
+        length = episodes.stat().st_size if episodes.exists() else 0
+        with TemporaryFile(dir=folder) as scratch:
+            try:
+                os.posix_fallocate(scratch.fileno(), length, needed)
+            except OSError as error:
+                if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):  # the disk can't say
+                    raise OSError(error.errno, error.strerror, str(folder)) from None

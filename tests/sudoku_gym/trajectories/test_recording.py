@@ -135,6 +135,23 @@ def test_a_full_disk_is_seen_before_a_write_fails(folder, monkeypatch, free):
     assert sorted(path.name for path in folder.iterdir()) == [".lock", "games", "games.json"]
 
 
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="only POSIX can ask for room")
+@pytest.mark.parametrize("longest", [100_000, 1_050_000])
+def test_a_file_that_may_not_get_so_long_is_seen_before_a_write_fails(folder, longest):
+    from resource import RLIMIT_FSIZE, getrlimit, setrlimit
+
+    before = getrlimit(RLIMIT_FSIZE)
+    setrlimit(RLIMIT_FSIZE, (longest, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as told:
+            record(SHORT, 6, folder)
+    finally:
+        setrlimit(RLIMIT_FSIZE, before)
+    assert told.value.filename == str(folder)
+    assert sorted(path.name for path in folder.iterdir()) == [".lock", "games", "games.json"]
+    assert record(SHORT, 6, folder)["total_episodes"] == 6
+
+
 def test_other_games_are_refused(folder, tmp_path):
     record(SHORT, 2, folder)
     other = RecordedGames("masked-random", "4x4", blanks=[4, 6], seed=8)
