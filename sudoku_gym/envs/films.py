@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -26,6 +27,7 @@ def save_film(frames: Iterable[NDArray[np.uint8]], path: str | Path, fps: float 
     Raises:
         ValueError: if there is no frame, `fps` is out of range, or the suffix is another.
         ModuleNotFoundError: if MP4 is asked for and moviepy is missing.
+        OSError: if the film can't be written whole, as on a full disk; an older one stays.
     """
     savers = {".gif": _save_gif, ".mp4": _save_mp4}
     suffix = Path(path).suffix.lower()
@@ -54,7 +56,13 @@ def _save_gif(frames: list[NDArray[np.uint8]], path: str | Path, fps: float) -> 
 
 def _save_mp4(frames: list[NDArray[np.uint8]], path: str | Path, fps: float) -> None:
     with plugins.suggest_extra("a film as MP4"):
+        from imageio_ffmpeg import count_frames_and_secs  # type: ignore[import-untyped]
         from moviepy import ImageSequenceClip  # type: ignore[import-untyped]
-    film = ImageSequenceClip(frames + frames[-1:] * int(_LAST_FRAME * fps), fps=fps)
+    shown = frames + frames[-1:] * int(_LAST_FRAME * fps)
     with atomic_write(path) as temporary:
-        film.write_videofile(str(temporary), audio=False, logger=None)
+        ImageSequenceClip(shown, fps=fps).write_videofile(str(temporary), audio=False, logger=None)
+        try:  # moviepy does not look at how ffmpeg ended; what it wrote last is the index
+            count_frames_and_secs(str(temporary))
+        except RuntimeError:
+            reason = "the film could not be written whole (a full disk?)"
+            raise OSError(errno.EIO, reason, str(path)) from None

@@ -38,6 +38,7 @@ EXTRA_OF_MODULE = {
     "stable_baselines3": "sb3",
     "sb3_contrib": "sb3",
     "ray": "rllib",
+    "imageio_ffmpeg": "render",
     "moviepy": "render",
     "pygame": "render",
     "igraph": "splits",

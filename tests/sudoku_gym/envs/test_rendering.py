@@ -1,6 +1,7 @@
 """Texts, pictures and films of boards."""
 
 import pickle
+import sys
 
 import gymnasium as gym
 import numpy as np
@@ -234,6 +235,25 @@ def test_films_as_mp4(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(ValueError, match=r"ends in \.gif or \.mp4"):
         films.save_film([], tmp_path / "film.avi")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no limit of file sizes")
+@pytest.mark.filterwarnings("default::DeprecationWarning")  # moviepy's own
+def test_a_film_that_could_not_be_written_whole_replaces_none(tmp_path):
+    pytest.importorskip("moviepy")
+    from resource import RLIMIT_FSIZE, getrlimit, setrlimit
+
+    path, frames = tmp_path / "film.mp4", [rendering.draw(PUZZLE)]
+    films.save_film(frames, path)
+    before, whole = getrlimit(RLIMIT_FSIZE), path.read_bytes()
+    setrlimit(RLIMIT_FSIZE, (len(whole) // 2, before[1]))
+    try:
+        with pytest.raises(OSError, match="could not be written whole") as told:
+            films.save_film(frames, path)
+    finally:
+        setrlimit(RLIMIT_FSIZE, before)
+    assert told.value.filename == str(path)
+    assert list(tmp_path.iterdir()) == [path] and path.read_bytes() == whole
 
 
 def test_record_video(tmp_path):
