@@ -24,9 +24,14 @@ from sudoku_learning.networks.factor_graph.recurrent_state import (
     state_ptrs,
 )
 
-# states of variables [V, H], messages to variables [E, H], states of intersections [Q, H],
-# messages to factors float64 [E, H]
-_Carried = tuple[Tensor, Tensor, Tensor, Tensor]
+
+class _Carried(NamedTuple):
+    """What a round hands to the next: states, and messages on all edges."""
+
+    variables: Tensor  # [V, H]
+    to_variable: Tensor  # [E, H]
+    intersections: Tensor  # [Q, H]
+    to_factor: Tensor  # float64 [E, H]
 
 
 class LayerWeights(NamedTuple):
@@ -139,18 +144,14 @@ def run_rounds(
         initial = join_states(states, graph, variables.shape[1])
         new = variables, to_variable, intersection_states
         variables, to_variable, intersection_states = _loaded(new, initial, graph)
-    carried = (
-        variables,
-        to_variable,
-        intersection_states,
-        _to_factor(weights, variables, to_variable, edges),
-    )
+    to_factor = _to_factor(weights, variables, to_variable, edges)
+    carried = _Carried(variables, to_variable, intersection_states, to_factor)
     kept: list[tuple[Tensor, Tensor]] = []
     for step in range(rounds):
         carried = run_round(weights, edges, intersections, features, carried)
         if all_rounds or step == rounds - 1:
-            factors = torch.log(edges.totals(carried[3]).to(variables.dtype) + EPSILON)
-            kept.append((carried[0], factors))
+            factors = torch.log(edges.totals(carried.to_factor).to(variables.dtype) + EPSILON)
+            kept.append((carried.variables, factors))
     final = []
     if states is not None:
         ends = (array.detach().float().cpu().numpy() for array in carried[:3])
@@ -177,7 +178,7 @@ def run_round(
         x.append(intersections.aggregate(intersection_states, variables))
     variables = _gru_step(variables, linear(torch.cat(x, 1), weights.gate, weights.gate_bias))
     to_factor = _to_factor(weights, variables, to_variable, edges)
-    return variables, to_variable, intersection_states, to_factor
+    return _Carried(variables, to_variable, intersection_states, to_factor)
 
 
 def _loaded(new: tuple[Tensor, ...], initial: InitialStates, graph: FactorGraph) -> list[Tensor]:
