@@ -15,6 +15,7 @@ from sudoku_gym.envs.rendering import draw, to_ansi
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy
+from sudoku_gym.policies.protocols import actions_of
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Episode:
         yield Moment(shown, givens, geometry, None, self._heat(shown), "")
         while not is_over:
             masks = self._env.action_masks()[None]
-            action = int(self._policy.act(shown[None].copy(), masks)[0])
+            action = int(actions_of(self._policy.act(shown[None].copy(), masks), 1)[0])
             shown, _, terminated, truncated, info = self._env.step(action)
             moves += 1
             is_over = terminated or truncated

@@ -47,3 +47,12 @@ def test_heat_needs_probabilities():
     game = Episode(SudokuEnv("4x4"), Certain(), 0, {"puzzle": PUZZLE}, heat=True)
     *moments, last = game.play()
     assert last.heat is None and all(moment.heat.sum() == 1 for moment in moments)
+
+
+@pytest.mark.parametrize("answer", [None, [], [5.9], ["5"], [5, 6]])
+def test_an_answer_of_the_wrong_kind_is_an_error(answer):
+    policy = LastLegal()
+    policy.act = lambda boards, action_masks: answer
+    game = Episode(SudokuEnv("4x4"), policy, 0, {"puzzle": PUZZLE}, heat=False)
+    with pytest.raises(ValueError, match="act must return one whole number a game"):
+        list(game.play())
