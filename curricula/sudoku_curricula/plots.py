@@ -18,7 +18,7 @@ from matplotlib.ticker import EngFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from sudoku_curricula import curves
-from sudoku_gym.storage.atomic import atomic_write
+from sudoku_gym.storage.atomic import atomic_write, check_suffix
 
 Runs = list[curves.Curves]  # the runs of one line
 Floors = Mapping[str, Mapping[str, float]]  # {curve: {label: height of a level line}}
@@ -73,8 +73,10 @@ def plot_runs(
 
     Raises:
         ValueError: if a folder holds no curves, or there is none, or more to compare than colours;
-            if there are more floors than line styles, or no run holds their curve.
+            if there are more floors than line styles, or no run holds their curve; if the path does
+            not end in `.png`.
     """
+    check_suffix(path, "a plot", ".png")
     if not folders:
         raise ValueError("there is nothing to draw: give the folder of a run")
     if compare and len(folders) > len(_COLOURS):

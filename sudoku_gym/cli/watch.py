@@ -10,7 +10,7 @@ from time import sleep
 from tyro.conf import Positional
 
 from sudoku_gym.cli.puzzle_arguments import BankFileOrPuzzle, Board, Split, environment
-from sudoku_gym.envs.films import check_fps, save_film
+from sudoku_gym.envs.films import check_film, check_fps, save_film
 from sudoku_gym.evaluation.episode import Episode
 from sudoku_gym.plugins import default_policies
 from sudoku_gym.policies import load_policy
@@ -48,8 +48,8 @@ class Watch:
         check_fps(self.fps)
         if self.heat and not self.out:
             raise ValueError("--heat colours the frames of a film: name one with --out film.gif")
-        if self.out and not self.out.lower().endswith((".gif", ".mp4")):
-            raise ValueError(f"a film in {self.out!r}: use a name that ends in .gif or .mp4")
+        if self.out:
+            check_film(self.out)
         env, options = environment(
             self.puzzle, self.board, self.split, self.blanks, erase=False, max_steps=2**31
         )

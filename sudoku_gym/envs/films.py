@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from sudoku_gym import plugins
-from sudoku_gym.storage.atomic import atomic_write
+from sudoku_gym.storage.atomic import atomic_write, check_suffix
 
 _LAST_FRAME = 2  # seconds that the last frame stays
 
@@ -29,15 +29,18 @@ def save_film(frames: Iterable[NDArray[np.uint8]], path: str | Path, fps: float 
         ModuleNotFoundError: if MP4 is asked for and moviepy is missing.
         OSError: if the film can't be written whole, as on a full disk; an older one stays.
     """
-    savers = {".gif": _save_gif, ".mp4": _save_mp4}
-    suffix = Path(path).suffix.lower()
-    if suffix not in savers:
-        raise ValueError(f"a film in {str(path)!r}: use a name that ends in .gif or .mp4")
+    check_film(path)
     shown = list(frames)
     if not shown:
         raise ValueError(f"no frame to save in {path}: render the environment at least once")
     check_fps(fps)
-    savers[suffix](shown, path, fps)
+    save = _save_gif if Path(path).suffix.lower() == ".gif" else _save_mp4
+    save(shown, path, fps)
+
+
+def check_film(path: str | Path) -> None:
+    """Raise ValueError unless the path's suffix is that of a film."""
+    check_suffix(path, "a film", ".gif", ".mp4")
 
 
 def check_fps(fps: float) -> None:

@@ -134,3 +134,14 @@ def _remove_left(path: Path) -> None:
             with suppress(OSError), temporary.open("ab") as file:
                 if try_lock(file.fileno()):
                     temporary.unlink()
+
+
+def check_suffix(path: str | os.PathLike[str], what: str, *suffixes: str) -> None:
+    """Raise ValueError unless the name of a file to write ends in one of the suffixes.
+
+    So a slip in a name writes over no file of another kind.
+    """
+    if Path(path).suffix.lower() not in suffixes:
+        raise ValueError(
+            f"{what} in {os.fspath(path)!r}: use a name that ends in {' or '.join(suffixes)}"
+        )

@@ -273,3 +273,13 @@ def test_the_command_draws(tmp_path, capsys):
     assert out.read_bytes() == (tmp_path / "expected.png").read_bytes()
     assert cli.main(["plot", str(tmp_path / "missing"), "--out", str(out)]) == 2
     assert "holds no curves" in capsys.readouterr().err
+
+
+def test_a_plot_is_written_over_no_file_of_another_kind(tmp_path):
+    write_run(tmp_path / "run", 1)
+    (curves,) = (tmp_path / "run").iterdir()
+    before = curves.read_bytes()
+    for path in (curves, tmp_path / "plot.svg"):
+        with pytest.raises(ValueError, match=r"use a name that ends in \.png"):
+            plot_runs([tmp_path / "run"], path)
+    assert curves.read_bytes() == before

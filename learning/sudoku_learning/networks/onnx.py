@@ -20,7 +20,7 @@ from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.storage.atomic import atomic_write
+from sudoku_gym.storage.atomic import atomic_write, check_suffix
 from sudoku_learning.networks.factor_graph import FactorGraphBody, PlacementReadout
 from sudoku_learning.networks.factor_graph.dense import DenseFactorGraphBody
 from sudoku_learning.networks.heads import ILLEGAL_LOGIT, PlacementHead
@@ -80,10 +80,12 @@ def export_onnx(policy: Policy, file: Path, geometry: Geometry, rounds: int) -> 
         rounds: of messages; the file grows with them.
 
     Raises:
-        ValueError: if the policy is none of these, or `rounds` is not positive.
+        ValueError: if the policy is none of these, `rounds` is not positive, or the name of the
+            file does not end in `.onnx`.
         ModuleNotFoundError: if onnx or onnxscript is not installed.
         OSError: if the file can't be written.
     """
+    check_suffix(file, "an ONNX file", ".onnx")
     if rounds < 1:
         raise ValueError(f"rounds={rounds}: use at least one")
     model = _Logits(*_parts(policy), geometry, rounds).eval()

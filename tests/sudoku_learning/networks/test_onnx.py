@@ -95,4 +95,8 @@ def test_what_has_no_form_is_refused(tmp_path):
         export_onnx(whole, file, geometry, 2)
     with pytest.raises(ValueError, match="rounds=0"):
         export_onnx(load_policy("calphazero"), file, geometry, 0)
-    assert not file.exists()
+    weights = tmp_path / "weights.safetensors"
+    weights.write_bytes(b"trained")
+    with pytest.raises(ValueError, match=r"weights\.safetensors': use a name that ends in \.onnx"):
+        export_onnx(load_policy("calphazero"), weights, geometry, 2)
+    assert not file.exists() and weights.read_bytes() == b"trained"
