@@ -59,20 +59,20 @@ class Config:
 def main(argv: Sequence[str] | None = None) -> list[Row]:
     config = tyro.cli(Config, description=__doc__.splitlines()[0], args=argv)
     results = Results(config.out, command_of(__file__, argv))
-    plain = reference.run_round
+    plain = reference.plain_round
     for key, measure in cases(config):
         if results.find(key):
             continue
         if key["device"] == COMPILED:
             torch.compiler.reset()
-            reference.run_round = torch.compile(plain, dynamic=False)
+            reference.plain_round = torch.compile(plain, dynamic=False)
         torch.set_num_threads(int(key.get("threads", 1)))
         try:
             row = key | measure()
         except torch.OutOfMemoryError:
             row = key | {"failed": "out of memory"}
         finally:
-            reference.run_round = plain
+            reference.plain_round = plain
         results.add(row)
         print(row, flush=True)
     print("", table(results.rows), sep="\n")

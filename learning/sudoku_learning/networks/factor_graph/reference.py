@@ -148,7 +148,7 @@ def run_rounds(
     carried = _Carried(variables, to_variable, intersection_states, to_factor)
     kept: list[tuple[Tensor, Tensor]] = []
     for step in range(rounds):
-        carried = run_round(weights, edges, intersections, features, carried)
+        carried = plain_round(weights, edges, intersections, features, carried)
         if all_rounds or step == rounds - 1:
             factors = torch.log(edges.totals(carried.to_factor).to(variables.dtype) + EPSILON)
             kept.append((carried.variables, factors))
@@ -159,7 +159,7 @@ def run_rounds(
     return torch.stack([v for v, _ in kept]), torch.stack([f for _, f in kept]), final
 
 
-def run_round(
+def plain_round(
     weights: LayerWeights,
     edges: _Edges,
     intersections: _Intersections | None,
