@@ -42,7 +42,9 @@ class Policy(Protocol):
 
 
 def actions_of(answer: ArrayLike, count: int) -> NDArray[np.int64]:
-    """Return what `Policy.act` has answered for so many games, int64 `[count]`.
+    """Return what `Policy.act` has answered for so many games as a new array, int64 `[count]`.
+
+    Whether the actions are legal is for the caller to see.
 
     Raises:
         ValueError: if it is anything but one integer a game.
