@@ -74,7 +74,6 @@ def main(argv: Sequence[str] | None = None) -> list[Row]:
         finally:
             reference.plain_round = plain
         results.add(row)
-        print(row, flush=True)
     print("", table(results.rows), sep="\n")
     return results.rows
 
@@ -91,7 +90,7 @@ def cases(config: Config) -> Iterator[tuple[Row, Callable[[], Row]]]:
             if device["device"] == GPU:
                 key = {"part": "agreement", "puzzles": name, **device}
                 yield key, lambda name=name: agreement(name, config)
-            is_cpu = device["device"] == "cpu"  # where boards a second do not depend on the batch
+            is_cpu = device["device"] == "cpu"  # its kernels go from board to board
             for count in config.boards[:1] if is_cpu else config.boards:
                 what = device, name, count, config
                 key = {"puzzles": name, **device, "boards": count}
