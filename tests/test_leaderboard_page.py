@@ -1,6 +1,8 @@
 """The leaderboard of the documentation is up to date: results, page, puzzles and weights."""
 
+import io
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,16 @@ def test_one_plot_names_the_frontier_of_all(results):
     assert fastest in named and any(played[name].share == best for name in named)
     drawn = sum(len(part.get_children()[0].get_xdata()) for part in axes.containers)
     assert drawn == len(played)
+
+
+def test_plots_and_page_of_odd_results(results):
+    plots = pytest.importorskip("leaderboard_plots")
+    policy, row = next(each for each in results.rows.items() if "9x9-hard" in each[1].cells)
+    odd = replace(results, rows={policy: replace(row, kind="$\\frac$")})
+    for figure in plots.plots(odd).values():
+        figure.savefig(io.BytesIO(), format="png")
+    empty = replace(results, sets={}, rows={policy: replace(row, cells={})})
+    assert f"| `{policy}`" in leaderboard_page.fill_in(PAGE, empty)
 
 
 def _legend(axes):

@@ -1,13 +1,14 @@
 """The page of records is up to date: rows, puzzles, and the weights they were played with."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 import records_page
 from sudoku_gym import puzzles
-from sudoku_gym.evaluation.list_results import Share
+from sudoku_gym.evaluation.list_results import Share, read_list_results
 from sudoku_gym.policies.identity import weights_checksum
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -37,6 +38,24 @@ def test_a_policy_that_has_played_a_part_of_the_list_is_not_shown(tmp_path):
     said = f"{RESULTS.rows[1].policy} has played 500 puzzles and not the whole list"
     with pytest.raises(ValueError, match=said):
         records_page.read(tmp_path)
+
+
+def test_texts_of_others_are_shown_and_not_obeyed():
+    row = PUBLISHED[0] | {"note": "<img src=x>", "source": "x](javascript:alert(1)) ["}
+    page = records_page.fill_in(PAGE.read_text(encoding="utf-8"), RESULTS, [row])
+    assert not re.search(r"(?<!\\)(<img|\]\(javascript)", page)
+
+
+@pytest.mark.parametrize(
+    ("where", "value"), [("policy", "\ud800"), ("by_source", {"\ud800": vars(Share.of(0, 0))})]
+)
+def test_letters_that_cannot_be_shown_are_refused(tmp_path, where, value):
+    file = tmp_path / "records.json"
+    data = json.loads((DOCS / "results" / "records.json").read_text())
+    data["rows"][0][where] = value
+    file.write_text(json.dumps(data))
+    with pytest.raises(ValueError, match="has letters that can't be shown"):
+        read_list_results(file)
 
 
 @pytest.mark.parametrize("row", RESULTS.rows, ids=lambda row: row.policy)

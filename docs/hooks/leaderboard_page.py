@@ -137,11 +137,16 @@ def _shares(results: LeaderboardResults, sets: Sequence[str], *, with_costs: boo
         rows.append([f"**{words(KINDS.get(kind, kind))}**", *[""] * width])
         for policy in policies:
             row = results.rows[policy]
-            cells = [_share(row.cells.get(name), results.sets[name].count) for name in sets]
+            cells = [_share(row.cells.get(name), _count(results, name)) for name in sets]
             costs = [_milliseconds(row.cells.get(SORTED_BY)), _number(row)] if with_costs else []
             rows.append([code(policy), *cells, *costs])
     costs = ["ms a puzzle", "weights"] if with_costs else []
     return markdown_table(["policy", *(_title(results, name) for name in sets), *costs], rows)
+
+
+def _count(results: LeaderboardResults, name: str) -> int:
+    """Return the number of a set's puzzles; 0 of a set that the file does not have."""
+    return results.sets[name].count if name in results.sets else 0
 
 
 def _title(results: LeaderboardResults, name: str) -> str:

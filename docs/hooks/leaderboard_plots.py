@@ -101,7 +101,9 @@ def _times(results: LeaderboardResults) -> Figure:
     axes.set_ylabel(f"share of {_HARD} puzzles solved")
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize="small")
+    legend = figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize="small")
+    for text in legend.get_texts():
+        text.set_parse_math(False)
     return figure
 
 

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import marked
 from leaderboard_page import code, words
@@ -161,10 +162,10 @@ def _published(published: Published) -> str:
         for row in sorted(there, key=lambda row: -row["percent"]):
             weights = f"{row['weights']:,}" if row["weights"] else "not stated"
             told = [
-                row["play"],
+                words(row["play"]),
                 weights,
                 f"{row['solutions']:,}",
-                row["note"],
+                words(row["note"]),
                 _link(row["source"]),
             ]
             rows.append([words(row["system"]), f"{row['percent']:g}", *told])
@@ -174,7 +175,7 @@ def _published(published: Published) -> str:
 def _link(source: str) -> str:
     number = source.removeprefix("arXiv:")
     address = f"arxiv.org/abs/{number}" if number != source else source
-    return f"[{source}](https://{address})"
+    return f"[{words(source)}](https://{quote(address)})"
 
 
 def plot(results: ListResults, published: Published) -> Figure:

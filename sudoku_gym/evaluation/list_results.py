@@ -86,6 +86,9 @@ class ListRow:
     rounds_of_each: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        for each in (self.policy, *self.by_source, *self.by_rating):
+            if not each.isprintable():
+                raise ValueError(f"{each!r:.60} has letters that can't be shown")
         if set(self.outcomes + self.converged_outcomes) - {"0", "1"}:
             raise ValueError("outcomes must consist of 0 and 1")
         if not 0 <= self.constraint_fraction <= 1:

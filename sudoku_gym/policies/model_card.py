@@ -36,11 +36,9 @@ class ModelCard:
             raise ValueError(f"sees={self.sees!r}, play={self.play!r}: see ModelCard for the words")
         if {type(self.weights), type(self.solutions), type(self.restarts)} != {int}:
             raise ValueError("weights, solutions and restarts must be of type int")
-        if min(self.weights, self.solutions, self.restarts) < 0:
-            raise ValueError(
-                f"weights={self.weights}, solutions={self.solutions}, restarts={self.restarts}: "
-                "none may be negative"
-            )
+        numbers = (self.weights, self.solutions, self.restarts)
+        if not 0 <= min(numbers) <= max(numbers) < 2**63:
+            raise ValueError("weights, solutions and restarts must be from 0 to 2^63 - 1")
 
 
 def model_card_of(policy: object) -> ModelCard | None:
