@@ -22,6 +22,7 @@ from sudoku_gym.policies.protocols import actions_of
 from sudoku_gym.puzzles.puzzle_set import NOT_KNOWN, PuzzleSet
 from sudoku_gym.puzzles.sources import GivenPuzzles
 
+_MOST_ROUNDS = 10**12  # of a game; files of results hold no larger number
 RESAMPLES = 1000
 
 
@@ -329,12 +330,12 @@ def _check_convergence(found: Convergence, count: int) -> Convergence:
         or converged.shape != (count,)
         or not np.issubdtype(rounds.dtype, np.integer)
         or converged.dtype != np.bool_
-        or rounds.min() < 0
+        or not 0 <= rounds.min() <= rounds.max() < _MOST_ROUNDS
     ):
         raise ValueError(
-            f"a policy's convergence must have rounds int64 [{count}], not negative, and converged "
-            f"bool [{count}], not {rounds.dtype} {list(rounds.shape)} and {converged.dtype} "
-            f"{list(converged.shape)}"
+            f"a policy's convergence must have rounds int64 [{count}], from 0 to below 10^12, and "
+            f"converged bool [{count}], not {rounds.dtype} {list(rounds.shape)} and "
+            f"{converged.dtype} {list(converged.shape)}"
         )
     return Convergence(rounds.astype(np.int64), converged)
 

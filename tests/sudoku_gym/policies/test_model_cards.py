@@ -66,7 +66,7 @@ def test_a_card_holds_what_a_file_can_hold(changes):
         ModelCard(**{**card, **changes})
 
 
-@pytest.mark.parametrize("rounds", [[1.5, 2.5], [-1, 2], [1], [[1, 2]]])
+@pytest.mark.parametrize("rounds", [[1.5, 2.5], [-1, 2], [1, 10**12], [1], [[1, 2]]])
 def test_rounds_of_a_policy_are_counts(rounds):
     class Told(MaskedRandom):
         convergence = Convergence(np.array(rounds), np.ones(2, np.bool_))
