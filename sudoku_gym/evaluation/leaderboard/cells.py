@@ -32,6 +32,8 @@ class CellTask:
 
     policy: str
     fixed: FixedSet
+    puzzles: PuzzleSet
+    """Those of the set, as they were read when its checksum was taken: a file may change."""
     cell: LeaderboardCell
     """The cell as it is before; if it has a timing, it is to be timed."""
     limit: float
@@ -74,7 +76,7 @@ def _play(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCell]:
     It plays the subset first, and then the rest if the whole set will take no longer than the
     budget at the pace so far. An error of the policy is kept in the cell.
     """
-    puzzles = task.fixed.load()
+    puzzles = task.puzzles
     count, cell, solved = len(puzzles), task.cell, np.empty(0, np.bool_)
     subset = min(task.fixed.subset, count)
     batch = BATCH_CELLS // puzzles.geometry.num_cells
@@ -113,7 +115,7 @@ def _time(task: CellTask, policy: RemotePolicy) -> tuple[float, ...]:
     milliseconds only, so short puzzles are played repeatedly, and their mean is taken. They have
     other digits each time, so that a policy that remembers boards takes no less.
     """
-    puzzles = task.fixed.load()[:TIMED_PUZZLES]
+    puzzles = task.puzzles[:TIMED_PUZZLES]
     boards, geometry = puzzles.puzzles, puzzles.geometry
     rng = np.random.default_rng(SEED)
     laps: list[list[float]] = []

@@ -313,7 +313,8 @@ def _games(
     for policy, fixed in places:
         cell, info = results.rows[policy].cells.get(fixed.name), results.sets[fixed.name]
         if cell is None or policy in config.again or not is_done(cell, info, config.budget):
-            yield CellTask(policy, fixed, LeaderboardCell(config.budget, run), config.limit)
+            empty = LeaderboardCell(config.budget, run)
+            yield CellTask(policy, fixed, fixed.load(), empty, config.limit)
 
 
 def is_done(cell: LeaderboardCell, info: SetInfo, budget: float) -> bool:
@@ -332,4 +333,4 @@ def _timings(
         if fixed.timed and cell and not cell.error and cell.played == count:
             if cell.timing is None or len(cell.timing.seconds) < min(TIMED_PUZZLES, count):
                 task_cell = replace(cell, timing=Timing((), run))
-                yield CellTask(policy, fixed, task_cell, config.limit)
+                yield CellTask(policy, fixed, fixed.load(), task_cell, config.limit)

@@ -111,7 +111,8 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
                 is_whole = bool(cell.error) or cell.played == there.count
                 budget = MOST_SECONDS if is_whole else max(cell.budget, config.budget) / _FASTER
                 empty = LeaderboardCell(budget, "")
-                tasks.append(CellTask(policy, sets[name], empty, config.limit))
+                fixed = sets[name]
+                tasks.append(CellTask(policy, fixed, fixed.load(), empty, config.limit))
                 seconds += cell.seconds
             else:
                 report(f"not compared: {policy} on {name}, which it has not played")

@@ -266,6 +266,22 @@ def test_a_list_stays_when_it_is_not_at_hand(small, play, tmp_path):
     assert str(tmp_path) not in (tmp_path / "board.json").read_text()
 
 
+def test_a_list_that_changes_is_played_as_it_was_first(tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_text("1234....21.34..1\n")
+
+    def exchange(line):
+        if "to play" in line:  # two solutions, none by singles
+            path.write_text("1.........1.....\n1234341221434...\n")
+
+    config = LeaderboardConfig(
+        out=tmp_path / "board.json", lists=(path,), sets=("4x4",), only=("naked-singles",)
+    )
+    results, failures = play_leaderboard(config, exchange)
+    assert failures == [] and results.sets["mine"].count == 1
+    assert results.rows["naked-singles"].cells["mine"].outcomes == "1"
+
+
 def test_boards_that_a_policy_refuses_are_told(small, play, own_policies):
     names = ("third_party:SmallOnly", "third_party:Breaks")
     results, _ = play(add=names, only=names)
@@ -329,7 +345,7 @@ def test_times_are_means_of_laps(in_this_process):
     fixed = replace(fixed_sets()[0], count=3, sha256="")
     for limit, count in ((100.0, 3), (0.0, 0)):
         empty = LeaderboardCell(100.0, "a run", timing=Timing((), "a run"))
-        task = cells.CellTask("naked-singles", fixed, empty, limit)
+        task = cells.CellTask("naked-singles", fixed, fixed.load(), empty, limit)
         ((_, cell),) = in_this_process([task], 1)
         assert len(cell.timing.seconds) == count and cell.outcomes == ""
         assert count == 0 or min(cell.timing.seconds) >= 0
@@ -338,7 +354,7 @@ def test_times_are_means_of_laps(in_this_process):
 def test_no_board_is_timed_twice(in_this_process, own_policies):
     fixed = replace(fixed_sets()[0], bank="9x9", count=2, sha256="")
     empty = LeaderboardCell(100.0, "a run", timing=Timing((), "a run"))
-    task = cells.CellTask("third_party:Remembers", fixed, empty, 100.0)
+    task = cells.CellTask("third_party:Remembers", fixed, fixed.load(), empty, 100.0)
     ((_, cell),) = in_this_process([task], 1)
     assert min(cell.timing.seconds) > 0.009  # as long as a new board takes
 
