@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,10 +39,16 @@ class CellTask:
     """The cell as it is before; if it has a timing, it is to be timed."""
     limit: float
     """Processor seconds of the policy, after which it is said not to play the set."""
+    described: Mapping[str, Any] | None = None
+    """What its row says of the policy, if it is to be compared with what plays."""
 
 
-def perform_task(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCell]:
-    """Play or time a cell; yield it whenever there is more of it.
+class _ChangedError(Exception):
+    """The files of a policy are others than its row says."""
+
+
+def perform_task(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCell | str]:
+    """Play or time a cell; yield it whenever there is more of it, or at last why it is lost.
 
     Raises:
         EOFError: if the process of the policy has died.
@@ -55,6 +62,15 @@ def perform_task(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCe
             yield replace(task.cell, timing=replace(timing, seconds=_time(task, policy)))
     except OutOfTimeError as error:
         yield task.cell if timing else _out_of_time(task.cell, error)
+    except _ChangedError:
+        yield "its files have changed since its row was begun"
+
+
+def _load(task: CellTask, policy: RemotePolicy) -> None:
+    """Load the policy of a task; _ChangedError if its row stands for another one."""
+    described = policy.load(task.policy)
+    if task.described is not None and described != task.described:
+        raise _ChangedError
 
 
 def _warm_up(name: str, policy: RemotePolicy) -> None:
@@ -81,7 +97,7 @@ def _play(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCell]:
     subset = min(task.fixed.subset, count)
     batch = BATCH_CELLS // puzzles.geometry.num_cells
     try:
-        policy.load(task.policy)
+        _load(task, policy)
         starts = [*range(0, subset, batch), *range(subset, count, batch)]
         for start, end in pairwise([*starts, count]):
             if start == subset and policy.seconds * count > cell.budget * subset:
@@ -120,7 +136,7 @@ def _time(task: CellTask, policy: RemotePolicy) -> tuple[float, ...]:
     rng = np.random.default_rng(SEED)
     laps: list[list[float]] = []
     with suppress(OutOfTimeError, ValueError):  # an error that did not occur in the games
-        policy.load(task.policy)
+        _load(task, policy)
         evaluate(policy, _exchange_digits(boards[:1], rng), geometry=geometry, seed=SEED)
         while len(laps) < _MAX_LAPS and sum(map(sum, laps)) < _MIN_SECONDS:
             laps.append([])

@@ -87,8 +87,8 @@ def play_leaderboard(
     pace so far, and one before the first.
 
     Returns:
-        The leaderboard, and the lines about the cells, and the rows, whose processes died; the
-        next run tries them again.
+        The leaderboard, and the lines about the cells, and the rows, that were lost, since their
+        processes died or their policies' files changed; the next run tries them again.
 
     Raises:
         ValueError: if a name or a file is wrong, the checksum of a set differs, or another process
@@ -117,21 +117,23 @@ def play_leaderboard(
         run = current_run(config.jobs)
         results.runs.setdefault(run.key, run)
         for phase, to_do, jobs in (("played", _games, config.jobs), ("timed", _timings, 1)):
-            tasks = list(to_do(config, results, places, run.key))
-            for task in tasks:
-                if isinstance(error := described[task.policy], ModuleNotFoundError):
-                    raise error
+            tasks = []
+            for task in to_do(config, results, places, run.key):
+                what = described[task.policy]
+                if isinstance(what, ModuleNotFoundError):
+                    raise what
+                tasks.append(replace(task, described=what))
             if tasks and phase == "played":
                 report(
                     f"{len(tasks)} to play: up to {duration(config.budget)} of processor time "
                     f"each, and up to {duration(config.limit)} if a policy is slow"
                 )
             for count, task, cell in counted(phase, tasks, jobs):
-                line = f"{task.policy} on {task.fixed.name}: {cell or 'its process died'}"
-                if cell:
-                    results.rows[task.policy].cells[task.fixed.name] = cell
-                else:
+                line = f"{task.policy} on {task.fixed.name}: {cell}"
+                if isinstance(cell, str):
                     failures.append(line)
+                else:
+                    results.rows[task.policy].cells[task.fixed.name] = cell
                 write_leaderboard(out, results)
                 report(f"{count}: {line}")
         write_leaderboard(out, results)
@@ -140,7 +142,7 @@ def play_leaderboard(
 
 def counted(
     done: str, tasks: Sequence[CellTask], jobs: int
-) -> Iterator[tuple[str, CellTask, LeaderboardCell | None]]:
+) -> Iterator[tuple[str, CellTask, LeaderboardCell | str]]:
     """Perform tasks; yield with each which one it is, and how long the others will take."""
     start = time.monotonic()
     for number, (task, cell) in enumerate(perform(tasks, jobs), start=1):

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from sudoku_gym.evaluation.leaderboard.processes import processor_seconds
 from sudoku_gym.evaluation.leaderboard.results import MOST_SECONDS
-from sudoku_gym.evaluation.leaderboard.runs import describe_policy
+from sudoku_gym.evaluation.leaderboard.runs import load_described
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies import Policy, load_policy
+from sudoku_gym.policies import Policy
 from sudoku_gym.policies.protocols import actions_of
 from sudoku_gym.storage.reading import check_structure, describe_error
 
@@ -69,9 +69,14 @@ class RemotePolicy:
         self._pipe, self._pid, self._limit = pipe, pid, limit
         self._clock = processor_seconds(pid) or 0.0  # of the process, after the last call
 
-    def describe(self, name: str) -> dict[str, Any]:
-        """Return what `runs.describe_policy` says of a policy."""
-        body = self._start(["describe", name])
+    def load(self, name: str) -> dict[str, Any]:
+        """Let the process make a policy, which answers from now on.
+
+        Returns what `runs.load_described` says of it.
+        """
+        body = self._start(["load", name])
+        self.seconds = self._passed = 0.0
+        self._clock = processor_seconds(self._pid) or 0.0
         try:
             found: dict[str, Any] = json.loads(body[:_LONGEST_DESCRIPTION])
         except (ValueError, RecursionError):
@@ -79,12 +84,6 @@ class RemotePolicy:
         kinds = {"package": "", "code": "", "weights": "", "num_weights": 0}
         check_structure(found, kinds, "what is said")
         return found
-
-    def load(self, name: str) -> None:
-        """Let the process make a policy, which answers from now on."""
-        self._start(["load", name])
-        self.seconds = self._passed = 0.0
-        self._clock = processor_seconds(self._pid) or 0.0
 
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
@@ -183,7 +182,6 @@ def serve_policy(pipe: Connection[Any, Any]) -> None:
     """Do what the messages on a pipe ask, until it is closed."""
     policy: Any = None
     calls: dict[str, Callable[..., bytes]] = {
-        "describe": lambda name: json.dumps(describe_policy(name)).encode(),
         "reset": lambda *arguments: (policy.reset(*arguments), b"")[1],
         "act": lambda *arguments: _actions(policy, *arguments),
     }
@@ -195,7 +193,8 @@ def serve_policy(pipe: Connection[Any, Any]) -> None:
             said: dict[str, Any] = {"error": "", "kind": ""}
             try:
                 if what == "load":
-                    policy = load_policy(*arguments)
+                    policy, described = load_described(*arguments)
+                    body = json.dumps(described).encode()
                 else:
                     body = calls[what](*arguments)
             except Exception as error:  # a third-party policy may raise any

@@ -12,20 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from sudoku_gym.evaluation.leaderboard.results import RunInfo
-from sudoku_gym.policies import model_card_of
+from sudoku_gym.policies import Policy, model_card_of
 from sudoku_gym.policies.identity import load_with_fingerprint
 
 _PACKAGES = ("sudoku-gym", "gymnasium", "numpy", "numba", "torch", "python-sat")
 
 
-def describe_policy(policy: str) -> dict[str, Any]:
+def load_described(policy: str) -> tuple[Policy, dict[str, Any]]:
     """Make a policy; say what its row does: `package`, `code`, `weights` and `num_weights`.
 
     Raises as `load_policy` does.
     """
     made, made_of = load_with_fingerprint(policy)
     card = model_card_of(made)
-    return {
+    return made, {
         **{key: made_of[key] for key in ("package", "code", "weights")},
         "num_weights": card.weights if card else 0,
     }

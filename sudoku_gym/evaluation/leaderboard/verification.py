@@ -112,7 +112,8 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
                 budget = MOST_SECONDS if is_whole else max(cell.budget, config.budget) / _FASTER
                 empty = LeaderboardCell(budget, "")
                 fixed = sets[name]
-                tasks.append(CellTask(policy, fixed, fixed.load(), empty, config.limit))
+                task = CellTask(policy, fixed, fixed.load(), empty, config.limit, described)
+                tasks.append(task)
                 seconds += cell.seconds
             else:
                 report(f"not compared: {policy} on {name}, which it has not played")
@@ -131,14 +132,14 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
 
 def _compare(
     before: LeaderboardCell,
-    again: LeaderboardCell | None,
+    again: LeaderboardCell | str,
     info: SetInfo,
     fixed: FixedSet,
     budget: float,
 ) -> tuple[bool, str]:
     """Say whether games played again are those of before, in words too."""
-    if again is None:
-        return False, "its process died"
+    if isinstance(again, str):
+        return False, again
     count = min(before.played, again.played)
     pairs = zip(before.outcomes[:count], again.outcomes[:count], strict=True)
     if others := sum(one != other for one, other in pairs):

@@ -33,12 +33,12 @@ Description: TypeAlias = dict[str, Any] | ModuleNotFoundError
 
 def perform(
     tasks: Iterable[CellTask], jobs: int
-) -> Iterator[tuple[CellTask, LeaderboardCell | None]]:
-    """Perform tasks in `jobs` processes at a time; yield each when done, None if it died."""
+) -> Iterator[tuple[CellTask, LeaderboardCell | str]]:
+    """Perform tasks in `jobs` processes at a time; yield each when done, or why it is lost."""
     waiting = deque(tasks)
     pipe: Any
     running: dict[Any, tuple[CellTask, Any, Any]] = {}  # by the pipe of the games: its processes
-    latest: dict[Any, LeaderboardCell] = {}
+    latest: dict[Any, LeaderboardCell | str] = {}
     context = _context()
     try:
         while waiting or running:
@@ -60,7 +60,7 @@ def perform(
                     _stop_player(player)
                     process.join(_JOIN_SECONDS)
                     process.kill()
-                    yield task, latest[pipe] if process.exitcode == 0 else None
+                    yield task, latest[pipe] if process.exitcode == 0 else "its process died"
     finally:
         for _, process, player in running.values():
             process.kill()
@@ -84,7 +84,7 @@ def describe_policies(
     try:
         for policy in policies:
             try:
-                found[policy] = RemotePolicy(pipe, player.pid, limit).describe(policy)
+                found[policy] = RemotePolicy(pipe, player.pid, limit).load(policy)
             except ModuleNotFoundError as error:
                 found[policy] = error
             except (EOFError, OutOfTimeError) as error:

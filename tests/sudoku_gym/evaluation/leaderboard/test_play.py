@@ -159,7 +159,7 @@ def test_what_is_played_again_stays_until_it_is_played(small, play, tmp_path, mo
     before = play()[0].rows["naked-singles"].cells
 
     def dying(tasks, jobs):
-        yield tasks[0], None
+        yield tasks[0], "its process died"
         raise KeyboardInterrupt
 
     monkeypatch.setattr(play_module, "perform", dying)
@@ -182,6 +182,26 @@ def test_a_row_is_stale_once_its_policy_plays_by_other_files(small, play, own_po
     assert done == [f"{name} on 4x4", f"{name} on 9x9", f"{name} on 4x4"]
     cells = [each.rows[name].cells["4x4"].outcomes for each in (first, second)]
     assert cells[0] != cells[1]
+
+
+@pytest.mark.parametrize("changed", ["weights/side", "third_party.py"])
+def test_a_policy_that_changes_before_it_plays_loses_its_cell(
+    small, play, own_policies, tmp_path, changed
+):
+    (tmp_path / "weights").mkdir()
+    (tmp_path / "weights" / "side").write_text("first")
+    name, file = "third_party:Weighty", tmp_path / changed
+
+    def exchange(line):
+        if "to play" in line:
+            file.write_text(file.read_text() + "\n")
+
+    play()
+    config = LeaderboardConfig(out=tmp_path / "board.json", add=(name,), sets=("9x9",))
+    results, failures = play_leaderboard(config, exchange)
+    assert failures == [f"{name} on 9x9: its files have changed since its row was begun"]
+    assert results.rows[name].cells == {}
+    assert play(add=(name,), sets=("9x9",))[1] == [f"{name} on 9x9"]
 
 
 def test_a_row_is_stale_once_the_code_of_its_policy_changes(small, play, own_policies, tmp_path):
@@ -362,7 +382,7 @@ def test_no_board_is_timed_twice(in_this_process, own_policies):
 def test_a_policy_that_can_not_be_loaded_in_time_loses_its_row_alone(small, play, monkeypatch):
     def describe(policies, limit):
         lost = {each: f"its process took {limit:g} s" for each in policies if "random" in each}
-        return {each: runs.describe_policy(each) for each in policies if each not in lost}, lost
+        return {each: runs.load_described(each)[1] for each in policies if each not in lost}, lost
 
     monkeypatch.setattr(play_module, "describe_policies", describe)
     config = LeaderboardConfig(out=small.parent / "board.json", sets=("9x9",), limit=70.0)

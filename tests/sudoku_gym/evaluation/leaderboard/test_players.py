@@ -14,6 +14,7 @@ from sudoku_gym.evaluation.leaderboard import players
 from sudoku_gym.geometry import Geometry
 
 BOARDS, MASKS = np.zeros((25, 9, 9), np.int8), np.ones((25, 729), np.bool_)
+DESCRIBED = {"package": "", "code": "", "weights": "", "num_weights": 0}
 SAID = {"error": "", "kind": "", "seconds": 0}
 LIMIT = 0.05
 
@@ -112,7 +113,7 @@ def test_a_policy_can_t_exchange_the_clock_of_its_process(monkeypatch):
             return np.zeros(len(boards), np.int64)
 
     monkeypatch.setattr(time, "process_time", clock)  # what is exchanged is put back
-    monkeypatch.setattr(players, "load_policy", lambda name: Forges())
+    monkeypatch.setattr(players, "load_described", lambda name: (Forges(), dict(DESCRIBED)))
     monkeypatch.setattr(players, "processor_seconds", lambda pid: None)
     with against(lambda pipe, over: players.serve_policy(pipe), 100.0) as policy:
         policy.load("forges")
@@ -133,10 +134,9 @@ def test_little_is_hidden_from_the_clock_outside(monkeypatch):
 
 def test_loading_has_a_limit_and_the_words_say_which(monkeypatch):
     monkeypatch.setattr(players, "_MORE_TO_START", 0.05)
-    for ask in ("describe", "load"):
-        with against(lambda pipe, over: over.wait()) as policy:
-            with pytest.raises(players.OutOfTimeError, match=r"^0\.4 s of wall time to load"):
-                getattr(policy, ask)("a policy")
+    with against(lambda pipe, over: over.wait()) as policy:
+        with pytest.raises(players.OutOfTimeError, match=r"^0\.4 s of wall time to load"):
+            policy.load("a policy")
 
 
 def test_a_module_that_is_missing_is_named_once():
@@ -206,8 +206,8 @@ def test_errors_are_short_and_descriptions_are_checked():
     for body in (b"[]", b'{"package": 7, "weights": "", "num_weights": 0}', b'{"package": ""}'):
         with against(answering(json.dumps(SAID).encode(), body)) as policy:
             with pytest.raises(ValueError, match=r"must (be of type|hold)"):
-                policy.describe("a policy")
+                policy.load("a policy")
     for body in (b"{", b"[" * 900, b'{"package": "' + b"x" * 10_000 + b'"}'):
         with against(answering(json.dumps(SAID).encode(), body)) as policy:
             with pytest.raises(ValueError, match="its process answers b"):
-                policy.describe("a policy")
+                policy.load("a policy")
