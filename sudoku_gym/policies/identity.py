@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from hashlib import file_digest, sha256
 from importlib.metadata import distribution, packages_distributions, version
+from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
+from types import ModuleType
 from typing import TypedDict
+from weakref import WeakKeyDictionary
 
 from sudoku_gym import plugins
 from sudoku_gym.policies.loading import CONFIG_FILE, find_policy, load_policy
@@ -21,6 +25,7 @@ from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
 _NO_WEIGHTS = (".md", ".json")
 _MOST_BYTES = 20_000_000_000  # of all files that count; half a minute of processor time
 _PROJECT = "sudoku-gym"
+_IMPORTED = WeakKeyDictionary[ModuleType, str]()  # `_code_at_import` of modules of policies
 
 
 class Fingerprint(TypedDict):
@@ -57,6 +62,7 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
     Raises:
         ValueError: as `load_policy` and `weights_checksum`, or if its files change meanwhile.
     """
+    code = _code_at_import(policy)
     if weights_folder(policy) is not None:
         load_policy(policy, trust=trust)  # or it says what is wrong before a large folder is read
     before = weights_checksum(policy), config_checksum(policy)
@@ -64,6 +70,10 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
     made_of = fingerprint(policy, made)
     if (made_of["weights"], made_of["config"]) != before:
         raise ValueError(f"{policy}: its files have changed while they were loaded: try again")
+    if code is not None and code not in made_of["code"].split("+"):
+        raise ValueError(f"{policy}: its code has changed since it was imported: start again")
+    if code is not None and (module := sys.modules.get(_named_module(policy))):
+        _IMPORTED[module] = code
     return made, made_of
 
 
@@ -152,13 +162,45 @@ def _own_packages() -> set[str]:
 def _module_of(policy: str) -> str:
     """Return the module that a policy's name stands for, empty for the folder of a checkpoint."""
     name, found, _ = find_policy(policy)
+    return "" if isinstance(found, Path) else _named_module(name)
+
+
+def _named_module(policy: str) -> str:
+    """Return the module that a policy's name names, without a look at what it stands for."""
+    name = policy.partition("?")[0]
     entry = plugins.available(plugins.POLICIES).get(name)
-    if entry is not None:
-        return entry.module
-    return "" if isinstance(found, Path) else name.partition(":")[0]
+    return entry.module if entry is not None else name.partition(":")[0]
 
 
-def _root_of(module: str) -> Path | None:
+def _code_at_import(policy: str) -> str | None:
+    """Return the checksum of another's code, taken before it was imported; None if unknown.
+
+    It is that of the module that the policy's name names, or of its package.
+    """
+    name = policy.partition("?")[0]
+    if ":" not in name and name not in plugins.available(plugins.POLICIES):
+        return None  # a checkpoint
+    module = _named_module(policy)
+    if module in sys.modules:
+        return _IMPORTED.get(sys.modules[module])
+    if module.partition(".")[0] in _own_packages():
+        return None
+    with suppress(ImportError, ValueError, AttributeError):  # loading says what is wrong
+        root = _root_of(module, _file_to_import)
+        return None if root is None else _code_below(root)
+    return None
+
+
+def _file_to_import(module: str) -> str | None:
+    spec = find_spec(module)
+    return spec.origin if spec and spec.has_location else None
+
+
+def _file_of(module: str) -> str | None:
+    return getattr(sys.modules.get(module), "__file__", None)
+
+
+def _root_of(module: str, file_of: Callable[[str], str | None] = _file_of) -> Path | None:
     """Return the folder of the package that a module belongs to, or its file if it is a single one.
 
     It is the zip file if the module lies in one, and None if it is in no file. A folder that is no
@@ -166,7 +208,7 @@ def _root_of(module: str) -> Path | None:
     """
     parts = module.split(".")
     for end in range(1, len(parts) + 1):
-        file = getattr(sys.modules.get(".".join(parts[:end])), "__file__", None)
+        file = file_of(".".join(parts[:end]))
         if file is not None:
             path = Path(file)
             if archive := next((each for each in path.parents if each.is_file()), None):

@@ -1,6 +1,7 @@
 """Checksums that tell whether stored results are still those of a policy."""
 
 import os
+import sys
 import tracemalloc
 from hashlib import sha256
 from pathlib import Path
@@ -178,6 +179,25 @@ def test_a_folder_that_is_no_checkpoint_is_not_read(own_folder, monkeypatch):
     (own_folder / "own_check.py").write_text(source)
     with pytest.raises(ValueError, match="no weights"):
         load_with_fingerprint(f"own_check:Mine?folder={own_folder}")
+
+
+@pytest.mark.parametrize("file", ["own_saved.py", "own_saved_package/__init__.py"])
+def test_code_that_changes_after_its_import_is_refused(own_folder, file):
+    path, module = own_folder / file, file.removesuffix(".py").removesuffix("/__init__")
+    path.parent.mkdir(exist_ok=True)
+    save = f"__import__('pathlib').Path({str(path)!r}).write_text('saved = True')"
+    calm = "class Calm(Mine):\n    def __init__(self):\n        pass\n"
+    source = f"{POLICY}\n    def __init__(self):\n        {save}\n\n{calm}"
+    path.write_text(source)
+    load_with_fingerprint(f"{module}:Calm")
+    said = "its code has changed since it was imported: start again"
+    for name in ("Mine", "Calm"):
+        with pytest.raises(ValueError, match=said):
+            load_with_fingerprint(f"{module}:{name}")
+    path.write_text(source)
+    del sys.modules[module]  # as in another process
+    with pytest.raises(ValueError, match=said):
+        load_with_fingerprint(f"{module}:Mine")
 
 
 def test_a_name_that_is_no_utf_8_counts_too(own_folder):

@@ -195,6 +195,7 @@ def test_a_policy_that_changes_before_it_plays_loses_its_cell(
     def exchange(line):
         if "to play" in line:
             file.write_text(file.read_text() + "\n")
+            sys.modules.pop("third_party", None)  # another process would import it anew
 
     play()
     config = LeaderboardConfig(out=tmp_path / "board.json", add=(name,), sets=("9x9",))
@@ -210,6 +211,7 @@ def test_a_row_is_stale_once_the_code_of_its_policy_changes(small, play, own_pol
     assert len(done) == 9
     file = tmp_path / "third_party.py"
     file.write_text(file.read_text() + "\n# another line\n")
+    del sys.modules["third_party"]  # as in another run
     second, done = play(add=(name,))
     assert done == [f"{name} on 4x4", f"{name} on 9x9", f"{name} on 4x4"]
     codes = [each.rows[name].code for each in (first, second)]
