@@ -104,6 +104,9 @@ def _fetch(repository: str, revision: str | None, name: str) -> Path:
 
 def _check_sums(folder: Path, name: str) -> None:
     """See that the files are those that were sent."""
+    for path in (folder / file for file in _PLAYED):  # of a folder that is no download
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise ValueError(f"{name}: {path.name} is a pipe or a device")
     try:
         lines = read_short(folder / _SUMS, 10_000).decode("ascii", "replace").splitlines()
         sums = {file: digest for digest, _, file in (line.partition("  ") for line in lines)}
