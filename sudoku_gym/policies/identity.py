@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Iterable
 from hashlib import file_digest, sha256
 from importlib.metadata import distribution, packages_distributions, version
-from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
+from time import time_ns
 from types import ModuleType
 from typing import TypedDict
 from weakref import WeakKeyDictionary
@@ -25,7 +24,8 @@ from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
 _NO_WEIGHTS = (".md", ".json")
 _MOST_BYTES = 20_000_000_000  # of all files that count; half a minute of processor time
 _PROJECT = "sudoku-gym"
-_IMPORTED = WeakKeyDictionary[ModuleType, str]()  # `_code_at_import` of modules of policies
+_CODE = (".py", ".so", ".pyd")
+_IMPORTED = WeakKeyDictionary[ModuleType, int]()  # when a load began that imported a module, in ns
 
 
 class Fingerprint(TypedDict):
@@ -62,7 +62,7 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
     Raises:
         ValueError: as `load_policy` and `weights_checksum`, or if its files change meanwhile.
     """
-    code = _code_at_import(policy)
+    start, known = time_ns(), {*sys.modules}
     if weights_folder(policy) is not None:
         load_policy(policy, trust=trust)  # or it says what is wrong before a large folder is read
     before = weights_checksum(policy), config_checksum(policy)
@@ -70,10 +70,11 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
     made_of = fingerprint(policy, made)
     if (made_of["weights"], made_of["config"]) != before:
         raise ValueError(f"{policy}: its files have changed while they were loaded: try again")
-    if code is not None and code not in made_of["code"].split("+"):
-        raise ValueError(f"{policy}: its code has changed since it was imported: start again")
-    if code is not None and (module := sys.modules.get(_named_module(policy))):
-        _IMPORTED[module] = code
+    for name, module in [*sys.modules.items()]:
+        if name not in known and isinstance(module, ModuleType):
+            _IMPORTED[module] = start
+    if (saved := _saved_since_import(policy, made)) is not None:
+        raise ValueError(f"{policy}: {saved} has changed since it was imported: start again")
     return made, made_of
 
 
@@ -129,13 +130,7 @@ def code_checksum(policy: str, made: Policy) -> str:
         The checksum, two joined by `+` if they are two; empty for a policy of this project, whose
         version says what it is, and for one that is in no file.
     """
-    player: object = made
-    if isinstance(made, SolverPolicy | PredictorPolicy):
-        player = made.solver if isinstance(made, SolverPolicy) else made.predictor
-    modules = {type(player).__module__, _module_of(policy)}
-    ours = _own_packages()
-    roots = {_root_of(name) for name in modules if name.partition(".")[0] not in ours}
-    return "+".join(_code_below(root) for root in sorted(root for root in roots if root))
+    return "+".join(_code_below(root) for root in _code_roots(policy, made))
 
 
 def weights_folder(policy: str) -> Path | None:
@@ -162,45 +157,45 @@ def _own_packages() -> set[str]:
 def _module_of(policy: str) -> str:
     """Return the module that a policy's name stands for, empty for the folder of a checkpoint."""
     name, found, _ = find_policy(policy)
-    return "" if isinstance(found, Path) else _named_module(name)
-
-
-def _named_module(policy: str) -> str:
-    """Return the module that a policy's name names, without a look at what it stands for."""
-    name = policy.partition("?")[0]
     entry = plugins.available(plugins.POLICIES).get(name)
-    return entry.module if entry is not None else name.partition(":")[0]
+    if entry is not None:
+        return entry.module
+    return "" if isinstance(found, Path) else name.partition(":")[0]
 
 
-def _code_at_import(policy: str) -> str | None:
-    """Return the checksum of another's code, taken before it was imported; None if unknown.
+def _code_roots(policy: str, made: Policy) -> list[Path]:
+    """Return the folders of packages, and the files, that hold the code of another's policy."""
+    player: object = made
+    if isinstance(made, SolverPolicy | PredictorPolicy):
+        player = made.solver if isinstance(made, SolverPolicy) else made.predictor
+    modules = {type(player).__module__, _module_of(policy)}
+    ours = _own_packages()
+    roots = {_root_of(name) for name in modules if name.partition(".")[0] not in ours}
+    return sorted(root for root in roots if root)
 
-    It is that of the module that the policy's name names, or of its package.
+
+def _saved_since_import(policy: str, made: Policy) -> Path | None:
+    """Return a file of another's code that was written after its import, None if there is none.
+
+    What plays is the code as it was. Data of a package may change when it is loaded.
     """
-    name = policy.partition("?")[0]
-    if ":" not in name and name not in plugins.available(plugins.POLICIES):
-        return None  # a checkpoint
-    module = _named_module(policy)
-    if module in sys.modules:
-        return _IMPORTED.get(sys.modules[module])
-    if module.partition(".")[0] in _own_packages():
-        return None
-    with suppress(ImportError, ValueError, AttributeError):  # loading says what is wrong
-        root = _root_of(module, _file_to_import)
-        return None if root is None else _code_below(root)
+    for root in _code_roots(policy, made):
+        files = [root] if root.is_file() else [f for f in _below(root) if f.suffix in _CODE]
+        begun = [
+            start
+            for module, start in _IMPORTED.items()
+            if (file := getattr(module, "__file__", None)) and Path(file).is_relative_to(root)
+        ]
+        for file in files if begun else ():
+            status = file.stat()
+            # That of the last write may be set to anything; of Windows the other is the first.
+            written = status.st_mtime_ns if os.name == "nt" else status.st_ctime_ns
+            if written > min(begun):
+                return file
     return None
 
 
-def _file_to_import(module: str) -> str | None:
-    spec = find_spec(module)
-    return spec.origin if spec and spec.has_location else None
-
-
-def _file_of(module: str) -> str | None:
-    return getattr(sys.modules.get(module), "__file__", None)
-
-
-def _root_of(module: str, file_of: Callable[[str], str | None] = _file_of) -> Path | None:
+def _root_of(module: str) -> Path | None:
     """Return the folder of the package that a module belongs to, or its file if it is a single one.
 
     It is the zip file if the module lies in one, and None if it is in no file. A folder that is no
@@ -208,7 +203,7 @@ def _root_of(module: str, file_of: Callable[[str], str | None] = _file_of) -> Pa
     """
     parts = module.split(".")
     for end in range(1, len(parts) + 1):
-        file = file_of(".".join(parts[:end]))
+        file = getattr(sys.modules.get(".".join(parts[:end])), "__file__", None)
         if file is not None:
             path = Path(file)
             if archive := next((each for each in path.parents if each.is_file()), None):

@@ -190,7 +190,7 @@ def test_code_that_changes_after_its_import_is_refused(own_folder, file):
     source = f"{POLICY}\n    def __init__(self):\n        {save}\n\n{calm}"
     path.write_text(source)
     load_with_fingerprint(f"{module}:Calm")
-    said = "its code has changed since it was imported: start again"
+    said = f"{path.name} has changed since it was imported: start again"
     for name in ("Mine", "Calm"):
         with pytest.raises(ValueError, match=said):
             load_with_fingerprint(f"{module}:{name}")
@@ -198,6 +198,23 @@ def test_code_that_changes_after_its_import_is_refused(own_folder, file):
     del sys.modules[module]  # as in another process
     with pytest.raises(ValueError, match=said):
         load_with_fingerprint(f"{module}:Mine")
+
+
+def test_code_that_another_module_has_imported_counts_too(own_folder):
+    (own_folder / "own_base.py").write_text(POLICY)
+    (own_folder / "own_names_it.py").write_text("from own_base import Mine")
+    load_with_fingerprint("own_names_it:Mine")
+    (own_folder / "own_base.py").write_text(POLICY + "\n# saved\n")
+    with pytest.raises(ValueError, match=r"own_base\.py has changed since it was imported"):
+        load_with_fingerprint("own_names_it:Mine")
+
+
+def test_a_package_may_write_data_when_it_is_loaded(own_folder):
+    package = own_folder / "own_log"
+    package.mkdir()
+    log = f"with open({str(package / 'log.txt')!r}, 'a') as log:\n    log.write('imported')\n"
+    (package / "__init__.py").write_text(log + POLICY)
+    assert load_with_fingerprint("own_log:Mine")
 
 
 def test_a_name_that_is_no_utf_8_counts_too(own_folder):
