@@ -28,6 +28,10 @@ _CODE = (".py", ".so", ".pyd")
 _IMPORTED = WeakKeyDictionary[ModuleType, int]()  # when a load began that imported a module, in ns
 
 
+class ChangedFilesError(ValueError):
+    """The files of a policy have changed while, or after, they were loaded."""
+
+
 class Fingerprint(TypedDict):
     """What a policy plays by."""
 
@@ -60,7 +64,8 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
     """Make a policy as `load_policy` does; return it and what it plays by.
 
     Raises:
-        ValueError: as `load_policy` and `weights_checksum`, or if its files change meanwhile.
+        ValueError: as `load_policy` and `weights_checksum`.
+        ChangedFilesError: if its files change meanwhile.
     """
     start, known = time_ns(), {*sys.modules}
     if weights_folder(policy) is not None:
@@ -69,12 +74,14 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
     made = load_policy(policy, trust=trust)
     made_of = fingerprint(policy, made)
     if (made_of["weights"], made_of["config"]) != before:
-        raise ValueError(f"{policy}: its files have changed while they were loaded: try again")
+        raise ChangedFilesError(
+            f"{policy}: its files have changed while they were loaded: try again"
+        )
     for name, module in [*sys.modules.items()]:
         if name not in known and isinstance(module, ModuleType):
             _IMPORTED[module] = start
     if (saved := _saved_since_import(policy, made)) is not None:
-        raise ValueError(f"{policy}: {saved} has changed since it was imported: start again")
+        raise ChangedFilesError(f"{policy}: {saved} has changed since it was imported: start again")
     return made, made_of
 
 

@@ -16,6 +16,7 @@ from sudoku_gym.evaluation.games import count_orbits, evaluate
 from sudoku_gym.evaluation.leaderboard.fixed_sets import SEED, FixedSet
 from sudoku_gym.evaluation.leaderboard.players import OutOfTimeError, RemotePolicy
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
+from sudoku_gym.policies.identity import ChangedFilesError
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.storage.reading import describe_error
 
@@ -68,7 +69,10 @@ def perform_task(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCe
 
 def _load(task: CellTask, policy: RemotePolicy) -> None:
     """Load the policy of a task; _ChangedError if its row stands for another one."""
-    described = policy.load(task.policy)
+    try:
+        described = policy.load(task.policy)
+    except ChangedFilesError as error:
+        raise _ChangedError from error
     if task.described is not None and described != task.described:
         raise _ChangedError
 

@@ -27,6 +27,7 @@ from sudoku_gym.evaluation.leaderboard.results import MOST_SECONDS
 from sudoku_gym.evaluation.leaderboard.runs import load_described
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy
+from sudoku_gym.policies.identity import ChangedFilesError
 from sudoku_gym.policies.protocols import actions_of
 from sudoku_gym.storage.reading import check_structure, describe_error
 
@@ -59,6 +60,7 @@ class RemotePolicy:
 
     Raises:
         ValueError: with the words of whatever the policy raised.
+        ChangedFilesError: if its files have changed since they were loaded.
         ModuleNotFoundError: if it needs an extra.
         OutOfTimeError: if a limit is reached.
         EOFError: if its process has died, or answers at too great a length.
@@ -152,6 +154,8 @@ def _read_answer(answer: bytes) -> tuple[float, bytes]:
     if error:
         if kind == (missing := ModuleNotFoundError.__name__):
             raise ModuleNotFoundError(error[:_LONGEST_ERROR].removeprefix(f"{missing}: "))
+        if kind == ChangedFilesError.__name__:
+            raise ChangedFilesError(error[:_LONGEST_ERROR])
         raise ValueError(error[:_LONGEST_ERROR])
     if seconds > MOST_SECONDS:
         raise ValueError(f"its process answers {head!r:.60}")

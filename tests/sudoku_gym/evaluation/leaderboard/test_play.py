@@ -184,6 +184,23 @@ def test_a_row_is_stale_once_its_policy_plays_by_other_files(small, play, own_po
     assert cells[0] != cells[1]
 
 
+def test_a_policy_that_changes_while_it_plays_loses_its_cell(small, own_policies, tmp_path):
+    def saves(line):
+        if "to play" in line:  # the process that plays loads it twice
+            file = tmp_path / "third_party.py"
+            save = f"\nPath({str(file)!r}).write_text({file.read_text()!r})\n"
+            file.write_text(file.read_text() + save)
+            sys.modules.pop("third_party", None)
+
+    name = "third_party:First"
+    config = LeaderboardConfig(
+        out=tmp_path / "board.json", add=(name,), only=(name,), sets=("9x9",)
+    )
+    results, failures = play_leaderboard(config, saves)
+    assert failures == [f"{name} on 9x9: its files have changed since its row was begun"]
+    assert results.rows[name].cells == {}
+
+
 @pytest.mark.parametrize("changed", ["weights/side", "third_party.py"])
 def test_a_policy_that_changes_before_it_plays_loses_its_cell(
     small, play, own_policies, tmp_path, changed
