@@ -16,7 +16,6 @@ from sudoku_agents.calphazero.loading import (
     PRETRAINED_CALPHAZERO,
     START_ROUNDS,
 )
-from sudoku_learning.networks import Restarts
 
 SCRIPT = Path(__file__).parent / "javascripts" / "weights.js"
 UNUSED = "heads.value."  # expert iteration trains no value
@@ -35,7 +34,6 @@ def exported(folder: Path = PRETRAINED_CALPHAZERO) -> str:
             "convergenceMargin": network["convergence_margin"],
             "threshold": config["threshold"],
             "restarts": DEFAULT_RESTARTS,
-            "guesses": Restarts.guesses,
         },
         "tensors": {
             name: base64.b64encode(tensor.astype("<f4").tobytes()).decode()

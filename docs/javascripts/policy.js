@@ -13,7 +13,7 @@
       this.network = network;
       this.geometry = geometry;
       this.restarts = restarts;
-      this.guesses = 0; // boards of this game that have not converged
+      this.hasGuessed = false; // a board of this game has not converged; later ones get one start
       this.#forget();
     }
 
@@ -31,8 +31,7 @@
     }
 
     think(board, mask) {
-      const isPatient = this.guesses < this.network.settings.guesses;
-      const restarts = isPatient ? this.restarts : 0;
+      const restarts = this.hasGuessed ? 0 : this.restarts;
       return new Thought(this.network, board, this.geometry, mask, restarts);
     }
 
@@ -45,7 +44,7 @@
       const { size } = this.geometry;
       const bestOfCell = new Map();
       let best = null;
-      this.guesses += Number(!thought.hasConverged);
+      this.hasGuessed ||= !thought.hasConverged;
       placements.forEach((action, p) => {
         const move = { action, logit: logits[p] };
         const cell = Math.floor(action / size);

@@ -6,8 +6,7 @@ globalThis.SudokuGymWeights = {
   "rounds": 256,
   "convergenceMargin": 1.0,
   "threshold": 5.0,
-  "restarts": 127,
-  "guesses": 16
+  "restarts": 127
  },
  "tensors": {
   "body.gamma": "F+8DP4EeHb7kxX8/lwGAP94+vL2/54E/dy17PxNEcj9PgYA/HsNyPwPchD0cpE2+slM0vsKtQT+yH4o+63QvvnWLtb726R4/XvB4P9bSTD8iHom+3uLHPpo4hj4HxDK9QZw5P5qwDD+14eC+o9qGvKttOT74pA+8+NOoPlO6gD8=",

@@ -42,7 +42,6 @@ def load(
     threshold: float | None = None,
     restarts: int | None = None,
     noise: float | None = None,
-    guesses: int | None = None,
 ) -> AlphaZeroPolicy | RetrySolver:
     """Make a policy of a checkpoint, or of the latest checkpoint of a run.
 
@@ -70,7 +69,6 @@ def load(
         restarts: without a search, further starts of boards that have not converged, each of as
             many rounds; None: `DEFAULT_RESTARTS`, of a network that can converge.
         noise: how far from the first a further start begins, see `Restarts`.
-        guesses: boards of a game that start again in vain, until its later ones get one start.
 
     Raises:
         ValueError: if there is no sound checkpoint in the folder, or the options exclude each
@@ -92,7 +90,7 @@ def load(
     config, network = load_network(folder, read_config, _make_network, rounds=rounds)
     if restarts is None:
         restarts = 0 if search or simulations or not network.can_converge else DEFAULT_RESTARTS
-    starts = Restarts.of_options(restarts, noise, guesses)
+    starts = Restarts.of_options(restarts, noise)
     if rounds is None and network.can_converge and (simulations or restarts):
         most = SEARCH_ROUNDS if simulations else START_ROUNDS
         network.body.rounds = min(network.eval().body.rounds, most)

@@ -48,37 +48,23 @@ class Restarts:
     variables, the messages and the intersections of a board apart)"""
     seed: int = 0
     """seed of the noise"""
-    guesses: int = 16
-    """boards of a game from which its policy plays on though none of their starts has converged;
-    later boards of the game get one start each"""
 
     def __post_init__(self) -> None:
         if self.count < 0:
             raise ValueError(f"restarts must not be negative, but are {self.count}")
-        if self.guesses < 1:
-            raise ValueError(f"guesses must be at least 1, not {self.guesses}")
         if not 0 <= self.noise < math.inf:
             raise ValueError(f"noise must be at least 0 and finite, not {self.noise}")
         if self.seed < 0:
             raise ValueError(f"the seed of restarts must not be negative, but is {self.seed}")
 
     @classmethod
-    def of_options(
-        cls, count: int, noise: float | None = None, guesses: int | None = None
-    ) -> Restarts:
-        """Make the restarts of a policy's options; None takes the default.
-
-        Raises:
-            ValueError: if a number is out of range, or told without restarts.
-        """
-        for name, number in (("noise", noise), ("guesses", guesses)):
-            if number is not None and not count:
-                raise ValueError(f"{name}={number} is for further starts: give restarts too")
-        return cls(
-            count,
-            cls.noise if noise is None else noise,
-            guesses=cls.guesses if guesses is None else guesses,
-        )
+    def of_options(cls, count: int, noise: float | None) -> Restarts:
+        """Make the restarts of a policy's options; ValueError for noise without restarts."""
+        if noise is None:
+            return cls(count)
+        if not count:
+            raise ValueError(f"noise={noise} is for further starts: give restarts too")
+        return cls(count, noise)
 
     def perturb(
         self, state: RecurrentState, start: int, board: Tensor, mask: Tensor

@@ -77,9 +77,9 @@ class NetworkPolicy(PlacementPolicy):
         threshold: all placements with a higher score are played one after the other, the best
             first, before the network is evaluated again; but of a board that has not converged
             only the best one, if the network can converge. None evaluates it before every move.
-        restarts: further starts of boards that have not converged. What is played of a board that
-            has not converged after all of them is a guess; after `restarts.guesses` of these, the
-            later boards of the game get one start each. The seed is drawn at each reset.
+        restarts: further starts of boards that have not converged, until a board of the game has
+            not converged after all of them: what is played then is a guess, and its later boards
+            get one start each. The seed is drawn at each reset.
         solutions: different puzzles whose solution the network was shown in training.
 
     Attributes:
@@ -111,7 +111,6 @@ class NetworkPolicy(PlacementPolicy):
         self.convergence: Convergence | None = None
         self.last_convergence: Convergence | None = None
         self._queue = MoveQueue(np.zeros((0, 0, 0), np.int8))
-        self._guesses = np.zeros(0, np.int64)  # of each game
 
     @property
     def model_card(self) -> ModelCard:
@@ -127,7 +126,6 @@ class NetworkPolicy(PlacementPolicy):
             self.restarts = replace(self.restarts, seed=int(rng.integers(2**63)))
         self.convergence = self.last_convergence = None
         self._queue = MoveQueue(puzzles)
-        self._guesses = np.zeros(len(puzzles), np.int64)
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Choose a placement for each board: the next queued one, else what `choose` returns.
@@ -190,8 +188,7 @@ class NetworkPolicy(PlacementPolicy):
         if self.last_convergence is None:
             self.last_convergence = Convergence.of_none(self._queue.num_games)
         scores, has_converged = np.empty(masks.shape, np.float32), np.empty(len(boards), np.bool_)
-        is_patient = self._guesses[games] < self.restarts.guesses
-        may_restart = is_patient | (self.restarts.count == 0)
+        may_restart = self.convergence.converged[games] | (self.restarts.count == 0)
         for part, restarts in ((may_restart, self.restarts), (~may_restart, NO_RESTARTS)):
             if part.any():
                 reading = self._read(boards[part], masks[part], restarts)
@@ -199,7 +196,6 @@ class NetworkPolicy(PlacementPolicy):
                 latest = Convergence(reading.rounds, reading.converged)
                 self.convergence.add(latest, games[part])
                 self.last_convergence.add(latest, games[part])
-        self._guesses[games] += ~has_converged
         return scores, has_converged
 
     def _read(

@@ -156,7 +156,6 @@ def test_noise_is_that_of_the_state_the_start_and_the_board(boards_and_masks):
         ({"noise": -0.5}, "noise must be at least 0 and finite, not -0.5"),
         ({"noise": float("nan")}, "noise must be at least 0"),
         ({"seed": -1}, "the seed of restarts must not be negative"),
-        ({"guesses": 0}, "guesses must be at least 1, not 0"),
     ],
 )
 def test_wrong_restarts_are_refused(wrong, message):
@@ -164,8 +163,6 @@ def test_wrong_restarts_are_refused(wrong, message):
         Restarts(**wrong)
     with pytest.raises(ValueError, match="give restarts too"):
         Restarts.of_options(0, 0.5)
-    with pytest.raises(ValueError, match="guesses=2 is for further starts: give restarts too"):
-        Restarts.of_options(0, guesses=2)
 
 
 def test_what_can_not_converge_can_not_start_again(boards_and_masks):
@@ -210,21 +207,6 @@ def test_games_with_restarts_are_the_same_at_the_same_seed_in_any_batch():
     assert found.mean_rounds > ROUNDS
     first = evaluate(policy, bank[:1], seed=5)
     assert first.convergence.rounds[0] == found.convergence.rounds[0]
-
-
-def test_after_so_many_guesses_the_boards_of_a_game_get_one_start():
-    bank = puzzles.load("6x6", "test")[:3]
-    never = converging(margin=1e9)
-    for guesses in (1, 3):
-        policy = NetworkPolicy(never, threshold=5.0, restarts=Restarts(2, guesses=guesses))
-        policy.reset(bank.puzzles, SIX, np.random.default_rng(0))
-        boards, asked = bank.puzzles.copy(), []
-        for _ in range(5):
-            masks = board.candidates(boards, SIX).reshape(len(boards), -1)
-            placements = policy.act(boards, masks)
-            asked.append(policy.last_convergence.rounds[0])
-            boards.reshape(len(boards), -1)[range(3), placements // 6] = placements % 6 + 1
-        assert asked == [3 * ROUNDS] * guesses + [ROUNDS] * (5 - guesses)
 
 
 def test_the_last_move_tells_whether_its_board_had_converged(boards_and_masks):
