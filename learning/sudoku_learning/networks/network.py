@@ -12,7 +12,12 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import ModelCard
 from sudoku_learning.networks.attention import AttentionConfig
 from sudoku_learning.networks.bodies import BodyConfig, RecurrentBody
-from sudoku_learning.networks.convergence import NO_RESTARTS, Reading, Restarts
+from sudoku_learning.networks.convergence import (
+    NO_RESTARTS,
+    Reading,
+    Restarts,
+    are_solutions,
+)
 from sudoku_learning.networks.factor_graph import (
     FactorGraphBody,
     FactorGraphConfig,
@@ -42,7 +47,8 @@ class _Start(NamedTuple):
     """What a start of the rounds has led to, for B boards."""
 
     outputs: dict[str, Tensor]  # of the heads
-    undecided: Tensor  # int64 [B], legal placements within the margin; 0: converged
+    undecided: Tensor  # int64 [B], legal placements within the margin, all of them where a reading
+    # that breaks a rule is refused; 0: converged
     rounds: Tensor  # int64 [B], that were run
     states: list[RecurrentState]  # after them
     early_states: list[RecurrentState]  # after the first segment, if they are kept
@@ -96,8 +102,10 @@ class Network(nn.Module):
         If the network `can_converge`, the body runs one segment of rounds at a time, and a board
         has converged when no number that the head `policy`, or else `q`, gives to a legal
         placement is closer to 0 than the body's convergence margin. Boards that have not converged
-        after all rounds start again; if no start of a board converges, the reading is that of the
-        start that left the fewest placements within the margin. Other networks answer as `forward`.
+        after all rounds start again, and so do those whose best digits break a rule, so that with
+        restarts what has converged is a solution. If no start of a board converges, the reading is
+        that of the start that left the fewest placements within the margin. Other networks answer
+        as `forward`.
 
         Args:
             boards: int8 `[B, N, N]`, 0 = blank.
@@ -179,7 +187,8 @@ class Network(nn.Module):
         Where there are more threads than boards, their next starts are run ahead, and forgotten if
         an earlier one converges: so the reading does not depend on the number of threads.
         """
-        best = self._run_segments(boards, masks, geometry, heads, rounds, None, restarts.count > 0)
+        again = restarts.count > 0
+        best = self._run_segments(boards, masks, geometry, heads, rounds, None, again, again)
         is_compiled = isinstance(self.body, FactorGraphBody) and self.body.is_compiled
         threads = torch.get_num_threads() if is_compiled else 1
         done = 0
@@ -191,7 +200,8 @@ class Network(nn.Module):
                 for row in rows.tolist()
             ]
             many = rows.repeat(at_once)
-            run = self._run_segments(boards[many], masks[many], geometry, heads, rounds, states)
+            given = boards[many], masks[many], geometry, heads, rounds, states
+            run = self._run_segments(*given, must_solve=True)
             for first in range(0, len(many), len(rows)):
                 best.take(run, rows, first)
             done += at_once
@@ -206,8 +216,11 @@ class Network(nn.Module):
         rounds: int | None = None,
         states: Sequence[RecurrentState | None] | None = None,
         keep_early_states: bool = False,
+        must_solve: bool = False,
     ) -> _Start:
         """Run the rounds of one start, from the given states or the learned first ones.
+
+        With `must_solve` no board has converged whose best digits are no solution.
 
         The compiled rounds look at the logits themselves, and are left when a board has converged
         or its state is wanted; others are left after each segment.
@@ -246,8 +259,14 @@ class Network(nn.Module):
                 start.rounds[rows] += segment
                 distances = deciding(features)[-1].abs()
                 undecided = ((distances < body.convergence_margin) & masks[rows]).sum(1).cpu()
-            start.undecided[rows] = undecided
             is_open = undecided > 0
+            if must_solve and not is_open.all():
+                done = rows[~is_open]
+                logits = deciding(features)[-1][~is_open]
+                is_damaged = ~logits.isfinite().all(1).cpu()  # which no further start would mend
+                is_last = are_solutions(boards[done], logits, geometry) | is_damaged
+                undecided[~is_open] = masks[done].sum(1).cpu() * ~is_last
+            start.undecided[rows] = undecided
             if not is_open.any():
                 break
             graph = features.graph if is_open.all() else None  # its boards must be those of rows
