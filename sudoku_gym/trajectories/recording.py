@@ -195,7 +195,7 @@ def _read_summary(folder: Path) -> dict[str, Any]:
     try:
         with h5py.File(episodes) as file:
             return found if len(file) == found["total_episodes"] else {}
-    except OSError:  # it is cut off
+    except (OSError, RuntimeError):  # it is cut off, or damaged
         return {}
 
 
