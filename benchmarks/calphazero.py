@@ -102,6 +102,8 @@ class Config:
     searches those of the checkpoint"""
     restarts: int | None = None
     """further starts of boards that have not converged; None takes those of the policy"""
+    noise: float | None = None
+    """of further starts; None takes that of the policy"""
     threshold: float | None = None
     """logit from which placements are played before the network is asked again; 1e9 asks it before
     every move, None takes what the checkpoint was trained with"""
@@ -152,7 +154,8 @@ def players(name: str, chosen: PuzzleSet, config: Config) -> Iterator[tuple[str,
     """Yield who plays a set: its name, the player's, and what measures a row."""
     for title, make in FLOORS.items() if config.floors else ():
         yield name, title, partial(figures, chosen, make(), config)
-    options = {"rounds": config.rounds, "restarts": config.restarts, "threshold": config.threshold}
+    told = ("rounds", "restarts", "noise", "threshold")
+    options = {name: getattr(config, name) for name in told}
     greedy = loading.load(config.checkpoint, **options)
     searched = loading.load(config.checkpoint, rounds=config.rounds, restarts=0).network
     for seed in range(config.untrained):

@@ -65,9 +65,9 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
 
     Raises:
         ValueError: as `load_policy` and `weights_checksum`.
-        ChangedFilesError: if its weights, its configuration or its code are written meanwhile. Other
-            data of a package, links that are switched, and what a policy reads after it was made
-            are taken to be as they are when this returns.
+        ChangedFilesError: if its weights, its configuration or its code are written meanwhile.
+            Other data of a package, links that are switched, and what a policy reads after it was
+            made are taken to be as they are when this returns.
     """
     start, known = time_ns(), {*sys.modules}
     if weights_folder(policy) is not None:
