@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from sudoku_gym import board, evaluate, puzzles
+from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import (
     NO_RESTARTS,
@@ -19,6 +19,7 @@ from sudoku_learning.networks import (
     evaluate_boards,
     seeded,
 )
+from sudoku_learning.networks import network as network_module
 
 SIX = Geometry.standard(6)
 SEGMENT, ROUNDS = 4, 12
@@ -38,6 +39,13 @@ def converging(margin=0.1):
 def boards_and_masks():
     boards = puzzles.load("6x6", "test").puzzles[:40]
     return boards, board.candidates(boards, SIX).reshape(len(boards), -1)
+
+
+@pytest.fixture
+def any_reading(monkeypatch):
+    """Let readings that break a rule converge too, as those of random weights do."""
+    every = lambda boards, logits, geometry: torch.ones(len(boards), dtype=torch.bool)  # noqa: E731
+    monkeypatch.setattr(network_module, "are_solutions", every)
 
 
 def read(network, boards, masks, restarts=NO_RESTARTS, rounds=None):
@@ -72,7 +80,7 @@ def test_a_board_has_converged_when_no_logit_is_within_the_margin(boards_and_mas
     assert set(reading.rounds) == {2 * SEGMENT, ROUNDS}
 
 
-def test_restarts_leave_what_has_converged_as_it_was(boards_and_masks):
+def test_restarts_leave_what_has_converged_as_it_was(any_reading, boards_and_masks):
     boards, masks = boards_and_masks
     network = converging()
     without, found = (read(network, boards, masks, Restarts(n)) for n in (0, 6))
@@ -83,7 +91,9 @@ def test_restarts_leave_what_has_converged_as_it_was(boards_and_masks):
         np.testing.assert_array_equal(output[done], without.outputs[name][done])
 
 
-def test_of_starts_that_do_not_converge_the_one_with_the_fewest_undecided_counts(boards_and_masks):
+def test_of_starts_that_do_not_converge_the_one_with_the_fewest_undecided_counts(
+    any_reading, boards_and_masks
+):
     boards, masks = boards_and_masks
     without, found = (read(converging(0.5), boards, masks, Restarts(n)) for n in (0, 6))
     before, after = (
@@ -93,7 +103,26 @@ def test_of_starts_that_do_not_converge_the_one_with_the_fewest_undecided_counts
     assert (after <= before).all() and (after < before)[after > 0].any()
 
 
-def test_restarts_keep_to_their_rounds(boards_and_masks):
+def test_with_restarts_what_has_converged_is_a_solution():
+    bank = puzzles.load("x9x9", "validation")[80:120]
+    masks = board.candidates(bank.puzzles, bank.geometry).reshape(len(bank), -1)
+    network = load_policy("calphazero").network
+    given = network, bank.puzzles, masks, bank.geometry, ["policy"]
+    once, often = (evaluate_boards(*given, 64, Restarts(n)) for n in (0, 6))
+    assert often.converged.sum() > once.converged.sum()
+    logits = often.outputs["policy"].reshape(*bank.puzzles.shape, 9)
+    grids = np.where(bank.puzzles > 0, bank.puzzles, logits.argmax(3) + 1)
+    np.testing.assert_array_equal(grids[often.converged], bank.solutions[often.converged])
+
+
+def test_what_breaks_a_rule_starts_again(boards_and_masks):
+    boards, masks = boards_and_masks
+    without, found = (read(converging(), boards, masks, Restarts(n)) for n in (0, 2))
+    done = without.converged
+    assert not found.converged.any() and (found.rounds[done] > without.rounds[done]).all()
+
+
+def test_restarts_keep_to_their_rounds(any_reading, boards_and_masks):
     boards, masks = boards_and_masks
     reading = read(converging(margin=1e6), boards[:5], masks[:5], Restarts(3), rounds=10)
     assert (reading.rounds == 4 * 10).all() and not reading.converged.any()
@@ -102,7 +131,7 @@ def test_restarts_keep_to_their_rounds(boards_and_masks):
     assert (found.rounds <= 4 * ROUNDS).all()
 
 
-def test_the_seed_decides_and_a_board_alone_is_a_board_of_a_batch(boards_and_masks):
+def test_the_seed_decides_and_a_board_alone_is_a_board_of_a_batch(any_reading, boards_and_masks):
     boards, masks = boards_and_masks
     network, restarts = converging(), Restarts(4, seed=3)
     found = read(network, boards, masks, restarts)
@@ -121,7 +150,7 @@ def test_the_seed_decides_and_a_board_alone_is_a_board_of_a_batch(boards_and_mas
 
 
 @pytest.mark.parametrize("threads", [2, 7, 100])
-def test_threads_that_run_ahead_change_nothing(boards_and_masks, threads, monkeypatch):
+def test_threads_that_run_ahead_change_nothing(any_reading, boards_and_masks, threads, monkeypatch):
     network, restarts = converging(), Restarts(5, seed=3)
     for first in range(0, len(boards_and_masks[0]), 3):
         boards, masks = (each[first : first + 3] for each in boards_and_masks)
