@@ -10,7 +10,7 @@
   const MAX_LOG_MESSAGE = 7;
   const EPSILON = 1e-3;
   const MESSAGE_SCALE = 0.15;
-  const RESTART_NOISE = 0.3; // times the standard deviation of the state, as in Python
+  const RESTART_NOISE = 0.6; // times the standard deviation of the state, as in Python
 
   /** The weights, and how the network is to be used. */
   class Network {
@@ -54,7 +54,7 @@
    * What the network makes of one board, round by round: call `advance` until `isDone`.
    *
    * With `restarts`, a board that has not converged after all rounds starts again, so many times at
-   * most, each time from the state after the first segment with Gaussian noise of 0.3 times its
+   * most, each time from the state after the first segment with Gaussian noise of 0.6 times its
    * standard deviation, as in Python (with other random numbers). If no start converges, the logits are those
    * of the start that left the fewest within the margin.
    *
