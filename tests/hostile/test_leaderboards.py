@@ -90,6 +90,11 @@ DAMAGES = [
     ("runs/first/machine", "\ud800", "surrogates not allowed"),
     ("runs/first/machine", "x" * 1001, "a text of more than 1,000 letters"),
     ("rows/a/kind", "x" * 1001, "a text of more than 1,000 letters"),
+    (
+        "rows",
+        {str(i): {**GOOD["rows"]["a"], "kind": f"kind {i}"} for i in range(41)},
+        "41 kinds of rows, more than 40",
+    ),
     ("rows", {"x" * 1001: GOOD["rows"]["a"]}, "a text of more than 1,000 letters"),
     ("rows", {"\u200bdlx": GOOD["rows"]["a"]}, "dlx' has letters that can't be shown"),
     ("rows/a/kind", "\ud800", "has letters that can't be shown"),

@@ -21,6 +21,7 @@ _LONGEST = 10_000_000  # bytes; a policy takes 9,000
 MOST_SECONDS = 1e9
 """The longest time that is believed."""
 
+_MOST_KINDS = 40  # a plot has a panel for each
 _MOST_ROWS, _MOST_SETS, _MOST_RUNS = 1_000, 1_000, 10_000
 _LONGEST_TEXT = 1_000  # letters of a name, an error and the like; a page shows them many times
 _MOST_TIMED, _MOST_PUZZLES = 1_000, 10**7
@@ -185,7 +186,9 @@ class LeaderboardResults:
         for name, most in (("rows", _MOST_ROWS), ("sets", _MOST_SETS), ("runs", _MOST_RUNS)):
             if (count := len(getattr(self, name))) > most:
                 raise ValueError(f"{count:,} {name}, more than {most:,}")
-        kinds = [row.kind for row in self.rows.values()]
+        kinds = {row.kind for row in self.rows.values()}
+        if len(kinds) > _MOST_KINDS:
+            raise ValueError(f"{len(kinds):,} kinds of rows, more than {_MOST_KINDS:,}")
         for each in (*self.rows, *kinds, *self.sets):
             if not each.isprintable():
                 raise ValueError(f"{each!r:.60} has letters that can't be shown")
