@@ -102,6 +102,8 @@ def claims():
     for seed in range(3):
         yield calphazero_of_seed(seed, "9x9-hard")
     yield from hardest_known()
+    for puzzles in ("x9x9", "jigsaw9x9", "forum_hardest_1106"):
+        yield calphazero(puzzles, "greedy, restarts=511")
     yield calphazero("forum_hardest_1106")
     yield calphazero("forum_hardest_1106", "retry search, singles")
     yield calphazero("16x16", "retry search, singles")
