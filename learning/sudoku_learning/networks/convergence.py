@@ -26,7 +26,8 @@ class Reading(Generic[_Array]):
     outputs: dict[str, _Array]
     """the output of each head, by its name, `[B, ...]`"""
     converged: _Array
-    """bool `[B]`, whether the rounds had converged; False of a network that can't converge"""
+    """bool `[B]`, whether the rounds had converged, with restarts to a solution; False of a network
+    that can't converge"""
     rounds: _Array
     """int64 `[B]`, the rounds that each board has taken, of all its starts; 1 of a body without
     rounds"""

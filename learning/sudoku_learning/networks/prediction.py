@@ -21,7 +21,8 @@ class Prediction:
     grids: NDArray[np.int8]
     """`[B, N, N]`, the givens and the best legal digit of each blank; 0 where none is legal"""
     converged: NDArray[np.bool_]
-    """`[B]`, whether the rounds had converged; False of a network that can't converge"""
+    """`[B]`, whether the rounds had converged, with restarts to a solution; False of a network that
+    can't converge"""
     rounds: NDArray[np.int64]
     """`[B]`, the rounds that each board has taken, of all its starts"""
 
