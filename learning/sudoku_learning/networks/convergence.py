@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sudoku_gym import board
+from sudoku_gym.board import is_solved
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks.factor_graph import RecurrentState, add_noise
 
@@ -71,14 +71,14 @@ class Restarts:
         return cls(count, noise)
 
     def perturb(
-        self, state: RecurrentState, start: int, puzzle: Tensor, mask: Tensor
+        self, state: RecurrentState, start: int, board: Tensor, mask: Tensor
     ) -> RecurrentState:
         """Return the state with which a start, counted from 1, of a board begins.
 
-        `state` is that after the first segment of rounds, the board `puzzle` int8 `[N, N]`, the
-        mask of its legal placements bool `[N**3]`.
+        `state` is that after the first segment of rounds, the board int8 `[N, N]`, the mask of its
+        legal placements bool `[N**3]`.
         """
-        given = puzzle.cpu().numpy().tobytes() + mask.cpu().numpy().tobytes()
+        given = board.cpu().numpy().tobytes() + mask.cpu().numpy().tobytes()
         digest = hashlib.blake2b(given, digest_size=16).digest()
         rng = np.random.default_rng([self.seed, start, *np.frombuffer(digest, np.uint32)])
         return add_noise(state, self.noise, rng)
@@ -92,7 +92,7 @@ def are_solutions(boards: Tensor, logits: Tensor, geometry: Geometry) -> Tensor:
     size = boards.shape[1]
     digits = logits.reshape(len(boards), size, size, size).argmax(3) + 1
     filled = torch.where(boards > 0, boards, digits.to(boards.dtype))
-    return torch.from_numpy(board.is_solved(filled.cpu().numpy(), geometry))
+    return torch.from_numpy(is_solved(filled.cpu().numpy(), geometry))
 
 
 NO_RESTARTS = Restarts()

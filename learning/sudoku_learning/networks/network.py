@@ -12,12 +12,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import ModelCard
 from sudoku_learning.networks.attention import AttentionConfig
 from sudoku_learning.networks.bodies import BodyConfig, RecurrentBody
-from sudoku_learning.networks.convergence import (
-    NO_RESTARTS,
-    Reading,
-    Restarts,
-    are_solutions,
-)
+from sudoku_learning.networks.convergence import NO_RESTARTS, Reading, Restarts, are_solutions
 from sudoku_learning.networks.factor_graph import (
     FactorGraphBody,
     FactorGraphConfig,
