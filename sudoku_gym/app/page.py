@@ -89,10 +89,14 @@ def serve(
     those that a move may take; None limits nobody.
 
     Raises:
-        OSError: if the address can't be had.
+        ValueError: if the address can't be had.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.create_server((host, port), family=family) as listener:
+    try:
+        listener = socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise ValueError(f"--host {host}, --port {port}: {error.strerror or error}") from None
+    with listener:
         port = listener.getsockname()[1]
         _compile(offers)
         shown = f"[{host}]" if ":" in host else host

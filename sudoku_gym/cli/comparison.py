@@ -54,7 +54,7 @@ class _EvaluationOptions:
     out: str = ""
     """A .json file for the results, by source and by rating too, and what must stand beside them. A
     run that was stopped goes on where it was; policies whose weights, configuration, code or
-    version have changed play anew."""
+    version have changed play anew (weights in JSON don't count)."""
     again: bool = False
     """Let all policies play anew; what --out holds of one of them stays until it is through."""
     leave_out_training: bool = False

@@ -22,6 +22,7 @@ from sudoku_gym.policies.loading import CONFIG_FILE, find_policy, load_policy
 from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
 
 _NO_WEIGHTS = (".md", ".json")
+_MOST_FILES = 100_000
 _MOST_BYTES = 20_000_000_000  # of all files that count; half a minute of processor time
 _PROJECT = "sudoku-gym"
 _CODE = (".py", ".so", ".pyd")
@@ -77,7 +78,8 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
     made_of = fingerprint(policy, made)
     if (made_of["weights"], made_of["config"]) != before:
         raise ChangedFilesError(
-            f"{policy}: its files have changed while they were loaded: try again"
+            f"{policy}: its files have changed while they were loaded: try again (of a run that "
+            "trains, name one of its checkpoints)"
         )
     for name, module in [*sys.modules.items()]:
         if name not in known and isinstance(module, ModuleType):
@@ -94,7 +96,7 @@ def weights_checksum(policy: str) -> str:
     function, given as an option or by default. Markdown and JSON in it do not count.
 
     Raises:
-        ValueError: as `load_policy`, or if the files have more than 20 GB.
+        ValueError: as `load_policy`, or if the files are more than 100,000 or have more than 20 GB.
     """
     folder = weights_folder(policy)
     if folder is None:
@@ -230,7 +232,11 @@ def _code_below(root: Path) -> str:
 
 
 def _below(folder: Path) -> list[Path]:
-    """Return the files below a folder in a fixed order, those of linked folders too."""
+    """Return the files below a folder in a fixed order, those of linked folders too.
+
+    Raises:
+        ValueError: if they are too many.
+    """
     files, seen = list[Path](), set[str]()
     for base, folders, names in os.walk(folder, followlinks=True):
         real = os.path.realpath(base)
@@ -240,6 +246,11 @@ def _below(folder: Path) -> list[Path]:
         seen.add(real)
         folders.sort()  # as the first name of a folder with several is the one that counts
         files += (file for name in names if (file := Path(base, name)).is_file())
+        if len(files) > _MOST_FILES:
+            raise ValueError(
+                f"{folder}: more than {_MOST_FILES:,} files below it, the last of them in {base}: "
+                "remove what is none of it, as links to other folders"
+            )
     return sorted(files)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from sudoku_gym.storage.lock import try_lock
 from sudoku_gym.storage.reading import check_json_size, naming
 
+_LONGEST_STEM = 180  # bytes of a temporary file's name; most systems allow 255 in all
 _LEFT_AFTER = 60.0  # s without a change; a younger one may not be locked yet
 
 
@@ -82,13 +83,14 @@ def write_json(
 
 def temporary_path(path: Path) -> Path:
     """Return a new temporary path to write `path`; it remains only if the process dies."""
-    return path.with_name(f".{path.stem}.{secrets.token_hex(4)}.draft{path.suffix}")
+    return path.with_name(f".{_short_stem(path)}.{secrets.token_hex(4)}.draft{path.suffix}")
 
 
 def temporary_files(path: Path) -> list[Path]:
     """Return the files in the folder of `path` that are named as `temporary_path` does."""
     name = re.compile(
-        rf"\.{re.escape(path.stem)}\.[0-9a-f]{{8}}\.draft{re.escape(path.suffix)}", re.DOTALL
+        rf"\.{re.escape(_short_stem(path))}\.[0-9a-f]{{8}}\.draft{re.escape(path.suffix)}",
+        re.DOTALL,
     )
     with os.scandir(path.parent) as entries:
         ours = [each for each in entries if name.fullmatch(each.name)]
@@ -104,6 +106,12 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _short_stem(path: Path) -> str:
+    """Return the stem of a file's name, cut so that a temporary name has room for its own part."""
+    stem = os.fsencode(path.stem)
+    return path.stem if len(stem) <= _LONGEST_STEM else stem[:_LONGEST_STEM].decode(errors="ignore")
 
 
 @contextmanager

@@ -191,7 +191,7 @@ class LeaderboardResults:
             raise ValueError(f"{len(kinds):,} kinds of rows, more than {_MOST_KINDS:,}")
         for each in (*self.rows, *kinds, *self.sets):
             if not each.isprintable():
-                raise ValueError(f"{each!r:.60} has letters that can't be shown")
+                raise ValueError(f"{each!r:.60} has letters that can't be shown: rename it")
         for policy, row in self.rows.items():
             for name, cell in row.cells.items():
                 if name not in self.sets:

@@ -1,6 +1,7 @@
 """What visitors of the app ask for: they get what is offered or a reason, never a path."""
 
 import re
+import socket
 from pathlib import Path
 from typing import ClassVar
 
@@ -293,6 +294,13 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch, capsys):
         "sudoku-gym: sudoku-gym app needs gradio: pip install -c constraints.txt '.[app]' "
         "in a checkout of sudoku-gym\n"
     )
+
+
+def test_an_address_that_can_t_be_had_is_named(capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert cli.main(["app", "--port", str(port)]) == cli.BAD_INPUT
+    assert f"--host 127.0.0.1, --port {port}: " in capsys.readouterr().err
 
 
 def test_a_port_is_checked(capsys):

@@ -136,6 +136,20 @@ def test_files_that_would_take_minutes_to_read_are_refused(own_folder, monkeypat
         weights_checksum(name)
 
 
+def test_a_link_to_a_large_folder_is_refused(own_folder, monkeypatch):
+    checkpoint = own_folder / "checkpoint"
+    checkpoint.mkdir()
+    (checkpoint / "config.json").write_text('{"agent": "naked-singles"}')
+    (own_folder / "large" / "inner").mkdir(parents=True)
+    for name in range(20):
+        (own_folder / "large" / "inner" / str(name)).touch()
+    (checkpoint / "link").symlink_to(own_folder / "large", target_is_directory=True)
+    assert len(weights_checksum(str(checkpoint))) == 64
+    monkeypatch.setattr(identity, "_MOST_FILES", 10)
+    with pytest.raises(ValueError, match=r"checkpoint: more than 10 files .* in .*inner: remove"):
+        weights_checksum(str(checkpoint))
+
+
 def test_code_in_a_linked_folder_counts(own_folder):
     package = own_folder / "own_links"
     package.mkdir()

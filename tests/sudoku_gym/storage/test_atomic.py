@@ -8,7 +8,13 @@ import sys
 import pytest
 
 from sudoku_gym.storage import atomic
-from sudoku_gym.storage.atomic import atomic_write, temporary_path, write_json, write_text
+from sudoku_gym.storage.atomic import (
+    atomic_write,
+    temporary_files,
+    temporary_path,
+    write_json,
+    write_text,
+)
 from sudoku_gym.storage.lock import HAS_LOCKS, locked
 
 
@@ -21,6 +27,15 @@ def test_a_failure_leaves_the_file_as_it_was(tmp_path):
         raise RuntimeError
     assert path.read_text() == '{\n  "a": 1\n}\n'
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("letter", ["a", "ä"])  # of one byte, and of two
+def test_a_name_as_long_as_a_file_may_have(tmp_path, letter):
+    path = tmp_path / (letter * (245 // len(letter.encode())) + ".json")
+    write_json(path, {"a": 1})
+    assert [*tmp_path.iterdir()] == [path]
+    (left := temporary_path(path)).touch()
+    assert temporary_files(path) == [left]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
