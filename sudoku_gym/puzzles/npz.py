@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from sudoku_gym.geometry import MAX_SIZE
 from sudoku_gym.storage.reading import describe_error
 
-_READ_WHOLE = 256 * 2**20  # bytes; an array stored column by column has no rows to read one by one
+_READ_WHOLE = 2**25  # numbers; an array stored column by column has no rows to read one by one
+_READ_AT_ONCE = 2**17  # of these
 _SMALL = 10 * 2**20  # bytes of boards
 _MOST_RATIO = 100  # bytes of boards, beyond these, to one of the file; the banks have 2 to 6
 _LONGEST_DIRECTORY = 2**20  # bytes; an array takes 60 or so
@@ -173,14 +174,18 @@ class _Array:
         _check_claim(self.header, length - stream.tell())
         self._stream = stream
         self._left = self.header.shape[0]
-        self._columns: NDArray[Any] | None = None
+        self._columns: NDArray[np.int8] | None = None
         if self.header.by_columns:
-            claimed = self.header.claimed
-            if claimed > _READ_WHOLE:
+            count = prod(self.header.shape)
+            if count > _READ_WHOLE:
                 raise _Refused(
-                    f"holds {claimed:,} bytes column by column: save np.ascontiguousarray(puzzles)"
+                    f"holds {count:,} numbers column by column, and may hold {_READ_WHOLE:,} so: "
+                    "save np.ascontiguousarray(puzzles)"
                 )
-            values = np.frombuffer(_read(stream, claimed), self.header.dtype)
+            values = np.empty(count, np.int8)
+            for start in range(0, count, _READ_AT_ONCE):
+                part = values[start : start + _READ_AT_ONCE]
+                part[:] = self._read_digits(len(part))
             self._columns = values.reshape(self.header.shape, order="F")
 
     @property
@@ -192,25 +197,30 @@ class _Array:
         count, size = min(most, self._left), self.header.size
         if self._columns is not None:
             start = len(self._columns) - self._left
-            values = self._columns[start : start + count]
+            boards = self._columns[start : start + count]
         else:
-            dtype = self.header.dtype
-            values = np.frombuffer(_read(self._stream, count * size**2 * dtype.itemsize), dtype)
+            boards = self._read_digits(count * size**2)
         self._left -= count
         if not self._left:
             _check_end(self._stream)
-        boards = np.clip(values, -1, MAX_SIZE + 1).astype(np.int8)
         return boards.reshape(count, size, size)
+
+    def _read_digits(self, count: int) -> NDArray[np.int8]:
+        dtype = self.header.dtype
+        values = np.frombuffer(_read(self._stream, count * dtype.itemsize), dtype)
+        return np.clip(values, -1, MAX_SIZE + 1).astype(np.int8)
 
 
 def _open_first(archive: zipfile.ZipFile, names: Sequence[str], files: ExitStack) -> _Array | None:
     for name in names:
-        for member in archive.infolist():
-            if member.filename in (name, f"{name}.npy"):
-                # What savez writes; the others take long to refuse what is no array.
-                if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                    raise _Refused("is compressed in a way that numpy's savez does not use")
-                return _Array(files.enter_context(archive.open(member)), member.file_size)
+        found = [each for each in archive.infolist() if each.filename in (name, f"{name}.npy")]
+        if len(found) > 1:
+            raise _Refused(f"holds {len(found):,} arrays `{name}`")
+        for member in found:
+            # What savez writes; the others take long to refuse what is no array.
+            if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise _Refused("is compressed in a way that numpy's savez does not use")
+            return _Array(files.enter_context(archive.open(member)), member.file_size)
     return None
 
 
@@ -245,7 +255,7 @@ def _check_claim(header: _Header, left: int) -> None:
     if header.claimed != left:
         raise _Refused(
             "no readable npz file of plain arrays (a header claims "
-            f"{header.claimed:,} bytes, and there are {left:,})"
+            f"{f'{header.claimed:,}':.40} bytes, and there are {left:,})"
         )
 
 

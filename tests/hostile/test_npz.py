@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sudoku_gym import puzzles
 from sudoku_gym.puzzles import files
-from sudoku_gym.puzzles.npz import read_arrays
+from sudoku_gym.puzzles.npz import read_arrays, read_board_arrays
 
 BANK = puzzles.load("4x4", "test")[::800]
 
@@ -57,6 +57,13 @@ def many_members(count):
     last += struct.pack("<4sLQL", b"PK\6\7", 0, place, 1)
     last += struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 2**16 - 1, 2**16 - 1, *[2**32 - 1] * 2, 0)
     return data[:start] + directory + last
+
+
+def two_of_a_name(content):
+    with zipfile.ZipFile(stream := io.BytesIO(), "w") as opened:
+        opened.writestr("puzzles.npy", content)
+        opened.filelist *= 2
+    return stream.getvalue()
 
 
 def encrypted(content):
@@ -124,6 +131,8 @@ FILES = {
         archive(header(length=2**32 - 1, version=b"\x02\x00")),
         "header of 4,294,967,295 bytes, where 10,000 are allowed",
     ),
+    "a number of 4,000 digits": (archive(header(shape=f"({'9' * 4000}, 4, 4)")), "header claims"),
+    "two of a name": (two_of_a_name(npy(BANK.puzzles)), "holds 2 arrays `puzzles`"),
     "30,000 members": (many_members(30_000), "lists arrays in 1,410,05. bytes"),
     "version 9": (archive(header(version=b"\x09\x00")), "no readable npz"),
     "encrypted": (encrypted(npy(BANK.puzzles)), "no readable npz"),
@@ -238,6 +247,17 @@ def test_a_bomb_is_refused_in_little_memory(tmp_path, order):
         pytest.raises(ValueError, match=r"400,000,000 bytes of boards in a file|by column"),
     ):
         files.read(path)
+
+
+def test_numbers_column_by_column_are_read_in_little_memory(tmp_path):
+    """26 MB of numbers, whose digits take 3 MB."""
+    path = tmp_path / "columns.npz"
+    boards = np.random.default_rng(0).integers(0, 5, (200_000, 4, 4))
+    np.savez_compressed(path, puzzles=np.asfortranarray(boards))
+    with little_memory():
+        for part, _, _ in read_board_arrays(path, ["puzzles"], [], 1000):
+            last = part
+    assert np.array_equal(last, boards[-1000:])
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such files elsewhere")

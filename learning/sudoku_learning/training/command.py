@@ -29,6 +29,9 @@ def train_cli(
 ) -> int:
     """Train from the command line; with `--resume`, options default to the saved ones.
 
+    But for the address of a Ray cluster: who answers there can run code in this process, so it is
+    joined only if the command line names it.
+
     `--help` shows a line for each option, `--help-all` all there is. `config_class` is the
     configuration class of the trainer, `name` its name in the help text. If `argv` is None, the
     arguments of the process are used. Returns 0, the exit status.
@@ -47,6 +50,12 @@ def train_cli(
         if config.resume and (config.run / CONFIG_FILE).exists():
             # Options not given again keep their saved values.
             saved = replace(saved_config(config.run, config_class), run=config.run, resume=True)
+            if saved.ray.address is not None and config.ray.address is None:
+                raise ValueError(
+                    f"{config.run / CONFIG_FILE} names the Ray cluster {saved.ray.address!r:.200}, "
+                    "which could run any code here: give --ray.actors and --ray.address, that one "
+                    "again, another, or 'local'"
+                )
             config = tyro.cli(config_class, args=arguments, prog=program, default=saved)
     torch.set_num_threads(1)  # results do not depend on the number of cores
     Training(config, make_learner).run(Console())

@@ -45,7 +45,8 @@ class RayConfig:
     actors: int = 0
     """sampling actors, each with a core of its own; 0 samples in this process, without Ray"""
     address: str | None = None
-    """address of a cluster; without one Ray starts on this machine, or joins $RAY_ADDRESS"""
+    """address of a cluster; without one Ray starts on this machine, or joins $RAY_ADDRESS. A run
+    that is resumed needs it again"""
     games_per_task: int = 128
     """games an actor plays in parallel; the result depends on it, but not on the actors"""
 

@@ -1,5 +1,6 @@
 """The one loop, with a learner that only counts: what is done when, and what survives."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -14,6 +15,7 @@ from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, ITERATION, re
 from sudoku_gym import load_policy
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import LearnerState, Report, Training, TrainingConfig, checkpoint
+from sudoku_learning.training.command import train_cli
 from sudoku_learning.training.run_folder import checkpoint_in
 
 
@@ -252,3 +254,19 @@ def test_the_same_seed_gives_the_same_run(tmp_path):
     assert torch.equal(one.learner.drawn, other.learner.drawn)
     assert not torch.equal(one.learner.drawn, third.learner.drawn)
     assert np.isfinite(one.seconds)
+
+
+def test_a_resumed_run_joins_no_cluster_that_its_folder_alone_names(tmp_path):
+    """Who answers there may be anyone, and could run code in the process that joins."""
+    run = tmp_path / "run"
+    options = ["--run", str(run), "--validation-games", "4", "--env", "Sudoku4x4-v0"]
+    assert train_cli(CountingConfig, Counting, "counting", [*options, "--iterations", "1"]) == 0
+    config = json.loads((run / "config.json").read_text())
+    config["ray"] |= {"actors": 1, "address": "ray://elsewhere:10001"}
+    (run / "config.json").write_text(json.dumps(config))
+    again = ["--run", str(run), "--resume", "--iterations", "2"]
+    with pytest.raises(ValueError, match=r"cluster 'ray://elsewhere:10001', .* --ray\.address"):
+        train_cli(CountingConfig, Counting, "counting", again)
+    again += ["--ray.actors", "1", "--ray.address", "local"]
+    assert train_cli(CountingConfig, Counting, "counting", again) == 0
+    assert json.loads((run / "config.json").read_text())["ray"]["address"] == "local"
