@@ -94,10 +94,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout = open(os.devnull, "w", encoding="utf-8")
         return _refuse(f"{error.filename or 'output'}: {error.strerror or error}")
     except (ValueError, ModuleNotFoundError) as error:
-        return _refuse(str(error))
+        try:
+            message = str(error)
+        except Exception:  # of another's class
+            message = describe_error(error)
+        return _refuse(message)
     except KeyboardInterrupt:
         return 130
-    except Exception as error:  # from a third-party policy, for example, or a bug
+    except BaseException as error:  # from a third-party policy, for example, or a bug
         if _is_interruption(error):
             return 130
         if TRACEBACK in os.environ:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -115,5 +116,8 @@ class App:
         if seconds is None:
             seconds = 0.0 if self.host in ("127.0.0.1", "::1", "localhost") else _VISITOR_SECONDS
         offers, limits = OfferedPolicies(self.policy, self.trust), (seconds, self.move_seconds)
-        serve(offers, self.host, self.port, *(limit or None for limit in limits))
+        try:
+            serve(offers, self.host, self.port, *(limit or None for limit in limits))
+        except KeyboardInterrupt:
+            os._exit(130)  # or Python would wait for the moves that are being computed
         return 0

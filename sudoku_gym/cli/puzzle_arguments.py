@@ -45,7 +45,7 @@ Board: TypeAlias = Annotated[
     ),
 ]
 
-_LONGEST = 10_000_000  # characters; a device may never end
+_LONGEST = 2_000_000  # characters; a device may never end
 
 
 def read_boards(text: str, geometry: Geometry | None) -> NDArray[np.int8]:

@@ -245,7 +245,8 @@ def _below(folder: Path) -> list[Path]:
             continue
         seen.add(real)
         folders.sort()  # as the first name of a folder with several is the one that counts
-        files += (file for name in names if (file := Path(base, name)).is_file())
+        paths = (os.path.join(base, name) for name in names)
+        files += (Path(path) for path in paths if os.path.isfile(path))  # none that is out of reach
         if len(files) > _MOST_FILES:
             raise ValueError(
                 f"{folder}: more than {_MOST_FILES:,} files below it, the last of them in {base}: "

@@ -102,10 +102,11 @@ def check_regular(path: Path) -> None:
 
 
 @contextmanager
-def naming(path: Path, problem: str = "the file is damaged") -> Iterator[None]:
+def naming(path: Path | str, problem: str = "the file is damaged") -> Iterator[None]:
     """Turn any error about what a path holds into a ValueError of one line that names the path.
 
-    A third party's bytes may raise anything, so every kind of error is taken.
+    The path may be a text that says where it comes from. A third party's bytes may raise anything,
+    so every kind of error is taken.
     """
     try:
         yield
@@ -115,7 +116,7 @@ def naming(path: Path, problem: str = "the file is damaged") -> Iterator[None]:
         raise ValueError(f"{path}: {problem} ({describe_error(error)})") from error
 
 
-def describe_error(error: Exception, longest: int = 400) -> str:
+def describe_error(error: BaseException, longest: int = 400) -> str:
     """Return an error in one line of at most so many characters; only ValueError is not named."""
     try:
         message = str(error)

@@ -45,6 +45,12 @@ class Short(Base):
     def act(self, boards, action_masks): return np.zeros(1, int)
 class FailsAtReset(Base):
     def reset(self, puzzles, geometry, rng): raise MemoryError
+class IsCancelled(Base):
+    def act(self, boards, action_masks): raise __import__('asyncio').CancelledError
+class Nothing(ValueError):
+    def __str__(self): return None
+class SaysNothing(Base):
+    def act(self, boards, action_masks): raise Nothing
 def made(): return 3
 def fails(): raise AttributeError('no such thing')
 """,
@@ -107,7 +113,7 @@ COMMANDS = [
     ("solve --file missing.txt --out x.csv", "missing.txt: No such file or directory"),
     ("solve --file good.csv --out good.csv", "--out good.csv would replace the --file itself"),
     ("solve --file good.csv --out folder/../good.csv", "would replace the --file itself"),
-    ("solve /dev/zero", "/dev/zero: more than 10,000,000 characters"),
+    ("solve /dev/zero", "/dev/zero: more than 2,000,000 characters"),
     ("generate --count 1000000000000000", "at most 1,000,000"),
     ("generate --count -1", "count must be at least 1"),
     ("generate --seed -1", "seed must be at least 0, not -1"),
@@ -137,6 +143,8 @@ COMMANDS = [
     ("evaluate bad_policies:fails", "AttributeError: no such thing"),
     ("evaluate bad_policies:Raises", "KeyError: 'lost'"),
     ("evaluate bad_policies:FailsAtReset", "MemoryError"),
+    ("evaluate bad_policies:IsCancelled", "CancelledError"),
+    ("evaluate bad_policies:SaysNothing", "Nothing"),
     ("evaluate bad_policies:Fractions", "act must return one whole number a game"),
     ("evaluate bad_policies:Short --count 2", "act must return one whole number a game"),
     ("evaluate broken:x", "SyntaxError"),

@@ -89,7 +89,7 @@ DAMAGES = [
     ("rows/a/cells/9x9/error", "x" * 1000, ""),
     ("runs/first/machine", "\ud800", "surrogates not allowed"),
     ("runs/first/machine", "x" * 1001, "a text of more than 1,000 letters"),
-    ("rows/a/kind", "x" * 1001, "a text of more than 1,000 letters"),
+    ("rows/a/kind", "x" * 101, "a kind of 101 letters, more than 100"),
     (
         "rows",
         {str(i): {**GOOD["rows"]["a"], "kind": f"kind {i}"} for i in range(41)},

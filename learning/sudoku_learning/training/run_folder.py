@@ -29,8 +29,8 @@ class RunFolder:
     """The folder of one run, which need not exist unless it is to be resumed.
 
     Raises:
-        ValueError: if there is nothing to resume, the folder is not free for a new run, or its name
-            is no text or begins with `~`.
+        ValueError: if there is nothing to resume, the folder is not free for a new run, its
+            checkpoints are a link to elsewhere, or its name is no text or begins with `~`.
     """
 
     def __init__(self, path: Path, resume: bool) -> None:
@@ -47,6 +47,11 @@ class RunFolder:
         if not resume and path.exists() and _entries(path):
             problem = "is not empty, and what it holds is no run: give another folder"
             raise ValueError(f"{path} {problem}")
+        if (path / _CHECKPOINTS).is_symlink():
+            raise ValueError(
+                f"{path / _CHECKPOINTS} is a link, and checkpoints would be removed where it "
+                "leads: move them here, or the whole run there, with a link to its folder"
+            )
         self._found = self._seen()
 
     def __enter__(self) -> RunFolder:
@@ -71,13 +76,14 @@ class RunFolder:
     def save(self, iteration: int, content: Checkpoint, keep: int | None = 2) -> None:
         """Write the checkpoint of an iteration, then remove all but the latest `keep`, if any.
 
-        Raises ValueError if something that is no checkpoint lies where it belongs, OSError if it
-        can't be written; no half of it stays then.
+        Raises ValueError if something that is no checkpoint, or a link, lies where it belongs,
+        OSError if it can't be written; no half of it stays then.
         """
         folder = self.path / _CHECKPOINTS / f"{iteration:06d}"
         for left_by_a_kill in (*self._with_ending(_DRAFT), *self._with_ending(_DOOMED)):
             checkpoint.remove_checkpoint(left_by_a_kill)
         draft = folder.with_name(f"{folder.name}{_DRAFT}")
+        _check_no_link(draft)
         draft.mkdir(parents=True, exist_ok=True)
         try:
             checkpoint.write_checkpoint(draft, content)
@@ -156,8 +162,14 @@ def _checkpoints(run: Path) -> list[Path]:
 def _remove(folder: Path) -> None:
     """Remove a checkpoint so that a kill in the middle leaves no half of it under its name."""
     doomed = folder.with_name(f"{folder.name}{_DOOMED}")
+    _check_no_link(doomed)
     os.replace(folder, doomed)
     checkpoint.remove_checkpoint(doomed)
+
+
+def _check_no_link(path: Path) -> None:
+    if path.is_symlink():
+        raise ValueError(f"{path} is a link, which may lead anywhere: remove it")
 
 
 def _entries(path: Path) -> list[str]:

@@ -33,6 +33,7 @@ from sudoku_gym.evaluation.leaderboard.workers import Description, describe_poli
 from sudoku_gym.evaluation.tables import duration
 from sudoku_gym.storage.checks import check_counts, check_positive
 from sudoku_gym.storage.lock import locked
+from sudoku_gym.storage.reading import naming
 
 ADDED = "added"  # the kind of a row that no installed package lists
 
@@ -165,10 +166,21 @@ def describe(
 
 
 def listed_rows() -> dict[str, str]:
-    """Return the policies that installed packages list for the leaderboard, and their kinds."""
+    """Return the policies that installed packages list for the leaderboard, and their kinds.
+
+    Raises:
+        ValueError: if a package's list is no dictionary of texts; the message names its entry
+            point.
+    """
     rows: dict[str, str] = {}
-    for name in plugins.available(plugins.LEADERBOARD):
-        rows |= plugins.load(plugins.LEADERBOARD, name)
+    for name, entry in plugins.available(plugins.LEADERBOARD).items():
+        with naming(f"{plugins.LEADERBOARD}: {name} = {entry.value}", "it is no {policy: kind}"):
+            listed = plugins.load(plugins.LEADERBOARD, name)
+            if not isinstance(listed, dict):
+                raise ValueError(f"it is a {type(listed).__name__}")
+            if wrong := [each for pair in listed.items() for each in pair if type(each) is not str]:
+                raise ValueError(f"{wrong[0]!r:.60} is no text")
+        rows |= listed
     return rows
 
 

@@ -83,7 +83,7 @@ class RemotePolicy:
             found: dict[str, Any] = json.loads(body[:_LONGEST_DESCRIPTION])
         except (ValueError, RecursionError):
             raise ValueError(f"its process answers {body!r:.60}") from None
-        kinds = {"package": "", "code": "", "weights": "", "num_weights": 0}
+        kinds = {"package": "", "code": "", "weights": "", "config": "", "num_weights": 0}
         check_structure(found, kinds, "what is said")
         return found
 

@@ -21,7 +21,7 @@ _LONGEST = 10_000_000  # bytes; a policy takes 9,000
 MOST_SECONDS = 1e9
 """The longest time that is believed."""
 
-_MOST_KINDS = 40  # a plot has a panel for each
+_MOST_KINDS, _LONGEST_KIND = 40, 100  # a plot has a panel for each, and its letters in a legend
 _MOST_ROWS, _MOST_SETS, _MOST_RUNS = 1_000, 1_000, 10_000
 _LONGEST_TEXT = 1_000  # letters of a name, an error and the like; a page shows them many times
 _MOST_TIMED, _MOST_PUZZLES = 1_000, 10**7
@@ -189,6 +189,8 @@ class LeaderboardResults:
         kinds = {row.kind for row in self.rows.values()}
         if len(kinds) > _MOST_KINDS:
             raise ValueError(f"{len(kinds):,} kinds of rows, more than {_MOST_KINDS:,}")
+        if (longest := max(map(len, kinds), default=0)) > _LONGEST_KIND:
+            raise ValueError(f"a kind of {longest:,} letters, more than {_LONGEST_KIND:,}")
         for each in (*self.rows, *kinds, *self.sets):
             if not each.isprintable():
                 raise ValueError(f"{each!r:.60} has letters that can't be shown: rename it")

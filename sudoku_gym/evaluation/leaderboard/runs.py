@@ -19,16 +19,13 @@ _PACKAGES = ("sudoku-gym", "gymnasium", "numpy", "numba", "torch", "python-sat")
 
 
 def load_described(policy: str) -> tuple[Policy, dict[str, Any]]:
-    """Make a policy; say what its row does: `package`, `code`, `weights` and `num_weights`.
+    """Make a policy; say what it plays by: its fingerprint, and `num_weights`.
 
     Raises as `load_policy` does.
     """
     made, made_of = load_with_fingerprint(policy)
     card = model_card_of(made)
-    return made, {
-        **{key: made_of[key] for key in ("package", "code", "weights")},
-        "num_weights": card.weights if card else 0,
-    }
+    return made, {**made_of, "num_weights": card.weights if card else 0}
 
 
 def current_run(jobs: int) -> RunInfo:

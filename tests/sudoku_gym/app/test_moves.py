@@ -1,5 +1,8 @@
 """Threads of the page's games: what waits is told its place, what takes long is given up."""
 
+import subprocess
+import sys
+import time
 from threading import Event
 
 import pytest
@@ -66,3 +69,23 @@ def test_what_never_had_a_thread_holds_no_visitor():
     second.close()
     go_on.set()
     assert list(first) == [] and list(workers.run(lambda: None, visitor="b")) == []
+
+
+def test_the_command_does_not_wait_for_moves_when_it_is_interrupted():
+    code = """
+import sys, time
+from sudoku_gym import cli
+from sudoku_gym.app import page
+from sudoku_gym.app.moves import Workers
+
+def serve(*options):
+    moves = Workers().run(lambda: time.sleep(60))
+    next(moves)
+    raise KeyboardInterrupt
+
+page.serve = serve
+sys.exit(cli.main(["app"]))
+"""
+    began = time.monotonic()
+    assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 130
+    assert time.monotonic() - began < 50

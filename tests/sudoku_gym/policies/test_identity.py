@@ -150,6 +150,15 @@ def test_a_link_to_a_large_folder_is_refused(own_folder, monkeypatch):
         weights_checksum(str(checkpoint))
 
 
+@pytest.mark.skipif(not Path("/proc/1/cwd").is_symlink(), reason="there is no such folder")
+def test_what_is_out_of_reach_below_a_link_is_passed_over(own_folder, monkeypatch):
+    (own_folder / "config.json").write_text('{"agent": "naked-singles"}')
+    (own_folder / "link").symlink_to("/proc/1", target_is_directory=True)
+    with pytest.raises(ValueError, match="more than 30 files"):
+        monkeypatch.setattr(identity, "_MOST_FILES", 30)
+        weights_checksum(str(own_folder))
+
+
 def test_code_in_a_linked_folder_counts(own_folder):
     package = own_folder / "own_links"
     package.mkdir()

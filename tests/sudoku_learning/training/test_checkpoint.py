@@ -143,6 +143,27 @@ def test_a_linked_checkpoint_is_read_and_left_alone(tmp_path):
     assert checkpoint.read_checkpoint(link).progress["iteration"] == 1
 
 
+def test_nothing_is_written_where_links_lead(tmp_path):
+    """A run's folder that a stranger has packed may hold links to the user's own checkpoints."""
+    saved(tmp_path / "mine", 1, 2)
+    mine = tmp_path / "mine" / "checkpoints"
+    before = {path: path.read_bytes() for path in mine.glob("*/*")}
+    saved(tmp_path / "run", 1, 2)
+    checkpoints = tmp_path / "run" / "checkpoints"
+    for link, iteration in (("000003.draft", 3), ("000001.old", 4)):
+        (checkpoints / link).symlink_to(mine / "000001", target_is_directory=True)
+        with pytest.raises(ValueError, match=f"{link} is a link, which may lead anywhere: remove"):
+            saved(tmp_path / "run", iteration)
+        (checkpoints / link).unlink()
+    checkpoints.rename(tmp_path / "elsewhere")
+    checkpoints.symlink_to(mine, target_is_directory=True)
+    with pytest.raises(
+        ValueError, match=r"checkpoints is a link, and checkpoints would be removed"
+    ):
+        RunFolder(tmp_path / "run", resume=True)
+    assert {path: path.read_bytes() for path in mine.glob("*/*")} == before
+
+
 def test_a_checkpoint_that_lacks_a_file_is_not_passed_over(tmp_path):
     saved(tmp_path, 1, 2)
     (checkpoint_in(tmp_path) / "replay.npz").unlink()

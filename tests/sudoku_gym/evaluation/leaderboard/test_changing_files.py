@@ -24,12 +24,13 @@ def test_a_policy_that_changes_while_it_plays_loses_its_cell(small, own_policies
     assert results.rows[name].cells == {}
 
 
-@pytest.mark.parametrize("changed", ["weights/side", "third_party.py"])
+@pytest.mark.parametrize("changed", ["weights/side", "weights/config.json", "third_party.py"])
 def test_a_policy_that_changes_before_it_plays_loses_its_cell(
     small, play, own_policies, tmp_path, changed
 ):
     (tmp_path / "weights").mkdir()
-    (tmp_path / "weights" / "side").write_text("first")
+    for each in ("side", "config.json"):
+        (tmp_path / "weights" / each).write_text("first")
     name, file = "third_party:Weighty", tmp_path / changed
 
     def exchange(line):
