@@ -21,6 +21,7 @@ from sudoku_agents.retry_search.assumptions import (
     OPEN,
     assume,
     board_status,
+    fail_first,
     propagate_singles,
 )
 from sudoku_gym import board
@@ -170,12 +171,17 @@ class _Search:
         return self.solutions[0] if self.solutions else np.zeros_like(self.board)
 
     def advance(self, logits: NDArray[np.float32]) -> None:
-        """Assume what lies above the threshold, or the best; go to the next undecided case."""
+        """Assume what lies above the threshold, or fail first; go to the next undecided case.
+
+        Once there is a solution the rest is to be refuted, unless the network reads another one.
+        """
         self.evaluations += 1
         logits = np.where(self.mask, logits, -np.inf)
-        above = np.flatnonzero(logits > self._threshold)
-        order = np.argsort(-logits[above], kind="stable")
-        self._assume(above[order] if len(above) else np.array([logits.argmax()]), logits)
+        chosen = np.flatnonzero(logits > self._threshold)
+        chosen = chosen[np.argsort(-logits[chosen], kind="stable")]
+        if not len(chosen) or (self.solutions and len(chosen) < (self.board == 0).sum()):
+            chosen = np.array([fail_first(self.mask, logits, self._tables[1])])
+        self._assume(chosen, logits)
         self._enter_next()
         self.skip_decided()
 

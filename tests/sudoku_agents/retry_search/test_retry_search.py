@@ -12,6 +12,7 @@ from sudoku_agents.retry_search.assumptions import (
     OPEN,
     assume,
     board_status,
+    fail_first,
     propagate_singles,
 )
 from sudoku_gym import board, puzzles, solver
@@ -236,3 +237,36 @@ def test_a_search_that_propagates_asks_about_fewer_boards():
     }
     assert (searched[True].found == 1).all() and searched[True].decided.all()
     assert searched[True].evaluations.sum() < searched[False].evaluations.sum() / 10
+
+
+@pytest.mark.parametrize("geometry", [Geometry.standard(9), sudoku_x(9)])
+def test_it_fails_first_where_the_network_sees_no_way(geometry):
+    """The fewest placements left come first, then the lowest sum of their logits."""
+    members = constraint_members(geometry)
+    puzzle = puzzles.load("9x9-hard" if geometry == Geometry.standard(9) else "x9x9", "test")[:20]
+    rng = np.random.default_rng(0)
+    for mask in board.candidates(puzzle.puzzles, geometry).reshape(20, -1):
+        logits = rng.normal(size=len(mask)).astype(np.float32)
+        logits[~mask] = -np.inf
+        counts = mask[members].sum(1)
+        tightest = members[counts == counts[counts > 0].min()]
+        sums = np.where(mask[tightest], logits[tightest], 0).sum(1)
+        hardest = tightest[sums.argmin()]
+        assert fail_first(mask, logits, members) == hardest[logits[hardest].argmax()]
+
+
+def test_once_solved_the_rest_is_refuted_a_constraint_at_a_time():
+    """What is likely is assumed until there is a solution; then only what fills the board is."""
+    puzzle = puzzles.load("9x9-hard", "test")[:1]
+    asked = []
+
+    def evaluate(boards, masks):
+        asked.append(int((boards == 0).sum()))
+        logits = knowing(puzzle.solutions[0])(boards, masks)
+        if len(asked) > 1:
+            logits[:, ::7] = -9  # sure of a part alone
+        return logits
+
+    found = retry_search(puzzle.puzzles, puzzle.geometry, evaluate, RetryConfig(), limit=2)
+    assert found.found[0] == 1 and found.decided[0]
+    assert asked[:6] == [58, 58, 57, 57, 56, 56]  # it goes on where it was, or takes it back
