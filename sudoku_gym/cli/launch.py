@@ -101,7 +101,7 @@ class App:
     """Seconds after which a move is given up, and its game ends; 0 for any number."""
 
     def run(self) -> int:
-        """Serve until interrupted."""
+        """Serve until interrupted; then end the process, which moves would keep for a minute."""
         if not 0 <= self.port < 2**16:
             raise ValueError(f"port={self.port}: use 0 to {2**16 - 1}")
         for name in ("visitor_seconds", "move_seconds"):
@@ -116,8 +116,9 @@ class App:
         if seconds is None:
             seconds = 0.0 if self.host in ("127.0.0.1", "::1", "localhost") else _VISITOR_SECONDS
         offers, limits = OfferedPolicies(self.policy, self.trust), (seconds, self.move_seconds)
+        status = 0
         try:
             serve(offers, self.host, self.port, *(limit or None for limit in limits))
         except KeyboardInterrupt:
-            os._exit(130)  # or Python would wait for the moves that are being computed
-        return 0
+            status = 130
+        os._exit(status)  # Python itself waits for all threads

@@ -71,8 +71,9 @@ def test_what_never_had_a_thread_holds_no_visitor():
     assert list(first) == [] and list(workers.run(lambda: None, visitor="b")) == []
 
 
-def test_the_command_does_not_wait_for_moves_when_it_is_interrupted():
-    code = """
+@pytest.mark.parametrize(("end", "status"), [("raise KeyboardInterrupt", 130), ("return", 0)])
+def test_the_command_does_not_wait_for_moves_when_it_is_interrupted(end, status):
+    code = f"""
 import sys, time
 from sudoku_gym import cli
 from sudoku_gym.app import page
@@ -81,11 +82,11 @@ from sudoku_gym.app.moves import Workers
 def serve(*options):
     moves = Workers().run(lambda: time.sleep(60))
     next(moves)
-    raise KeyboardInterrupt
+    {end}
 
 page.serve = serve
 sys.exit(cli.main(["app"]))
 """
     began = time.monotonic()
-    assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 130
+    assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == status
     assert time.monotonic() - began < 50
