@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from results import Results, Row, command_of, in_ms, in_words, share_of, some, table
 from sudoku_agents.alphazero.policy import AlphaZeroPolicy
 from sudoku_agents.calphazero import loading
-from sudoku_agents.retry_search import RetryConfig, RetryResult
+from sudoku_agents.retry_search import RetryResult
 from sudoku_agents.retry_search.solver import RetrySolver
 from sudoku_baselines.classical.floors import MaskedRandom, hidden_singles, naked_singles
 from sudoku_gym import board, evaluate, puzzles
@@ -157,7 +157,7 @@ def players(name: str, chosen: PuzzleSet, config: Config) -> Iterator[tuple[str,
     told = ("rounds", "restarts", "noise", "threshold")
     options = {name: getattr(config, name) for name in told}
     greedy = loading.load(config.checkpoint, **options)
-    searched = loading.load(config.checkpoint, rounds=config.rounds, restarts=0).network
+    searched = retry_solver(config)
     for seed in range(config.untrained):
         body = greedy.network.body.config
         network = seeded(seed, partial(Network, body, POLICY_AND_VALUE, chosen.geometry))
@@ -165,7 +165,8 @@ def players(name: str, chosen: PuzzleSet, config: Config) -> Iterator[tuple[str,
         if config.greedy:
             random = AlphaZeroPolicy(network, threshold=greedy.threshold, restarts=greedy.restarts)
             yield name, title, partial(figures, chosen, random, config)
-        yield from searches(name, chosen, network, config, f"{title}, ")
+        solver = RetrySolver(network, searched.config, searched.restarts)
+        yield from searches(name, chosen, solver, config, f"{title}, ")
     if config.greedy:
         given = ", ".join(f"{key}={value}" for key, value in options.items() if value is not None)
         title = f"greedy, {given}" if given else "greedy"
@@ -174,27 +175,30 @@ def players(name: str, chosen: PuzzleSet, config: Config) -> Iterator[tuple[str,
 
 
 def searches(
-    name: str, chosen: PuzzleSet, network: Network, config: Config, prefix: str = ""
+    name: str, chosen: PuzzleSet, solver: RetrySolver, config: Config, prefix: str = ""
 ) -> Iterator[tuple[str, str, Measure]]:
     """Yield the retry search that solves a set, and that proves that puzzles have one solution."""
     wanted = (("retry search", 1), ("retry search proves one solution", 2))
     for (what, limit), is_wanted in zip(wanted, (config.retry, config.unique), strict=True):
         if is_wanted:
             player = prefix + what + (", singles" if config.propagate else "")
-            yield name, player, partial(search, chosen, network, config, limit)
+            yield name, player, partial(search, chosen, solver, limit)
 
 
-def search(chosen: PuzzleSet, network: Network, config: Config, limit: int) -> Row:
+def search(chosen: PuzzleSet, solver: RetrySolver, limit: int) -> Row:
     """Let the retry search solve the puzzles, and perhaps prove that they have one solution."""
     start = time.process_time()
-    found = retry_solver(network, config).search(chosen.puzzles, chosen.geometry, limit)
+    found = solver.search(chosen.puzzles, chosen.geometry, limit)
     seconds = time.process_time() - start
     right = found.decided & (found.found == 1)
     return share_of(right) | {"ms": in_ms(seconds / len(chosen))} | asked(found)
 
 
-def retry_solver(network: Network, config: Config) -> RetrySolver:
-    return RetrySolver(network, RetryConfig(config.evaluations, propagate=config.propagate))
+def retry_solver(config: Config) -> RetrySolver:
+    """Return the retry search as `load_policy` makes it, with the given settings."""
+    names = ("evaluations", "propagate", "rounds", "restarts", "noise")
+    given = {name: getattr(config, name) for name in names}
+    return loading.load(config.checkpoint, search="retry", **given)
 
 
 def figures(chosen: PuzzleSet, policy: Policy, config: Config, by: bool = False) -> Row:
@@ -244,8 +248,7 @@ def proofs(config: Config) -> Iterator[tuple[str, str, Measure]]:
 
 def prove(boards: NDArray[np.int8], test: PuzzleSet, wanted: int, config: Config) -> Row:
     """Let the retry search count the solutions of boards, up to two."""
-    solver = retry_solver(loading.load(config.checkpoint, restarts=0).network, config)
-    found = solver.search(boards, test.geometry, limit=2)
+    found = retry_solver(config).search(boards, test.geometry, limit=2)
     return share_of(found.decided & (found.found == wanted)) | asked(found)
 
 

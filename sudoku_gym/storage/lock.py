@@ -21,9 +21,12 @@ def locked(lock_file: Path, refusal: str) -> Iterator[None]:
     """Hold a lock until the block ends; a process that dies lets others in. The file stays.
 
     Raises:
-        ValueError: with the text `refusal`, at once, if another process holds the lock.
+        ValueError: with the text `refusal`, at once, if another process holds the lock; or if the
+            file is a link, or not empty, since a lock may empty it.
         OSError: if the lock file can't be made.
     """
+    if lock_file.is_symlink() or (lock_file.is_file() and lock_file.stat().st_size):
+        raise ValueError(f"{lock_file} is a link, or not empty, and so no lock of ours: remove it")
     try:
         held = FileLock(lock_file).acquire(timeout=0)
     except Timeout:

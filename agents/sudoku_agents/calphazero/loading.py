@@ -22,6 +22,8 @@ from sudoku_learning.training.weights import load_network
 SEARCH_ROUNDS = 256  # of a tree search's evaluations, at most
 DEFAULT_RESTARTS = 127
 """Further starts of boards that have not converged, in play without a search."""
+RETRY_RESTARTS = 63
+"""Those in the first evaluation of a board by the retry search."""
 START_ROUNDS = 256
 """Rounds of each start where boards start again: what converges at all mostly does so early, so
 many short starts solve more than a few long ones, in fewer rounds."""
@@ -62,12 +64,13 @@ def load(
         rounds: most rounds of a recurrent body per evaluation, or of each of its starts; None takes
             `START_ROUNDS` where boards start again, else those of the checkpoint, with a tree
             search at most 256 of them: it meets many lost boards, at which logits never converge.
-            (For the retry search see `RetryConfig.full_evaluations` too.)
+            (The retry search takes one segment of them after the first evaluation of a board.)
         threshold: without a search, all placements with a higher logit are played before the
             network is evaluated again; a number that no logit reaches, as 1e9, evaluates it before
             every move. None takes what the network was trained with.
-        restarts: without a search, further starts of boards that have not converged, each of as
-            many rounds; None: `DEFAULT_RESTARTS`, of a network that can converge.
+        restarts: further starts of boards that have not converged, each of as many rounds, without
+            a search, or of the first evaluation of a board by the retry search; None:
+            `DEFAULT_RESTARTS` or `RETRY_RESTARTS`, of a network that can converge.
         noise: how far from the first a further start begins, see `Restarts`.
 
     Raises:
@@ -85,17 +88,20 @@ def load(
         raise ValueError(f"threshold={threshold}: {problem}")
     if propagate and not search:
         raise ValueError("propagate=true is for the retry search: give search=retry too")
-    if restarts and (search or simulations):
-        raise ValueError(f"restarts={restarts}: a search goes on where boards have not converged")
+    if restarts and simulations:
+        raise ValueError(f"restarts={restarts}: a tree search goes on from what has not converged")
     config, network = load_network(folder, read_config, _make_network, rounds=rounds)
     if restarts is None:
-        restarts = 0 if search or simulations or not network.can_converge else DEFAULT_RESTARTS
+        default = RETRY_RESTARTS if search else 0 if simulations else DEFAULT_RESTARTS
+        restarts = default if network.can_converge else 0
     starts = Restarts.of_options(restarts, noise)
     if rounds is None and network.can_converge and (simulations or restarts):
         most = SEARCH_ROUNDS if simulations else START_ROUNDS
         network.body.rounds = min(network.eval().body.rounds, most)
     if search == "retry":
-        return RetrySolver(network, RetryConfig(evaluations, propagate=propagate))
+        full = 1 if restarts else RetryConfig.full_evaluations
+        retry = RetryConfig(evaluations, full_evaluations=full, propagate=propagate)
+        return RetrySolver(network, retry, starts)
     if not simulations:
         if threshold is None and isinstance(config, ExpertIterationConfig):
             threshold = config.threshold

@@ -48,7 +48,8 @@ class RetryConfig:
     threshold: float = 3.0
     """placements with a logit above this are assumed together"""
     full_evaluations: int = 4
-    """evaluations of a board with all rounds of a recurrent network; later ones take one segment"""
+    """evaluations of a board with all rounds of a recurrent network; later ones, and those after a
+    solution was found, take one segment"""
     propagate: bool = False
     """fill in naked and hidden singles before each evaluation, and refute what they refute"""
 
@@ -86,7 +87,8 @@ def retry_search(
         evaluate: the network.
         config: the settings.
         limit: stop at this many solutions of a board; 2 tells whether there is a second.
-        evaluate_fast: takes the place of `evaluate` after `config.full_evaluations` of them.
+        evaluate_fast: takes the place of `evaluate` after `config.full_evaluations` of them, and
+            once a solution is known.
 
     A board is decided if it has `limit` solutions, or if it is proven that there are no more than
     were found.
@@ -107,14 +109,13 @@ def retry_search(
         search.skip_decided()
     running = [search for search in searches if not search.is_over]
     while running:
-        if evaluate_fast is not None and running[0].evaluations >= config.full_evaluations:
-            evaluate = evaluate_fast  # all boards are at the same step
-        logits = evaluate(
-            np.stack([search.board for search in running]).reshape(-1, *boards.shape[1:]),
-            np.stack([search.mask for search in running]),
-        )
-        for search, row in zip(running, logits, strict=True):
-            search.advance(row)
+        for function, part in _divided(running, evaluate, evaluate_fast, config.full_evaluations):
+            logits = function(
+                np.stack([search.board for search in part]).reshape(-1, *boards.shape[1:]),
+                np.stack([search.mask for search in part]),
+            )
+            for search, row in zip(part, logits, strict=True):
+                search.advance(row)
         running = [each for each in running if not each.is_over]
         running = [each for each in running if each.evaluations < config.evaluations]
     return RetryResult(
@@ -123,6 +124,21 @@ def retry_search(
         np.array([search.is_over for search in searches], np.bool_),
         np.array([search.evaluations for search in searches], np.int64),
     )
+
+
+def _divided(
+    running: list[_Search],
+    evaluate: LogitsFunction,
+    evaluate_fast: LogitsFunction | None,
+    full_evaluations: int,
+) -> list[tuple[LogitsFunction, list[_Search]]]:
+    """Return the searches that are running by the function that evaluates their boards next."""
+    full, fast = list[_Search](), list[_Search]()
+    for search in running:
+        is_full = search.evaluations < full_evaluations and not search.solutions
+        (full if is_full or evaluate_fast is None else fast).append(search)
+    parts = [(evaluate, full)] if full else []
+    return [*parts, (evaluate_fast, fast)] if evaluate_fast is not None and fast else parts
 
 
 @dataclass(eq=False)

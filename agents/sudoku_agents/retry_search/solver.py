@@ -13,20 +13,33 @@ from sudoku_agents.retry_search.retry_search import (
 )
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import ModelCard
-from sudoku_learning.networks import Network, evaluate_boards
+from sudoku_learning.networks import NO_RESTARTS, Network, Restarts, evaluate_boards
 
 
 class RetrySolver:
-    """Solves boards by the retry search with a network's head `policy`: a `sudoku_gym.Solver`."""
+    """Solves boards by the retry search with a network's head `policy`: a `sudoku_gym.Solver`.
 
-    def __init__(self, network: Network, config: RetryConfig) -> None:
+    Args:
+        network: put in evaluation mode.
+        config: the settings of the search.
+        restarts: further starts of boards that have not converged, in evaluations with all rounds.
+
+    Raises:
+        ValueError: if there are restarts, but the network can't converge.
+    """
+
+    def __init__(
+        self, network: Network, config: RetryConfig, restarts: Restarts = NO_RESTARTS
+    ) -> None:
+        network.check_restarts(restarts)
         self.network = network.eval()
         self.config = config
+        self.restarts = restarts
 
     @property
     def model_card(self) -> ModelCard:
         """What stands beside its figures."""
-        return self.network.model_card("search")
+        return self.network.model_card("search", restarts=self.restarts)
 
     def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
         """Return completed boards, int8 `[B, N, N]`, all zeros where it found none."""
@@ -37,20 +50,23 @@ class RetrySolver:
         network, fast = self.network, None
         if network.can_converge:
             fast = logits_function(network, geometry, network.body.segments()[0])
-        evaluate = logits_function(network, geometry)
+        evaluate = logits_function(network, geometry, restarts=self.restarts)
         return retry_search(puzzles, geometry, evaluate, self.config, limit, fast)
 
 
 def logits_function(
-    network: Network, geometry: Geometry, rounds: int | None = None
+    network: Network,
+    geometry: Geometry,
+    rounds: int | None = None,
+    restarts: Restarts = NO_RESTARTS,
 ) -> LogitsFunction:
     """Return a network's head `policy` as a retry search calls it.
 
-    `rounds` of a network that can converge, at most, are by default those it is set to.
+    `rounds` of a start of a network that can converge, at most, are by default those it is set to.
     """
 
     def evaluate(boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
-        reading = evaluate_boards(network, boards, masks, geometry, ["policy"], rounds)
+        reading = evaluate_boards(network, boards, masks, geometry, ["policy"], rounds, restarts)
         return reading.outputs["policy"]
 
     return evaluate

@@ -5,7 +5,7 @@ import pytest
 
 from sudoku_agents.alphazero.policy import AlphaZeroPolicy, evaluator
 from sudoku_agents.alphazero.search import SearchConfig, tree_search
-from sudoku_agents.calphazero.loading import DEFAULT_RESTARTS
+from sudoku_agents.calphazero.loading import DEFAULT_RESTARTS, RETRY_RESTARTS, START_ROUNDS
 from sudoku_gym import board, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
@@ -87,8 +87,7 @@ def test_networks_that_converge_take_restarts(name):
         ("calphazero?restarts=-1", "restarts must not be negative, but are -1"),
         ("calphazero?restarts=2&noise=-1", "noise must be at least 0 and finite, not -1"),
         ("calphazero?restarts=0&noise=2", "noise=2 is for further starts: give restarts too"),
-        ("calphazero?restarts=2&search=retry", "restarts=2: a search goes on"),
-        ("calphazero?restarts=2&simulations=8", "restarts=2: a search goes on"),
+        ("calphazero?restarts=2&simulations=8", "restarts=2: a tree search goes on"),
         ("calphazero?restarts=some", "restarts='some' is no int"),
         ("gflownet?restarts=2&sample=true", "restarts=2: placements are drawn"),
         ("exact-cover-supervised?restarts=-2", "restarts must not be negative"),
@@ -97,6 +96,23 @@ def test_networks_that_converge_take_restarts(name):
 def test_restarts_that_make_no_sense_are_explained(name, message):
     with pytest.raises(ValueError, match=message):
         load_policy(name)
+
+
+def test_the_first_evaluation_of_the_retry_search_has_starts():
+    solver = load_policy("calphazero?search=retry").solver
+    assert solver.restarts == Restarts(RETRY_RESTARTS) and solver.config.full_evaluations == 1
+    assert solver.network.body.rounds == START_ROUNDS
+    assert solver.model_card.restarts == RETRY_RESTARTS
+    given = load_policy("calphazero?search=retry&restarts=2&rounds=64&noise=0.5").solver
+    assert given.restarts == Restarts(2, 0.5) and given.network.body.rounds == 64
+    without = load_policy("calphazero?search=retry&restarts=0").solver
+    assert without.restarts == NO_RESTARTS and without.config.full_evaluations == 4
+    hard = puzzles.load("jigsaw9x9", "validation")[:40]
+    asked = {
+        each: each.search(hard.puzzles, hard.geometry).evaluations.sum()
+        for each in (solver, without)
+    }
+    assert asked[solver] < asked[without] / 2
 
 
 def test_singles_between_evaluations_are_for_the_retry_search():

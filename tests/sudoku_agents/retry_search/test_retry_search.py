@@ -151,6 +151,19 @@ def test_after_some_evaluations_it_takes_the_fast_function():
     assert counts == {"full": 6, "fast": found.evaluations.sum() - 6}
 
 
+def test_once_solved_it_takes_the_fast_function():
+    puzzle, asked = puzzles.load("9x9-hard", "test")[:1], []
+    right = knowing(puzzle.solutions[0])
+
+    def fast(boards, masks):
+        asked.append(len(boards))
+        return right(boards, masks)
+
+    given = puzzle.puzzles, puzzle.geometry, right, RetryConfig()
+    found = retry_search(*given, limit=2, evaluate_fast=fast)
+    assert found.decided[0] and len(asked) == found.evaluations[0] - 1 > 10
+
+
 def test_no_boards():
     none = np.empty((0, 4, 4), np.int8)
     result = retry_search(none, FOUR, at_random(0), RetryConfig())

@@ -164,6 +164,19 @@ def test_nothing_is_written_where_links_lead(tmp_path):
     assert {path: path.read_bytes() for path in mine.glob("*/*")} == before
 
 
+def test_a_lock_empties_no_file(tmp_path):
+    """A link that a stranger has packed, hard or soft, may name a file of the user's own."""
+    saved(tmp_path / "run", 1)
+    (mine := tmp_path / "mine").write_text("precious")
+    lock = tmp_path / "run" / ".lock"
+    for link in (lock.symlink_to, lock.hardlink_to):
+        lock.unlink()
+        link(mine)
+        with pytest.raises(ValueError, match=r"\.lock is a link, or not empty, and so no lock"):
+            saved(tmp_path / "run", 2)
+        assert mine.read_text() == "precious"
+
+
 def test_a_checkpoint_that_lacks_a_file_is_not_passed_over(tmp_path):
     saved(tmp_path, 1, 2)
     (checkpoint_in(tmp_path) / "replay.npz").unlink()
