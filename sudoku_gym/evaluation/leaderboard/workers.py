@@ -26,6 +26,8 @@ from sudoku_gym.evaluation.leaderboard.processes import keep_orphans, kill_with_
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
 
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+_SAFE_PATH = "PYTHONSAFEPATH"  # or `python -c` would import from the working folder first
+_ENVIRONMENT = dict.fromkeys((*_THREADS, _SAFE_PATH), "1")  # of the processes that are started
 _JOIN_SECONDS = 5.0
 
 Description: TypeAlias = dict[str, Any] | ModuleNotFoundError
@@ -100,7 +102,7 @@ def describe_policies(
 def _start_player(context: Any) -> tuple[Any, Connection[Any, Any]]:
     """Start a process for a policy; return it and a pipe to it."""
     pipe, theirs = context.Pipe()
-    player = context.Process(target=_serve, args=(theirs,))
+    player = context.Process(target=_serve, args=(theirs, os.environ.get(_SAFE_PATH, "")))
     _start(player)
     theirs.close()
     return player, pipe
@@ -115,15 +117,20 @@ def _start_guarded_player() -> tuple[Any, Connection[Any, Any], Any]:
     player, pipe = _start_player(context)
     is_ready, theirs = context.Pipe(duplex=False)
     guard = context.Process(target=_guard_from_a_session, args=(player.pid, theirs), daemon=True)
-    guard.start()
+    with patch.dict(os.environ, _ENVIRONMENT):
+        guard.start()
     theirs.close()
     with is_ready, suppress(EOFError):
         is_ready.recv()
     return player, pipe, guard
 
 
-def _serve(pipe: Connection[Any, Any]) -> None:
-    """Serve a policy, in a group of its own, which is the first to die if memory runs out."""
+def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
+    """Serve a policy, in a group of its own, which is the first to die if memory runs out.
+
+    What the policy starts finds `PYTHONSAFEPATH` as the command has found it.
+    """
+    os.environ[_SAFE_PATH] = safe_path  # empty is as good as none
     _leave_session()
     keep_orphans()
     with suppress(OSError):
@@ -159,17 +166,17 @@ def _start(process: Any) -> None:
     Ctrl+C meanwhile waits for the end of the start, and interrupts this process alone.
     """
     can_block = hasattr(signal, "pthread_sigmask")
-    if can_block:
-        from multiprocessing import resource_tracker  # of POSIX
+    with patch.dict(os.environ, _ENVIRONMENT):
+        if can_block:
+            from multiprocessing import resource_tracker  # of POSIX
 
-        resource_tracker.ensure_running()  # its start would end the blocking
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if can_block else None
-    try:
-        with patch.dict(os.environ, dict.fromkeys(_THREADS, "1")):
+            resource_tracker.ensure_running()  # its start would end the blocking
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if can_block else None
+        try:
             process.start()
-    finally:
-        if before is not None:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        finally:
+            if before is not None:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _ignore_interrupts() -> None:

@@ -158,3 +158,19 @@ def test_an_interrupt_while_processes_start_is_told_in_one_line(small, tmp_path)
     os.killpg(run.pid, signal.SIGINT)
     _, error = run.communicate()
     assert run.returncode == 130 and "Traceback" not in error
+
+
+@pytest.mark.slow
+def test_nothing_is_imported_from_the_working_folder(tmp_path):
+    """It may be a stranger's, with modules of any name."""
+    for name in ("torch", "struct", "numpy", "selectors"):
+        (tmp_path / f"{name}.py").write_text(f"open('imported', 'a').write('{name} ')")
+    code = (
+        "import sys; sys.path.remove(''); from sudoku_gym.cli import main; "
+        "sys.exit(main('leaderboard --only naked-singles --sets 4x4 --out board.json'.split()))"
+    )
+    paths = os.pathsep.join(each for each in sys.path if each)
+    command = [sys.executable, "-c", code]
+    environment = {**os.environ, "PYTHONPATH": paths}
+    run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert not (tmp_path / "imported").exists() and run.returncode == 0, run.stderr
