@@ -41,8 +41,9 @@ _MOST_OF: dict[str, float] = {  # options that cost time
     "iterations": 200,
     "sinkhorn_rounds": 20,
 }
-_ROUNDS_ON_LARGE_BOARDS = 8192  # of all starts, a quarter; one takes three times as long
-_ROUNDS_OF_A_START = 256  # by default
+_ROUNDS_OF_ALL_STARTS = 32_768  # as many
+_ROUNDS_ON_LARGE_BOARDS = 8192  # a quarter; one takes three times as long
+_ROUNDS_OF_A_START, _MOST_RESTARTS = 256, 127  # by default
 _ITERATIONS_ON_LARGE_BOARDS = {  # a sum over 2**N sets of digits for each unit in each of them
     "sum-product": 20,
     "max-product": 20,
@@ -107,8 +108,7 @@ class OfferedPolicies:
             at_most["iterations"] = _ITERATIONS_ON_LARGE_BOARDS[name]
             written = {"iterations": at_most["iterations"]} | written
         limited = _limited(factory, written, at_most)
-        if size > 9:
-            limited |= _restarts_on_large_boards(factory, limited)
+        limited |= _restarts_by_default(factory, limited, size > 9)
         checked = plugins.checked_options(factory, name, limited, {})
         return load_policy(name, **checked)
 
@@ -182,21 +182,25 @@ def _limited(
     return {**limits, **written}
 
 
-def _restarts_on_large_boards(
-    factory: Callable[..., Any], written: dict[str, Any]
+def _restarts_by_default(
+    factory: Callable[..., Any], written: dict[str, Any], is_large: bool
 ) -> dict[str, int]:
-    """Return how often a policy starts again at most, where it would by default.
+    """Return how often a policy starts again at most, where its default would be too often.
 
-    A ValueError says if the visitor asks for more.
+    A ValueError says if the visitor of a large board asks for more.
     """
     if "restarts" not in (taken := signature(factory).parameters):
         return {}
     rounds = max(1, int(written.get("rounds", _ROUNDS_OF_A_START)))
-    most = max(0, min(int(_MOST_OF["restarts"]), _ROUNDS_ON_LARGE_BOARDS // rounds - 1))
-    if written.get("restarts", 0) > most:
-        raise ValueError(f"on such a board use at most restarts={most} with {rounds:,} rounds")
-    has_other_way = written.get("search") or written.get("simulations") or "restarts" in written
-    return {"restarts": most} if taken["restarts"].default is None and not has_other_way else {}
+    all_rounds = _ROUNDS_ON_LARGE_BOARDS if is_large else _ROUNDS_OF_ALL_STARTS
+    most = max(0, min(_MOST_RESTARTS, all_rounds // rounds - 1))
+    if is_large:
+        most = min(int(_MOST_OF["restarts"]), most)
+        if written.get("restarts", 0) > most:
+            raise ValueError(f"on such a board use at most restarts={most} with {rounds:,} rounds")
+    if "restarts" in written or written.get("simulations") or taken["restarts"].default is not None:
+        return {}
+    return {"restarts": most} if is_large or "rounds" in written else {}
 
 
 def _is_unlimited(key: str, default: object) -> bool:
