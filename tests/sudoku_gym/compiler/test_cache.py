@@ -216,3 +216,18 @@ def test_another_release_of_a_library_compiles_anew(hash_of, monkeypatch, librar
     first = hash_of("ab", ("", ""))
     monkeypatch.setattr(library, "__version__", "999")
     assert hash_of("cd", ("", "")) != first
+
+
+def test_settings_in_the_working_folder_do_not_count(tmp_path):
+    """It may be a stranger's, and a cache there holds pickles."""
+    (tmp_path / ".numba_config.yaml").write_text("cache_dir: mine\n")
+    (tmp_path / "kernel.py").write_text(SOURCE)
+    code = "import kernel, numba; kernel.twice(1); print([numba.config.CACHE_DIR])"
+    paths = os.pathsep.join([str(tmp_path), *(each for each in sys.path if each)])
+    environment = {**os.environ, "PYTHONPATH": paths}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert run.stdout == "['']\n", run.stderr
+    assert not (tmp_path / "mine").exists() and any(tmp_path.glob("__pycache__/kernel-*/*.nbc"))
