@@ -21,9 +21,8 @@ from sudoku_learning.training.weights import load_network
 
 SEARCH_ROUNDS = 256  # of a tree search's evaluations, at most
 DEFAULT_RESTARTS = 127
-"""Further starts of boards that have not converged, in play without a search."""
-RETRY_RESTARTS = 63
-"""Those in the first evaluation of a board by the retry search."""
+"""Further starts of boards that have not converged, in play without a search, and in the first
+evaluation of a board by the retry search."""
 START_ROUNDS = 256
 """Rounds of each start where boards start again: what converges at all mostly does so early, so
 many short starts solve more than a few long ones, in fewer rounds."""
