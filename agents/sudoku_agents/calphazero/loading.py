@@ -69,7 +69,7 @@ def load(
             every move. None takes what the network was trained with.
         restarts: further starts of boards that have not converged, each of as many rounds, without
             a search, or of the first evaluation of a board by the retry search; None:
-            `DEFAULT_RESTARTS` or `RETRY_RESTARTS`, of a network that can converge.
+            `DEFAULT_RESTARTS`, of a network that can converge.
         noise: how far from the first a further start begins, see `Restarts`.
 
     Raises:
@@ -91,8 +91,7 @@ def load(
         raise ValueError(f"restarts={restarts}: a tree search goes on from what has not converged")
     config, network = load_network(folder, read_config, _make_network, rounds=rounds)
     if restarts is None:
-        default = RETRY_RESTARTS if search else 0 if simulations else DEFAULT_RESTARTS
-        restarts = default if network.can_converge else 0
+        restarts = DEFAULT_RESTARTS if network.can_converge and not simulations else 0
     starts = Restarts.of_options(restarts, noise)
     if rounds is None and network.can_converge and (simulations or restarts):
         most = SEARCH_ROUNDS if simulations else START_ROUNDS

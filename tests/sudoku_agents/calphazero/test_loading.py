@@ -5,7 +5,7 @@ import pytest
 
 from sudoku_agents.alphazero.policy import AlphaZeroPolicy, evaluator
 from sudoku_agents.alphazero.search import SearchConfig, tree_search
-from sudoku_agents.calphazero.loading import DEFAULT_RESTARTS, RETRY_RESTARTS, START_ROUNDS
+from sudoku_agents.calphazero.loading import DEFAULT_RESTARTS, START_ROUNDS
 from sudoku_gym import board, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
@@ -100,9 +100,9 @@ def test_restarts_that_make_no_sense_are_explained(name, message):
 
 def test_the_first_evaluation_of_the_retry_search_has_starts():
     solver = load_policy("calphazero?search=retry").solver
-    assert solver.restarts == Restarts(RETRY_RESTARTS) and solver.config.full_evaluations == 1
+    assert solver.restarts == Restarts(DEFAULT_RESTARTS) and solver.config.full_evaluations == 1
     assert solver.network.body.rounds == START_ROUNDS
-    assert solver.model_card.restarts == RETRY_RESTARTS
+    assert solver.model_card.restarts == DEFAULT_RESTARTS
     given = load_policy("calphazero?search=retry&restarts=2&rounds=64&noise=0.5").solver
     assert given.restarts == Restarts(2, 0.5) and given.network.body.rounds == 64
     without = load_policy("calphazero?search=retry&restarts=0").solver

@@ -156,7 +156,7 @@ def test_a_network_starts_again_less_often_on_large_boards():
     assert [starts("", 9), starts("", 16), starts("rounds=1024", 16)] == [128, 32, 8]
     assert [starts("restarts=2", 16), starts("rounds=1", 16)] == [3, 32]
     assert [starts("search=retry", 16), starts("search=retry&rounds=1024", 16)] == [32, 8]
-    assert [starts("", 9), starts("rounds=1024", 9), starts("search=retry", 9)] == [128, 32, 64]
+    assert [starts("", 9), starts("rounds=1024", 9), starts("search=retry", 9)] == [128, 32, 128]
     assert [starts("search=retry&rounds=1024", 9), starts("rounds=1", 9)] == [32, 128]
     with pytest.raises(ValueError, match="use at most restarts=7 with 1,024 rounds"):
         offers.policy("calphazero", "rounds=1024&restarts=8", 16)

@@ -40,7 +40,7 @@ def test_others_have_none():
         ("calphazero", ModelCard("constraints", 16_738, 0, "sequential", 127)),
         ("calphazero?restarts=0", ModelCard("constraints", 16_738, 0, "sequential")),
         ("calphazero?simulations=4", ModelCard("constraints", 16_738, 0, "search")),
-        ("calphazero?search=retry", ModelCard("constraints", 16_738, 0, "search", 63)),
+        ("calphazero?search=retry", ModelCard("constraints", 16_738, 0, "search", 127)),
         ("exact-cover-supervised", ModelCard("constraints", 9_721, 1000, "sequential")),
         (
             "exact-cover-supervised?mode=one-shot&restarts=2",
