@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -79,6 +80,8 @@ class _EvaluationOptions:
 
     def _play_all(self, out: Path | None) -> int:
         names = self._policy_names()
+        if len(names) > 1 and os.path.exists(self.puzzles) and Path(self.puzzles).is_fifo():
+            raise ValueError(f"{self.puzzles} is a pipe, and each policy reads it anew: save it")
         players = dict[str, tuple[Policy, Fingerprint]]()
         for name in names:  # what is played is what was loaded, whatever its files become meanwhile
             players[name] = load_with_fingerprint(name, trust=self.trust)

@@ -31,6 +31,7 @@ from sudoku_gym.policies import CompleteSolver, load_solver
 from sudoku_gym.puzzles import files
 
 _SLICE_SECONDS = 0.2  # so long may a search keep Ctrl-C, the progress bar and printed lines waiting
+_POLICY_CELLS = 10_368  # of the boards of a slice; the search of a policy may keep much for each
 _MOST_THREADS = 1024
 
 
@@ -165,14 +166,16 @@ class Solve:
         """Yield boards, their solutions, and the share of the file that is solved with them."""
         size, before = 1, 0.0
         for geometry, boards, share in stream:
-            start = 0
+            start, most = 0, files.PUZZLES_PER_CHUNK
+            if self.policy:
+                most = max(1, _POLICY_CELLS // geometry.num_cells)
             while start < len(boards):
                 part = boards[start : start + size]
                 start += len(part)
                 began = perf_counter()
                 result = self._search(part, geometry)
                 is_quick = perf_counter() - began < _SLICE_SECONDS
-                size = min(2 * size, files.PUZZLES_PER_CHUNK) if is_quick else max(size // 2, 1)
+                size = min(2 * size, most) if is_quick else max(size // 2, 1)
                 yield part, result, before + (share - before) * start / len(boards)
             before = share
 

@@ -310,6 +310,12 @@ def shell(command, **environment):
             "1",
             "1 puz",
         ),
+        (
+            "mkfifo q.txt; sudoku-gym compare naked-singles dlx --puzzles q.txt",
+            2,
+            "",
+            "q.txt is a pipe, and each policy reads it anew: save it",
+        ),
         ("sudoku-gym info > /dev/full", 2, "", "No space left on device"),
         ("mkdir gone; cd gone; rmdir ../gone; sudoku-gym solve " + PUZZLE, 0, "one solution", ""),
     ],

@@ -82,6 +82,24 @@ def test_parts_and_threads_change_nothing(run, work, monkeypatch, threads):
         assert code == 0 and out.splitlines() == lines
 
 
+def test_a_policy_gets_few_boards_at_a_time(work, monkeypatch):
+    """A search may keep what it has tried, of every board that it is given."""
+    files.write("list.txt", load("9x9", "test")[:1500])
+    monkeypatch.setattr(solve, "_SLICE_SECONDS", 60)
+    monkeypatch.setattr(solve.Solve, "_search", lambda self, boards, geometry: None)
+    parts = {
+        policy: [
+            len(boards)
+            for boards, *_ in solve.Solve(file="list.txt", policy=policy)._in_slices(
+                files.stream_boards("list.txt", chunk=1000)
+            )
+        ]
+        for policy in ("", "calphazero?search=retry")
+    }
+    plain, searched = parts.values()
+    assert max(searched) == 128 and max(plain) > 400 and sum(searched) == sum(plain) == 1500
+
+
 def test_the_share_of_the_file_grows_to_one(work):
     files.write("list.txt", load("9x9", "test")[:1000])
     whole = solve.Solve(file="list.txt")

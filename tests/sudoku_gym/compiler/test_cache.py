@@ -218,16 +218,17 @@ def test_another_release_of_a_library_compiles_anew(hash_of, monkeypatch, librar
     assert hash_of("cd", ("", "")) != first
 
 
-def test_settings_in_the_working_folder_do_not_count(tmp_path):
+@pytest.mark.parametrize("text", ["cache_dir: mine\n", "- a", "a: [\n"])
+def test_settings_in_the_working_folder_do_not_count(tmp_path, text):
     """It may be a stranger's, and a cache there holds pickles."""
-    (tmp_path / ".numba_config.yaml").write_text("cache_dir: mine\n")
+    (tmp_path / ".numba_config.yaml").write_text(text)
     (tmp_path / "kernel.py").write_text(SOURCE)
-    code = "import kernel, numba; kernel.twice(1); print([numba.config.CACHE_DIR])"
+    code = "import kernel, numba, yaml; kernel.twice(1); print([numba.config.CACHE_DIR])"
     paths = os.pathsep.join([str(tmp_path), *(each for each in sys.path if each)])
     environment = {**os.environ, "PYTHONPATH": paths}
     environment.pop("NUMBA_CACHE_DIR", None)
     run = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
-    assert run.stdout == "['']\n", run.stderr
+    assert (run.stdout, run.stderr) == ("['']\n", "")
     assert not (tmp_path / "mine").exists() and any(tmp_path.glob("__pycache__/kernel-*/*.nbc"))
