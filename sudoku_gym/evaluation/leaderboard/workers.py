@@ -24,6 +24,7 @@ from sudoku_gym.evaluation.leaderboard.cells import CellTask
 from sudoku_gym.evaluation.leaderboard.players import OutOfTimeError, RemotePolicy, serve_policy
 from sudoku_gym.evaluation.leaderboard.processes import keep_orphans, kill_with_all_below
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
+from sudoku_gym.plugins import add_import_folder
 
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 _SAFE_PATH = "PYTHONSAFEPATH"  # or `python -c` would import from the working folder first
@@ -131,6 +132,8 @@ def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
     What the policy starts finds `PYTHONSAFEPATH` as the command has found it.
     """
     os.environ[_SAFE_PATH] = safe_path  # empty is as good as none
+    with suppress(FileNotFoundError):  # the working folder may be gone
+        add_import_folder(os.getcwd())  # last of all, as in the command itself
     _leave_session()
     keep_orphans()
     with suppress(OSError):

@@ -161,13 +161,16 @@ def test_an_interrupt_while_processes_start_is_told_in_one_line(small, tmp_path)
 
 
 @pytest.mark.slow
-def test_nothing_is_imported_from_the_working_folder(tmp_path):
+def test_only_what_is_named_is_imported_from_the_working_folder(tmp_path):
     """It may be a stranger's, with modules of any name."""
+    source = "from sudoku_baselines.classical.floors import naked_singles as Mine\n"
+    (tmp_path / "own_policy.py").write_text(source)
     for name in ("torch", "struct", "numpy", "selectors"):
         (tmp_path / f"{name}.py").write_text(f"open('imported', 'a').write('{name} ')")
     code = (
         "import sys; sys.path.remove(''); from sudoku_gym.cli import main; "
-        "sys.exit(main('leaderboard --only naked-singles --sets 4x4 --out board.json'.split()))"
+        "name = 'own_policy:Mine'; sys.exit(main(['leaderboard', '--add', name, '--only', name, "
+        "'--sets', '4x4', '--out', 'board.json']))"
     )
     paths = os.pathsep.join(each for each in sys.path if each)
     command = [sys.executable, "-c", code]
