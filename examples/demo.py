@@ -78,7 +78,7 @@ def main(argv=None):
         "untrained, luckiest of ten": policy_of(luckiest(config), rounds, config.threshold),
     }
     trained = load_policy(config.run, rounds=rounds, restarts=8)
-    retry = load_policy(config.run, rounds=rounds, search="retry")
+    retry = load_policy(config.run, rounds=rounds, restarts=0, search="retry")
     test = puzzles.load("9x9", split="test")
     test = test[:: len(test) // 256][: 8 if smoke else 256]
     minimal = compare(floors, test, seed=SEED)
