@@ -92,7 +92,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         if error.errno == errno.ENOSPC:  # what is unwritten will never be
             sys.stdout = open(os.devnull, "w", encoding="utf-8")
-        return _refuse(f"{error.filename or 'output'}: {error.strerror or error}")
+            error.filename = error.filename or "output"
+        where = f"{error.filename}: " if error.filename else ""
+        return _refuse(f"{where}{error.strerror or error}")
     except (ValueError, ModuleNotFoundError) as error:
         try:
             message = str(error)

@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import tempfile
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -30,6 +31,7 @@ _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA
 _SAFE_PATH = "PYTHONSAFEPATH"  # or `python -c` would import from the working folder first
 _ENVIRONMENT = dict.fromkeys((*_THREADS, _SAFE_PATH), "1")  # of the processes that are started
 _JOIN_SECONDS = 5.0
+_LONGEST_FOLDER = 70  # letters; multiprocessing adds 32, and systems take 104 or 108
 
 Description: TypeAlias = dict[str, Any] | ModuleNotFoundError
 
@@ -158,6 +160,8 @@ def _context() -> Any:
     can_fork = hasattr(os, "fork")
     context: Any = multiprocessing.get_context("forkserver" if can_fork else "spawn")
     if can_fork:
+        if len(folder := tempfile.gettempdir()) > _LONGEST_FOLDER:
+            raise ValueError(f"{folder}: no socket fits there: set TMPDIR to a shorter folder")
         # Saves most of the time to start: torch, where it is installed, takes longest to import.
         context.set_forkserver_preload([cells.__name__, "torch"])
     return context

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -177,3 +178,10 @@ def test_only_what_is_named_is_imported_from_the_working_folder(tmp_path):
     environment = {**os.environ, "PYTHONPATH": paths}
     run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert not (tmp_path / "imported").exists() and run.returncode == 0, run.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sockets of POSIX")
+def test_a_folder_for_temporary_files_with_a_long_name_is_named(monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", "/tmp/" + "long_" * 20)
+    with pytest.raises(ValueError, match=r"^/tmp/long_.*: no socket fits there: set TMPDIR"):
+        workers.describe_policies(["naked-singles"], 60)
