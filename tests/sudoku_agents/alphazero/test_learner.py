@@ -271,4 +271,6 @@ def test_rounds_depend_on_how_a_network_is_used():
     assert load_policy("calphazero?rounds=700").network.body.rounds == 700
     assert load_policy("calphazero?simulations=8").network.body.rounds == loading.SEARCH_ROUNDS
     assert load_policy("calphazero?simulations=8&rounds=700").network.body.rounds == 700
-    assert load_policy("calphazero?search=retry").solver.network.body.rounds == 1024
+    assert load_policy("calphazero?search=retry").solver.network.body.rounds == loading.START_ROUNDS
+    whole = load_policy("calphazero?search=retry&restarts=0").solver
+    assert whole.network.body.rounds == 1024

@@ -14,7 +14,7 @@ from sudoku_gym.evaluation.leaderboard import players
 from sudoku_gym.geometry import Geometry
 
 BOARDS, MASKS = np.zeros((25, 9, 9), np.int8), np.ones((25, 729), np.bool_)
-DESCRIBED = {"package": "", "code": "", "weights": "", "num_weights": 0}
+DESCRIBED = {"package": "", "code": "", "weights": "", "config": "", "num_weights": 0}
 SAID = {"error": "", "kind": "", "seconds": 0}
 LIMIT = 0.05
 
