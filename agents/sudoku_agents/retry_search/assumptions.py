@@ -63,9 +63,9 @@ def board_status(board, mask, table, members):
 def fail_first(mask, logits, members):
     """Return the likeliest placement of the open constraint that is hardest to fulfil.
 
-    That is one with the fewest placements left, and of these the one whose logits, float32
-    `[N**3]`, have the lowest sum. So a board without a solution is refuted soon. Source: Haralick
-    and Elliott, 1980, with a network in place of a tie at random. The mask has a placement.
+    That is one with the fewest placements left in the mask bool `[N**3]`, which has at least one,
+    and of these the one whose logits, float32 `[N**3]`, have the lowest sum. So a board without a
+    solution is refuted soon. Source: Haralick and Elliott, 1980; the network breaks ties here.
     """
     fewest, lowest, chosen = members.shape[1] + 1, 0.0, -1
     for constraint in range(len(members)):

@@ -182,6 +182,6 @@ def test_only_what_is_named_is_imported_from_the_working_folder(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="sockets of POSIX")
 def test_a_folder_for_temporary_files_with_a_long_name_is_named(monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", "/tmp/" + "long_" * 20)
-    with pytest.raises(ValueError, match=r"^/tmp/long_.*: no socket fits there: set TMPDIR"):
+    monkeypatch.setattr(tempfile, "tempdir", "long_" * 20)
+    with pytest.raises(ValueError, match=r"^long_.*: no socket fits there: set TMPDIR"):
         workers.describe_policies(["naked-singles"], 60)
