@@ -8,10 +8,8 @@ algorithm. Source: cAlphaZero (Agarwal et al.), section 6, proposes to play, fai
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +22,7 @@ from sudoku_agents.retry_search.assumptions import (
     fail_first,
     propagate_singles,
 )
+from sudoku_agents.retry_search.frontier import Assumption, Frontier
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.exact_cover import constraint_members, constraint_table
@@ -34,8 +33,6 @@ from sudoku_gym.storage.configs import registered
 LogitsFunction = Callable[[NDArray[np.int8], NDArray[np.bool_]], NDArray[np.float32]]
 """Evaluates boards, int8 `[B, N, N]` with masks bool `[B, N**3]`: logits float32 `[B, N**3]` of the
 placements; those outside of the mask are not read."""
-
-FULLEST_EVERY = 4  # evaluations between two choices of the fullest board in place of the likeliest
 
 
 @registered("alphazero/retry")
@@ -141,22 +138,6 @@ def _divided(
     return [*parts, (evaluate_fast, fast)] if evaluate_fast is not None and fast else parts
 
 
-@dataclass(eq=False)
-class _Assumption:
-    """K placements that were assumed together, the likeliest first, and its K + 1 cases."""
-
-    board: NDArray[np.int8]  # [N**2], before them
-    mask_bits: NDArray[np.uint8]  # the mask before them, packed
-    placements: NDArray[np.int64]  # [K]
-    cases: NDArray[np.int64]  # [K + 1], likeliest first: 0 for all, k for all before the kth alone
-    log_probabilities: NDArray[np.float64]  # [K + 1], of the cases
-    num_entered: int = 0  # of the cases
-
-
-_HeapItem: TypeAlias = tuple[float, int, int, _Assumption]
-"""The key, the order among equals, the rank of the case among those of its assumption, and it."""
-
-
 class _Search:
     """The search on one board: `board [N**2]` and `mask [N**3]` of the case entered last."""
 
@@ -173,9 +154,7 @@ class _Search:
         self.is_over = False
         self.evaluations = 0
         self._log_probability = 0.0  # that the board is right so far
-        self._likeliest: list[_HeapItem] = []  # heaps of the next case of each assumption
-        self._fullest: list[_HeapItem] = []
-        self._num_pushed = 0
+        self._frontier = Frontier()
         self._tables = constraint_table(geometry), constraint_members(geometry)
         self._threshold = config.threshold
         self._reduce = propagate_singles if config.propagate else board_status
@@ -220,33 +199,25 @@ class _Search:
         before = np.concatenate([[0.0], np.cumsum(right)])
         found = self._log_probability + np.concatenate([before[-1:], before[:-1] + wrong])
         cases = np.argsort(-found, kind="stable")
-        mask_bits = np.packbits(self.mask)
-        self._push_next_case(_Assumption(self.board, mask_bits, made, cases, found[cases]))
-
-    def _push_next_case(self, assumption: _Assumption) -> None:
-        """Put an assumption's next case on both heaps, if it has one left."""
-        rank = assumption.num_entered
-        if rank < len(assumption.cases):
-            self._num_pushed += 1  # of equals the latest comes first
-            blanks = int((assumption.board == 0).sum())
-            item = -self._num_pushed, rank, assumption
-            heapq.heappush(self._likeliest, (-assumption.log_probabilities[rank], *item))
-            heapq.heappush(self._fullest, (blanks, *item))
+        self._frontier.add(
+            Assumption(
+                self.board,
+                np.packbits(self.mask),
+                made.astype(np.int16),
+                cases.astype(np.int16),
+                found[cases],
+                int((self.board == 0).sum()),
+            )
+        )
 
     def _enter_next(self) -> None:
-        """Enter the likeliest open case, or that of the fullest board; with none it is over."""
-        is_likeliest = self.evaluations % FULLEST_EVERY != 0
-        heap = self._likeliest if is_likeliest else self._fullest
-        while heap:
-            _, _, rank, assumption = heapq.heappop(heap)
-            if rank == assumption.num_entered:  # else it was entered from the other heap
-                assumption.num_entered += 1
-                self._push_next_case(assumption)
-                self._enter(assumption, rank)
-                return
-        self.is_over = True
+        """Enter the next case of the frontier; without one it is over."""
+        if self._frontier:
+            self._enter(*self._frontier.pop(self.evaluations))
+        else:
+            self.is_over = True
 
-    def _enter(self, assumption: _Assumption, rank: int) -> None:
+    def _enter(self, assumption: Assumption, rank: int) -> None:
         """Restore the board of an assumption, and make the placements of one of its cases."""
         self._log_probability = assumption.log_probabilities[rank]
         self.board = assumption.board.copy()
