@@ -89,7 +89,7 @@ def serve(
     those that a move may take; None limits nobody.
 
     Raises:
-        ValueError: if the address can't be had.
+        ValueError: if the address can't be had, or gradio's folder for files not be written.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -99,15 +99,22 @@ def serve(
     with listener:
         port = listener.getsockname()[1]
         _compile(offers)
+        budgets = LoopBudgets(_SECONDS_OF_SERVER, _SECONDS_TO_RENEW)
+        try:
+            page = application(offers, visitor_seconds, move_seconds, budgets)
+        except OSError as error:
+            raise ValueError(
+                f"{error.filename}: {error.strerror}: gradio keeps files in the folder that "
+                "GRADIO_TEMP_DIR names: let it be one where you may write"
+            ) from None
         shown = f"[{host}]" if ":" in host else host
         print(
             f"Sudoku Gym shows its policies at http://{shown}:{port} (Ctrl+C ends it)", flush=True
         )
         logging.disable(logging.WARNING)  # of solvers that find nothing
-        budgets = LoopBudgets(_SECONDS_OF_SERVER, _SECONDS_TO_RENEW)
         others = OpenConnections(allow_connections(_MOST_REQUESTS - 1))
         settings = uvicorn.Config(
-            application(offers, visitor_seconds, move_seconds, budgets),
+            page,
             proxy_headers=False,  # whoever comes through this machine could be any visitor
             log_level="critical",  # what visitors send must not fill a disk
             access_log=False,

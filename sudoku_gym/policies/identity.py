@@ -84,8 +84,7 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
     for name, module in [*sys.modules.items()]:
         if name not in known and isinstance(module, ModuleType):
             _IMPORTED[module] = start
-    if (saved := _saved_since_import(policy, made)) is not None:
-        raise ChangedFilesError(f"{policy}: {saved} has changed since it was imported: start again")
+    _check_not_saved_since_import(policy, made)
     return made, made_of
 
 
@@ -185,8 +184,8 @@ def _code_roots(policy: str, made: Policy) -> list[Path]:
     return sorted(root for root in roots if root)
 
 
-def _saved_since_import(policy: str, made: Policy) -> Path | None:
-    """Return a file of another's code that was written after its import, None if there is none.
+def _check_not_saved_since_import(policy: str, made: Policy) -> None:
+    """Raise ChangedFilesError if a file of another's code was written after its import.
 
     What plays is the code as it was. Data of a package may change when it is loaded.
     """
@@ -201,9 +200,15 @@ def _saved_since_import(policy: str, made: Policy) -> Path | None:
             status = file.stat()
             # That of the last write may be set to anything; of Windows the other is the first.
             written = status.st_mtime_ns if os.name == "nt" else status.st_ctime_ns
+            if written > time_ns():
+                raise ChangedFilesError(
+                    f"{policy}: {file} is of a time in the future, so nobody can tell whether it "
+                    "has changed since it was imported: set the clock, or write the file again"
+                )
             if written > min(begun):
-                return file
-    return None
+                raise ChangedFilesError(
+                    f"{policy}: {file} has changed since it was imported: start again"
+                )
 
 
 def _root_of(module: str) -> Path | None:

@@ -56,6 +56,8 @@ class RunFolder:
 
     def __enter__(self) -> RunFolder:
         """Keep others out until the block ends; ValueError if one is in it, or was just now."""
+        if self.path.is_symlink() and not self.path.exists():
+            raise ValueError(f"{self.path} is a link to a folder that is not there: make it first")
         self.path.mkdir(parents=True, exist_ok=True)
         refusal = f"another training is running in {self.path}: give another folder"
         self._lock.enter_context(locked(self.path / _LOCK, refusal))
@@ -82,6 +84,9 @@ class RunFolder:
         folder = self.path / _CHECKPOINTS / f"{iteration:06d}"
         for left_by_a_kill in (*self._with_ending(_DRAFT), *self._with_ending(_DOOMED)):
             checkpoint.remove_checkpoint(left_by_a_kill)
+        others = [path for path in complete_checkpoints(self.path) if not path.is_symlink()]
+        if folder not in others and os.path.lexists(folder):
+            raise ValueError(f"{folder} is in the way, and is no checkpoint: move it elsewhere")
         draft = folder.with_name(f"{folder.name}{_DRAFT}")
         _check_no_link(draft)
         draft.mkdir(parents=True, exist_ok=True)
@@ -90,12 +95,9 @@ class RunFolder:
         except OSError:
             checkpoint.remove_checkpoint(draft)
             raise
-        others = [path for path in complete_checkpoints(self.path) if not path.is_symlink()]
         if folder in others:
             others.remove(folder)
             _remove(folder)
-        if folder.exists():
-            raise ValueError(f"{folder} is in the way, and is no checkpoint: move it elsewhere")
         os.replace(draft, folder)
         sync(folder.parent)
         self.write_config(content.config)

@@ -184,6 +184,19 @@ def test_a_visitor_is_not_who_a_header_says(monkeypatch):
     assert seen == [("127.0.0.1", 7)]
 
 
+def test_a_folder_that_gradio_can_t_write_is_named_before_the_page_is_shown(
+    tmp_path, monkeypatch, capsys
+):
+    page = pytest.importorskip("sudoku_gym.app.page")
+    (tmp_path / "gradio").write_text("mine")
+    history = tmp_path / "gradio" / "history"  # which gradio makes while the page is laid out
+    monkeypatch.setattr(page, "application", lambda *limits: history.mkdir(parents=True))
+    monkeypatch.setattr(page, "_compile", lambda offers: None)
+    with pytest.raises(ValueError, match=r"gradio.*: Not a directory: .*GRADIO_TEMP_DIR"):
+        page.serve(OfferedPolicies(), "127.0.0.1", 0)
+    assert not capsys.readouterr().out
+
+
 class Unmade:
     """Offers a policy only once it is told to go on."""
 

@@ -5,6 +5,7 @@ import sys
 import tracemalloc
 from hashlib import sha256
 from pathlib import Path
+from time import time_ns
 from zipfile import ZipFile
 
 import pytest
@@ -221,6 +222,13 @@ def test_code_that_changes_after_its_import_is_refused(own_folder, file):
     del sys.modules[module]  # as in another process
     with pytest.raises(ValueError, match=said):
         load_with_fingerprint(f"{module}:Mine")
+
+
+def test_code_of_a_time_in_the_future_is_refused_as_such(own_folder, monkeypatch):
+    (own_folder / "own_future.py").write_text(POLICY)
+    monkeypatch.setattr(identity, "time_ns", lambda: time_ns() - 86_400 * 10**9)
+    with pytest.raises(ValueError, match=r"own_future\.py is of a time in the future"):
+        load_with_fingerprint("own_future:Mine")
 
 
 def test_code_that_another_module_has_imported_counts_too(own_folder):

@@ -127,8 +127,18 @@ def test_what_a_run_did_not_write_is_never_removed(tmp_path):
     for name in foreign:
         assert (tmp_path / "checkpoints" / name / "mine.txt").read_text() == "dear"
     (tmp_path / "checkpoints" / "000009").mkdir()
-    with pytest.raises(ValueError, match=r"000009 is in the way"):
-        saved(tmp_path, 9)
+    (tmp_path / "checkpoints" / "000010").symlink_to("nowhere")
+    before = names_in(tmp_path)
+    for iteration in (9, 10):
+        with pytest.raises(ValueError, match=rf"{iteration:06d} is in the way"):
+            saved(tmp_path, iteration)
+        assert names_in(tmp_path) == before
+
+
+def test_a_run_s_folder_that_is_a_link_to_nowhere_is_named(tmp_path):
+    (tmp_path / "run").symlink_to("nowhere")
+    with pytest.raises(ValueError, match=r"run is a link to a folder that is not there"):
+        saved(tmp_path / "run", 1)
 
 
 def test_a_linked_checkpoint_is_read_and_left_alone(tmp_path):
