@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
+from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
@@ -52,6 +53,8 @@ class Panel:
         return _label(self.tags[0] if len(self.tags) == 1 else self.group).capitalize()
 
 
+# Settings of matplotlib in the working folder, perhaps a stranger's, could make it run LaTeX.
+@style.context("default")
 def plot_runs(
     folders: Sequence[str | os.PathLike[str]],
     path: str | os.PathLike[str],

@@ -72,6 +72,11 @@ def add_import_folder(folder: str) -> None:
         _fallback_folders.add(os.path.realpath(folder))
 
 
+def fallback_folders() -> list[str]:
+    """Return the folders of `add_import_folder`, for other processes of the same command."""
+    return sorted(_fallback_folders)
+
+
 def available(group: str) -> dict[str, EntryPoint]:
     """Return the installed entry points of `group` by name, in alphabetical order."""
     found: dict[str, EntryPoint] = {}
@@ -137,7 +142,7 @@ def load_module(name: str, path: str) -> ModuleType:
         )
     try:
         if top not in sys.modules and find_spec(top) is None:  # __main__ has no specification
-            sys.path += [folder for folder in sorted(_fallback_folders) if folder not in sys.path]
+            sys.path += [folder for folder in fallback_folders() if folder not in sys.path]
         with suggest_extra(path):
             return import_module(name)
     except ModuleNotFoundError as error:

@@ -1,5 +1,6 @@
 """The picture of runs, and the curves it is drawn from."""
 
+import matplotlib
 import numpy as np
 import pytest
 from PIL import Image
@@ -189,6 +190,14 @@ def test_a_loss_of_any_size_and_a_name_of_any_length_are_drawn(tmp_path):
             writer.add_scalars({POLICY_LOSS: value, f"losses/{'a' * 300}": 1.0}, step)
     plot_runs([tmp_path], tmp_path / "curves.png")
     assert _label(f"losses/{'a' * 300}") == "a" * 80
+
+
+def test_settings_of_matplotlib_in_the_working_folder_change_nothing(tmp_path):
+    write_run(tmp_path / "run", 0.1)
+    plot_runs([tmp_path / "run"], tmp_path / "plain.png")
+    with matplotlib.rc_context({"text.usetex": True, "figure.facecolor": "red"}):  # as if read
+        plot_runs([tmp_path / "run"], tmp_path / "same.png")
+    assert (tmp_path / "same.png").read_bytes() == (tmp_path / "plain.png").read_bytes()
 
 
 def test_a_run_without_curves_of_ours_is_refused(tmp_path):

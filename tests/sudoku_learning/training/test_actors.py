@@ -21,7 +21,7 @@ def test_ray_starts_here_with_a_core_an_actor_or_is_joined(monkeypatch):
     calls = []
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setattr(actors.ray, "is_initialized", lambda: False)
-    monkeypatch.setattr(actors.ray, "init", lambda **options: calls.append(options))
+    monkeypatch.setattr(actors.ray, "init", lambda job_config, **options: calls.append(options))
     actors.connect(RayConfig(actors=3))
     actors.connect(RayConfig(actors=3, address="auto"))
     with socket.create_server(("127.0.0.1", 0)) as head:
@@ -51,6 +51,42 @@ def test_ray_starts_without_a_home():
         command, env=kept | {"HOME": os.devnull}, capture_output=True, text=True, timeout=120
     )
     assert told.returncode == 0 and told.stdout == "works\n", told.stderr
+
+
+USES_OWN_FILES = """
+import sys
+from sudoku_gym.plugins import add_import_folder, load_attribute
+from sudoku_learning.training import RayConfig
+from sudoku_learning.training.actors import RaySampler
+from sudoku_learning.training.sampling import SamplingTask
+
+def main():
+    add_import_folder(sys.argv[1])
+    sampler = RaySampler(load_attribute("own_worker:Own"), RayConfig(actors=1))
+    print(sampler.sample({}, [SamplingTask(1, None, (0, 0), "")]))
+    sampler.close()
+
+main()
+"""
+
+
+@pytest.mark.slow
+def test_actors_import_from_the_working_folder_after_what_is_installed(tmp_path):
+    for name in ("numpy", "gymnasium", "sudoku_gym"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('from the working folder')")
+    own = "class Own:\n    def sample(self, weights, task):\n        return 'of my own'\n"
+    (tmp_path / "own_worker.py").write_text(own)
+    path = os.pathsep.join(folder for folder in sys.path if folder)
+    command = [sys.executable, "-P", "-c", USES_OWN_FILES, str(tmp_path)]
+    told = subprocess.run(
+        command,
+        env=os.environ | {"PYTHONPATH": path},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert told.stdout == "['of my own']\n" and told.returncode == 0, told.stderr
 
 
 def test_a_task_whose_actor_dies_is_done_again(ray_cluster, tmp_path):
