@@ -37,7 +37,7 @@ from sudoku_gym.trajectories.games import (
 )
 
 _SETTINGS = "games.json"
-_DATA = "data"  # where Minari looks for it
+_DATA, _GAMES = "data", "games"  # Minari looks for the first
 _EPISODES, _METADATA = "main_data.hdf5", "metadata.json"  # as Minari calls them
 _LONGEST_PART = 2_000_000  # bytes; games of 25x25 have 1,300,000 at most
 _SPARE, _OVERHEAD = 1_000_000, 16_000  # bytes that a disk keeps; of HDF5, a game
@@ -89,7 +89,7 @@ def record(
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / ".lock", f"{folder} is being recorded into"):
         _check_settings(games, made_of, folder)
-        _check_data(folder / _DATA)
+        _check_folders(folder)
         starts = range(0, episodes, PART_GAMES)
         for number, start in enumerate(starts):
             seeds = _seeds_of(games, number)[: episodes - start]
@@ -141,7 +141,7 @@ def _checksum_of(puzzles: Path) -> str:
 
 
 def _part_path(folder: Path, number: int) -> Path:
-    return folder / "games" / f"{number:06}.npz"
+    return folder / _GAMES / f"{number:06}.npz"
 
 
 def _write_part(path: Path, part: PlayedPart) -> None:
@@ -164,10 +164,12 @@ def _read_part(path: Path, games: RecordedGames, number: int) -> PlayedPart:
         return part
 
 
-def _check_data(data: Path) -> None:
-    """Raise ValueError if a data set can't be replaced: nothing of others is ever removed."""
-    if data.is_symlink():
-        raise ValueError(f"{data} is a link: put the folder itself there")
+def _check_folders(folder: Path) -> None:
+    """Raise ValueError if its folders can't be written: nothing of others is ever removed."""
+    data = folder / _DATA
+    for part in (data, folder / _GAMES):
+        if part.is_symlink():
+            raise ValueError(f"{part} is a link: put the folder itself there")
     others = (
         {each.name for each in data.iterdir()} - {_EPISODES, _METADATA} if data.exists() else ()
     )

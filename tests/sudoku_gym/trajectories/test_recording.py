@@ -240,6 +240,17 @@ def test_what_others_put_into_a_data_set_is_not_removed(folder):
         record(SHORT, 3, folder)
 
 
+def test_parts_are_not_written_where_a_link_leads(folder, tmp_path):
+    record(SHORT, 3, folder)
+    mine = tmp_path / "mine"
+    (folder / "games").rename(mine)
+    (folder / "games").symlink_to(mine)
+    before = {each.name: each.read_bytes() for each in mine.iterdir()}
+    with pytest.raises(ValueError, match="games is a link"):
+        record(SHORT, 5, folder)
+    assert {each.name: each.read_bytes() for each in mine.iterdir()} == before
+
+
 def test_nothing_is_written_through_a_link(folder, tmp_path):
     record(SHORT, 2, folder)
     elsewhere = tmp_path / "elsewhere"
