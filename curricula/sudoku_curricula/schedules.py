@@ -192,6 +192,7 @@ class SuccessRate(Schedule):
         super().__init__(config.start, config.stop, config.step)
         self.config = config
         self._results: deque[tuple[int, int]] = deque()
+        self._successes = self._count = 0  # their sums
 
     def distribution(self) -> dict[int, float]:
         """Return the current level and, sharing the rehearsal weight, the levels below it."""
@@ -203,8 +204,7 @@ class SuccessRate(Schedule):
 
     def interval(self) -> tuple[float, float]:
         """Return the Wilson 95 % interval of success at the current level, over the window."""
-        successes = sum(successes for successes, _ in self._results)
-        return wilson_interval(successes, sum(count for _, count in self._results))
+        return wilson_interval(self._successes, self._count)
 
     def state_dict(self) -> dict[str, Any]:
         """See `Schedule.state_dict`."""
@@ -216,21 +216,30 @@ class SuccessRate(Schedule):
         results = state["results"]  # as many as the window has games
         is_sound = isinstance(results, list) and all(map(_is_result, results))
         _check(is_sound, "the saved curriculum has results that are no successes and count")
-        self._results = deque((successes, count) for successes, count in results)
+        self.start_level()
+        for successes, count in results:
+            self._add(successes, count)
 
     def record(self, successes: int, count: int) -> Literal["success"] | None:
         """End the level when the bound over the window passes the threshold."""
-        self._results.append((successes, count))
-        total = sum(count for _, count in self._results)
-        while total - self._results[0][1] >= self.config.window:
-            total -= self._results.popleft()[1]
-        self.rate = sum(successes for successes, _ in self._results) / total
-        proven = total >= self.config.min_count and self.interval()[0] > self.config.threshold
+        self._add(successes, count)
+        while self._count - self._results[0][1] >= self.config.window:
+            oldest_successes, oldest_count = self._results.popleft()
+            self._successes -= oldest_successes
+            self._count -= oldest_count
+        self.rate = self._successes / self._count
+        proven = self._count >= self.config.min_count and self.interval()[0] > self.config.threshold
         return "success" if proven else None
 
     def start_level(self) -> None:
         """Discard the games of the previous level."""
         self._results.clear()
+        self._successes = self._count = 0
+
+    def _add(self, successes: int, count: int) -> None:
+        self._results.append((successes, count))
+        self._successes += successes
+        self._count += count
 
 
 def _is_result(pair: object) -> bool:
