@@ -106,7 +106,8 @@ def retry_search(
         search.skip_decided()
     running = [search for search in searches if not search.is_over]
     while running:
-        for function, part in _divided(running, evaluate, evaluate_fast, config.full_evaluations):
+        parts = _by_function(running, evaluate, evaluate_fast, config.full_evaluations)
+        for function, part in parts.items():
             logits = function(
                 np.stack([search.board for search in part]).reshape(-1, *boards.shape[1:]),
                 np.stack([search.mask for search in part]),
@@ -123,19 +124,19 @@ def retry_search(
     )
 
 
-def _divided(
+def _by_function(
     running: list[_Search],
     evaluate: LogitsFunction,
     evaluate_fast: LogitsFunction | None,
     full_evaluations: int,
-) -> list[tuple[LogitsFunction, list[_Search]]]:
+) -> dict[LogitsFunction, list[_Search]]:
     """Return the searches that are running by the function that evaluates their boards next."""
-    full, fast = list[_Search](), list[_Search]()
+    later = evaluate_fast or evaluate
+    found: dict[LogitsFunction, list[_Search]] = {}
     for search in running:
         is_full = search.evaluations < full_evaluations and not search.solutions
-        (full if is_full or evaluate_fast is None else fast).append(search)
-    parts = [(evaluate, full)] if full else []
-    return [*parts, (evaluate_fast, fast)] if evaluate_fast is not None and fast else parts
+        found.setdefault(evaluate if is_full else later, []).append(search)
+    return found
 
 
 class _Search:
