@@ -56,18 +56,19 @@ def read_boards(text: str, geometry: Geometry | None) -> NDArray[np.int8]:
     """
     if text == "-":
         return _parse_text(_standard_input(), "standard input", geometry)
+    try:
+        return board.parse(text, geometry)[None]
+    except ValueError as error:
+        no_puzzle = error
     path = Path(text)
     if _exists(path):
         if path.is_dir():
             raise ValueError(f"{text} is a folder: give a file of puzzles")
         with open_text(path) as lines:
             return _parse_text(_read(lines.read(_LONGEST + 1), text), text, geometry)
-    try:
-        return board.parse(text, geometry)[None]
-    except ValueError as error:
-        if _looks_like_a_file(text):
-            raise ValueError(f"there is no file {text!r}") from None
-        raise ValueError(f"{text[:40]!r} is neither a file nor a puzzle: {error}") from None
+    if _looks_like_a_file(text):
+        raise ValueError(f"there is no file {text!r}")
+    raise ValueError(f"{text[:40]!r} is neither a file nor a puzzle: {no_puzzle}")
 
 
 def read_puzzles(name: str, split: Split | None, geometry: Geometry | None) -> PuzzleSet:

@@ -18,6 +18,7 @@ from sudoku_gym.plugins.entry_points import (
     join_names,
     load,
     load_attribute,
+    names_attribute,
     suggest_extra,
 )
 from sudoku_gym.plugins.environments import (
@@ -52,6 +53,7 @@ __all__ = [
     "join_names",
     "load",
     "load_attribute",
+    "names_attribute",
     "split_options",
     "sudoku_specs",
     "suggest_extra",

@@ -110,6 +110,13 @@ def default_policies(command: str) -> tuple[str, ...]:
     return () if entry is None else tuple(entry.load())
 
 
+def names_attribute(text: str) -> bool:
+    """Say whether a text has the form `module:attribute`; both may have dots."""
+    module, colon, attribute = text.partition(":")
+    names = [*module.split("."), *attribute.split(".")]
+    return bool(colon) and all(name.isidentifier() for name in names)
+
+
 def load_attribute(path: str) -> Any:
     """Import an object named as `module:attribute`; the attribute may have dots.
 
@@ -118,9 +125,9 @@ def load_attribute(path: str) -> Any:
             the module is one of Python's own.
         ModuleNotFoundError: if the module needs a package that is not installed.
     """
-    module_name, _, attribute = path.partition(":")
-    if not all(name.isidentifier() for name in [*module_name.split("."), *attribute.split(".")]):
+    if not names_attribute(path):
         raise ValueError(f"{path!r:.200} names no object: write module:attribute")
+    module_name, _, attribute = path.partition(":")
     module = load_module(module_name, path)
     try:
         return attrgetter(attribute)(module)

@@ -36,7 +36,8 @@ def load_policy(
             a folder whose `config.json` names its agent, an entry point, as `"agent"`; or
             `"hf:owner/name@revision"`, such a folder on the Hugging Face Hub. Each may be
             followed by options, as in `"calphazero?simulations=64"`: `key=value` with `&` between
-            them, where a value is a number, `true`, `false`, `null` or a word.
+            them, where a value is a number, `true`, `false`, `null` or a word. A folder that is
+            called like one of the others is given as a path, `"./calphazero"`.
         trust: let a folder name any `"module:attribute"` as its agent, and the module that
             registers its environment. What a checkpoint names is imported and run, so say this
             only of a folder whose author you trust.
@@ -51,7 +52,10 @@ def load_policy(
             names an agent that is not installed.
         ModuleNotFoundError: if it needs an extra; the message says how to install it.
     """
-    name, found, options = find_policy(os.fspath(name_or_path))
+    is_path = isinstance(name_or_path, os.PathLike)
+    name, found, options = find_policy(
+        os.path.join(os.curdir, name_or_path) if is_path else os.fspath(name_or_path)
+    )
     if trust and name.startswith(HUB_PREFIX):
         raise ValueError(f"{name}: what comes from the Hub is data; leave trust (--trust) out")
     with plugins.suggest_extra(name):
@@ -92,12 +96,16 @@ def find_policy(text: str) -> tuple[str, Any, dict[str, Any]]:
         ValueError: if there is no such policy, or the options have another form.
         ModuleNotFoundError: if it needs an extra.
     """
-    # A folder may have a question mark in its own name.
-    name, options = (text, {}) if os.path.isdir(text) else plugins.split_options(text)
+    before, _, _ = text.partition("?")
+    is_name = before.startswith(HUB_PREFIX) or plugins.names_attribute(before)
+    is_name |= before in plugins.available(plugins.POLICIES)
+    # A folder may have a question mark in its own name, but hides nothing that is installed.
+    is_folder = not is_name and os.path.isdir(text)
+    name, options = (text, {}) if is_folder else plugins.split_options(text)
     if name.startswith(HUB_PREFIX):
         with plugins.suggest_extra(name):
             return name, fetch_checkpoint(name), options
-    if name not in plugins.available(plugins.POLICIES) and os.path.isdir(name):
+    if not is_name and os.path.isdir(name):
         return name, Path(name), options
     return name, _find(name), options
 

@@ -29,3 +29,12 @@ def test_a_file_may_hold_one_board_row_by_row(run, tmp_path, bank):
         (tmp_path / "one.txt").write_text(text)
         code, out, _ = run("solve", str(tmp_path / "one.txt"), "--format", "line")
         assert code == 0 and out.endswith("  one solution\n")
+
+
+def test_a_file_that_is_called_like_a_puzzle_does_not_take_its_place(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / PUZZLE).write_text("4321....12.43..4")
+    code, out, _ = run("solve", PUZZLE, "--format", "line")
+    assert code == 0 and out.startswith("1234")
+    code, out, _ = run("solve", f"./{PUZZLE}", "--format", "line")
+    assert out.startswith("4321")

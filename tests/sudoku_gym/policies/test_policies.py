@@ -1,6 +1,7 @@
 import json
 import logging
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from sudoku_gym.policies import (
     load_policy,
     load_solver,
 )
+from sudoku_gym.policies.loading import find_policy
 
 GEOMETRY = Geometry.standard(4)
 GRID = board.parse("1234341221434321")
@@ -308,6 +310,20 @@ def test_a_folder_takes_options_and_may_have_a_question_mark_of_its_own(plugin, 
         assert load_policy(f"{folder}?depth=4", trust=True).greed == 4
         with pytest.raises(ValueError, match="run' has no option folder: use depth"):
             load_policy(f"{folder}?folder=elsewhere&depth=1", trust=True)
+
+
+@pytest.mark.parametrize(
+    "name", ["backtracking", "backtracking?node_limit=9", "their_agents:Agent", "hf:me/net?a=1"]
+)
+def test_a_folder_hides_no_policy_that_is_called_like_it(plugin, monkeypatch, name):
+    monkeypatch.chdir(plugin)
+    Path(name).mkdir(parents=True)
+    (Path(name) / "config.json").write_text(json.dumps({"agent": "their_agents:load"}))
+    if name.startswith("hf:"):
+        monkeypatch.setattr("sudoku_gym.policies.loading.fetch_checkpoint", lambda name: name)
+    assert find_policy(name)[1] != Path(name)
+    assert load_policy(Path(name), trust=True, depth=3).greed == 3
+    assert load_policy(f"./{name}", trust=True, depth=3).greed == 3
 
 
 def test_an_agent_that_loads_nothing_is_named(plugin):
