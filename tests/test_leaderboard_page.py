@@ -11,7 +11,7 @@ import leaderboard_page
 from sudoku_gym.evaluation.leaderboard import LeaderboardConfig, read_leaderboard
 from sudoku_gym.evaluation.leaderboard.cells import BATCH_CELLS, TIMED_PUZZLES
 from sudoku_gym.evaluation.leaderboard.fixed_sets import SEED, fixed_sets
-from sudoku_gym.evaluation.leaderboard.play import listed_rows
+from sudoku_gym.evaluation.leaderboard.workers import listed_rows
 from sudoku_gym.policies.identity import weights_checksum
 
 ROOT = Path(__file__).parent.parent

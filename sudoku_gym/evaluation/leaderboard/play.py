@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from sudoku_gym import plugins
 from sudoku_gym.evaluation.leaderboard.cells import BATCH_CELLS, TIMED_PUZZLES, CellTask
 from sudoku_gym.evaluation.leaderboard.fixed_sets import SEED, FixedSet, fixed_sets
+from sudoku_gym.evaluation.leaderboard.listing import own_rows
 from sudoku_gym.evaluation.leaderboard.results import (
     MOST_SECONDS,
     LeaderboardCell,
@@ -29,11 +29,15 @@ from sudoku_gym.evaluation.leaderboard.results import (
     write_leaderboard,
 )
 from sudoku_gym.evaluation.leaderboard.runs import current_run
-from sudoku_gym.evaluation.leaderboard.workers import Description, describe_policies, perform
+from sudoku_gym.evaluation.leaderboard.workers import (
+    Description,
+    describe_policies,
+    listed_rows,
+    perform,
+)
 from sudoku_gym.evaluation.tables import duration
 from sudoku_gym.storage.checks import check_counts, check_positive
 from sudoku_gym.storage.lock import locked
-from sudoku_gym.storage.reading import naming
 
 ADDED = "added"  # the kind of a row that no installed package lists
 
@@ -102,10 +106,10 @@ def play_leaderboard(
     refusal = f"another leaderboard is being played into {out}: wait for it, or give another --out"
     with locked(out.with_name(f".{out.name}.lock"), refusal):
         sets = all_sets(config)
-        kinds = listed_rows()
-        kinds |= {policy: ADDED for policy in config.add if policy not in kinds}
+        listed = listed_rows()
+        kinds = listed | {policy: ADDED for policy in config.add if policy not in listed}
         check_names("row listed or given with --add", [*config.only, *config.again], kinds)
-        old, infos = _standing(config, sets)
+        old, infos = _standing(config, sets, listed)
         # A wrong name or option raises here: the caller's own come first, since all take seconds.
         described, lost = describe(dict.fromkeys((*config.add, *kinds)), config.limit)
         failures = [f"{row}: {said}" for row, said in lost.items() if row in (config.only or kinds)]
@@ -155,33 +159,14 @@ def counted(
 def describe(
     policies: Collection[str], limit: float
 ) -> tuple[dict[str, Description], dict[str, str]]:
-    """Describe policies; one that no installed package lists can't change what others are."""
-    listed, found, lost = listed_rows(), dict[str, Description](), dict[str, str]()
-    groups = [[policy] for policy in policies if policy not in listed]
-    for group in [*groups, [policy for policy in policies if policy in listed]]:
+    """Describe policies; one of another's can't change what others are."""
+    own, found, lost = own_rows(), dict[str, Description](), dict[str, str]()
+    groups = [[policy] for policy in policies if policy not in own]
+    for group in [*groups, [policy for policy in policies if policy in own]]:
         described, not_loaded = describe_policies(group, limit) if group else ({}, {})
         found |= described
         lost |= not_loaded
     return found, lost
-
-
-def listed_rows() -> dict[str, str]:
-    """Return the policies that installed packages list for the leaderboard, and their kinds.
-
-    Raises:
-        ValueError: if a package's list is no dictionary of texts; the message names its entry
-            point.
-    """
-    rows: dict[str, str] = {}
-    for name, entry in plugins.available(plugins.LEADERBOARD).items():
-        with naming(f"{plugins.LEADERBOARD}: {name} = {entry.value}", "it is no {policy: kind}"):
-            listed = plugins.load(plugins.LEADERBOARD, name)
-            if not isinstance(listed, dict):
-                raise ValueError(f"it is a {type(listed).__name__}")
-            if wrong := [each for pair in listed.items() for each in pair if type(each) is not str]:
-                raise ValueError(f"{wrong[0]!r:.60} is no text")
-        rows |= listed
-    return rows
 
 
 def all_sets(config: LeaderboardConfig) -> list[FixedSet]:
@@ -208,7 +193,7 @@ def check_names(what: str, wanted: Iterable[str], known: Collection[str]) -> Non
 
 
 def _standing(
-    config: LeaderboardConfig, sets: Sequence[FixedSet]
+    config: LeaderboardConfig, sets: Sequence[FixedSet], listed: Collection[str]
 ) -> tuple[LeaderboardResults, dict[str, SetInfo]]:
     """Return the leaderboard of before, empty if there is none, and the sets to come.
 
@@ -217,16 +202,11 @@ def _standing(
     old = LeaderboardResults("sudoku-gym leaderboard", SEED, BATCH_CELLS, {}, {}, {})
     if config.out.exists():
         old = read_leaderboard(config.out)
-    check_names("row that no installed package lists", config.remove, _unlisted(old))
+    unlisted = [policy for policy in old.rows if policy not in listed]
+    check_names("row that no installed package lists", config.remove, unlisted)
     infos = {each.name: each.info() for each in sets}
     infos |= {n: each for n, each in old.sets.items() if each.is_file and n not in infos}
     return old, infos
-
-
-def _unlisted(results: LeaderboardResults) -> list[str]:
-    """Return the policies that no installed package lists: added ones, and those of others."""
-    listed = listed_rows()
-    return [policy for policy in results.rows if policy not in listed]
 
 
 def _resume(

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudoku_gym.evaluation.leaderboard.listing import checked_rows, rows_of
 from sudoku_gym.evaluation.leaderboard.processes import processor_seconds
 from sudoku_gym.evaluation.leaderboard.results import MOST_SECONDS
 from sudoku_gym.evaluation.leaderboard.runs import load_described
@@ -35,7 +36,7 @@ _WALL_SHARE = 4.0  # wall time that a limit of processor time allows, where othe
 _START_SECONDS = 120.0  # at most, to import, to load and to compile
 _MORE_TO_START = 20.0  # s beyond the limit of the games
 _LONGEST = 10_000_000  # bytes of an answer
-_LONGEST_DESCRIPTION = 1_000  # bytes
+_LONGEST_DESCRIPTION, _LONGEST_LIST = 1_000, 100_000  # bytes
 _LONGEST_ERROR = 400  # characters
 _WAIT = 0.1  # s between two looks at the clocks
 _HANDING_OVER = 3e-4  # s a call that a process takes beyond its policy: 99 of 100 calls take less
@@ -79,13 +80,14 @@ class RemotePolicy:
         body = self._start(["load", name])
         self.seconds = self._passed = 0.0
         self._clock = processor_seconds(self._pid) or 0.0
-        try:
-            found: dict[str, Any] = json.loads(body[:_LONGEST_DESCRIPTION])
-        except (ValueError, RecursionError):
-            raise ValueError(f"its process answers {body!r:.60}") from None
+        found: dict[str, Any] = _read_json(body[:_LONGEST_DESCRIPTION])
         kinds = {"package": "", "code": "", "weights": "", "config": "", "num_weights": 0}
         check_structure(found, kinds, "what is said")
         return found
+
+    def rows(self, name: str) -> dict[str, str]:
+        """Let the process read which rows a package lists, see `rows_of`."""
+        return checked_rows(_read_json(self._start(["rows", name])[:_LONGEST_LIST]))
 
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
@@ -162,6 +164,13 @@ def _read_answer(answer: bytes) -> tuple[float, bytes]:
     return seconds if seconds >= 0 else 0.0, body  # 0 for NaN too
 
 
+def _read_json(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise ValueError(f"its process answers {body!r:.60}") from None
+
+
 @contextmanager
 def _closed_after(pipe: Connection[Any, Any], seconds: float) -> Iterator[None]:
     """Close a pipe for both sides once the block takes longer, so that no read or write waits on.
@@ -188,6 +197,7 @@ def serve_policy(pipe: Connection[Any, Any]) -> None:
     calls: dict[str, Callable[..., bytes]] = {
         "reset": lambda *arguments: (policy.reset(*arguments), b"")[1],
         "act": lambda *arguments: _actions(policy, *arguments),
+        "rows": lambda name: json.dumps(rows_of(name)).encode(),
     }
     clock = time.process_time  # whatever a policy makes of the module
     with pipe, suppress(EOFError, ConnectionError):

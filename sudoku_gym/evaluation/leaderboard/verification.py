@@ -23,7 +23,6 @@ from sudoku_gym.evaluation.leaderboard.play import (
     counted,
     describe,
     is_done,
-    listed_rows,
 )
 from sudoku_gym.evaluation.leaderboard.results import (
     MOST_SECONDS,
@@ -31,6 +30,7 @@ from sudoku_gym.evaluation.leaderboard.results import (
     SetInfo,
     read_leaderboard,
 )
+from sudoku_gym.evaluation.leaderboard.workers import listed_rows
 from sudoku_gym.evaluation.tables import duration
 
 _FASTER = 10  # times as fast a machine may be as that on which a policy was too slow for a set

@@ -22,10 +22,12 @@ from unittest.mock import patch
 
 from sudoku_gym.evaluation.leaderboard import cells
 from sudoku_gym.evaluation.leaderboard.cells import CellTask
+from sudoku_gym.evaluation.leaderboard.listing import other_lists, own_rows
 from sudoku_gym.evaluation.leaderboard.players import OutOfTimeError, RemotePolicy, serve_policy
 from sudoku_gym.evaluation.leaderboard.processes import keep_orphans, kill_with_all_below
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
-from sudoku_gym.plugins import add_import_folder
+from sudoku_gym.plugins import LEADERBOARD, add_import_folder
+from sudoku_gym.storage.reading import naming
 
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 _SAFE_PATH = "PYTHONSAFEPATH"  # or `python -c` would import from the working folder first
@@ -100,6 +102,37 @@ def describe_policies(
     finally:
         _stop_player(player, guard)
     return found, lost
+
+
+def listed_rows() -> dict[str, str]:
+    """Return the policies that installed packages list for the leaderboard, and their kinds.
+
+    Other packages are read in processes of their own, since games are counted and written in this
+    one, and change no row of this project.
+
+    Raises:
+        ValueError: if a package's list is no dictionary of texts; the message names its entry
+            point.
+    """
+    rows = own_rows()
+    for name, stands_for in other_lists():
+        with naming(f"{LEADERBOARD}: {name} = {stands_for}", "it is no {policy: kind}"):
+            others = _rows_of_others(name)
+        rows |= {policy: kind for policy, kind in others.items() if policy not in rows}
+    return rows
+
+
+def _rows_of_others(name: str) -> dict[str, str]:
+    """Return the rows of a package, which is imported in a process of its own."""
+    player, pipe, guard = _start_guarded_player()
+    try:
+        return RemotePolicy(pipe, player.pid).rows(name)
+    except OutOfTimeError as error:
+        raise ValueError(f"its process took more than {error}") from None
+    except EOFError:
+        raise ValueError("its process ended when it was imported") from None
+    finally:
+        _stop_player(player, guard)
 
 
 def _start_player(context: Any) -> tuple[Any, Connection[Any, Any]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sudoku_gym import evaluate, load_policy, plugins
+from sudoku_gym import evaluate, load_policy
 from sudoku_gym.evaluation.leaderboard import (
     LeaderboardConfig,
     cells,
@@ -354,27 +354,3 @@ def test_a_policy_that_can_not_be_loaded_in_time_loses_its_row_alone(small, play
     results, failures = play_leaderboard(config, lambda line: None)
     assert failures == ["masked-random: its process took 70 s"]
     assert [*results.rows] == ["naked-singles"]
-
-
-@pytest.mark.parametrize(
-    ("listed", "said"),
-    [
-        ({"naked-singles": 5}, "5 is no text"),
-        ({3: "solver"}, "3 is no text"),
-        (["naked-singles"], "it is a list"),
-        (None, "RuntimeError: boom"),
-    ],
-)
-def test_a_package_that_lists_no_rows_is_named(monkeypatch, listed, said):
-    class Entry:
-        name, value = "mine", "my_package:rows"
-
-        def load(self):
-            if listed is None:
-                raise RuntimeError("boom")
-            return listed
-
-    for module in (plugins, plugins.entry_points):
-        monkeypatch.setattr(module, "available", lambda group: {"mine": Entry()})
-    with pytest.raises(ValueError, match=f"mine = my_package:rows: it is no .*{said}"):
-        play_module.listed_rows()

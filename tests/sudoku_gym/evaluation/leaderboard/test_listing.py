@@ -1,0 +1,84 @@
+"""Rows that packages list: read in a process of their own, which reaches no figure."""
+
+import os
+
+import pytest
+
+from sudoku_gym.evaluation.leaderboard import listing, players
+from sudoku_gym.evaluation.leaderboard.play import describe
+from sudoku_gym.evaluation.leaderboard.workers import listed_rows
+
+PATCHES = """
+from sudoku_gym.evaluation.leaderboard import listing, workers
+listing.own_rows = listing.rows_of = workers.perform = lambda *_: {}
+"""
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Return a function that installs a package which lists the rows `ROWS` of its source."""
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    monkeypatch.setenv("PYTHONPATH", path.rstrip(os.pathsep))
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def call(source):
+        (tmp_path / "others_rows.py").write_text(source)
+        metadata = tmp_path / "others_rows-1.dist-info"
+        metadata.mkdir()
+        (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: others-rows\nVersion: 1\n")
+        entry = "[sudoku_gym.leaderboard]\nothers = others_rows:ROWS\n"
+        (metadata / "entry_points.txt").write_text(entry)
+
+    return call
+
+
+def test_a_package_can_t_reach_the_process_that_counts(install, tmp_path):
+    mark = tmp_path / "imported-by"
+    note = f"open({str(mark)!r}, 'a').write(f'{{__import__(\"os\").getpid()}}')"
+    rows = {"others_rows:Mine": "agent", "naked-singles": "agent"}
+    install(f"{PATCHES}\n{note}\nROWS = {rows}\n")
+    found, own = listed_rows(), listing.own_rows()
+    assert found == {**own, "others_rows:Mine": "agent"} and own["naked-singles"] != "agent"
+    assert mark.read_text() not in ("", str(os.getpid()))
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("ROWS = {'naked-singles': 5}", "5 is no text"),
+        ("ROWS = {3: 'solver'}", "3 is no text"),
+        ("ROWS = ['naked-singles']", "it is a list"),
+        ("raise RuntimeError('boom')", "RuntimeError: boom"),
+        ("import os; os._exit(0)", "its process ended when it was imported"),
+        ("ROWS = {str(n): 'x' * 99 for n in range(2_000)}", "its process answers"),
+    ],
+)
+def test_a_package_that_lists_no_rows_is_named(install, source, said):
+    install(source)
+    with pytest.raises(ValueError, match=f"others = others_rows:ROWS: it is no .*{said}"):
+        listed_rows()
+
+
+def test_a_list_that_is_never_read_is_named(install, monkeypatch):
+    install("import time\ntime.sleep(60)")
+    monkeypatch.setattr(players, "_START_SECONDS", 0.5)
+    with pytest.raises(ValueError, match=r"its process took more than .* to load"):
+        listed_rows()
+
+
+FORGES = """
+from sudoku_gym import load_policy
+from sudoku_gym.evaluation.leaderboard import players
+forged = {"package": "forged 1", "code": "", "weights": "", "config": "", "num_weights": 0}
+ROWS = {"others_rows:Mine": "agent"}
+def Mine():
+    players.load_described = lambda name: (None, forged)
+    return load_policy("masked-random")
+"""
+
+
+def test_a_listed_policy_of_another_s_changes_no_description_of_ours(install):
+    install(FORGES)
+    assert "others_rows:Mine" in listed_rows()
+    found, lost = describe(["others_rows:Mine", "naked-singles"], 60)
+    assert found["naked-singles"]["package"].startswith("sudoku-gym ") and not lost
