@@ -28,6 +28,7 @@ from numba.core.caching import (
     FunctionCache,
     IndexDataCacheFile,
     UserProvidedCacheLocator,
+    UserWideCacheLocator,
 )
 
 # mypy: disable-error-code="no-untyped-call,attr-defined,import-untyped"
@@ -77,10 +78,28 @@ class _AnyInstall(UserProvidedCacheLocator):
         return super().from_function(function, source) if is_ours else None
 
 
+class _UserWide(UserWideCacheLocator):
+    """Numba's folder of the user; never one of the working folder, which may be a stranger's.
+
+    Numba takes it for one where `XDG_CACHE_HOME` is empty, or the user has no home.
+    """
+
+    def ensure_cache_path(self) -> None:
+        if not os.path.isabs(self._cache_path):
+            raise OSError(f"{self._cache_path} is no absolute path")
+        super().ensure_cache_path()
+
+
 class _Place(CompileResultCacheImpl):
     """Where machine code lies."""
 
-    _locator_classes = [_AnyInstall, *CompileResultCacheImpl._locator_classes]  # noqa: RUF012
+    _locator_classes = [  # noqa: RUF012
+        _AnyInstall,
+        *(
+            _UserWide if each is UserWideCacheLocator else each
+            for each in CompileResultCacheImpl._locator_classes
+        ),
+    ]
 
 
 class KernelCache(FunctionCache):
@@ -92,7 +111,7 @@ class KernelCache(FunctionCache):
         super().__init__(function)
         source = Path(function.__code__.co_filename)
         key = _hash_of_sources(source, function.__module__.partition(".")[0])
-        folder = os.path.join(self._cache_path, f"{function.__module__}-{key}")
+        folder = os.path.abspath(os.path.join(self._cache_path, f"{function.__module__}-{key}"))
         os.makedirs(folder, exist_ok=True)
         self._cache_path = folder
         self._cache_file = _Entries(folder, self._impl.filename_base, key)

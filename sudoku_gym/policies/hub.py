@@ -6,6 +6,7 @@ Source: https://huggingface.co/docs/huggingface_hub, `snapshot_download` and `Hf
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import tempfile
@@ -89,8 +90,11 @@ def send_checkpoint(folder: Path, repository: str, card: str, *, private: bool =
 
 def _fetch(repository: str, revision: str | None, name: str) -> Path:
     from huggingface_hub import snapshot_download
+    from huggingface_hub.constants import HF_HUB_CACHE
     from huggingface_hub.errors import DryRunError
 
+    if not os.path.isabs(HF_HUB_CACHE):  # a stranger's, if it is the working folder's
+        raise ValueError(f"{name}: downloads would lie in {HF_HUB_CACHE!r}: set HF_HOME to a path")
     files = [*_PLAYED, _SUMS]
     length = 0
     with _in_one_line(name), suppress(DryRunError):  # without a connection

@@ -183,6 +183,25 @@ def test_below_numba_cache_dir_code_is_found_wherever_the_package_is_installed(t
     assert tiny(**shared) == (0, "")
 
 
+def test_numba_cache_dir_may_be_relative(tiny, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert tiny(NUMBA_CACHE_DIR="kept") == (0, "")
+    assert tiny(NUMBA_CACHE_DIR="kept") == (2, "")
+
+
+@pytest.mark.parametrize("nowhere", ["", "cache"])
+def test_no_code_of_the_working_folder_is_loaded_unless_it_is_named(
+    tiny, tmp_path, monkeypatch, nowhere
+):
+    read_only(tmp_path)
+    for name in ("work", "temporary"):
+        (tmp_path / name).mkdir(mode=0o700)
+    monkeypatch.chdir(tmp_path / "work")
+    hits, said = tiny(XDG_CACHE_HOME=nowhere, TMPDIR=str(tmp_path / "temporary"))
+    assert hits == 0 and f"is kept in {tmp_path / 'temporary'}" in said
+    assert not list((tmp_path / "work").iterdir())
+
+
 @pytest.fixture
 def hash_of(tmp_path, monkeypatch):
     """Hash a kernel that imports another package; each lies in a folder of its own."""

@@ -91,6 +91,13 @@ def test_the_command_sends_the_latest_checkpoint_of_a_run(hub, tmp_path, capsys)
     assert "sudoku-gym evaluate hf:me/mine" in (hub / "me/mine/main/README.md").read_text()
 
 
+def test_downloads_of_the_working_folder_are_not_used(hub, monkeypatch):
+    send()
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", os.path.join("hf", "hub"))
+    with pytest.raises(ValueError, match=r"hf:me/net: downloads would lie in .*: set HF_HOME"):
+        load_policy("hf:me/net")
+
+
 def test_what_was_changed_on_the_way_is_refused(hub):
     send()
     file = hub / "me/net/main/config.json"
