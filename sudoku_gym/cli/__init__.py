@@ -27,7 +27,7 @@ from sudoku_gym.cli.play import Play
 from sudoku_gym.cli.push import Push
 from sudoku_gym.cli.record import Record
 from sudoku_gym.cli.solve import Solve
-from sudoku_gym.cli.terminal import replace_unprintable, strip_control
+from sudoku_gym.cli.terminal import occupy_closed_streams, replace_unprintable, strip_control
 from sudoku_gym.cli.text import Text
 from sudoku_gym.cli.watch import Watch
 from sudoku_gym.plugins import add_import_folder
@@ -65,6 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         solution, say), 2 for bad input, of which one line on standard error tells.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    occupy_closed_streams()
     replace_unprintable()
     command = None
     try:

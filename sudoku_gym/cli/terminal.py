@@ -5,6 +5,7 @@ User text (names, paths) is passed to rich as `Text`, never as markup.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,18 @@ def replace_unprintable() -> None:
     """Make standard output print ? for characters that its encoding lacks."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
+
+
+def occupy_closed_streams() -> None:
+    """Open the null device in place of each standard stream that is closed.
+
+    Else the next file to be opened, a lock say, gets its number, and what others print.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
 def strip_control(text: str) -> str:

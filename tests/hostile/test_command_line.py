@@ -327,6 +327,27 @@ def test_what_the_shell_does_with_files(work, command, code, out, err):
     assert without_compiling(done.stderr).count("\n") == bool(err)
 
 
+LOUD = """
+import os
+class Loud:
+    def reset(self, puzzles, geometry, rng):
+        os.write(1, b"words"), os.write(2, b"words"), os.system("echo words")
+
+    def act(self, boards, action_masks):
+        return action_masks.argmax(1)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a POSIX shell")
+@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"])
+def test_what_a_policy_prints_where_a_stream_is_closed_is_in_no_file(work, closed):
+    (work / "loud.py").write_text(LOUD)
+    command = "sudoku-gym evaluate loud:Loud --puzzles 4x4 --count 2 --out e.json"
+    for _ in range(2):
+        assert shell(f"{command} {closed}").returncode == 0
+    assert not (work / ".e.json.lock").read_bytes() and "words" not in (work / "e.json").read_text()
+
+
 READS = [
     "info",
     "info 4x4",
