@@ -9,7 +9,6 @@ import socket
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import gymnasium as gym
@@ -251,7 +250,8 @@ class _WorkersPath(list[str]):
 def set_token() -> None:
     """Set a new cluster's secret where there is no home: Ray could not write it to `~/.ray`."""
     is_set = "RAY_AUTH_TOKEN" in os.environ or "RAY_AUTH_TOKEN_PATH" in os.environ
-    if not is_set and not os.access(Path.home(), os.W_OK | os.X_OK):
+    home = os.path.expanduser("~")  # as it is where the user has none
+    if not is_set and not os.access(home, os.W_OK | os.X_OK):
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
 
 

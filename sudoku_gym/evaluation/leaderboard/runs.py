@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 import subprocess
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -46,13 +47,16 @@ def current_run(jobs: int) -> RunInfo:
 
 def _commit() -> str:
     """Return the commit of the repository that this package lies in, empty if it lies in none."""
-    file = Path(__file__)
+    file, program = Path(__file__), shutil.which("git")
 
     def git(*arguments: str) -> str:
-        command = ["git", "-C", str(file.parent), *arguments]
+        command = [str(program), "-C", str(file.parent), *arguments]
         return subprocess.check_output(command, stderr=subprocess.DEVNULL, text=True, timeout=60)
 
     try:
+        # Windows looks in the working folder first, which may be a stranger's.
+        if program is None or os.path.samefile(os.path.dirname(program), os.curdir):
+            return ""
         # An installed package may lie in the folder of somebody else's repository.
         commit = git("rev-parse", "HEAD", f"HEAD:./{file.name}").split()[0]
         changed = git("status", "--porcelain", "--untracked-files=no", "--", ":/", ":!/docs")

@@ -53,6 +53,16 @@ def test_ray_starts_without_a_home():
     assert told.returncode == 0 and told.stdout == "works\n", told.stderr
 
 
+def test_a_user_who_has_no_home_gets_a_token(monkeypatch):
+    from sudoku_learning.training.actors import set_token
+
+    for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # of a user that no list holds
+    set_token()
+    assert len(os.environ.pop("RAY_AUTH_TOKEN")) == 64
+
+
 USES_OWN_FILES = """
 import sys
 from sudoku_gym.plugins import add_import_folder, load_attribute
