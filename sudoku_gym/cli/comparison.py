@@ -133,7 +133,8 @@ class _EvaluationOptions:
         def write() -> None:
             if row.is_done:
                 file.exchange(row)
-            file.results.left_out = chosen.left_out
+            if row.is_done or not any(other.is_done for other in file.results.rows):
+                file.results.left_out = chosen.left_out  # else what is there is of the whole list
             file.write()
 
         evaluation = play_list(

@@ -1,6 +1,7 @@
 """Lists of the form `source,question,answer,rating`, as Sudoku-Extreme has it: read and played."""
 
 import json
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -117,6 +118,27 @@ def test_training_puzzles_are_left_out(run, tmp_path, monkeypatch):
     for sample in ([], ["--sample", "3"]):
         code, _, error = run(*arguments[:3], "known.csv", "--leave-out-training", *sample)
         assert code == 2 and "training splits hold all" in error
+
+
+def test_what_was_left_out_is_of_the_whole_list_once_a_row_is(run, tmp_path, monkeypatch):
+    pytest.importorskip("igraph")
+    monkeypatch.chdir(tmp_path)
+    known, test = puzzles.load("9x9-hard", "train")[:3], puzzles.load("9x9", "test")[:5]
+    files.write("test.csv", PuzzleSet.join([test[:2], known, test[2:]]))
+    plain, calls = lists.evaluate, count()
+
+    def stops(*given, **options):
+        if next(calls) == 3 + 1:  # in the second batch of the second policy
+            raise KeyboardInterrupt
+        return plain(*given, **options)
+
+    monkeypatch.setattr(lists, "evaluate", stops)
+    policies = ["hidden-singles", "naked-singles", "--batch-size", "2"]
+    arguments = ["compare", *policies, "--puzzles", "test.csv", "--leave-out-training"]
+    assert run(*arguments, "--out", "row.json")[0] == 130
+    found = read("row.json")
+    assert [row["is_done"] for row in found["rows"]] == [True, False]
+    assert found["left_out"] == 3 and next(calls) == 5
 
 
 def test_an_empty_list_is_refused(run, tmp_path, monkeypatch):
