@@ -41,7 +41,7 @@ from sudoku_learning.training.checkpoint import REPLAY, STATE
 from sudoku_learning.training.environments import geometry_of_env
 from sudoku_learning.training.samplers import SamplingLearner, make_sampler
 from sudoku_learning.training.sampling import split_games
-from sudoku_learning.training.weights import load_weights_of
+from sudoku_learning.training.weights import load_initial_weights
 
 SEARCHED = curves.curve(
     "search/success_rate", "Share of the latest environment's puzzles that the search solved."
@@ -66,8 +66,7 @@ class ExpertIterationLearner(SamplingLearner):
         self._pools = {env: LabelPool(geometry_of_env(env)) for env in self._envs}
         make = partial(Network, config.network, POLICY_AND_VALUE, self._pools[config.env].geometry)
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
-        if config.weights is not None:
-            load_weights_of(config.weights, self.network)
+        load_initial_weights(config.weights, config, self.network)
         self.optimiser = Optimiser(self.network, config.optimiser)
         self._averaged = None
         if config.average:

@@ -36,7 +36,7 @@ from sudoku_learning.training import (
 from sudoku_learning.training.environments import training_source
 from sudoku_learning.training.samplers import SamplingLearner, make_sampler
 from sudoku_learning.training.sampling import split_games
-from sudoku_learning.training.weights import load_weights_of
+from sudoku_learning.training.weights import load_initial_weights
 
 BALANCE_LOSS = curves.curve("losses/balance_loss", "The balance loss that `loss.kind` chooses.")
 LOG_Z = curves.curve("losses/log_z", "The network's log Z, averaged over the puzzles drawn.")
@@ -60,8 +60,7 @@ class GFlowNetLearner(SamplingLearner):
         self._geometry = source.geometry
         make = partial(FlowNetwork, config.network, self._geometry)
         self.network: FlowNetwork = seeded(int(random.numpy.integers(2**32)), make).eval()
-        if config.weights is not None:
-            load_weights_of(config.weights, self.network)
+        load_initial_weights(config.weights, config, self.network)
         self._uses_balance_loss = config.loss.kind != "maximum-likelihood"
         self.optimiser = Optimiser(self.network, config.optimiser)
         self.replay = LabelPool(self._geometry, config.replay)

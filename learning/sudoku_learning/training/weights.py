@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
@@ -15,7 +16,8 @@ from torch.nn.modules.module import register_module_parameter_registration_hook
 from sudoku_learning.networks.bodies import RecurrentBody
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.checkpoint import CONFIG_FILE, WEIGHTS
-from sudoku_learning.training.run_folder import checkpoint_in
+from sudoku_learning.training.config import TrainingConfig
+from sudoku_learning.training.run_folder import checkpoint_in, complete_checkpoints
 
 _Config = TypeVar("_Config")
 _Network = TypeVar("_Network", bound=nn.Module)
@@ -52,11 +54,16 @@ def load_network(
     return config, network
 
 
-def load_weights_of(folder: str | os.PathLike[str], network: nn.Module) -> None:
-    """Give a network the weights of a checkpoint, or of the latest checkpoint of a run.
+def load_initial_weights(folder: Path | None, config: TrainingConfig, network: nn.Module) -> None:
+    """Give a network the weights that its run begins with: those of a checkpoint or of a run.
+
+    None leaves it as it is. A run that is resumed from a checkpoint has weights of its own, and the
+    folder may be gone.
 
     Raises a ValueError that names the file if there is none, or it is damaged or does not fit.
     """
+    if folder is None or (config.resume and complete_checkpoints(config.run)):
+        return
     path = checkpoint_in(folder)
     _, weights = checkpoint.read_to_play(path)
     with checkpoint.naming(path, "a network can't begin with it"):

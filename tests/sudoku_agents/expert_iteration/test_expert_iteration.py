@@ -126,8 +126,10 @@ def test_a_run_begins_with_the_weights_of_another(tmp_path):
     torch.testing.assert_close(weights_of(second), weights_of(first), rtol=0, atol=0)
     second.run()
     assert not torch.equal(weights_of(second), weights_of(first))
+    (tmp_path / "first").rename(tmp_path / "elsewhere")  # it is not needed any more
     again = train(replace(config, resume=True))
     torch.testing.assert_close(weights_of(again), weights_of(second), rtol=0, atol=0)
+    (tmp_path / "elsewhere").rename(tmp_path / "first")
     other = replace(config, run=tmp_path / "third", network=replace(NETWORK, channels=16))
     with pytest.raises(ValueError, match=r"a network can't begin with it.*weights.safetensors"):
         train(other)
