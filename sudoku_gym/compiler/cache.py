@@ -33,6 +33,7 @@ from numba.core.caching import (
 
 # mypy: disable-error-code="no-untyped-call,attr-defined,import-untyped"
 
+_USUAL_TEMPORARY = ("/tmp", "/var/tmp", "/usr/tmp")
 _OURS = "sudoku_"  # how the names of our packages begin
 # Imports inside functions, or for type checkers alone, bring nothing that is compiled.
 _IMPORT = re.compile(r"^(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|.*)|import\s+([\w.]+))", re.M)
@@ -155,11 +156,18 @@ class _Entries(IndexDataCacheFile):
 
 @functools.cache
 def _temporary_folder() -> str | None:
-    """Make a folder below the one for temporary files, and say so; None if others could write."""
-    folder = os.path.join(tempfile.gettempdir(), f"sudoku-gym-{_user()}")
+    """Make a folder below the one for temporary files, and say so; None if others could write.
+
+    Python's last choice for temporary files is the working folder, which may be a stranger's.
+    """
+    usual = (*(os.environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")), *_USUAL_TEMPORARY)
+    parent = tempfile.gettempdir()
+    folder = os.path.join(parent, f"sudoku-gym-{_user()}")
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        is_kept = _is_private(folder)
+        is_kept = parent in {os.path.normpath(path) for path in usual if os.path.isabs(path)}
+        if is_kept:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            is_kept = _is_private(folder)
     except OSError:
         is_kept = False
     where = f"is kept in {folder}" if is_kept else "is compiled anew by every process"

@@ -169,7 +169,7 @@ class ListFile:
         in any case, and the one before stays until `exchange`.
 
         Raises:
-            ValueError: if a row that stays was played with other options.
+            ValueError: if a row that stays was played with other options, or there are too many.
         """
         for other in self.results.rows:
             changed = [k for k, v in row.options.items() if other.options.get(k) != v]
@@ -187,6 +187,8 @@ class ListFile:
             if again:
                 return row
             self.results.rows.remove(before)
+        if len(self.results.rows) == _MOST_ROWS:
+            raise ValueError(f"{self._path} holds {_MOST_ROWS:,} policies: give another file")
         self.results.rows.append(row)
         return row
 

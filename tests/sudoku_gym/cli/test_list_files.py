@@ -264,6 +264,18 @@ def test_rows_of_one_policy_and_names_that_are_none(extreme, run):
     assert code == 0 and "[31mred" in out and "\x1b" not in out
 
 
+def test_a_file_takes_no_more_policies_than_can_be_read(extreme, run, monkeypatch):
+    monkeypatch.setattr(list_results, "_MOST_ROWS", 1)
+    arguments = ["compare", "hidden-singles", "--puzzles", "test.csv", "--out", "row.json"]
+    assert run(*arguments)[0] == 0
+    before = Path("row.json").read_text()
+    monkeypatch.setattr(lists, "evaluate", None)  # nothing is played
+    code, _, error = run("compare", "naked-singles", *arguments[2:])
+    assert code == 2 and "row.json holds 1 policies: give another file" in error
+    assert Path("row.json").read_text() == before
+    assert run(*arguments)[0] == 0
+
+
 def test_the_same_digits_on_other_boards_are_another_list(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     grid = "\n".join(

@@ -119,8 +119,22 @@ def test_a_folder_that_others_can_write_to_is_not_used(tmp_path, monkeypatch, ca
         monkeypatch.setattr(machine_code, "_user", lambda: os.getuid() + 1)
         folder.rename(tmp_path / f"sudoku-gym-{os.getuid() + 1}")
     monkeypatch.setattr(machine_code.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     assert machine_code._temporary_folder.__wrapped__() is None
     assert "is compiled anew by every process" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("named", [None, "", "."])
+def test_temporary_files_in_the_working_folder_are_not_trusted(tmp_path, monkeypatch, named):
+    """They lie there where nothing else can be written to."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(machine_code.tempfile, "tempdir", str(tmp_path))
+    for name in ("TMPDIR", "TEMP", "TMP"):
+        monkeypatch.delenv(name, raising=False)
+    if named is not None:
+        monkeypatch.setenv("TMPDIR", named)
+    assert machine_code._temporary_folder.__wrapped__() is None
+    assert not list(tmp_path.iterdir())
 
 
 def test_without_any_folder_every_process_compiles(tiny, tmp_path):
