@@ -133,7 +133,8 @@ class _EvaluationOptions:
         def write() -> None:
             if row.is_done:
                 file.exchange(row)
-            if row.is_done or not any(other.is_done for other in file.results.rows):
+            others = [each for each in file.results.rows if each.policy != name]
+            if not any(other.is_done for other in others):
                 file.results.left_out = chosen.left_out  # else what is there is of the whole list
             file.write()
 

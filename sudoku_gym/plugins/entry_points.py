@@ -77,12 +77,17 @@ def fallback_folders() -> list[str]:
     return sorted(_fallback_folders)
 
 
+def all_entries(group: str) -> list[EntryPoint]:
+    """Return all installed entry points of `group`, by name; packages may use the same names."""
+    found = sorted(entry_points(group=group), key=attrgetter("name"))
+    return [entry for entry in found if _install_folder(entry) not in _fallback_folders]
+
+
 def available(group: str) -> dict[str, EntryPoint]:
     """Return the installed entry points of `group` by name, in alphabetical order."""
     found: dict[str, EntryPoint] = {}
-    for entry in sorted(entry_points(group=group), key=attrgetter("name")):
-        if _install_folder(entry) not in _fallback_folders:
-            found.setdefault(entry.name, entry)  # the first on the path, as for modules
+    for entry in all_entries(group):
+        found.setdefault(entry.name, entry)  # the first on the path, as for modules
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.metadata import EntryPoint
 
 from sudoku_gym import plugins
 
@@ -12,22 +13,29 @@ _PROJECT = "sudoku-gym"
 def own_rows() -> dict[str, str]:
     """Return the rows that this project lists."""
     rows: dict[str, str] = {}
-    for name, entry in plugins.available(plugins.LEADERBOARD).items():
-        if entry.dist is not None and entry.dist.name == _PROJECT:
-            rows |= rows_of(name)
+    for entry in plugins.all_entries(plugins.LEADERBOARD):
+        if _package_of(entry) == _PROJECT:
+            rows |= checked_rows(entry.load())
     return rows
 
 
-def other_lists() -> Iterator[tuple[str, str]]:
-    """Yield the names of other packages' entry points, with what they stand for."""
-    for name, entry in plugins.available(plugins.LEADERBOARD).items():
-        if entry.dist is None or entry.dist.name != _PROJECT:
-            yield name, entry.value
+def other_lists() -> Iterator[tuple[str, str, str]]:
+    """Yield the entry points of other packages: the package, its name, and what it stands for."""
+    for entry in plugins.all_entries(plugins.LEADERBOARD):
+        if (package := _package_of(entry)) != _PROJECT:
+            yield package, entry.name, entry.value
 
 
-def rows_of(name: str) -> dict[str, str]:
+def rows_of(package: str, name: str) -> dict[str, str]:
     """Return the rows of an entry point; its package is imported, and may raise anything."""
-    return checked_rows(plugins.load(plugins.LEADERBOARD, name))
+    for entry in plugins.all_entries(plugins.LEADERBOARD):
+        if (_package_of(entry), entry.name) == (package, name):
+            return checked_rows(entry.load())
+    raise ValueError(f"{package} has no such entry point")
+
+
+def _package_of(entry: EntryPoint) -> str:
+    return "" if entry.dist is None else entry.dist.name
 
 
 def checked_rows(rows: object) -> dict[str, str]:

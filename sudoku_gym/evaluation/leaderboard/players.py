@@ -85,9 +85,9 @@ class RemotePolicy:
         check_structure(found, kinds, "what is said")
         return found
 
-    def rows(self, name: str) -> dict[str, str]:
+    def rows(self, package: str, name: str) -> dict[str, str]:
         """Let the process read which rows a package lists, see `rows_of`."""
-        return checked_rows(_read_json(self._start(["rows", name])[:_LONGEST_LIST]))
+        return checked_rows(_read_json(self._start(["rows", package, name])[:_LONGEST_LIST]))
 
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
@@ -197,7 +197,7 @@ def serve_policy(pipe: Connection[Any, Any]) -> None:
     calls: dict[str, Callable[..., bytes]] = {
         "reset": lambda *arguments: (policy.reset(*arguments), b"")[1],
         "act": lambda *arguments: _actions(policy, *arguments),
-        "rows": lambda name: json.dumps(rows_of(name)).encode(),
+        "rows": lambda package, name: json.dumps(rows_of(package, name)).encode(),
     }
     clock = time.process_time  # whatever a policy makes of the module
     with pipe, suppress(EOFError, ConnectionError):

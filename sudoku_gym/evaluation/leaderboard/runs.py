@@ -16,6 +16,7 @@ from sudoku_gym.evaluation.leaderboard.results import RunInfo
 from sudoku_gym.policies import Policy, model_card_of
 from sudoku_gym.policies.identity import load_with_fingerprint
 
+_CLONE = Path(__file__).parents[3]
 _PACKAGES = ("sudoku-gym", "gymnasium", "numpy", "numba", "torch", "python-sat")
 
 
@@ -46,7 +47,11 @@ def current_run(jobs: int) -> RunInfo:
 
 
 def _commit() -> str:
-    """Return the commit of the repository that this package lies in, empty if it lies in none."""
+    """Return the commit if this package lies in a clone of its repository, else nothing.
+
+    Git runs what the settings of a repository say, and an installed package may lie somewhere below
+    a stranger's: only one that begins beside the package is asked.
+    """
     file, program = Path(__file__), shutil.which("git")
 
     def git(*arguments: str) -> str:
@@ -57,7 +62,8 @@ def _commit() -> str:
         # Windows looks in the working folder first, which may be a stranger's.
         if program is None or os.path.samefile(os.path.dirname(program), os.curdir):
             return ""
-        # An installed package may lie in the folder of somebody else's repository.
+        if not (_CLONE / ".git").exists():
+            return ""
         commit = git("rev-parse", "HEAD", f"HEAD:./{file.name}").split()[0]
         changed = git("status", "--porcelain", "--untracked-files=no", "--", ":/", ":!/docs")
     except (OSError, subprocess.SubprocessError):

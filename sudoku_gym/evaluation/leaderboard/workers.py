@@ -115,18 +115,18 @@ def listed_rows() -> dict[str, str]:
             point.
     """
     rows = own_rows()
-    for name, stands_for in other_lists():
+    for package, name, stands_for in other_lists():
         with naming(f"{LEADERBOARD}: {name} = {stands_for}", "it is no {policy: kind}"):
-            others = _rows_of_others(name)
+            others = _rows_of_others(package, name)
         rows |= {policy: kind for policy, kind in others.items() if policy not in rows}
     return rows
 
 
-def _rows_of_others(name: str) -> dict[str, str]:
+def _rows_of_others(package: str, name: str) -> dict[str, str]:
     """Return the rows of a package, which is imported in a process of its own."""
     player, pipe, guard = _start_guarded_player()
     try:
-        return RemotePolicy(pipe, player.pid).rows(name)
+        return RemotePolicy(pipe, player.pid).rows(package, name)
     except OutOfTimeError as error:
         raise ValueError(f"its process took more than {error}") from None
     except EOFError:

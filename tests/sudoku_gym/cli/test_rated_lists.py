@@ -139,6 +139,9 @@ def test_what_was_left_out_is_of_the_whole_list_once_a_row_is(run, tmp_path, mon
     found = read("row.json")
     assert [row["is_done"] for row in found["rows"]] == [True, False]
     assert found["left_out"] == 3 and next(calls) == 5
+    files.write("test.csv", PuzzleSet.join([test[:4], known[:1]]))
+    code, _, error = run("compare", "dlx", *arguments[3:], "--out", "row.json")
+    assert code == 2 and "has changed since" in error and read("row.json")["left_out"] == 3
 
 
 def test_an_empty_list_is_refused(run, tmp_path, monkeypatch):

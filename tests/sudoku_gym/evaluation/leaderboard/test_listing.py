@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from sudoku_gym import plugins
 from sudoku_gym.evaluation.leaderboard import listing, players
 from sudoku_gym.evaluation.leaderboard.play import describe
 from sudoku_gym.evaluation.leaderboard.workers import listed_rows
@@ -21,12 +22,12 @@ def install(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", path.rstrip(os.pathsep))
     monkeypatch.syspath_prepend(tmp_path)
 
-    def call(source):
+    def call(source, name="others"):
         (tmp_path / "others_rows.py").write_text(source)
         metadata = tmp_path / "others_rows-1.dist-info"
         metadata.mkdir()
         (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: others-rows\nVersion: 1\n")
-        entry = "[sudoku_gym.leaderboard]\nothers = others_rows:ROWS\n"
+        entry = f"[sudoku_gym.leaderboard]\n{name} = others_rows:ROWS\n"
         (metadata / "entry_points.txt").write_text(entry)
 
     return call
@@ -64,6 +65,15 @@ def test_a_list_that_is_never_read_is_named(install, monkeypatch):
     monkeypatch.setattr(players, "_START_SECONDS", 0.5)
     with pytest.raises(ValueError, match=r"its process took more than .* to load"):
         listed_rows()
+
+
+def test_a_list_of_another_s_takes_the_place_of_none_of_ours(install):
+    """An entry point may be called like one of ours."""
+    names = [entry.name for entry in plugins.all_entries(plugins.LEADERBOARD)]
+    own = listing.own_rows()
+    install("ROWS = {'others_rows:Mine': 'agent'}", name=names[0])
+    assert listing.own_rows() == own
+    assert listed_rows() == {**own, "others_rows:Mine": "agent"}
 
 
 FORGES = """
