@@ -133,8 +133,7 @@ class _EvaluationOptions:
         def write() -> None:
             if row.is_done:
                 file.exchange(row)
-            others = [each for each in file.results.rows if each.policy != name]
-            if not any(other.is_done for other in others):
+            if not any(each.is_done for each in file.results.rows if each.policy != name):
                 file.results.left_out = chosen.left_out  # else what is there is of the whole list
             file.write()
 

@@ -48,10 +48,13 @@ class Frontier:
         self._open.append(assumption)
 
     def pop(self, evaluations: int) -> tuple[Assumption, int]:
-        """Remove the next case after so many evaluations: its assumption and its rank there."""
+        """Remove the next case after so many evaluations: its assumption and its rank there.
+
+        Raises ValueError if there is none.
+        """
         latest_first = reversed(self._open)
         if len(self._open) >= MAX_ASSUMPTIONS:
-            assumption = self._open[-1]
+            assumption = next(latest_first)
         elif evaluations % FULLEST_EVERY:
             assumption = max(latest_first, key=lambda each: each.log_probability)
         else:

@@ -16,7 +16,7 @@ from sudoku_gym.evaluation.leaderboard.results import RunInfo
 from sudoku_gym.policies import Policy, model_card_of
 from sudoku_gym.policies.identity import load_with_fingerprint
 
-_CLONE = Path(__file__).parents[3]
+_CLONE = Path(__file__).parents[3]  # if the package is not installed
 _PACKAGES = ("sudoku-gym", "gymnasium", "numpy", "numba", "torch", "python-sat")
 
 
@@ -59,11 +59,10 @@ def _commit() -> str:
         return subprocess.check_output(command, stderr=subprocess.DEVNULL, text=True, timeout=60)
 
     try:
-        # Windows looks in the working folder first, which may be a stranger's.
-        if program is None or os.path.samefile(os.path.dirname(program), os.curdir):
+        if program is None or not (_CLONE / ".git").exists():
             return ""
-        if not (_CLONE / ".git").exists():
-            return ""
+        if os.path.samefile(os.path.dirname(program), os.curdir):
+            return ""  # Windows looks in the working folder first, which may be a stranger's
         commit = git("rev-parse", "HEAD", f"HEAD:./{file.name}").split()[0]
         changed = git("status", "--porcelain", "--untracked-files=no", "--", ":/", ":!/docs")
     except (OSError, subprocess.SubprocessError):
