@@ -156,9 +156,23 @@ def _check_name(path: Path) -> None:
 
 def _checkpoints(run: Path) -> list[Path]:
     """Return the folders that are, or were, checkpoints of a run, oldest first."""
-    found = (path for path in (run / _CHECKPOINTS).glob("*") if _is_number(path.name))
-    ours = (path for path in found if any(os.path.lexists(path / name) for name in FILES))
+    folder = run / _CHECKPOINTS
+    # Not glob, which takes a folder that may not be read for an empty one.
+    names = os.listdir(folder) if _is_there(folder) else []
+    found = (folder / name for name in names if _is_number(name))
+    ours = (path for path in found if any(_is_there(path / name) for name in FILES))
     return sorted(ours, key=lambda path: int(path.name))
+
+
+def _is_there(path: Path) -> bool:
+    """Return whether the path names something; PermissionError if that can't be known."""
+    try:
+        os.lstat(path)
+    except PermissionError:
+        raise
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _remove(folder: Path) -> None:

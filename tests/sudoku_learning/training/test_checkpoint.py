@@ -246,6 +246,21 @@ def test_an_empty_folder_holds_no_checkpoint(tmp_path):
         checkpoint_in(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["listdir", "lstat"])
+def test_checkpoints_that_may_not_be_read_are_not_taken_for_none(tmp_path, monkeypatch, name):
+    saved(tmp_path, 1)
+    real = getattr(os, name)
+
+    def denied(path, **rest):
+        if "checkpoints" in Path(path).parts:  # as a folder of mode 333, or 444, would be
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, **rest)
+
+    monkeypatch.setattr(os, name, denied)
+    with pytest.raises(PermissionError, match="checkpoints"):
+        checkpoint_in(tmp_path)
+
+
 def test_a_folder_is_free_if_it_is_empty_or_ours(tmp_path):
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.tex").write_text("dear")
