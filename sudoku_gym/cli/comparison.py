@@ -132,12 +132,11 @@ class _EvaluationOptions:
 
         def write() -> None:
             if row.is_done:
-                file.exchange(row)
-            if not any(each.is_done for each in file.results.rows if each.policy != name):
-                file.results.left_out = chosen.left_out  # else what is there is of the whole list
+                self._check_same_list(row, before, file)
+                file.finish(row, chosen.left_out)
             file.write()
 
-        evaluation = play_list(
+        return play_list(
             policy,
             chosen.parts(self.batch_size, place),
             row,
@@ -145,14 +144,16 @@ class _EvaluationOptions:
             on_progress=lambda share: on_progress(place.start + place.length * share),
             **options,
         )
+
+    def _check_same_list(self, row: ListRow, before: ListRow | None, file: ListFile) -> None:
+        """Leave a row out if another policy has played another list."""
         for other in file.results.rows:
-            if other.is_done and other.sha256 != row.sha256:
-                file.restore(name, before)
+            if other.policy != row.policy and other.is_done and other.sha256 != row.sha256:
+                file.restore(row.policy, before)
                 raise ValueError(
-                    f"{self.puzzles} has changed since {other.policy} played it: what {name} has "
-                    "played now is left out; give another --out"
+                    f"{self.puzzles} has changed since {other.policy} played it: what {row.policy} "
+                    "has played now is left out; give another --out"
                 )
-        return evaluation
 
     def _identity(self) -> dict[str, bool | int | str | None]:
         """Return which list is played, for a file of results; the folder of a file is left out."""

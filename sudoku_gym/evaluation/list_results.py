@@ -123,7 +123,8 @@ class ListResults:
     puzzles: dict[str, bool | int | str | None]
     """which list: its name, split, draw and seed"""
     left_out: int | None = None
-    """puzzles left out because a training split holds them up to symmetry; None: not looked for"""
+    """puzzles left out because a training split holds them up to symmetry; None: not looked for, or
+    not known before a policy has played the whole list"""
     rows: list[ListRow] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -166,7 +167,7 @@ class ListFile:
         """Return the row of before, if there is one and its policy is made of the same.
 
         Else it is `row`, which takes the place of the one before at once. With `again` it is `row`
-        in any case, and the one before stays until `exchange`.
+        in any case, and the one before stays until `finish`.
 
         Raises:
             ValueError: if a row that stays was played with other options, or there are too many.
@@ -187,6 +188,8 @@ class ListFile:
             if again:
                 return row
             self.results.rows.remove(before)
+            if not any(other.is_done for other in self.results.rows):
+                self.results.left_out = None
         if len(self.results.rows) == _MOST_ROWS:
             raise ValueError(f"{self._path} holds {_MOST_ROWS:,} policies: give another file")
         self.results.rows.append(row)
@@ -197,10 +200,11 @@ class ListFile:
         row = self.results.find(policy)
         return None if row is None else replace(row)
 
-    def exchange(self, row: ListRow) -> None:
-        """Put a row that was played again in the place of the one before."""
+    def finish(self, row: ListRow, left_out: int | None) -> None:
+        """Put a row that is done in the place of the one before, beside what its list left out."""
         rows = self.results.rows
         rows[:] = [row if each.policy == row.policy else each for each in rows]
+        self.results.left_out = left_out
 
     def restore(self, policy: str, before: ListRow | None) -> None:
         """Put the row of a policy back as it was, if there was one, and write the file."""

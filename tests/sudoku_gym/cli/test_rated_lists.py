@@ -144,6 +144,27 @@ def test_what_was_left_out_is_of_the_whole_list_once_a_row_is(run, tmp_path, mon
     assert code == 2 and "has changed since" in error and read("row.json")["left_out"] == 3
 
 
+def test_what_was_left_out_stays_while_the_only_policy_plays_again(run, tmp_path, monkeypatch):
+    pytest.importorskip("igraph")
+    monkeypatch.chdir(tmp_path)
+    known, test = puzzles.load("9x9-hard", "train")[:3], puzzles.load("9x9", "test")[:5]
+    files.write("test.csv", PuzzleSet.join([test[:2], known[:1], test[2:4], known[1:], test[4:]]))
+    plain, calls = lists.evaluate, count()
+
+    def stops(*given, **options):
+        if next(calls) in (1, 6):  # in the second batch of the first and of the third run
+            raise KeyboardInterrupt
+        return plain(*given, **options)
+
+    monkeypatch.setattr(lists, "evaluate", stops)
+    arguments = ["evaluate", "hidden-singles", "--batch-size", "2", "--puzzles", "test.csv"]
+    arguments += ["--leave-out-training", "--out", "row.json"]
+    for options, code, left_out in ([], 130, None), ([], 0, 3), (["--again"], 130, 3):
+        assert run(*arguments, *options)[0] == code
+        assert read("row.json")["left_out"] == left_out
+    assert read("row.json")["rows"][0]["is_done"]
+
+
 def test_an_empty_list_is_refused(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "none.csv").write_text("source,question,answer,rating\n")
