@@ -111,7 +111,8 @@ def play_leaderboard(
         check_names("row listed or given with --add", [*config.only, *config.again], kinds)
         old, infos = _standing(config, sets, listed)
         # A wrong name or option raises here: the caller's own come first, since all take seconds.
-        described, lost = describe(dict.fromkeys((*config.add, *kinds)), config.limit)
+        named = {*config.add, *config.only}
+        described, lost = describe(dict.fromkeys((*config.add, *kinds)), config.limit, named)
         failures = [f"{row}: {said}" for row, said in lost.items() if row in (config.only or kinds)]
         kinds = {policy: kind for policy, kind in kinds.items() if policy not in lost}
         chosen = chosen_sets(config, sets)
@@ -157,13 +158,32 @@ def counted(
 
 
 def describe(
-    policies: Collection[str], limit: float
+    policies: Collection[str], limit: float, named: Collection[str]
 ) -> tuple[dict[str, Description], dict[str, str]]:
-    """Describe policies; one of another's can't change what others are."""
+    """Describe policies; one of another's can't change what others are.
+
+    Returns:
+        What `describe_policies` says. One of another's that can't be made is lost too, unless the
+        caller has named it.
+
+    Raises:
+        ValueError: if another one can't be made.
+    """
     own, found, lost = own_rows(), dict[str, Description](), dict[str, str]()
-    groups = [[policy] for policy in policies if policy not in own]
-    for group in [*groups, [policy for policy in policies if policy in own]]:
-        described, not_loaded = describe_policies(group, limit) if group else ({}, {})
+    for policy in [each for each in policies if each not in own]:
+        try:
+            described, not_loaded = describe_policies([policy], limit)
+        except ValueError as error:
+            if policy in named:
+                raise
+            described, not_loaded = {}, {policy: str(error)}
+        found |= described
+        lost |= not_loaded
+        what = found.get(policy)
+        if isinstance(what, ModuleNotFoundError) and policy not in named:
+            lost[policy] = str(found.pop(policy))
+    if ours := [policy for policy in policies if policy in own]:
+        described, not_loaded = describe_policies(ours, limit)
         found |= described
         lost |= not_loaded
     return found, lost
@@ -223,11 +243,12 @@ def _resume(
     """
     removed = {*config.remove} - {*kinds}
     rows = {policy: row for policy, row in old.rows.items() if policy not in removed}
-    rows |= {
-        policy: _resume_row(described[policy], kind, rows.get(policy))
-        for policy, kind in kinds.items()
-        if policy not in rows or not config.only or policy in config.only
-    }
+    for policy, kind in kinds.items():
+        what, before = described[policy], rows.get(policy)
+        if not config.only or policy in config.only:
+            rows[policy] = _resume_row(what, kind, before)
+        elif before is None and not isinstance(what, ModuleNotFoundError):
+            rows[policy] = _resume_row(what, kind, None)
     is_same = (old.seed, old.batch_cells) == (SEED, BATCH_CELLS)
     same = {
         name: info.count

@@ -78,7 +78,7 @@ def verify_leaderboard(config: LeaderboardConfig, report: Callable[[str], None])
         report(f"not compared: {name}, of which the file has no row")
     chosen = {name: standing.rows[name] for name in names}
     tasks, differing, seconds = [], [], 0.0
-    present, lost = describe(chosen, config.limit)
+    present, lost = describe(chosen, config.limit, config.only)
     differing += [f"{policy}: {said}" for policy, said in lost.items()]
     for policy, described in present.items():
         if isinstance(described, ModuleNotFoundError):

@@ -90,5 +90,20 @@ def Mine():
 def test_a_listed_policy_of_another_s_changes_no_description_of_ours(install):
     install(FORGES)
     assert "others_rows:Mine" in listed_rows()
-    found, lost = describe(["others_rows:Mine", "naked-singles"], 60)
+    found, lost = describe(["others_rows:Mine", "naked-singles"], 60, [])
     assert found["naked-singles"]["package"].startswith("sudoku-gym ") and not lost
+
+
+@pytest.mark.parametrize(
+    "fails", ["raise ValueError('set A_KEY')", "raise KeyError('A_KEY')", "import A_KEY"]
+)
+def test_a_listed_policy_that_can_t_be_made_is_lost_unless_it_is_named(install, fails):
+    install(f"ROWS = {{'others_rows:Mine': 'agent'}}\ndef Mine():\n    {fails}\n")
+    found, lost = describe(["others_rows:Mine", "naked-singles"], 60, [])
+    assert [*found] == ["naked-singles"] and "A_KEY" in lost["others_rows:Mine"]
+    try:
+        found, lost = describe(["others_rows:Mine"], 60, ["others_rows:Mine"])
+    except ValueError as error:
+        assert "A_KEY" in str(error)
+    else:
+        assert isinstance(found["others_rows:Mine"], ModuleNotFoundError) and not lost

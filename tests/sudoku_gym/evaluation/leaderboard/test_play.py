@@ -354,3 +354,19 @@ def test_a_policy_that_can_not_be_loaded_in_time_loses_its_row_alone(small, play
     results, failures = play_leaderboard(config, lambda line: None)
     assert failures == ["masked-random: its process took 70 s"]
     assert [*results.rows] == ["naked-singles"]
+
+
+def test_what_is_missing_for_a_row_matters_to_who_asks_for_it(small, play, monkeypatch):
+    def describe(policies, limit):
+        missing = ModuleNotFoundError("masked-random needs dice")
+        return {
+            each: missing if each == "masked-random" else runs.load_described(each)[1]
+            for each in policies
+        }, {}
+
+    monkeypatch.setattr(play_module, "describe_policies", describe)
+    results, _ = play(only=("naked-singles",))
+    assert [*results.rows] == ["naked-singles"]
+    for only in (), ("masked-random",):
+        with pytest.raises(ModuleNotFoundError, match="needs dice"):
+            play(only=only)
