@@ -58,6 +58,15 @@ EXTRA_OF_MODULE = {
 }
 """The extra of this package that installs each optional module."""
 
+OWN_PACKAGES = (
+    "sudoku_agents",
+    "sudoku_baselines",
+    "sudoku_curricula",
+    "sudoku_gym",
+    "sudoku_learning",
+)
+"""The packages of this project, whatever distributions say that they are its."""
+
 _fallback_folders: set[str] = set()
 
 
@@ -83,11 +92,21 @@ def all_entries(group: str) -> list[EntryPoint]:
     return [entry for entry in found if _install_folder(entry) not in _fallback_folders]
 
 
+def is_own(module: str) -> bool:
+    """Say whether a module lies in one of this project's packages."""
+    return module.partition(".")[0] in OWN_PACKAGES
+
+
 def available(group: str) -> dict[str, EntryPoint]:
-    """Return the installed entry points of `group` by name, in alphabetical order."""
+    """Return the installed entry points of `group` by name, in alphabetical order.
+
+    Of several with one name it is this project's, or else the first on the path, as for modules.
+    """
     found: dict[str, EntryPoint] = {}
     for entry in all_entries(group):
-        found.setdefault(entry.name, entry)  # the first on the path, as for modules
+        if is_own(entry.module) and entry.name in found and not is_own(found[entry.name].module):
+            found[entry.name] = entry
+        found.setdefault(entry.name, entry)
     return found
 
 

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Iterable
 from hashlib import file_digest, sha256
-from importlib.metadata import distribution, packages_distributions, version
+from importlib.metadata import packages_distributions, version
 from inspect import signature
 from pathlib import Path
 from time import time_ns
@@ -24,7 +24,6 @@ from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
 _NO_WEIGHTS = (".md", ".json")
 _MOST_FILES = 100_000
 _MOST_BYTES = 20_000_000_000  # of all files that count; half a minute of processor time
-_PROJECT = "sudoku-gym"
 _CODE = (".py", ".so", ".pyd")
 _IMPORTED = WeakKeyDictionary[ModuleType, int]()  # when a load began that imported a module, in ns
 
@@ -159,11 +158,6 @@ def weights_folder(policy: str) -> Path | None:
     return Path(value) if is_path and Path(value).is_dir() else None
 
 
-def _own_packages() -> set[str]:
-    """Return the names of this project's packages."""
-    return {entry.module.partition(".")[0] for entry in distribution(_PROJECT).entry_points}
-
-
 def _module_of(policy: str) -> str:
     """Return the module that a policy's name stands for, empty for the folder of a checkpoint."""
     name, found, _ = find_policy(policy)
@@ -179,8 +173,7 @@ def _code_roots(policy: str, made: Policy) -> list[Path]:
     if isinstance(made, SolverPolicy | PredictorPolicy):
         player = made.solver if isinstance(made, SolverPolicy) else made.predictor
     modules = {type(player).__module__, _module_of(policy)}
-    ours = _own_packages()
-    roots = {_root_of(name) for name in modules if name.partition(".")[0] not in ours}
+    roots = {_root_of(name) for name in modules if not plugins.is_own(name)}
     return sorted(root for root in roots if root)
 
 

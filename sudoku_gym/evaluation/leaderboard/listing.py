@@ -7,31 +7,33 @@ from importlib.metadata import EntryPoint
 
 from sudoku_gym import plugins
 
-_PROJECT = "sudoku-gym"
-
 
 def own_rows() -> dict[str, str]:
     """Return the rows that this project lists."""
     rows: dict[str, str] = {}
     for entry in plugins.all_entries(plugins.LEADERBOARD):
-        if _package_of(entry) == _PROJECT:
+        if plugins.is_own(entry.module):
             rows |= checked_rows(entry.load())
     return rows
 
 
 def other_lists() -> Iterator[tuple[str, str, str]]:
     """Yield the entry points of other packages: the package, its name, and what it stands for."""
-    for entry in plugins.all_entries(plugins.LEADERBOARD):
-        if (package := _package_of(entry)) != _PROJECT:
-            yield package, entry.name, entry.value
+    for entry in _entries_of_others():
+        yield _package_of(entry), entry.name, entry.value
 
 
 def rows_of(package: str, name: str) -> dict[str, str]:
-    """Return the rows of an entry point; its package is imported, and may raise anything."""
-    for entry in plugins.all_entries(plugins.LEADERBOARD):
+    """Return the rows of another's entry point; its package is imported, and may raise anything."""
+    for entry in _entries_of_others():
         if (_package_of(entry), entry.name) == (package, name):
             return checked_rows(entry.load())
     raise ValueError(f"{package} has no such entry point")
+
+
+def _entries_of_others() -> list[EntryPoint]:
+    entries = plugins.all_entries(plugins.LEADERBOARD)
+    return [entry for entry in entries if not plugins.is_own(entry.module)]
 
 
 def _package_of(entry: EntryPoint) -> str:

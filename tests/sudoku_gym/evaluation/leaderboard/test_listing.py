@@ -22,22 +22,24 @@ def install(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", path.rstrip(os.pathsep))
     monkeypatch.syspath_prepend(tmp_path)
 
-    def call(source, name="others"):
+    def call(source, name="others", package="others-rows", group="leaderboard"):
         (tmp_path / "others_rows.py").write_text(source)
         metadata = tmp_path / "others_rows-1.dist-info"
         metadata.mkdir()
-        (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: others-rows\nVersion: 1\n")
-        entry = f"[sudoku_gym.leaderboard]\n{name} = others_rows:ROWS\n"
+        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1\n")
+        entry = f"[sudoku_gym.{group}]\n{name} = others_rows:ROWS\n"
         (metadata / "entry_points.txt").write_text(entry)
 
     return call
 
 
-def test_a_package_can_t_reach_the_process_that_counts(install, tmp_path):
+@pytest.mark.parametrize("package", ["others-rows", "sudoku-gym"])
+def test_a_package_can_t_reach_the_process_that_counts(install, tmp_path, package):
+    """Whatever name its metadata give it."""
     mark = tmp_path / "imported-by"
     note = f"open({str(mark)!r}, 'a').write(f'{{__import__(\"os\").getpid()}}')"
     rows = {"others_rows:Mine": "agent", "naked-singles": "agent"}
-    install(f"{PATCHES}\n{note}\nROWS = {rows}\n")
+    install(f"{PATCHES}\n{note}\nROWS = {rows}\n", package=package)
     found, own = listed_rows(), listing.own_rows()
     assert found == {**own, "others_rows:Mine": "agent"} and own["naked-singles"] != "agent"
     assert mark.read_text() not in ("", str(os.getpid()))
@@ -107,3 +109,10 @@ def test_a_listed_policy_that_can_t_be_made_is_lost_unless_it_is_named(install, 
         assert "A_KEY" in str(error)
     else:
         assert isinstance(found["others_rows:Mine"], ModuleNotFoundError) and not lost
+
+
+def test_no_policy_of_another_s_takes_the_name_of_one_of_ours(install):
+    ours = plugins.available(plugins.POLICIES)
+    install("ROWS = None", name="naked-singles", group="policies")
+    assert len(plugins.all_entries(plugins.POLICIES)) == len(ours) + 1
+    assert plugins.available(plugins.POLICIES) == ours
