@@ -58,8 +58,8 @@ def send_checkpoint(folder: Path, repository: str, card: str, *, private: bool =
         The name under which `load_policy` finds it, with the commit.
 
     Raises:
-        ValueError: if the name has another form, the model card is a link, or the Hub refuses or
-            can't be reached.
+        ValueError: if the name has another form, the model card is a link, the token would be that
+            of the working folder, or the Hub refuses or can't be reached.
         OSError: if a file can't be read.
         ModuleNotFoundError: if huggingface_hub is not installed.
     """
@@ -68,7 +68,12 @@ def send_checkpoint(folder: Path, repository: str, card: str, *, private: bool =
     if (folder / _CARD).is_symlink():  # it may lead anywhere, and what is sent is published
         raise ValueError(f"{folder / _CARD} is a link: put the file itself there")
     from huggingface_hub import HfApi
+    from huggingface_hub.constants import HF_TOKEN_PATH
 
+    if not os.path.isabs(HF_TOKEN_PATH):
+        raise ValueError(
+            f"{repository}: the token would be that in {HF_TOKEN_PATH!r}: set HF_HOME to a path"
+        )
     with tempfile.TemporaryDirectory(prefix="sudoku-gym-push-") as scratch:
         staged = Path(scratch)
         for file in _PLAYED:

@@ -98,6 +98,13 @@ def test_downloads_of_the_working_folder_are_not_used(hub, monkeypatch):
         load_policy("hf:me/net")
 
 
+def test_nothing_is_sent_with_a_token_of_the_working_folder(hub, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", os.path.join("hf", "token"))
+    with pytest.raises(ValueError, match=r"me/net: the token would be that in .*: set HF_HOME"):
+        send()
+    assert not hub.exists()
+
+
 def test_what_was_changed_on_the_way_is_refused(hub):
     send()
     file = hub / "me/net/main/config.json"
