@@ -226,7 +226,7 @@ def connect(config: RayConfig) -> None:
     address = config.address or os.environ.get("RAY_ADDRESS")
     job = JobConfig()
     job._py_driver_sys_path = _WorkersPath()
-    if address is not None:
+    if address:
         _reach(address)
         ray.init(address=address, job_config=job)
     else:
@@ -251,7 +251,7 @@ def set_token() -> None:
     """Set a new cluster's secret where there is no home: Ray could not write it to `~/.ray`."""
     is_set = "RAY_AUTH_TOKEN" in os.environ or "RAY_AUTH_TOKEN_PATH" in os.environ
     home = os.path.expanduser("~")  # as it is where the user has none
-    if not is_set and not os.access(home, os.W_OK | os.X_OK):
+    if not is_set and not (os.path.isabs(home) and os.access(home, os.W_OK | os.X_OK)):
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
 
 
