@@ -65,7 +65,8 @@ OWN_PACKAGES = (
     "sudoku_gym",
     "sudoku_learning",
 )
-"""The packages of this project, whatever distributions say that they are its."""
+"""The packages of this project."""
+_DISTRIBUTION = "sudoku-gym"
 
 _fallback_folders: set[str] = set()
 
@@ -92,9 +93,13 @@ def all_entries(group: str) -> list[EntryPoint]:
     return [entry for entry in found if _install_folder(entry) not in _fallback_folders]
 
 
-def is_own(module: str) -> bool:
-    """Say whether a module lies in one of this project's packages."""
-    return module.partition(".")[0] in OWN_PACKAGES
+def is_own(entry: EntryPoint) -> bool:
+    """Say whether an entry point is this project's, by its distribution and by its module.
+
+    Anybody's metadata can have the name of this project, and a module of it.
+    """
+    is_ours = entry.dist is not None and entry.dist.name == _DISTRIBUTION
+    return is_ours and entry.module.partition(".")[0] in OWN_PACKAGES
 
 
 def available(group: str) -> dict[str, EntryPoint]:
@@ -104,9 +109,8 @@ def available(group: str) -> dict[str, EntryPoint]:
     """
     found: dict[str, EntryPoint] = {}
     for entry in all_entries(group):
-        if is_own(entry.module) and entry.name in found and not is_own(found[entry.name].module):
+        if entry.name not in found or (is_own(entry) and not is_own(found[entry.name])):
             found[entry.name] = entry
-        found.setdefault(entry.name, entry)
     return found
 
 

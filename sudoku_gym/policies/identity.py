@@ -173,7 +173,8 @@ def _code_roots(policy: str, made: Policy) -> list[Path]:
     if isinstance(made, SolverPolicy | PredictorPolicy):
         player = made.solver if isinstance(made, SolverPolicy) else made.predictor
     modules = {type(player).__module__, _module_of(policy)}
-    roots = {_root_of(name) for name in modules if not plugins.is_own(name)}
+    others = (name for name in modules if name.partition(".")[0] not in plugins.OWN_PACKAGES)
+    roots = {_root_of(name) for name in others}
     return sorted(root for root in roots if root)
 
 

@@ -12,7 +12,7 @@ def own_rows() -> dict[str, str]:
     """Return the rows that this project lists."""
     rows: dict[str, str] = {}
     for entry in plugins.all_entries(plugins.LEADERBOARD):
-        if plugins.is_own(entry.module):
+        if plugins.is_own(entry):
             rows |= checked_rows(entry.load())
     return rows
 
@@ -33,7 +33,7 @@ def rows_of(package: str, name: str) -> dict[str, str]:
 
 def _entries_of_others() -> list[EntryPoint]:
     entries = plugins.all_entries(plugins.LEADERBOARD)
-    return [entry for entry in entries if not plugins.is_own(entry.module)]
+    return [entry for entry in entries if not plugins.is_own(entry)]
 
 
 def _package_of(entry: EntryPoint) -> str:

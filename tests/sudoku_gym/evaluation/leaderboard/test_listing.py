@@ -22,12 +22,18 @@ def install(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", path.rstrip(os.pathsep))
     monkeypatch.syspath_prepend(tmp_path)
 
-    def call(source, name="others", package="others-rows", group="leaderboard"):
+    def call(
+        source,
+        name="others",
+        package="others-rows",
+        group="leaderboard",
+        stands_for="others_rows:ROWS",
+    ):
         (tmp_path / "others_rows.py").write_text(source)
         metadata = tmp_path / "others_rows-1.dist-info"
         metadata.mkdir()
         (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1\n")
-        entry = f"[sudoku_gym.{group}]\n{name} = others_rows:ROWS\n"
+        entry = f"[sudoku_gym.{group}]\n{name} = {stands_for}\n"
         (metadata / "entry_points.txt").write_text(entry)
 
     return call
@@ -111,8 +117,16 @@ def test_a_listed_policy_that_can_t_be_made_is_lost_unless_it_is_named(install, 
         assert isinstance(found["others_rows:Mine"], ModuleNotFoundError) and not lost
 
 
-def test_no_policy_of_another_s_takes_the_name_of_one_of_ours(install):
+@pytest.mark.parametrize(
+    ("package", "stands_for"),
+    [
+        ("others-rows", "others_rows:ROWS"),
+        ("others-rows", "sudoku_baselines.classical.references:SuiteSolver"),
+        ("sudoku-gym", "others_rows:ROWS"),
+    ],
+)
+def test_no_policy_of_another_s_takes_the_name_of_one_of_ours(install, package, stands_for):
     ours = plugins.available(plugins.POLICIES)
-    install("ROWS = None", name="naked-singles", group="policies")
+    install("ROWS = None", "naked-singles", package, "policies", stands_for)
     assert len(plugins.all_entries(plugins.POLICIES)) == len(ours) + 1
     assert plugins.available(plugins.POLICIES) == ours
