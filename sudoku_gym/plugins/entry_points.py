@@ -96,7 +96,7 @@ def all_entries(group: str) -> list[EntryPoint]:
 def is_own(entry: EntryPoint) -> bool:
     """Say whether an entry point is this project's, by its distribution and by its module.
 
-    Anybody's metadata can have the name of this project, and a module of it.
+    One alone is not enough: another's metadata may hold our name, or name a module of ours.
     """
     is_ours = entry.dist is not None and entry.dist.name == _DISTRIBUTION
     return is_ours and entry.module.partition(".")[0] in OWN_PACKAGES
