@@ -13,7 +13,7 @@ from sudoku_gym.cli.terminal import OnProgress, progress
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles import files, generator
 from sudoku_gym.puzzles.difficulty import GRADES
-from sudoku_gym.puzzles.hardening import harden
+from sudoku_gym.puzzles.hardening import check_hardening, harden
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
 _MOST = 1_000_000  # puzzles; they are kept in memory until all are made
@@ -60,6 +60,8 @@ class Generate:
             )
         geometry = geometry_named(self.board or "9x9")
         assert geometry is not None
+        if self.hard:
+            check_hardening(geometry, self.steps, None)
         rng = np.random.default_rng(self.seed)
         make = self._graded if self.difficulty else self._any
         with progress(["generate", "harden"] if self.hard else ["generate"]) as start:

@@ -11,6 +11,7 @@ from sudoku_gym.plugins.entry_points import (
     SCHEDULE_CONFIGS,
     TRAINER_DESCRIPTIONS,
     TRAINERS,
+    PathState,
     add_import_folder,
     all_entries,
     available,
@@ -22,6 +23,7 @@ from sudoku_gym.plugins.entry_points import (
     load,
     load_attribute,
     names_attribute,
+    path_state,
     suggest_extra,
 )
 from sudoku_gym.plugins.environments import (
@@ -45,6 +47,7 @@ __all__ = [
     "SCHEDULE_CONFIGS",
     "TRAINERS",
     "TRAINER_DESCRIPTIONS",
+    "PathState",
     "add_import_folder",
     "all_entries",
     "available",
@@ -60,6 +63,7 @@ __all__ = [
     "load",
     "load_attribute",
     "names_attribute",
+    "path_state",
     "split_options",
     "sudoku_specs",
     "suggest_extra",

@@ -6,12 +6,13 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from operator import attrgetter
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 POLICIES = "sudoku_gym.policies"
 """The entry-point group of classes and functions that make policies."""
@@ -68,6 +69,8 @@ OWN_PACKAGES = (
 """The packages of this project."""
 _DISTRIBUTION = "sudoku-gym"
 
+PathState: TypeAlias = tuple[tuple[str | int, ...], ...]
+
 _fallback_folders: set[str] = set()
 
 
@@ -87,10 +90,25 @@ def fallback_folders() -> list[str]:
     return sorted(_fallback_folders)
 
 
+def path_state() -> PathState:
+    """Return what changes when `sys.path` does, or a package is installed in one of its folders."""
+    states = list[tuple[str | int, ...]]()
+    for folder in sys.path:
+        try:
+            status = os.stat(folder or os.curdir)
+        except OSError:
+            states.append((folder,))
+        else:
+            states.append((folder, status.st_dev, status.st_ino, status.st_mtime_ns))
+    return tuple(states)
+
+
 def all_entries(group: str) -> list[EntryPoint]:
     """Return all installed entry points of `group`, by name; packages may use the same names."""
-    found = sorted(entry_points(group=group), key=attrgetter("name"))
-    return [entry for entry in found if _install_folder(entry) not in _fallback_folders]
+    found = _entries_on(path_state())
+    return [
+        entry for entry, folder in found if entry.group == group and folder not in _fallback_folders
+    ]
 
 
 def is_own(entry: EntryPoint) -> bool:
@@ -213,6 +231,17 @@ def join_names(names: dict[str, EntryPoint]) -> str:
     """Format names for an error message: `a, b or c`."""
     *most, last = list(names) or ["(none is installed)"]
     return f"{', '.join(most)} or {last}" if most else last
+
+
+@lru_cache(maxsize=1)
+def _entries_on(path: PathState) -> list[tuple[EntryPoint, str]]:
+    """Return our groups' entry points by name, and their folders; all that is installed is read."""
+    entries = entry_points()
+    ours = [group for group in entries.groups if group.startswith("sudoku_gym.")]
+    found = [entry for group in ours for entry in entries.select(group=group)]
+    return sorted(
+        ((entry, _install_folder(entry)) for entry in found), key=lambda each: each[0].name
+    )
 
 
 def _install_folder(entry: EntryPoint) -> str:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from hashlib import file_digest, sha256
 from importlib.metadata import packages_distributions, version
 from inspect import signature
@@ -120,7 +121,7 @@ def package_of(policy: str) -> str:
     if entry is not None and entry.dist is not None:
         return f"{entry.dist.name} {entry.dist.version}"
     module = name.partition(":")[0] if ":" in name else ""
-    packages = packages_distributions().get(module.partition(".")[0], [])
+    packages = _packages_on(plugins.path_state()).get(module.partition(".")[0], [])
     return f"{packages[0]} {version(packages[0])}" if packages else ""
 
 
@@ -156,6 +157,12 @@ def weights_folder(policy: str) -> Path | None:
     value = options.get(first.name, first.default)
     is_path = isinstance(value, str | os.PathLike) and value != ""
     return Path(value) if is_path and Path(value).is_dir() else None
+
+
+@lru_cache(maxsize=1)
+def _packages_on(path: plugins.PathState) -> Mapping[str, list[str]]:
+    """Return which packages bring a module; half a second where many are installed."""
+    return packages_distributions()
 
 
 def _module_of(policy: str) -> str:

@@ -40,6 +40,21 @@ _FIRST_SHARE = 0.3  # and made minimal if its first search takes at least this s
 _PAIRS = 5  # one step in `_PAIRS` removes two givens
 
 
+def check_hardening(geometry: Geometry, steps: int, node_limit: int | None) -> tuple[int, int]:
+    """Return the numbers that `harden` takes; raises as it does, before there are puzzles."""
+    if node_limit is None:
+        node_limit = 100_000 if geometry.size <= 9 else 2_000
+    steps, node_limit = map(whole_number, (steps, node_limit))
+    if not 0 <= steps < 2**63 or not 1 <= node_limit < 2**63:
+        raise ValueError(
+            f"steps={steps}, node_limit={node_limit}: steps must not be negative, node_limit be at "
+            "least 1, both of 64 bits"
+        )
+    if geometry == Geometry.standard(4):
+        raise ValueError("singles solve every 4x4 puzzle, none is hard: use larger boards")
+    return steps, node_limit
+
+
 def harden(
     parents: PuzzleSet,
     rng: np.random.Generator,
@@ -70,16 +85,7 @@ def harden(
         TypeError: if `parents` or `rng` is none, or a number is no whole one.
     """
     geometry = as_puzzle_set(parents).geometry
-    if node_limit is None:
-        node_limit = 100_000 if geometry.size <= 9 else 2_000
-    steps, node_limit = map(whole_number, (steps, node_limit))
-    if not 0 <= steps < 2**63 or not 1 <= node_limit < 2**63:
-        raise ValueError(
-            f"steps={steps}, node_limit={node_limit}: steps must not be negative, node_limit be at "
-            "least 1, both of 64 bits"
-        )
-    if geometry == Geometry.standard(4):
-        raise ValueError("singles solve every 4x4 puzzle, none is hard: use larger boards")
+    steps, node_limit = check_hardening(geometry, steps, node_limit)
     parents.check()
     puzzles = parents.puzzles.reshape(-1, geometry.num_cells).copy()
     solutions = parents.solutions.reshape(puzzles.shape).copy()

@@ -11,7 +11,7 @@ import pytest
 
 from sudoku_baselines.classical.floors import MaskedRandom
 from sudoku_gym import board, cli, plugins, solver
-from sudoku_gym.puzzles import banks, load
+from sudoku_gym.puzzles import banks, generator, load
 from sudoku_gym.puzzles.rating import rate
 from sudoku_gym.registration import ENVIRONMENTS
 
@@ -162,6 +162,12 @@ def test_bad_input_takes_one_line(run, arguments, said, tmp_path, monkeypatch):
 def test_a_list_that_does_not_parse_names_the_line(run, tmp_path):
     (tmp_path / "bad.txt").write_text(f"{PUZZLE}\n{PUZZLE[:-1]}9\n")
     assert "line 2: row 4, column 4: '9'" in refused(run("solve", str(tmp_path / "bad.txt")))
+
+
+@pytest.mark.parametrize("options", [["--steps", "-1"], ["--board", "4x4"]])
+def test_what_can_t_be_made_harder_is_refused_before_puzzles_are_made(run, monkeypatch, options):
+    monkeypatch.setattr(generator, "generate", lambda *_, **__: pytest.fail("puzzles are made"))
+    refused(run("generate", "--hard", *options))
 
 
 def test_compare_prints_a_table(run):

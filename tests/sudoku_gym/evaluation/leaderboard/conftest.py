@@ -4,7 +4,6 @@ import json
 import os
 import sys
 from dataclasses import asdict
-from functools import cache
 from multiprocessing import Pipe
 from threading import Thread
 
@@ -85,11 +84,7 @@ def play(tmp_path, monkeypatch, in_this_process):
     """Play into a file in this process: `play(path=..., only=...)`; return what was done."""
     monkeypatch.setattr(play_module, "perform", in_this_process)
     monkeypatch.setattr(play_module, "describe_policies", described)
-    # Reading what is installed, and asking git, take most of such a run.
-    installed = cache(plugins.available)
-    for module in (plugins, plugins.entry_points):
-        monkeypatch.setattr(module, "available", installed)
-    monkeypatch.setattr(runs, "_commit", str)
+    monkeypatch.setattr(runs, "_commit", str)  # git takes most of such a run
     monkeypatch.setattr(cells, "_MAX_LAPS", 2)
 
     def call(path=tmp_path / "board.json", **changes):
