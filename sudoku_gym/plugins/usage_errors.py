@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from io import StringIO
 
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")  # tyro asks standard output whether it shows them
 _BORDER = "│|+ \t"
 _RULE = re.compile(r"[\W_]*")  # a line of a panel without a word in it
 
@@ -24,7 +25,8 @@ def short_usage_errors(program: str) -> Iterator[None]:
             yield
     except SystemExit as end:
         if end.code == 2:
-            raise ValueError(f"{_first_words(panel.getvalue())} (see {program} --help)") from None
+            words = _first_words(_COLOUR.sub("", panel.getvalue()))
+            raise ValueError(f"{words} (see {program} --help)") from None
         raise
     finally:
         if sys.stderr is not None and sys.exc_info()[0] is None:

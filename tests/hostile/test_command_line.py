@@ -282,6 +282,23 @@ def without_compiling(err):
     return "".join(line for line in lines if "compiling kernels for the first time" not in line)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs a terminal of POSIX")
+@pytest.mark.parametrize("arguments, said", [COMMANDS[i] for i in (0, 2, 3, 4)])
+def test_a_mistake_takes_one_line_on_a_terminal_too(arguments, said):
+    import pty
+
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "sudoku_gym", *arguments.split()]
+    paths = os.pathsep.join(path for path in sys.path if path)
+    environment = {**os.environ, "PYTHONPATH": paths, "TERM": "xterm-256color"}
+    done = subprocess.run(command, env=environment, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    shown = os.read(ours, 10_000).decode()
+    os.close(ours)
+    assert done.returncode == 2 and shown.startswith(f"sudoku-gym: {said}")
+    assert shown.count("\n") == 1 and "\x1b" not in shown
+
+
 def shell(command, **environment):
     """Run the command as a shell does, where it matters who opens the files."""
     program = f"{sys.executable} -m sudoku_gym"

@@ -13,10 +13,10 @@ import json
 import os
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection
-from threading import TIMEOUT_MAX, Timer
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,8 @@ _MORE_TO_START = 20.0  # s beyond the limit of the games
 _LONGEST = 10_000_000  # bytes of an answer
 _LONGEST_DESCRIPTION, _LONGEST_LIST = 1_000, 100_000  # bytes
 _LONGEST_ERROR = 400  # characters
-_WAIT = 0.1  # s between two looks at the clocks
+_WAIT = 0.1  # s between two looks at the clocks of a policy's process
+_LOOK, _LONGEST_LOOK = 1.0, 10.0  # s between two looks at the wall clock, and what one may count
 _HANDING_OVER = 3e-4  # s a call that a process takes beyond its policy: 99 of 100 calls take less
 
 
@@ -108,14 +109,12 @@ class RemotePolicy:
 
     def _call(self, message: Sequence[Any]) -> bytes:
         """Let the policy do something on the clock."""
-        begun = time.monotonic()
         seconds, answer = self._ask(message, self._limit, self.seconds, self._passed)
         clock = processor_seconds(self._pid) or 0.0
         # Its own clock may be wrong, and what it computes from one call to the next counts too.
         seconds = max(seconds, clock - self._clock - _HANDING_OVER)
         self._clock = max(clock, self._clock)
         self.seconds += seconds
-        self._passed += time.monotonic() - begun
         if self.seconds > self._limit:
             raise OutOfTimeError(f"{self._limit:g} s of processor time")
         return answer
@@ -128,21 +127,60 @@ class RemotePolicy:
         Of the limit, processor seconds are used, and wall seconds have passed.
         """
         wall, out_of_wall = _WALL_SHARE * limit - passed, f"{_WALL_SHARE * limit:g} s of wall time"
-        start, begun = (processor_seconds(self._pid) or 0.0) - used, time.monotonic()
+        start = (processor_seconds(self._pid) or 0.0) - used
+        watch = _Watch(self._pipe, wall)
         try:
-            with _closed_after(self._pipe, wall):
+            with watch:
                 self._pipe.send(message)
                 while not self._pipe.poll(_WAIT):
                     if (processor_seconds(self._pid) or 0.0) - start > limit:
                         raise OutOfTimeError(f"{limit:g} s of processor time")
-                    if time.monotonic() - begun > wall:
+                    if watch.seconds > wall:
                         raise OutOfTimeError(out_of_wall)
                 answer = self._pipe.recv_bytes(_LONGEST)
         except (EOFError, OSError):
-            if time.monotonic() - begun >= wall:
+            if watch.seconds >= wall:
                 raise OutOfTimeError(out_of_wall) from None
             raise EOFError from None
+        self._passed += watch.seconds
         return _read_answer(answer)
+
+
+class _Watch:
+    """Wall time within a block, and the end of a pipe once it is over a limit.
+
+    The pipe is closed for both sides, so that no read or write waits on: the other side may read
+    nothing, or write a part of an answer. (Windows has no sockets here.) Hours in which all
+    processes were stopped, as a cluster does to jobs that make room, count as a few looks.
+
+    Attributes:
+        seconds: the wall time so far.
+    """
+
+    def __init__(self, pipe: Connection[Any, Any], limit: float) -> None:
+        self._pipe, self._limit = pipe, limit
+        self._is_over = Event()
+
+    def __enter__(self) -> None:
+        self._last_look, self._end = (0.0, time.monotonic()), np.inf
+        Thread(target=self._look, daemon=True).start()
+
+    def __exit__(self, *_: object) -> None:
+        self._end = time.monotonic()
+        self._is_over.set()
+
+    @property
+    def seconds(self) -> float:
+        passed, last = self._last_look
+        return passed + min(min(time.monotonic(), self._end) - last, _LONGEST_LOOK)
+
+    def _look(self) -> None:
+        while not self._is_over.wait(min(max(self._limit - self.seconds, 0.0), _LOOK)):
+            (passed, last), now = self._last_look, time.monotonic()
+            self._last_look = passed + min(now - last, _LONGEST_LOOK), now
+            if self.seconds >= self._limit:
+                _close_both(self._pipe)
+                return
 
 
 def _read_answer(answer: bytes) -> tuple[float, bytes]:
@@ -169,21 +207,6 @@ def _read_json(body: bytes) -> Any:
         return json.loads(body)
     except (ValueError, RecursionError):
         raise ValueError(f"its process answers {body!r:.60}") from None
-
-
-@contextmanager
-def _closed_after(pipe: Connection[Any, Any], seconds: float) -> Iterator[None]:
-    """Close a pipe for both sides once the block takes longer, so that no read or write waits on.
-
-    The other side may read nothing, or write a part of an answer. (Windows has no sockets here.)
-    """
-    timer = Timer(min(max(seconds, 0.0), TIMEOUT_MAX), _close_both, [pipe])
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 def _close_both(pipe: Connection[Any, Any]) -> None:

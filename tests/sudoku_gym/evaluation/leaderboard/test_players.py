@@ -6,6 +6,7 @@ import time
 from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
 from threading import Event, Thread
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -172,6 +173,25 @@ def test_wall_time_counts_over_all_calls():
     with against(answer) as policy, pytest.raises(players.OutOfTimeError):
         for _ in range(50):
             policy.act(BOARDS, MASKS)
+
+
+def test_hours_in_which_all_processes_were_stopped_do_not_count(monkeypatch):
+    stopped = [0.0]
+    clock = SimpleNamespace(
+        monotonic=lambda: time.monotonic() + sum(stopped), process_time=time.process_time
+    )
+    monkeypatch.setattr(players, "time", clock)
+
+    def answer(pipe, over):
+        with suppress(EOFError, OSError):
+            while True:
+                pipe.recv()
+                stopped.append(1e5)
+                pipe.send_bytes(json.dumps(SAID).encode() + b"\n" + bytes(200))
+
+    with against(answer, 30.0) as policy:
+        for _ in range(5):
+            assert len(policy.act(BOARDS, MASKS)) == 25
 
 
 @pytest.mark.parametrize(
