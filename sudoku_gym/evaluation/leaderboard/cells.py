@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym import board
 from sudoku_gym.evaluation.games import count_orbits, evaluate
+from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.evaluation.leaderboard.fixed_sets import SEED, FixedSet
 from sudoku_gym.evaluation.leaderboard.players import OutOfTimeError, RemotePolicy
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
@@ -48,6 +49,10 @@ class _ChangedError(Exception):
     """The files of a policy are others than its row says."""
 
 
+class _OtherGamesError(Exception):
+    """The games that were timed went another way than those that count."""
+
+
 def perform_task(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCell | str]:
     """Play or time a cell; yield it whenever there is more of it, or at last why it is lost.
 
@@ -65,6 +70,8 @@ def perform_task(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCe
         yield task.cell if timing else _out_of_time(task.cell, error)
     except _ChangedError:
         yield "its files have changed since its row was begun"
+    except _OtherGamesError as error:
+        yield f"not timed: {error}"
 
 
 def _load(task: CellTask, policy: RemotePolicy) -> None:
@@ -134,6 +141,9 @@ def _time(task: CellTask, policy: RemotePolicy) -> tuple[float, ...]:
     The first puzzle is played once before it counts. The clock of a process may tick every few
     milliseconds only, so short puzzles are played repeatedly, and their mean is taken. They have
     other digits each time, so that a policy that remembers boards takes no less.
+
+    Raises:
+        _OtherGamesError: if far fewer of the puzzles are solved one by one, the first time.
     """
     puzzles = task.puzzles[:TIMED_PUZZLES]
     boards, geometry = puzzles.puzzles, puzzles.geometry
@@ -144,13 +154,29 @@ def _time(task: CellTask, policy: RemotePolicy) -> tuple[float, ...]:
         evaluate(policy, _exchange_digits(boards[:1], rng), geometry=geometry, seed=SEED)
         while len(laps) < _MAX_LAPS and sum(map(sum, laps)) < _MIN_SECONDS:
             laps.append([])
+            solved = 0
             for i in range(len(puzzles)):
                 before = policy.seconds
-                evaluate(policy, boards[i : i + 1], geometry=geometry, seed=SEED + i)
+                game = evaluate(policy, boards[i : i + 1], geometry=geometry, seed=SEED + i)
                 laps[-1].append(policy.seconds - before)
+                solved += int(game.solved[0])
+            if len(laps) == 1:
+                _check_as_good(solved, task.cell.outcomes[: len(puzzles)])
             boards = _exchange_digits(boards, rng)
     whole = [lap for lap in laps if len(lap) == len(puzzles)]
     return tuple(round(sum(same) / len(whole), _DIGITS) for same in zip(*whole, strict=True))
+
+
+def _check_as_good(solved: int, outcomes: str) -> None:
+    """Raise _OtherGamesError if fewer were solved than in the games that count, beyond chance."""
+    counted = outcomes.count("1")
+    _, high = wilson_interval(solved, len(outcomes))
+    low, _ = wilson_interval(counted, len(outcomes))
+    if high < low:
+        raise _OtherGamesError(
+            f"one by one it solves {solved} of the first {len(outcomes)} puzzles, "
+            f"and {counted} of them in batches"
+        )
 
 
 def _exchange_digits(boards: NDArray[np.int8], rng: np.random.Generator) -> NDArray[np.int8]:
