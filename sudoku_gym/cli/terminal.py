@@ -10,13 +10,14 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from rich import progress as bars
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+_WIDEST = 10_000  # characters that a table is measured in
 OnProgress: TypeAlias = Callable[[float], None]  # takes the share that is done, 0 to 1
 
 
@@ -56,13 +57,29 @@ def console() -> Console:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Table:
-    """Lay out text cells; the first column is a name, the others are numbers."""
+    """Lay out text cells; the first column is a name, the others are numbers.
+
+    A table that is wider than the terminal gets no lines, and several rows for heads and intervals.
+    """
+    cells = [[strip_control(cell) for cell in row] for row in rows]
+    whole, screen = _lay_out(heads, cells, title), console()
+    if screen.measure(whole, options=screen.options.update(width=_WIDEST)).maximum <= screen.width:
+        return whole
+    heads = ["\n".join(head.rsplit(" ", 1)) for head in heads]
+    cells = [[cell.replace(" to ", " to\n") for cell in row] for row in cells]
+    narrow = _lay_out(heads, cells, title)
+    narrow.box, narrow.padding = None, (0, 1, 0, 0)
+    return narrow
+
+
+def _lay_out(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> Table:
     shown = Text(strip_control(title), "bold") if title else None
     laid_out = Table(title=shown, title_justify="left")
     for i, head in enumerate(heads):
-        laid_out.add_column(Text(head), justify="left" if i == 0 else "right", no_wrap=i == 0)
+        side: Literal["left", "right"] = "left" if i == 0 else "right"
+        laid_out.add_column(Text(head), justify=side, no_wrap=i == 0, overflow="fold")
     for row in rows:
-        laid_out.add_row(*(Text(strip_control(cell)) for cell in row))
+        laid_out.add_row(*map(Text, row))
     return laid_out
 
 

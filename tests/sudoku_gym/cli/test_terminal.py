@@ -4,6 +4,9 @@ import io
 import sys
 
 import pytest
+from rich.console import Console
+
+from sudoku_gym.cli import terminal
 
 
 class Terminal(io.StringIO):
@@ -39,3 +42,25 @@ def test_whoever_makes_puzzles_sees_how_far_it_is(run, monkeypatch, kind):
         assert code == 0 and len(out.splitlines()) == 20
     shown = [part in stream.getvalue() for part in ("generate (1 of 2)", "harden (2 of 2)", "100%")]
     assert shown == [kind is Terminal] * 3
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_table_that_is_too_wide_loses_nothing(monkeypatch, width):
+    file = io.StringIO()
+    monkeypatch.setattr(terminal, "console", lambda: Console(file=file, width=width))
+    heads = [
+        "policy",
+        "solved",
+        "95 % interval",
+        "over orbits",
+        "units satisfied",
+        "processor time",
+    ]
+    heads += ["orbits", "puzzles/s"]
+    row = ["naked-singles", "100.0 %", "83.9 to 100.0 %", "83.9 to 100.0 %", "100.0 %", "190 µs"]
+    terminal.console().print(terminal.table(heads, [[*row, "6 of 6", "129,793"]], "4x4"))
+    lines = file.getvalue().splitlines()
+    assert max(map(len, lines)) <= width and "…" not in file.getvalue()
+    words = file.getvalue().split()
+    assert {word for cell in [*heads, *row, "129,793"] for word in cell.split()} <= {*words}
+    assert ("━" in file.getvalue()) == (width == 120)
