@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import select
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -37,6 +38,7 @@ from sudoku_gym.storage.reading import describe_error
 
 PROGRAM = "sudoku-gym"
 BAD_INPUT = 2
+UNREAD = 141  # as shells say of a program that a closed pipe has ended
 TRACEBACK = "SUDOKU_GYM_TRACEBACK"
 COMMANDS: dict[str, Callable[..., Any]] = {
     "train": Train,
@@ -62,7 +64,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Returns:
         The exit code: 0 if all went well, 1 if the answer is no (a puzzle without a single
-        solution, say), 2 for bad input, of which one line on standard error tells.
+        solution, say), 2 for bad input, of which one line on standard error tells, 141 if nobody
+        reads on and there is work left.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     occupy_closed_streams()
@@ -82,26 +85,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # rich ends the program then
-            sys.stdout = open(os.devnull, "w", encoding="utf-8")
-            return 0
+            return _end_unread(command)
         if command is not None and not isinstance(command, Train):  # not after --help
             return _refuse(f"a policy or another's code has ended the program ({end!r:.200})")
         return end.code if isinstance(end.code, int) else BAD_INPUT
-    except BrokenPipeError:  # the reader, for example `head`, has closed the pipe
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")
-        return 0
     except OSError as error:
+        if isinstance(error, BrokenPipeError) and not _has_reader():  # else it is a policy's pipe
+            return _end_unread(command)
         if error.errno == errno.ENOSPC:  # what is unwritten will never be
             sys.stdout = open(os.devnull, "w", encoding="utf-8")
             error.filename = error.filename or "output"
         where = f"{error.filename}: " if error.filename else ""
-        return _refuse(f"{where}{error.strerror or error}")
+        return _refuse(f"{where}{error.strerror or _words_of(error)}")
     except (ValueError, ModuleNotFoundError) as error:
-        try:
-            message = str(error)
-        except Exception:  # of another's class
-            message = describe_error(error)
-        return _refuse(message)
+        return _refuse(_words_of(error))
     except KeyboardInterrupt:
         return 130
     except BaseException as error:  # from a third-party policy, for example, or a bug
@@ -119,6 +116,31 @@ def _is_interruption(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
+
+
+def _has_reader() -> bool:
+    """Whether nobody has closed the pipes of the standard streams, as `head` does."""
+    if not hasattr(select, "poll"):  # Windows
+        return False
+    ends = select.poll()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        with suppress(OSError, ValueError):  # it is no file, or closed
+            ends.register(stream.fileno(), 0)  # for POLLERR and POLLHUP, which need not be named
+    return not ends.poll(0)
+
+
+def _end_unread(command: object) -> int:
+    """Return the exit code of a command that ends since nobody reads on."""
+    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")
+    return UNREAD if isinstance(command, Train | Leaderboard | Record) else 0
+
+
+def _words_of(error: Exception) -> str:
+    """Return the message of an error, or its kind where there is none."""
+    try:
+        return str(error) or describe_error(error)
+    except Exception:  # of another's class
+        return describe_error(error)
 
 
 def _refuse(why: str) -> int:

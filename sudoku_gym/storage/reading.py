@@ -122,8 +122,8 @@ def describe_error(error: BaseException, longest: int = 400) -> str:
         message = str(error)
     except Exception:  # of another's class
         message = ""
-    kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
-    line = " ".join(f"{kind}{message}".split())[:longest] or type(error).__name__
+    kind = "" if type(error) is ValueError and message else type(error).__name__
+    line = " ".join(": ".join(filter(None, (kind, message))).split())[:longest]
     return line.encode(errors="replace").decode()  # half of a pair can be written nowhere
 
 

@@ -47,6 +47,10 @@ class FailsAtReset(Base):
     def reset(self, puzzles, geometry, rng): raise MemoryError
 class IsCancelled(Base):
     def act(self, boards, action_masks): raise __import__('asyncio').CancelledError
+class AsksInVain(Base):
+    def act(self, boards, action_masks): raise BrokenPipeError(32, 'Broken pipe')
+class TimesOut(Base):
+    def act(self, boards, action_masks): raise TimeoutError
 class Nothing(ValueError):
     def __str__(self): return None
 class SaysNothing(Base):
@@ -145,6 +149,8 @@ COMMANDS = [
     ("evaluate bad_policies:FailsAtReset", "MemoryError"),
     ("evaluate bad_policies:IsCancelled", "CancelledError"),
     ("evaluate bad_policies:SaysNothing", "Nothing"),
+    ("evaluate bad_policies:AsksInVain", "Broken pipe"),
+    ("evaluate bad_policies:TimesOut", "TimeoutError"),
     ("evaluate bad_policies:Fractions", "act must return one whole number a game"),
     ("evaluate bad_policies:Short --count 2", "act must return one whole number a game"),
     ("evaluate broken:x", "SyntaxError"),
@@ -310,6 +316,28 @@ def shell(command, **environment):
         text=True,
         encoding="utf-8",
     )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a POSIX shell")
+@pytest.mark.parametrize(
+    "command, code",
+    [
+        (f"solve {PUZZLE}", 0),
+        ("info", 0),
+        ("leaderboard --only naked-singles --sets 4x4 --out l.json", 141),
+    ],
+)
+def test_a_reader_that_closes_the_pipe_ends_a_command(work, command, code):
+    """Without a word of that, and as a success where only what is printed was wanted."""
+    unread, end = os.pipe()
+    os.close(unread)
+    program = [sys.executable, "-m", "sudoku_gym", *command.split()]
+    paths = os.pathsep.join(path for path in sys.path if path)
+    environment = {**os.environ, "PYTHONPATH": paths}
+    for errors in subprocess.PIPE, end:  # `| head -1`, and `2>&1 | head -1`
+        done = subprocess.run(program, env=environment, stdout=end, stderr=errors, text=True)
+        assert done.returncode == code and "sudoku-gym:" not in (done.stderr or "")
+    os.close(end)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a POSIX shell")

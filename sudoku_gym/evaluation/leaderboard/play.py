@@ -163,29 +163,26 @@ def describe(
     """Describe policies; one of another's can't change what others are.
 
     Returns:
-        What `describe_policies` says. One of another's that can't be made is lost too, unless the
-        caller has named it.
+        What is said of each, or that it needs an extra; and why the others are lost. One that can't
+        be made is, and one of another's that needs an extra, unless the caller has named it.
 
     Raises:
-        ValueError: if another one can't be made.
+        ValueError: if one that the caller has named can't be made.
     """
     own, found, lost = own_rows(), dict[str, Description](), dict[str, str]()
-    for policy in [each for each in policies if each not in own]:
-        try:
-            described, not_loaded = describe_policies([policy], limit)
-        except ValueError as error:
-            if policy in named:
-                raise
-            described, not_loaded = {}, {policy: str(error)}
-        found |= described
+    groups = [[policy] for policy in policies if policy not in own]
+    for group in [*groups, [policy for policy in policies if policy in own]]:
+        described, not_loaded = describe_policies(group, limit) if group else ({}, {})
         lost |= not_loaded
-        what = found.get(policy)
-        if isinstance(what, ModuleNotFoundError) and policy not in named:
-            lost[policy] = str(found.pop(policy))
-    if ours := [policy for policy in policies if policy in own]:
-        described, not_loaded = describe_policies(ours, limit)
-        found |= described
-        lost |= not_loaded
+        for policy, what in described.items():
+            if isinstance(what, ValueError):
+                if policy in named:
+                    raise what
+                lost[policy] = str(what)
+            elif isinstance(what, ModuleNotFoundError) and policy not in {*own, *named}:
+                lost[policy] = str(what)
+            else:
+                found[policy] = what
     return found, lost
 
 

@@ -20,7 +20,7 @@ from threading import Thread
 from typing import Any, TypeAlias
 from unittest.mock import patch
 
-from sudoku_gym.evaluation.leaderboard import cells
+from sudoku_gym.evaluation.leaderboard import cells, preload
 from sudoku_gym.evaluation.leaderboard.cells import CellTask
 from sudoku_gym.evaluation.leaderboard.listing import other_lists, own_rows
 from sudoku_gym.evaluation.leaderboard.players import OutOfTimeError, RemotePolicy, serve_policy
@@ -76,23 +76,20 @@ def perform(
 
 def describe_policies(
     policies: Iterable[str], limit: float
-) -> tuple[dict[str, Description], dict[str, str]]:
+) -> tuple[dict[str, Description | ValueError], dict[str, str]]:
     """Describe policies in a process of its own, see `RemotePolicy.describe`.
 
     Returns:
-        What is said of each, or the error of those that need an extra; and, of the others, what
-        became of the process that was to load them.
-
-    Raises:
-        ValueError: if one can't be made.
+        What is said of each, or the error of those that can't be made or need an extra; and, of the
+        others, what became of the process that was to load them.
     """
-    found, lost = dict[str, Description](), dict[str, str]()
+    found, lost = dict[str, Description | ValueError](), dict[str, str]()
     player, pipe, guard = _start_guarded_player()
     try:
         for policy in policies:
             try:
                 found[policy] = RemotePolicy(pipe, player.pid, limit).load(policy)
-            except ModuleNotFoundError as error:
+            except (ModuleNotFoundError, ValueError) as error:
                 found[policy] = error
             except (EOFError, OutOfTimeError) as error:
                 problem = f"took more than {error}" if str(error) else "ended when it was loaded"
@@ -195,8 +192,7 @@ def _context() -> Any:
     if can_fork:
         if len(folder := tempfile.gettempdir()) > _LONGEST_FOLDER:
             raise ValueError(f"{folder}: no socket fits there: set TMPDIR to a shorter folder")
-        # Saves most of the time to start: torch, where it is installed, takes longest to import.
-        context.set_forkserver_preload([cells.__name__, "torch"])
+        context.set_forkserver_preload([cells.__name__, preload.__name__])
     return context
 
 

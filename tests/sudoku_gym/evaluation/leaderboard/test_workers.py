@@ -185,3 +185,18 @@ def test_a_folder_for_temporary_files_with_a_long_name_is_named(monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", "long_" * 20)
     with pytest.raises(ValueError, match=r"^long_.*: no socket fits there: set TMPDIR"):
         workers.describe_policies(["naked-singles"], 60)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="a server that forks")
+def test_a_torch_that_is_broken_stops_no_policy_that_needs_none(small, tmp_path, monkeypatch):
+    (tmp_path / "broken" / "torch").mkdir(parents=True)
+    source = "raise OSError('libcudart.so.12: cannot open shared object file')"
+    (tmp_path / "broken" / "torch" / "__init__.py").write_text(source)
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "broken"), *sys.path])
+    (tmp_path / "work").mkdir()
+    out = tmp_path / "work" / "board.json"
+    done = started(small, out, "--only", "naked-singles", "--sets", "4x4")
+    _, said = done.communicate(timeout=120)
+    assert done.returncode == 0 and "Traceback" not in said
+    assert read_leaderboard(out).rows["naked-singles"].cells["4x4"].played > 0
