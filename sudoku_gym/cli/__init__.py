@@ -75,8 +75,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments in (["--version"], ["-V"]):
             print(f"{PROGRAM} {version(PROGRAM)}")
             return 0
-        with suppress(FileNotFoundError):  # the working folder may be gone
+        try:
             add_import_folder(os.getcwd())  # so that module:attribute finds the user's file
+        except FileNotFoundError:  # processes can't be started there, nor torch's libraries loaded
+            raise ValueError("the working folder has been removed: change to another") from None
         command = _parse(arguments or ["--help"])
         check_seed(command)
         code = int(command.run())

@@ -20,7 +20,7 @@ from threading import Thread
 from typing import Any, TypeAlias
 from unittest.mock import patch
 
-from sudoku_gym.evaluation.leaderboard import cells, preload
+from sudoku_gym.evaluation.leaderboard import cells
 from sudoku_gym.evaluation.leaderboard.cells import CellTask
 from sudoku_gym.evaluation.leaderboard.listing import other_lists, own_rows
 from sudoku_gym.evaluation.leaderboard.players import OutOfTimeError, RemotePolicy, serve_policy
@@ -32,6 +32,7 @@ from sudoku_gym.storage.reading import naming
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 _SAFE_PATH = "PYTHONSAFEPATH"  # or `python -c` would import from the working folder first
 _ENVIRONMENT = dict.fromkeys((*_THREADS, _SAFE_PATH), "1")  # of the processes that are started
+_PRELOAD = "sudoku_gym.evaluation.leaderboard.preload"  # a text: it imports torch
 _JOIN_SECONDS = 5.0
 _LONGEST_FOLDER = 70  # letters; multiprocessing adds 32, and systems take 104 or 108
 
@@ -192,7 +193,7 @@ def _context() -> Any:
     if can_fork:
         if len(folder := tempfile.gettempdir()) > _LONGEST_FOLDER:
             raise ValueError(f"{folder}: no socket fits there: set TMPDIR to a shorter folder")
-        context.set_forkserver_preload([cells.__name__, preload.__name__])
+        context.set_forkserver_preload([cells.__name__, _PRELOAD])
     return context
 
 

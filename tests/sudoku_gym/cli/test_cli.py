@@ -1,6 +1,7 @@
 import importlib.util
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -398,3 +399,10 @@ def test_the_command_is_installed_and_keeps_quiet_when_its_reader_leaves():
         said = [line for line in process.stderr if "compiling kernels" not in line]
         assert said == []
     assert process.returncode == 0
+
+
+def test_the_command_imports_no_torch_before_it_is_needed():
+    code = "import sys, sudoku_gym.cli; sys.exit('torch' in sys.modules)"
+    paths = os.pathsep.join(path for path in sys.path if path)
+    environment = {**os.environ, "PYTHONPATH": paths}
+    assert subprocess.run([sys.executable, "-c", code], env=environment).returncode == 0
