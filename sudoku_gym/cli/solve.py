@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from time import perf_counter, process_time
+from time import process_time
 from typing import Literal
 
 import numpy as np
@@ -29,8 +29,8 @@ from sudoku_gym.cli.solve_output import (
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.policies import CompleteSolver, load_solver
 from sudoku_gym.puzzles import files
+from sudoku_gym.solver.slices import in_slices
 
-_SLICE_SECONDS = 0.2  # so long may a search keep Ctrl-C, the progress bar and printed lines waiting
 _POLICY_CELLS = 10_368  # of the boards of a slice; the search of a policy may keep much for each
 _MOST_THREADS = 1024
 
@@ -164,19 +164,12 @@ class Solve:
         self, stream: Iterable[tuple[Geometry, NDArray[np.int8], float]]
     ) -> Iterator[tuple[NDArray[np.int8], solver.FoundSolutions, float]]:
         """Yield boards, their solutions, and the share of the file that is solved with them."""
-        size, before = 1, 0.0
+        before = 0.0
         for geometry, boards, share in stream:
-            start, most = 0, files.PUZZLES_PER_CHUNK
-            if self.policy:
-                most = max(1, _POLICY_CELLS // geometry.num_cells)
-            while start < len(boards):
-                part = boards[start : start + size]
-                start += len(part)
-                began = perf_counter()
-                result = self._search(part, geometry)
-                is_quick = perf_counter() - began < _SLICE_SECONDS
-                size = min(2 * size, most) if is_quick else max(size // 2, 1)
-                yield part, result, before + (share - before) * start / len(boards)
+            most = max(1, _POLICY_CELLS // geometry.num_cells) if self.policy else None
+            for part in in_slices(len(boards), most):
+                done = before + (share - before) * part.stop / len(boards)
+                yield boards[part], self._search(boards[part], geometry), done
             before = share
 
     def _destination(self) -> AbstractContextManager[WriteSolutions]:

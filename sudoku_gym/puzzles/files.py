@@ -21,6 +21,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet, as_puzzle_set
 from sudoku_gym.puzzles.rows import OnProblem, PuzzleRows, read_rows
+from sudoku_gym.solver.slices import in_slices
 from sudoku_gym.storage.atomic import atomic_write
 
 SUFFIXES = (".txt", ".csv", ".npz")
@@ -286,14 +287,16 @@ def _proven(part: PuzzleRows, complain: OnProblem, check: bool, hint: str) -> Pu
         complain(int(part.lines[index]), f"the stored solution {problem}")
     good = ~wrong
     to_solve = np.flatnonzero(good & (check | ~stored))
-    result = solver.find_solutions(puzzles[to_solve], 2, geometry)
-    unique = result.decided & (result.found == 1)
-    for i in np.flatnonzero(~unique):
-        problem = "the solver's node limit was reached"
-        if result.decided[i]:
-            number = f"several solutions{hint}" if result.found[i] else "no solution"
-            problem = f"the puzzle has {number}"
-        complain(int(part.lines[to_solve[i]]), problem)
-    solutions[to_solve] = result.solutions
-    good[to_solve] = unique
+    for chosen in in_slices(len(to_solve)):
+        indices = to_solve[chosen]
+        result = solver.find_solutions(puzzles[indices], 2, geometry)
+        unique = result.decided & (result.found == 1)
+        for i in np.flatnonzero(~unique):
+            problem = "the solver's node limit was reached"
+            if result.decided[i]:
+                number = f"several solutions{hint}" if result.found[i] else "no solution"
+                problem = f"the puzzle has {number}"
+            complain(int(part.lines[indices[i]]), problem)
+        solutions[indices] = result.solutions
+        good[indices] = unique
     return part.take(good)

@@ -130,12 +130,15 @@ class PuzzleSet:
             ValueError: that names the first puzzle for which this does not hold.
         """
         from sudoku_gym import solver
+        from sudoku_gym.solver.slices import in_slices
 
         replace(self)
-        counts = solver.count_solutions(self.puzzles, 2, self.geometry)
-        for index in np.flatnonzero(counts != 1)[:1]:
-            found = "several solutions" if counts[index] == 2 else "a search too long to finish"
-            raise ValueError(f"{self.name}: puzzle {index} has {found}; drop or repair it")
+        for part in in_slices(len(self)):
+            counts = solver.count_solutions(self.puzzles[part], 2, self.geometry)
+            for i in np.flatnonzero(counts != 1)[:1]:
+                found = "several solutions" if counts[i] == 2 else "a search too long to finish"
+                index = part.start + i
+                raise ValueError(f"{self.name}: puzzle {index} has {found}; drop or repair it")
 
     @staticmethod
     def join(parts: Iterable[PuzzleSet], *, same_orbits: bool = False) -> PuzzleSet:
