@@ -39,6 +39,7 @@ STATE, TIMING = "state.json", "timing.json"
 SUMS = "SHA256SUMS"
 FILES = (CONFIG_FILE, WEIGHTS, OPTIMISER, REPLAY, STATE, TIMING)
 _LONGEST_HEADER = 2**20  # bytes, some 8,000 tensors; ours have a few hundred
+_LONGEST_FILE = 20_000_000_000  # bytes, four seconds to sum; ours have some millions
 _LONGEST_STATE = 4 * 2**20  # bytes; ours have a few thousand
 
 
@@ -145,6 +146,8 @@ def _check_files(folder: Path, names: Iterable[str]) -> None:
     for name in names:
         with naming(folder / name):
             check_regular(folder / name)
+            if (length := os.path.getsize(folder / name)) > _LONGEST_FILE:
+                raise ValueError(f"it has {length:,} bytes, and {_LONGEST_FILE:,} are the limit")
     if not os.path.lexists(folder / SUMS):
         return
     with naming(folder / SUMS):

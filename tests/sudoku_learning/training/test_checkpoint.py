@@ -230,6 +230,14 @@ def test_a_damaged_file_is_named(tmp_path, name, content):
         checkpoint.read_checkpoint(folder)
 
 
+@pytest.mark.parametrize("name", ["weights.safetensors", "replay.npz"])
+def test_a_file_without_end_is_not_summed(tmp_path, name):
+    saved(tmp_path, 1)
+    os.truncate(checkpoint_in(tmp_path) / name, 10**12)  # a hole: it takes no room on the disk
+    with pytest.raises(ValueError, match=f"{name}.* 1,000,000,000,000 bytes"):
+        checkpoint.read_checkpoint(checkpoint_in(tmp_path))
+
+
 def test_no_pickle_is_loaded(tmp_path):
     saved(tmp_path, 1)
     folder = checkpoint_in(tmp_path)
