@@ -86,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()  # a disk may be full
         return code
     except SystemExit as end:
-        if isinstance(end.__context__, BrokenPipeError):  # rich ends the program then
+        if isinstance(end.__context__, BrokenPipeError) and _prints_nowhere():
             return _end_unread(command)
         if command is not None and not isinstance(command, Train):  # not after --help
             return _refuse(f"a policy or another's code has ended the program ({end!r:.200})")
@@ -129,6 +129,14 @@ def _has_reader() -> bool:
         with suppress(OSError, ValueError):  # it is no file, or closed
             ends.register(stream.fileno(), 0)  # for POLLERR and POLLHUP, which need not be named
     return not ends.poll(0)
+
+
+def _prints_nowhere() -> bool:
+    """Whether standard output is the null device, as rich leaves it when nobody reads on."""
+    try:
+        return os.path.samestat(os.fstat(sys.stdout.fileno()), os.stat(os.devnull))
+    except (OSError, ValueError, AttributeError):  # no file, closed, or none at all
+        return True
 
 
 def _end_unread(command: object) -> int:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
+from textwrap import wrap
 from typing import Literal, TypeAlias
 
 from rich import progress as bars
@@ -67,7 +68,10 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") 
         return whole
     heads = ["\n".join(head.rsplit(" ", 1)) for head in heads]
     cells = [[cell.replace(" to ", " to\n") for cell in row] for row in cells]
+    for row in cells:
+        row[0] = "\n".join(wrap(row[0], max(screen.width // 3, 1)))
     narrow = _lay_out(heads, cells, title)
+    narrow.columns[0].no_wrap = True  # the others are broken first
     narrow.box, narrow.padding = None, (0, 1, 0, 0)
     return narrow
 
@@ -77,7 +81,7 @@ def _lay_out(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str) ->
     laid_out = Table(title=shown, title_justify="left")
     for i, head in enumerate(heads):
         side: Literal["left", "right"] = "left" if i == 0 else "right"
-        laid_out.add_column(Text(head), justify=side, no_wrap=i == 0, overflow="fold")
+        laid_out.add_column(Text(head), justify=side, overflow="fold")
     for row in rows:
         laid_out.add_row(*map(Text, row))
     return laid_out

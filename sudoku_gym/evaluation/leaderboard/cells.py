@@ -71,7 +71,8 @@ def perform_task(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCe
     except _ChangedError:
         yield "its files have changed since its row was begun"
     except _OtherGamesError as error:
-        yield f"not timed: {error}"
+        assert timing is not None  # else nothing is timed
+        yield replace(task.cell, timing=replace(timing, error=f"not timed: {error}"))
 
 
 def _load(task: CellTask, policy: RemotePolicy) -> None:

@@ -343,6 +343,9 @@ def _timings(
         cell = results.rows[policy].cells.get(fixed.name)
         count = results.sets[fixed.name].count
         if fixed.timed and cell and not cell.error and cell.played == count:
-            if cell.timing is None or len(cell.timing.seconds) < min(TIMED_PUZZLES, count):
+            timing = cell.timing
+            if timing is None or len(timing.seconds) < min(TIMED_PUZZLES, count):
+                if timing is not None and timing.error:
+                    continue
                 task_cell = replace(cell, timing=Timing((), run))
                 yield CellTask(policy, fixed, fixed.load(), task_cell, config.limit)

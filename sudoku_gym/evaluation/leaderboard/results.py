@@ -33,6 +33,7 @@ class Timing:
 
     seconds: tuple[float, ...]  # a puzzle each
     run: str  # key in `LeaderboardResults.runs`
+    error: str = ""  # why its times say nothing of its games
 
     def __post_init__(self) -> None:
         if min(self.seconds, default=0) < 0 or len(self.seconds) > _MOST_TIMED:
@@ -71,7 +72,7 @@ class LeaderboardCell:
 
     def __str__(self) -> str:
         if self.timing:
-            return f"{len(self.timing.seconds)} puzzles timed"
+            return self.timing.error or f"{len(self.timing.seconds)} puzzles timed"
         return (
             f"{self.solved} of {self.played} solved in {self.seconds:.1f} s {self.error}".rstrip()
         )

@@ -64,3 +64,13 @@ def test_a_table_that_is_too_wide_loses_nothing(monkeypatch, width):
     words = file.getvalue().split()
     assert {word for cell in [*heads, *row, "129,793"] for word in cell.split()} <= {*words}
     assert ("━" in file.getvalue()) == (width == 120)
+
+
+@pytest.mark.parametrize("width", [20, 80])
+def test_a_name_that_is_too_long_hides_no_figure(monkeypatch, width):
+    file = io.StringIO()
+    monkeypatch.setattr(terminal, "console", lambda: Console(file=file, width=width))
+    rows = [["n" * 124, "1.25", "7.5"], ["dlx", "2.25", "8.5"]]
+    terminal.console().print(terminal.table(["policy", "a", "b"], rows))
+    assert {"1.25", "7.5", "2.25", "8.5"} <= {*file.getvalue().split()}
+    assert file.getvalue().count("n") == 124
