@@ -170,7 +170,7 @@ RESUMING = [
     ("state.json", lambda path: path.write_text("[" * 10**5), "RecursionError"),
     ("state.json", lambda path: path.write_text("[" * 10**6), "more than 200,000 lists"),
     ("state.json", lambda path: path.write_text("[" + "9" * 10**5 + "]"), "the file is damaged"),
-    ("state.json", lambda path: os.truncate(path, 10**12), "it has more than"),
+    ("state.json", lambda path: os.truncate(path, 10**10), "it has more than"),
     *(("timing.json", in_json("seconds", to=value), "no number of s") for value in (-1.0, NAN, "")),
     ("optimiser.safetensors", to(MOMENT, lambda each: each[:-1]), "0.exp_avg must be"),
     ("optimiser.safetensors", to(MOMENT, lambda each: each * NAN), "not all finite"),

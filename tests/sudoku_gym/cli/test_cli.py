@@ -238,7 +238,7 @@ class Untold(RuntimeError):
 
 @pytest.mark.parametrize(
     ("error", "said"),
-    [(SystemExit(0), "has ended the program (SystemExit(0))"), (Untold(), "sudoku-gym: Untold: (")],
+    [(SystemExit(0), "has ended the program (SystemExit(0))"), (Untold(), "sudoku-gym: Untold (")],
 )
 def test_a_policy_s_own_errors_end_in_a_line(run, monkeypatch, error, said):
     def act(self, boards, action_masks):

@@ -65,4 +65,4 @@ def test_what_is_no_text_is_named(tmp_path, content, problem):
 
 def test_errors_are_lines_that_can_be_written():
     assert describe_error(ValueError("bad\n\ud800")) == "bad ?"
-    assert describe_error(KeyError()) == "KeyError:"
+    assert describe_error(KeyError()) == "KeyError"
