@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     occupy_closed_streams()
     replace_unprintable()
-    command = None
+    command, printed_nowhere = None, _prints_nowhere()
     try:
         if arguments in (["--version"], ["-V"]):
             print(f"{PROGRAM} {version(PROGRAM)}")
@@ -86,7 +86,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()  # a disk may be full
         return code
     except SystemExit as end:
-        if isinstance(end.__context__, BrokenPipeError) and _prints_nowhere():
+        unread = isinstance(end.__context__, BrokenPipeError) and not printed_nowhere
+        if unread and _prints_nowhere():  # rich ends the program so, where nobody reads on
             return _end_unread(command)
         if command is not None and not isinstance(command, Train):  # not after --help
             return _refuse(f"a policy or another's code has ended the program ({end!r:.200})")
@@ -115,9 +116,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _is_interruption(error: BaseException | None) -> bool:
     """Whether an error came of a Ctrl+C, of which the compiler makes errors of its own."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
+    seen = list[BaseException]()  # a chain may go in a circle
+    while error is not None and not any(error is each for each in seen):
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        seen.append(error)
         error = error.__cause__ or error.__context__
-    return error is not None
+    return False
 
 
 def _has_reader() -> bool:
@@ -132,7 +137,7 @@ def _has_reader() -> bool:
 
 
 def _prints_nowhere() -> bool:
-    """Whether standard output is the null device, as rich leaves it when nobody reads on."""
+    """Whether standard output is the null device, or none."""
     try:
         return os.path.samestat(os.fstat(sys.stdout.fileno()), os.stat(os.devnull))
     except (OSError, ValueError, AttributeError):  # no file, closed, or none at all
@@ -142,7 +147,9 @@ def _prints_nowhere() -> bool:
 def _end_unread(command: object) -> int:
     """Return the exit code of a command that ends since nobody reads on."""
     sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")
-    return UNREAD if isinstance(command, Train | Leaderboard | Record) else 0
+    works_on = isinstance(command, Train | Leaderboard | Record)
+    works_on |= isinstance(command, Solve) and bool(command.file)
+    return UNREAD if works_on else 0
 
 
 def _words_of(error: Exception) -> str:

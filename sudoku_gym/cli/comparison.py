@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -73,8 +74,10 @@ class _EvaluationOptions:
         """Play, print and write."""
         if not self.out:
             return self._play_all(None)
-        out = Path(self.out)
-        refusal = f"--out {out}: another command is writing it; wait for it, or give another file"
+        out = Path(self.out).absolute()  # a policy may change the working folder
+        refusal = (
+            f"--out {self.out}: another command is writing it; wait for it, or give another file"
+        )
         with locked(out.with_name(f".{out.name}.lock"), refusal):
             return self._play_all(out)
 
@@ -82,9 +85,10 @@ class _EvaluationOptions:
         names = self._policy_names()
         if len(names) > 1 and os.path.exists(self.puzzles) and Path(self.puzzles).is_fifo():
             raise ValueError(f"{self.puzzles} is a pipe, and each policy reads it anew: save it")
-        players = dict[str, tuple[Policy, Fingerprint]]()
+        players, folder = dict[str, tuple[Policy, Fingerprint]](), os.getcwd()
         for name in names:  # what is played is what was loaded, whatever its files become meanwhile
             players[name] = load_with_fingerprint(name, trust=self.trust)
+            _return_to(folder)
         chosen = select_puzzles(
             self.puzzles,
             self.split,
@@ -99,6 +103,7 @@ class _EvaluationOptions:
         with progress([*names]) as start:
             for name, player in players.items():
                 results[name] = self._play(name, *player, chosen, file, start(name))
+                _return_to(folder)
         self._show(results, chosen, file.results)
         return 0
 
@@ -204,6 +209,12 @@ class _EvaluationOptions:
             held_out = not self.blanks or (chosen.geometry is None or chosen.geometry.size >= 9)
             parts.append("held out" if held_out else "in distribution")
         return ", ".join([*parts, f"seed {self.seed}"])
+
+
+def _return_to(folder: str) -> None:
+    """Undo what a policy may have done, as those do which open their files by relative names."""
+    with suppress(OSError):  # it has been removed meanwhile
+        os.chdir(folder)
 
 
 @dataclass(frozen=True)

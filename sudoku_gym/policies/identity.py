@@ -25,6 +25,7 @@ from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
 _NO_WEIGHTS = (".md", ".json")
 _MOST_FILES = 100_000
 _MOST_BYTES = 20_000_000_000  # of all files that count; half a minute of processor time
+_BOOKKEEPING = {".git", ".hg", ".svn", ".DS_Store"}
 _CODE = (".py", ".so", ".pyd")
 _IMPORTED = WeakKeyDictionary[ModuleType, int]()  # when a load began that imported a module, in ns
 
@@ -92,7 +93,8 @@ def weights_checksum(policy: str) -> str:
     """Return the SHA-256 of the weights in a policy's folder, empty if it has no folder.
 
     The folder is a checkpoint that is named itself, or the first argument of the policy's class or
-    function, given as an option or by default. Markdown and JSON in it do not count.
+    function, given as an option or by default. Markdown and JSON in it do not count, nor what
+    version control keeps there.
 
     Raises:
         ValueError: as `load_policy`, or if the files are more than 100,000 or have more than 20 GB.
@@ -240,6 +242,9 @@ def _code_below(root: Path) -> str:
 def _below(folder: Path) -> list[Path]:
     """Return the files below a folder in a fixed order, those of linked folders too.
 
+    What version control, the Hub's client and file managers keep there for themselves is none of
+    it, for it differs from copy to copy, and so are this package's locks, which are empty.
+
     Raises:
         ValueError: if they are too many.
     """
@@ -250,15 +255,22 @@ def _below(folder: Path) -> list[Path]:
             folders.clear()
             continue
         seen.add(real)
-        folders.sort()  # as the first name of a folder with several is the one that counts
-        paths = (os.path.join(base, name) for name in names)
-        files += (Path(path) for path in paths if os.path.isfile(path))  # none that is out of reach
+        folders[:] = sorted(name for name in folders if not _is_bookkeeping(Path(base, name)))
+        paths = (Path(base, name) for name in names)  # the first of a folder with several counts
+        # None that is out of reach.
+        files += (path for path in paths if os.path.isfile(path) and not _is_bookkeeping(path))
         if len(files) > _MOST_FILES:
             raise ValueError(
                 f"{folder}: more than {_MOST_FILES:,} files below it, the last of them in {base}: "
                 "remove what is none of it, as links to other folders"
             )
     return sorted(files)
+
+
+def _is_bookkeeping(path: Path) -> bool:
+    if path.name.startswith(".") and path.suffix == ".lock":
+        return os.path.isfile(path) and os.path.getsize(path) == 0
+    return path.name in _BOOKKEEPING or path.parts[-2:] == (".cache", "huggingface")
 
 
 def _checksum(folder: Path, files: Iterable[Path]) -> str:
@@ -277,7 +289,9 @@ def _checksum(folder: Path, files: Iterable[Path]) -> str:
     sums = sha256()
     for file in sizes:
         name = file.relative_to(folder).as_posix()
+        escaped = name.replace("\\", "\\\\").replace("\n", "\\n")  # as sha256sum writes it
+        mark = "" if escaped == name else "\\"
         with file.open("rb") as stream:
             digest = file_digest(stream, "sha256").hexdigest()
-        sums.update(f"{digest}  {name}\n".encode(errors="surrogateescape"))
+        sums.update(f"{mark}{digest}  {escaped}\n".encode(errors="surrogateescape"))
     return sums.hexdigest()

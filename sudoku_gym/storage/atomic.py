@@ -27,16 +27,17 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     temporary path lies in the same folder and ends in the same suffix; it is a new, empty file of
     a name that nobody else uses. So nothing is written through a link that lay there, and of two
     that write `path` at once the last to end wins, with a whole file. What killed processes have
-    left of earlier writes is removed. An OSError names `path`.
+    left of earlier writes is removed. An OSError names `path`. The block may change the working
+    folder.
 
     Raises:
         ValueError: if a device or a pipe lies at `path`, which would be replaced.
     """
-    target = Path(path)
+    target = Path(path).absolute()
     if target.exists() and not (target.is_file() or target.is_dir()):
-        raise ValueError(f"{target} is no regular file: give the name of a file to write")
+        raise ValueError(f"{path} is no regular file: give the name of a file to write")
     temporary = temporary_path(target)
-    with naming_file(target, temporary):
+    with naming_file(Path(path), temporary):
         _remove_left(target)
         descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
         try:

@@ -49,6 +49,10 @@ class IsCancelled(Base):
     def act(self, boards, action_masks): raise __import__('asyncio').CancelledError
 class AsksInVain(Base):
     def act(self, boards, action_masks): raise BrokenPipeError(32, 'Broken pipe')
+class InCircles(Base):
+    def act(self, boards, action_masks):
+        try: {}['x']
+        except KeyError as error: raise error from error
 class TimesOut(Base):
     def act(self, boards, action_masks): raise TimeoutError
 class Nothing(ValueError):
@@ -151,6 +155,7 @@ COMMANDS = [
     ("evaluate bad_policies:SaysNothing", "Nothing"),
     ("evaluate bad_policies:AsksInVain", "Broken pipe"),
     ("evaluate bad_policies:TimesOut", "TimeoutError"),
+    ("evaluate bad_policies:InCircles", "KeyError: 'x'"),
     ("evaluate bad_policies:Fractions", "act must return one whole number a game"),
     ("evaluate bad_policies:Short --count 2", "act must return one whole number a game"),
     ("evaluate broken:x", "SyntaxError"),
@@ -324,6 +329,7 @@ def shell(command, **environment):
     [
         (f"solve {PUZZLE}", 0),
         ("info", 0),
+        ("solve --file good.txt", 141),
         ("leaderboard --only naked-singles --sets 4x4 --out l.json", 141),
     ],
 )

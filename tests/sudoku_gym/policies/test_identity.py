@@ -273,3 +273,32 @@ def test_configurations_count_beside_the_weights(own_folder):
             seen.add(config_checksum(name))
     (folder / "timing.json").write_text("{}")
     assert config_checksum(name) in seen and len(seen) == 5
+
+
+def test_what_version_control_and_our_locks_keep_is_none_of_it(tmp_path):
+    folder = tmp_path / "net"
+    folder.mkdir()
+    (folder / "weights.bin").write_bytes(b"weights")
+    before = identity._checksum(folder, identity._below(folder))
+    for name in (".git/index", ".cache/huggingface/weights.metadata", "inner/.DS_Store"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(name.encode())
+    (folder / ".results.json.lock").touch()
+    assert identity._checksum(folder, identity._below(folder)) == before
+    for name in (".hidden.bin", ".filled.lock"):  # a policy may read these
+        (folder / name).write_bytes(b"weights")
+        assert identity._checksum(folder, identity._below(folder)) != before
+        (folder / name).unlink()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names with line breaks")
+def test_no_name_of_a_file_stands_for_another_file(tmp_path):
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder in (one, other):
+        folder.mkdir()
+        (folder / "a").write_bytes(b"1")
+    (one / "b").write_bytes(b"2")
+    (one / "c").write_bytes(b"3")
+    (other / f"b\n{sha256(b'3').hexdigest()}  c").write_bytes(b"2")
+    sums = [identity._checksum(each, identity._below(each)) for each in (one, other)]
+    assert sums[0] != sums[1]
