@@ -172,8 +172,8 @@ def _check_as_good(solved: int, timed: int, outcomes: str) -> None:
     counted = outcomes.count("1")
     if timed and wilson_interval(solved, timed)[1] < wilson_interval(counted, len(outcomes))[0]:
         raise _OtherGamesError(
-            f"it solves {solved} of {timed} boards one by one, and {counted} of the same "
-            f"{len(outcomes)} puzzles in batches"
+            f"it solves {solved} of {timed} boards one by one, most of them with other digits, "
+            f"and {counted} of the same {len(outcomes)} puzzles in batches"
         )
 
 
