@@ -12,7 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from operator import attrgetter
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import Any
 
 POLICIES = "sudoku_gym.policies"
 """The entry-point group of classes and functions that make policies."""
@@ -69,8 +69,6 @@ OWN_PACKAGES = (
 """The packages of this project."""
 _DISTRIBUTION = "sudoku-gym"
 
-PathState: TypeAlias = tuple[tuple[str | int, ...], ...]
-
 _fallback_folders: set[str] = set()
 
 
@@ -90,7 +88,7 @@ def fallback_folders() -> list[str]:
     return sorted(_fallback_folders)
 
 
-def path_state() -> PathState:
+def path_state() -> tuple[tuple[str | int, ...], ...]:
     """Return what changes when `sys.path` does, or a package is installed in one of its folders."""
     states = list[tuple[str | int, ...]]()
     for folder in sys.path:
@@ -234,7 +232,7 @@ def join_names(names: dict[str, EntryPoint]) -> str:
 
 
 @lru_cache(maxsize=1)
-def _entries_on(path: PathState) -> list[tuple[EntryPoint, str]]:
+def _entries_on(path: tuple[object, ...]) -> list[tuple[EntryPoint, str]]:
     """Return our groups' entry points by name, and their folders; all that is installed is read."""
     entries = entry_points()
     ours = [group for group in entries.groups if group.startswith("sudoku_gym.")]

@@ -162,7 +162,7 @@ def weights_folder(policy: str) -> Path | None:
 
 
 @lru_cache(maxsize=1)
-def _packages_on(path: plugins.PathState) -> Mapping[str, list[str]]:
+def _packages_on(path: tuple[object, ...]) -> Mapping[str, list[str]]:
     """Return which packages bring a module; half a second where many are installed."""
     return packages_distributions()
 
