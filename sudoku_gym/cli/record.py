@@ -53,7 +53,7 @@ class Record:
             found = record(
                 games,
                 self.episodes,
-                self.out,
+                self.out.absolute(),  # a policy may change the working folder
                 trust=self.trust,
                 on_progress=start("record"),
             )

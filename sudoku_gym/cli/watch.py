@@ -48,6 +48,7 @@ class Watch:
         check_fps(self.fps)
         if self.heat and not self.out:
             raise ValueError("--heat colours the frames of a film: name one with --out film.gif")
+        out = Path(self.out).absolute()  # a policy may change the working folder
         if self.out:
             check_film(self.out)
         env, options = environment(
@@ -56,8 +57,8 @@ class Watch:
         policy = load_policy(self.policy, trust=self.trust)
         game = Episode(env, policy, self.seed, options, self.heat)
         if self.out:
-            Path(self.out).parent.mkdir(parents=True, exist_ok=True)
-            save_film((moment.render() for moment in game.play()), self.out, self.fps)
+            out.parent.mkdir(parents=True, exist_ok=True)
+            save_film((moment.render() for moment in game.play()), out, self.fps)
         elif sys.stdout.isatty():
             self._animate(game)
         else:

@@ -293,23 +293,6 @@ def without_compiling(err):
     return "".join(line for line in lines if "compiling kernels for the first time" not in line)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs a terminal of POSIX")
-@pytest.mark.parametrize("arguments, said", [COMMANDS[i] for i in (0, 2, 3, 4)])
-def test_a_mistake_takes_one_line_on_a_terminal_too(arguments, said):
-    import pty
-
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "sudoku_gym", *arguments.split()]
-    paths = os.pathsep.join(path for path in sys.path if path)
-    environment = {**os.environ, "PYTHONPATH": paths, "TERM": "xterm-256color"}
-    done = subprocess.run(command, env=environment, stdout=theirs, stderr=theirs)
-    os.close(theirs)
-    shown = os.read(ours, 10_000).decode()
-    os.close(ours)
-    assert done.returncode == 2 and shown.startswith(f"sudoku-gym: {said}")
-    assert shown.count("\n") == 1 and "\x1b" not in shown
-
-
 def shell(command, **environment):
     """Run the command as a shell does, where it matters who opens the files."""
     program = f"{sys.executable} -m sudoku_gym"
@@ -321,29 +304,6 @@ def shell(command, **environment):
         text=True,
         encoding="utf-8",
     )
-
-
-@pytest.mark.skipif(os.name != "posix", reason="a POSIX shell")
-@pytest.mark.parametrize(
-    "command, code",
-    [
-        (f"solve {PUZZLE}", 0),
-        ("info", 0),
-        ("solve --file good.txt", 141),
-        ("leaderboard --only naked-singles --sets 4x4 --out l.json", 141),
-    ],
-)
-def test_a_reader_that_closes_the_pipe_ends_a_command(work, command, code):
-    """Without a word of that, and as a success where only what is printed was wanted."""
-    unread, end = os.pipe()
-    os.close(unread)
-    program = [sys.executable, "-m", "sudoku_gym", *command.split()]
-    paths = os.pathsep.join(path for path in sys.path if path)
-    environment = {**os.environ, "PYTHONPATH": paths}
-    for errors in subprocess.PIPE, end:  # `| head -1`, and `2>&1 | head -1`
-        done = subprocess.run(program, env=environment, stdout=end, stderr=errors, text=True)
-        assert done.returncode == code and "sudoku-gym:" not in (done.stderr or "")
-    os.close(end)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a POSIX shell")
@@ -381,27 +341,6 @@ def test_what_the_shell_does_with_files(work, command, code, out, err):
     assert done.returncode == code, done.stderr
     assert done.stdout.startswith(out) and err in done.stderr
     assert without_compiling(done.stderr).count("\n") == bool(err)
-
-
-LOUD = """
-import os
-class Loud:
-    def reset(self, puzzles, geometry, rng):
-        os.write(1, b"words"), os.write(2, b"words"), os.system("echo words")
-
-    def act(self, boards, action_masks):
-        return action_masks.argmax(1)
-"""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="a POSIX shell")
-@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"])
-def test_what_a_policy_prints_where_a_stream_is_closed_is_in_no_file(work, closed):
-    (work / "loud.py").write_text(LOUD)
-    command = "sudoku-gym evaluate loud:Loud --puzzles 4x4 --count 2 --out e.json"
-    for _ in range(2):
-        assert shell(f"{command} {closed}").returncode == 0
-    assert not (work / ".e.json.lock").read_bytes() and "words" not in (work / "e.json").read_text()
 
 
 READS = [

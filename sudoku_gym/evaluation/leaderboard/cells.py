@@ -16,7 +16,7 @@ from sudoku_gym.evaluation.games import count_orbits, evaluate
 from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.evaluation.leaderboard.fixed_sets import SEED, FixedSet
 from sudoku_gym.evaluation.leaderboard.players import OutOfTimeError, RemotePolicy
-from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
+from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell, Timing
 from sudoku_gym.policies.identity import ChangedFilesError
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.storage.reading import describe_error
@@ -49,10 +49,6 @@ class _ChangedError(Exception):
     """The files of a policy are others than its row says."""
 
 
-class _OtherGamesError(Exception):
-    """The games that were timed went another way than those that count."""
-
-
 def perform_task(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCell | str]:
     """Play or time a cell; yield it whenever there is more of it, or at last why it is lost.
 
@@ -65,14 +61,11 @@ def perform_task(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCe
         if timing is None:
             yield from _play(task, policy)
         else:
-            yield replace(task.cell, timing=replace(timing, seconds=_time(task, policy)))
+            yield replace(task.cell, timing=_time(task, policy, timing))
     except OutOfTimeError as error:
         yield task.cell if timing else _out_of_time(task.cell, error)
     except _ChangedError:
         yield "its files have changed since its row was begun"
-    except _OtherGamesError as error:
-        assert timing is not None  # else nothing is timed
-        yield replace(task.cell, timing=replace(timing, error=f"not timed: {error}"))
 
 
 def _load(task: CellTask, policy: RemotePolicy) -> None:
@@ -136,15 +129,13 @@ def orbits_solved(puzzles: PuzzleSet, solved: NDArray[np.bool_]) -> tuple[int, i
     return orbits if orbits and 0 < 2 * orbits[1] <= len(solved) else None
 
 
-def _time(task: CellTask, policy: RemotePolicy) -> tuple[float, ...]:
+def _time(task: CellTask, policy: RemotePolicy, empty: Timing) -> Timing:
     """Return the processor seconds of each of the first `TIMED_PUZZLES` puzzles, played one by one.
 
     The first puzzle is played once before it counts. The clock of a process may tick every few
     milliseconds only, so short puzzles are played repeatedly, and their mean is taken. They have
-    other digits each time, so that a policy that remembers boards takes no less.
-
-    Raises:
-        _OtherGamesError: if a far smaller share of the puzzles is solved one by one.
+    other digits each time, so that a policy that remembers boards takes no less. Where
+    a far smaller share is solved than in the games that count, an error stands in place of times.
     """
     puzzles = task.puzzles[:TIMED_PUZZLES]
     boards, geometry = puzzles.puzzles, puzzles.geometry
@@ -162,19 +153,23 @@ def _time(task: CellTask, policy: RemotePolicy) -> tuple[float, ...]:
                 laps[-1].append(policy.seconds - before)
                 solved += int(game.solved[0])
             boards = _exchange_digits(boards, rng)
-    _check_as_good(solved, sum(map(len, laps)), task.cell.outcomes[: len(puzzles)])
+    outcomes = task.cell.outcomes[: len(puzzles)]
+    if error := _worse_one_by_one(solved, sum(map(len, laps)), outcomes):
+        return replace(empty, error=f"not timed: {error}")
     whole = [lap for lap in laps if len(lap) == len(puzzles)]
-    return tuple(round(sum(same) / len(whole), _DIGITS) for same in zip(*whole, strict=True))
+    means = (sum(same) / len(whole) for same in zip(*whole, strict=True))
+    return replace(empty, seconds=tuple(round(mean, _DIGITS) for mean in means))
 
 
-def _check_as_good(solved: int, timed: int, outcomes: str) -> None:
-    """Raise _OtherGamesError if fewer were solved than in the games that count, beyond chance."""
+def _worse_one_by_one(solved: int, timed: int, outcomes: str) -> str:
+    """Say that fewer were solved than in the games that count, if that is beyond chance."""
     counted = outcomes.count("1")
-    if timed and wilson_interval(solved, timed)[1] < wilson_interval(counted, len(outcomes))[0]:
-        raise _OtherGamesError(
-            f"it solves {solved} of {timed} boards one by one, most of them with other digits, "
-            f"and {counted} of the same {len(outcomes)} puzzles in batches"
-        )
+    if not timed or wilson_interval(solved, timed)[1] >= wilson_interval(counted, len(outcomes))[0]:
+        return ""
+    return (
+        f"it solves {solved} of {timed} boards one by one, most of them with other digits, and "
+        f"{counted} of the same {len(outcomes)} puzzles in batches"
+    )
 
 
 def _exchange_digits(boards: NDArray[np.int8], rng: np.random.Generator) -> NDArray[np.int8]:

@@ -343,9 +343,7 @@ def _timings(
         cell = results.rows[policy].cells.get(fixed.name)
         count = results.sets[fixed.name].count
         if fixed.timed and cell and not cell.error and cell.played == count:
-            timing = cell.timing
-            if timing is None or len(timing.seconds) < min(TIMED_PUZZLES, count):
-                if timing is not None and timing.error:
-                    continue
+            timing = cell.timing or Timing((), run)
+            if not timing.error and len(timing.seconds) < min(TIMED_PUZZLES, count):
                 task_cell = replace(cell, timing=Timing((), run))
                 yield CellTask(policy, fixed, fixed.load(), task_cell, config.limit)

@@ -7,13 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from sudoku_baselines.classical.floors import MaskedRandom
 from sudoku_gym import board, cli, plugins, solver
-from sudoku_gym.puzzles import banks, generator, load
-from sudoku_gym.puzzles.rating import rate
+from sudoku_gym.puzzles import banks, load
 from sudoku_gym.registration import ENVIRONMENTS
 
 PUZZLE = "1234....21.34..1"  # one solution
@@ -165,12 +163,6 @@ def test_a_list_that_does_not_parse_names_the_line(run, tmp_path):
     assert "line 2: row 4, column 4: '9'" in refused(run("solve", str(tmp_path / "bad.txt")))
 
 
-@pytest.mark.parametrize("options", [["--steps", "-1"], ["--board", "4x4"]])
-def test_what_can_t_be_made_harder_is_refused_before_puzzles_are_made(run, monkeypatch, options):
-    monkeypatch.setattr(generator, "generate", lambda *_, **__: pytest.fail("puzzles are made"))
-    refused(run("generate", "--hard", *options))
-
-
 def test_compare_prints_a_table(run):
     code, out, _ = run("compare", "--count", "50")
     assert code == 0 and "4x4, test, 50 puzzles, held out, seed 0" in out
@@ -265,58 +257,6 @@ def test_a_solution_that_is_none_is_not_believed(run, tmp_path, monkeypatch):
     result = run("solve", "--policy", "wrong_solver:ones", PUZZLE)
     sys.modules.pop("wrong_solver")
     assert "wrong_solver:ones calls a board a solution that is none" in refused(result)
-
-
-def test_generate_prints_puzzles_with_one_solution(run):
-    code, out, _ = run("generate", "--count", "5", "--board", "6x6", "--seed", "1")
-    boards = board.parse_many(out.splitlines())
-    assert code == 0 and boards.shape == (5, 6, 6)
-    assert (solver.count_solutions(boards) == 1).all()
-    assert run("generate", "--count", "5", "--board", "6", "--seed", "1")[1] == out
-    assert run("generate", "--count", "5", "--board", "6", "--seed", "2")[1] != out
-
-
-@pytest.mark.parametrize("name", ["9x9", *banks.VARIANTS])
-def test_generate_takes_the_name_of_a_bank(run, name):
-    code, out, _ = run("generate", "--board", name, "--seed", "1")
-    geometry = banks.named_geometry(name)
-    assert code == 0
-    assert solver.count_solutions(board.parse_many([out], geometry), 2, geometry).tolist() == [1]
-
-
-def test_generate_names_every_variant(run):
-    _, out, _ = run("generate", "--help")
-    error = refused(run("generate", "--board", "hyper"))
-    assert "no board is called 'hyper'" in error
-    assert all(name in out and name in error for name in banks.VARIANTS)
-
-
-def test_generate_writes_files_of_a_difficulty(run, tmp_path):
-    path = tmp_path / "out.csv"
-    arguments = ["generate", "--count", "20", "--seed", "3", "--out", str(path)]
-    code, out, _ = run(*arguments, "--difficulty", "hidden-singles", "--givens", "30")
-    assert code == 0 and "20 puzzles with 30 givens" in out
-    assert path.read_text().count("hidden singles") == 20
-
-
-@pytest.mark.slow
-def test_generate_makes_hard_puzzles(run):
-    arguments = ["generate", "--count", "3", "--seed", "1"]
-    ratings = [
-        rate(board.parse_many(run(*arguments, *more)[1].splitlines()), np.random.default_rng(0))
-        for more in ([], ["--hard", "--steps", "300"])
-    ]
-    assert ratings[0].max() < 5 < 8 < np.median(ratings[1])
-    assert (
-        run(*arguments, "--hard", "--steps", "9")[1] == run(*arguments, "--hard", "--steps", "9")[1]
-    )
-
-
-def test_generate_gives_up_on_what_does_not_exist(run, monkeypatch):
-    monkeypatch.setattr("sudoku_gym.cli.generate._TRIES", 100)
-    assert "0 of 112 puzzles had the difficulty search" in refused(
-        run("generate", "--board", "4x4", "--difficulty", "search")
-    )
 
 
 def test_info_lists_what_is_there(run):

@@ -183,25 +183,3 @@ def test_parts_are_the_batches_of_the_whole(extreme):
     )
     with pytest.raises(ValueError, match="has played another list"):
         lists.play_list(MaskedRandom(), parts[:2], row, seed=4)
-
-
-def test_a_policy_that_changes_the_folder_changes_no_results(run, tmp_path, monkeypatch):
-    """As those do which open their own files by relative names."""
-    (tmp_path / "work").mkdir()
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere" / "out.json").write_text("mine")
-    (tmp_path / "roaming.py").write_text(
-        "import os\nfrom sudoku_gym import load_policy\n"
-        f"ELSEWHERE = {str(tmp_path / 'elsewhere')!r}\n"
-        "class Roams:\n"
-        "    def __init__(self): self.plays = load_policy('naked-singles'); os.chdir(ELSEWHERE)\n"
-        "    def reset(self, *args): self.plays.reset(*args); os.chdir(ELSEWHERE)\n"
-        "    def act(self, *args): os.chdir(ELSEWHERE); return self.plays.act(*args)\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.chdir(tmp_path / "work")
-    files.write("list.csv", puzzles.load("9x9", "test")[:5])
-    arguments = ["compare", "roaming:Roams", "naked-singles", "--puzzles", "list.csv"]
-    assert run(*arguments, "--out", "out.json")[0] == 0
-    assert len(read(tmp_path / "work" / "out.json")["rows"]) == 2
-    assert (tmp_path / "elsewhere" / "out.json").read_text() == "mine"

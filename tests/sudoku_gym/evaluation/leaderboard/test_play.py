@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -14,11 +14,9 @@ from sudoku_gym.evaluation.leaderboard import (
     cells,
     play_leaderboard,
     read_leaderboard,
-    runs,
 )
 from sudoku_gym.evaluation.leaderboard import play as play_module
 from sudoku_gym.evaluation.leaderboard.fixed_sets import fixed_sets
-from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell, Timing
 from sudoku_gym.storage.lock import locked
 
 SETS = ["4x4", "9x9"]
@@ -324,83 +322,3 @@ def test_two_at_once_are_refused(small, play, tmp_path):
 def test_a_folder_that_is_not_there(small, tmp_path):
     with pytest.raises(ValueError, match="there is no folder"):
         play_leaderboard(LeaderboardConfig(out=tmp_path / "docs" / "board.json"), print)
-
-
-def test_times_are_means_of_laps(in_this_process):
-    fixed = replace(fixed_sets()[0], count=3, sha256="")
-    for limit, count in ((100.0, 3), (0.0, 0)):
-        played = LeaderboardCell(100.0, "a run", "000", timing=Timing((), "a run"))
-        task = cells.CellTask("naked-singles", fixed, fixed.load(), played, limit)
-        ((_, cell),) = in_this_process([task], 1)
-        assert len(cell.timing.seconds) == count and cell.outcomes == "000"
-        assert count == 0 or min(cell.timing.seconds) >= 0
-
-
-@pytest.mark.parametrize("outcomes, is_timed", [("1" * 10, False), ("0" * 10, True)])
-def test_a_policy_that_is_worse_one_by_one_is_not_timed(in_this_process, outcomes, is_timed):
-    fixed = replace(fixed_sets()[0], bank="9x9-hard", count=10, sha256="")
-    played = LeaderboardCell(100.0, "a run", outcomes, timing=Timing((), "a run"))
-    task = cells.CellTask("naked-singles", fixed, fixed.load(), played, 100.0)  # it solves none
-    ((_, cell),) = in_this_process([task], 1)
-    if is_timed:
-        assert len(cell.timing.seconds) == 10
-    else:
-        said = r"it solves 0 of \d+ boards one by one, .* and 10 of the same 10 puzzles in batches"
-        assert re.fullmatch(f"not timed: {said}", str(cell)) and cell.timing.seconds == ()
-        assert cell.puzzle_seconds == played.seconds / 10
-
-
-def test_no_board_is_timed_twice(in_this_process, own_policies):
-    fixed = replace(fixed_sets()[0], bank="9x9", count=2, sha256="")
-    played = LeaderboardCell(100.0, "a run", "00", timing=Timing((), "a run"))
-    task = cells.CellTask("third_party:Remembers", fixed, fixed.load(), played, 100.0)
-    ((_, cell),) = in_this_process([task], 1)
-    assert min(cell.timing.seconds) > 0.009  # as long as a new board takes
-
-
-def test_a_policy_that_can_not_be_loaded_in_time_loses_its_row_alone(small, play, monkeypatch):
-    def describe(policies, limit):
-        lost = {each: f"its process took {limit:g} s" for each in policies if "random" in each}
-        return {each: runs.load_described(each)[1] for each in policies if each not in lost}, lost
-
-    monkeypatch.setattr(play_module, "describe_policies", describe)
-    config = LeaderboardConfig(out=small.parent / "board.json", sets=("9x9",), limit=70.0)
-    results, failures = play_leaderboard(config, lambda line: None)
-    assert failures == ["masked-random: its process took 70 s"]
-    assert [*results.rows] == ["naked-singles"]
-
-
-def test_what_is_missing_for_a_row_matters_to_who_asks_for_it(small, play, monkeypatch):
-    def describe(policies, limit):
-        missing = ModuleNotFoundError("masked-random needs dice")
-        return {
-            each: missing if each == "masked-random" else runs.load_described(each)[1]
-            for each in policies
-        }, {}
-
-    monkeypatch.setattr(play_module, "describe_policies", describe)
-    results, _ = play(only=("naked-singles",))
-    assert [*results.rows] == ["naked-singles"]
-    for only in (), ("masked-random",):
-        with pytest.raises(ModuleNotFoundError, match="needs dice"):
-            play(only=only)
-
-
-def test_a_library_that_is_broken_loses_the_rows_that_need_it(small, play, monkeypatch):
-    """Unless they are asked for; its error is none of a missing module, but any."""
-    broken = ValueError("OSError: pysolvers.so: wrong ELF class")
-
-    def describe(policies, limit):
-        return {
-            each: broken if each == "masked-random" else runs.load_described(each)[1]
-            for each in policies
-        }, {}
-
-    monkeypatch.setattr(play_module, "describe_policies", describe)
-    config = LeaderboardConfig(out=small.parent / "board.json", sets=("9x9",))
-    results, failures = play_leaderboard(config, lambda line: None)
-    assert failures == [f"masked-random: {broken}"] and [*results.rows] == ["naked-singles"]
-    results, _ = play(only=("naked-singles",))
-    assert [*results.rows] == ["naked-singles"]
-    with pytest.raises(ValueError, match="wrong ELF class"):
-        play(only=("masked-random",))

@@ -1,0 +1,42 @@
+"""The first puzzles of a set are timed one by one, by a policy that is as good there."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from sudoku_gym.evaluation.leaderboard import cells
+from sudoku_gym.evaluation.leaderboard.fixed_sets import fixed_sets
+from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell, Timing
+
+
+def test_times_are_means_of_laps(in_this_process):
+    fixed = replace(fixed_sets()[0], count=3, sha256="")
+    for limit, count in ((100.0, 3), (0.0, 0)):
+        played = LeaderboardCell(100.0, "a run", "000", timing=Timing((), "a run"))
+        task = cells.CellTask("naked-singles", fixed, fixed.load(), played, limit)
+        ((_, cell),) = in_this_process([task], 1)
+        assert len(cell.timing.seconds) == count and cell.outcomes == "000"
+        assert count == 0 or min(cell.timing.seconds) >= 0
+
+
+@pytest.mark.parametrize("outcomes, is_timed", [("1" * 10, False), ("0" * 10, True)])
+def test_a_policy_that_is_worse_one_by_one_is_not_timed(in_this_process, outcomes, is_timed):
+    fixed = replace(fixed_sets()[0], bank="9x9-hard", count=10, sha256="")
+    played = LeaderboardCell(100.0, "a run", outcomes, timing=Timing((), "a run"))
+    task = cells.CellTask("naked-singles", fixed, fixed.load(), played, 100.0)  # it solves none
+    ((_, cell),) = in_this_process([task], 1)
+    if is_timed:
+        assert len(cell.timing.seconds) == 10
+    else:
+        said = r"it solves 0 of \d+ boards one by one, .* and 10 of the same 10 puzzles in batches"
+        assert re.fullmatch(f"not timed: {said}", str(cell)) and cell.timing.seconds == ()
+        assert cell.puzzle_seconds == played.seconds / 10
+
+
+def test_no_board_is_timed_twice(in_this_process, own_policies):
+    fixed = replace(fixed_sets()[0], bank="9x9", count=2, sha256="")
+    played = LeaderboardCell(100.0, "a run", "00", timing=Timing((), "a run"))
+    task = cells.CellTask("third_party:Remembers", fixed, fixed.load(), played, 100.0)
+    ((_, cell),) = in_this_process([task], 1)
+    assert min(cell.timing.seconds) > 0.009  # as long as a new board takes
