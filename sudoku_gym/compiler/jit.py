@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any
 
 import numba
-from numba.core import event
+from numba.core import config, event
 
 from sudoku_gym.compiler.cache import cache_of
 
@@ -30,6 +30,12 @@ def njit(
         dispatcher._cache = found  # as numba's own `enable_caching` does
     _tell_who_waits()
     return dispatcher
+
+
+def check_enabled() -> None:
+    """Raise a ValueError if numba was told to compile nothing, as for a debugger."""
+    if config.DISABLE_JIT:
+        raise ValueError("the kernels have no form that is not compiled: unset NUMBA_DISABLE_JIT")
 
 
 def inlined(function: Callable[..., Any]) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, distributions, entry_points
 from importlib.util import find_spec
 from operator import attrgetter
 from types import ModuleType
@@ -234,12 +234,29 @@ def join_names(names: dict[str, EntryPoint]) -> str:
 @lru_cache(maxsize=1)
 def _entries_on(path: tuple[object, ...]) -> list[tuple[EntryPoint, str]]:
     """Return our groups' entry points by name, and their folders; all that is installed is read."""
-    entries = entry_points()
+    try:
+        entries = entry_points()
+    except Exception as error:  # one file that can't be read spoils all
+        raise ValueError(_broken_entries() or str(error)) from error
     ours = [group for group in entries.groups if group.startswith("sudoku_gym.")]
     found = [entry for group in ours for entry in entries.select(group=group)]
     return sorted(
         ((entry, _install_folder(entry)) for entry in found), key=lambda each: each[0].name
     )
+
+
+def _broken_entries() -> str:
+    """Say whose entry points can't be read."""
+    for package in distributions():
+        try:
+            _ = package.entry_points
+        except Exception as error:
+            where = package.locate_file("")
+            return (
+                f"the entry points of the package {package.name} in {where} can't be read "
+                f"({type(error).__name__}: {error}): install it again, or uninstall it"
+            )
+    return ""
 
 
 def _install_folder(entry: EntryPoint) -> str:

@@ -76,11 +76,11 @@ def load_solver(name_or_path: str | os.PathLike[str], *, trust: bool = False) ->
         ModuleNotFoundError: if it needs an extra.
     """
     policy = load_policy(name_or_path, trust=trust)
-    solver = policy.solver if isinstance(policy, SolverPolicy) else None
+    solver = policy.solver if isinstance(policy, SolverPolicy) else policy
     if not isinstance(solver, CompleteSolver):
         raise ValueError(
-            f"{os.fspath(name_or_path)!r} proves nothing about the solutions of a board (it has no "
-            "search(puzzles, geometry, limit)): use one that does, as 'calphazero?search=retry'"
+            f"{os.fspath(name_or_path)!r} proves nothing about the solutions of a board (it lacks "
+            "search(puzzles, geometry, limit) or solve(puzzles, geometry)): use one that does, as 'calphazero?search=retry'"
         )
     return solver
 

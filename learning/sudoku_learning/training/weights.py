@@ -103,6 +103,8 @@ def check_tensors(file: str, found: Mapping[str, Tensor], wanted: Mapping[str, T
     for name, tensor in wanted.items():
         if (found[name].shape, found[name].dtype) != (tensor.shape, tensor.dtype):
             problem = f"but does not fit: it is {_form(found[name])}"
+            if torch.get_default_dtype() != torch.float32:
+                problem += f" (torch's default is set to {torch.get_default_dtype()} here)"
             raise ValueError(f"{file}: {name} must be {_form(tensor)}, {problem}")
         if not found[name].isfinite().all():
             raise ValueError(f"{file}: the numbers of {name} are not all finite")

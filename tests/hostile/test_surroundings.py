@@ -1,0 +1,67 @@
+"""What else is installed or set in a process: packages whose metadata are broken, and switches."""
+
+import pytest
+
+from sudoku_gym import cli, load_policy
+
+PUZZLE = "1234....21.34..1"
+
+
+@pytest.mark.parametrize(
+    ("entries", "said"),
+    [
+        (b"[console_scripts]\nx = \xff:main\n", "can't decode byte 0xff"),
+        (b"[console_scripts]\nno equals sign\n", "TypeError"),
+    ],
+)
+def test_a_package_whose_entry_points_cannot_be_read_is_named(
+    tmp_path, monkeypatch, capsys, entries, said
+):
+    metadata = tmp_path / "broken_one-1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-one\nVersion: 1\n")
+    (metadata / "entry_points.txt").write_bytes(entries)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert cli.main(["info"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("sudoku-gym: the entry points of the package broken-one in ")
+    assert str(tmp_path) in err and said in err and err.count("\n") == 1
+
+
+def test_the_compiler_is_missed_where_it_is_switched_off(monkeypatch, capsys):
+    from numba.core import config
+
+    monkeypatch.setattr(config, "DISABLE_JIT", 1)
+    assert cli.main(["solve", PUZZLE]) == 2
+    assert "unset NUMBA_DISABLE_JIT" in capsys.readouterr().err
+
+
+def test_weights_are_not_blamed_for_a_default_that_another_set(request):
+    torch = pytest.importorskip("torch")
+    request.addfinalizer(lambda: torch.set_default_dtype(torch.float32))
+    torch.set_default_dtype(torch.float64)
+    with pytest.raises(ValueError, match=r"\(torch's default is set to torch.float64 here\)"):
+        load_policy("cnn")
+
+
+def test_what_lacks_a_method_of_a_solver_is_told_which(tmp_path, monkeypatch, capsys):
+    """And what has the methods of a policy too is a solver as well."""
+    (tmp_path / "proves.py").write_text(SOLVER)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert cli.main(["solve", PUZZLE, "--policy", "proves:Both"]) == 0
+    assert "one solution" in capsys.readouterr().out
+    assert cli.main(["solve", PUZZLE, "--policy", "proves:Searches"]) == 2
+    assert "solve(puzzles, geometry)" in capsys.readouterr().err
+
+
+SOLVER = """
+from sudoku_gym import load_solver
+class Searches:
+    def __init__(self): self.solver = load_solver("calphazero?search=retry")
+    def reset(self, puzzles, geometry, rng): ...
+    def act(self, boards, action_masks): return action_masks.argmax(1)
+    def search(self, *args, **options): return self.solver.search(*args, **options)
+class Both(Searches):
+    def solve(self, *args): return self.solver.solve(*args)
+"""
