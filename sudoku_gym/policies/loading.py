@@ -80,7 +80,8 @@ def load_solver(name_or_path: str | os.PathLike[str], *, trust: bool = False) ->
     if not isinstance(solver, CompleteSolver):
         raise ValueError(
             f"{os.fspath(name_or_path)!r} proves nothing about the solutions of a board (it lacks "
-            "search(puzzles, geometry, limit) or solve(puzzles, geometry)): use one that does, as 'calphazero?search=retry'"
+            "search(puzzles, geometry, limit) or solve(puzzles, geometry)): use one that does, as "
+            "'calphazero?search=retry'"
         )
     return solver
 
