@@ -34,7 +34,7 @@ def njit(
 
 def check_enabled() -> None:
     """Raise a ValueError if numba was told to compile nothing, as for a debugger."""
-    if config.DISABLE_JIT:
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
         raise ValueError("the kernels have no form that is not compiled: unset NUMBA_DISABLE_JIT")
 
 
