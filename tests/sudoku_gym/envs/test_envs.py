@@ -1,4 +1,4 @@
-"""The single environment: Gymnasium's contract for every id, and the rules of an episode."""
+"""The single environment: the rules of an episode, its options, seeds and states."""
 
 import inspect
 import pickle
@@ -8,8 +8,6 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.error import ClosedEnvironmentError, InvalidAction, ResetNeeded
-from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import AsyncVectorEnv
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,27 +15,9 @@ from sudoku_gym import board
 from sudoku_gym.envs import SudokuEnv
 from sudoku_gym.envs.options import EnvKeywords, EnvOptions
 from sudoku_gym.geometry import sudoku_x
-from sudoku_gym.registration import ENVIRONMENTS
 
 ALMOST = "123434122143432."
 TWO_LEFT = "12343412214343.."
-
-
-@pytest.fixture(autouse=True)
-def without_a_screen(monkeypatch):
-    """Let windows open where there is no screen."""
-    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-
-
-@pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_gymnasium_checks_every_id_without_a_warning(name):
-    check_env(gym.make(name).unwrapped)
-
-
-@pytest.mark.parametrize("name", ENVIRONMENTS)
-@pytest.mark.parametrize("options", [{"erase": True}, {"actions": "blank", "reward": "dense"}])
-def test_gymnasium_checks_other_options(name, options):
-    check_env(gym.make(name, **options).unwrapped, skip_render_check=True)
 
 
 def legal_action(mask, rng):
@@ -376,79 +356,6 @@ def test_a_closed_environment_refuses_to_go_on():
         env.step(info["action_mask"].argmax())
     with pytest.raises(ClosedEnvironmentError, match="make a new one"):
         env.reset()
-
-
-@pytest.mark.parametrize(("options", "limit"), [({}, 32), ({"erase": True}, 128)])
-def test_its_spec_knows_the_limit_and_nothing_else_enforces_it(options, limit):
-    env = gym.make("Sudoku4x4-v0", **options)
-    assert env.spec.max_episode_steps == limit
-    assert gym.spec("Sudoku4x4-v0").max_episode_steps is None  # for erasing it is another one
-    env.unwrapped.max_episode_steps = limit + 3
-    assert env.unwrapped.spec.max_episode_steps == limit + 3
-    _, info = env.reset(seed=0)
-    illegal = info["action_mask"].argmin()
-    steps = 1
-    while not env.step(illegal)[3]:
-        steps += 1
-    assert steps == limit + 3
-    envs = gym.make_vec(env.spec, num_envs=2)
-    assert envs.unwrapped.max_episode_steps == envs.spec.max_episode_steps == limit
-
-
-def test_time_can_be_observed_and_an_environment_made_again_from_its_spec():
-    env = gym.wrappers.TimeAwareObservation(gym.make("Sudoku4x4-v0"), flatten=False)
-    observation, info = env.reset(seed=0)
-    assert observation["time"] == 0
-    assert env.step(info["action_mask"].argmax())[0]["time"] == 1
-    again, plain = gym.make(gym.make("Sudoku4x4-v0").spec), gym.make("Sudoku4x4-v0")
-    again.reset(seed=0)
-    _, info = plain.reset(seed=0)
-    illegal, over = info["action_mask"].argmin(), False
-    while not over:
-        ours, others = plain.step(illegal), again.step(illegal)
-        assert ours[1:4] == others[1:4]
-        over = ours[3]
-
-
-def test_the_seed_of_sync_vector_env_leaves_the_class_alone():
-    gym.make_vec("Sudoku4x4-v0", num_envs=2, vectorization_mode="sync")
-    assert "autoreset_mode" not in SudokuEnv.metadata
-
-
-def test_wrapped_by_gymnasium():
-    env = gym.wrappers.RecordEpisodeStatistics(gym.make("Sudoku4x4-v0", blanks=2, reward="dense"))
-    _, info = env.reset(seed=0)
-    rng = np.random.default_rng(0)
-    total, terminated = 0.0, False
-    while not terminated:
-        _, reward, terminated, _, info = env.step(legal_action(info["action_mask"], rng))
-        total += reward
-    assert info["episode"]["r"] == pytest.approx(total)
-
-
-def test_numpy_to_torch_wraps_it():
-    torch = pytest.importorskip("torch")
-    pytest.importorskip("array_api_compat")  # what Gymnasium converts arrays with
-    env = gym.wrappers.NumpyToTorch(gym.make("Sudoku4x4-v0"))
-    observation, info = env.reset(seed=0)
-    assert isinstance(observation, torch.Tensor)
-    assert isinstance(env.step(info["action_mask"].argmax())[0], torch.Tensor)
-
-
-def test_async_vector_env_runs_it():
-    envs = AsyncVectorEnv([lambda: SudokuEnv("4x4")] * 2)
-    try:
-        boards, infos = envs.reset(seed=0)
-        np.testing.assert_array_equal(boards[1], SudokuEnv("4x4").reset(seed=1)[0])
-        envs.step(infos["action_mask"].argmax(1))
-    finally:
-        envs.close()
-
-
-def test_stable_baselines_checks_it():
-    checker = pytest.importorskip("stable_baselines3.common.env_checker")
-    flat = gym.wrappers.FlattenObservation(gym.make("Sudoku4x4-v0"))
-    checker.check_env(flat)
 
 
 def test_geometry_follows_the_source():

@@ -5,7 +5,6 @@ import pickle
 import subprocess
 import sys
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.error import ClosedEnvironmentError, InvalidAction, ResetNeeded
@@ -360,42 +359,6 @@ def test_equals_single_environments_step_for_step_after_autoreset():
             np.testing.assert_array_equal(infos["action_mask"][i], info["action_mask"])
 
 
-def test_gymnasium_can_sample_masked_actions():
-    envs = gym.make_vec("Sudoku4x4-v0", num_envs=COUNT)
-    _, infos = envs.reset(seed=0)
-    envs.action_space.seed(0)
-    actions = envs.action_space.sample(mask=tuple(infos["action_mask"]))
-    assert infos["action_mask"][np.arange(COUNT), actions].all()
-
-
-@pytest.mark.parametrize("mode", MODES[:2], ids=lambda mode: mode.name)
-def test_episode_statistics_are_recorded(mode):
-    envs = gym.wrappers.vector.RecordEpisodeStatistics(
-        gym.make_vec("Sudoku4x4-v0", num_envs=COUNT, blanks=3, reward="dense", autoreset_mode=mode)
-    )
-    _, infos = envs.reset(seed=0)
-    rng, recorded = np.random.default_rng(0), 0
-    for _ in range(20):
-        _, _, terminations, _, infos = envs.step(sample_actions(infos["action_mask"], rng))
-        if terminations.any():
-            np.testing.assert_array_equal(infos["_episode"], terminations)
-            assert set(infos["episode"]["l"][terminations].tolist()) <= {2, 3}
-            recorded += terminations.sum()
-    assert recorded >= 2 * COUNT
-
-
-def test_numpy_to_torch_wraps_it():
-    torch = pytest.importorskip("torch")
-    pytest.importorskip("array_api_compat")  # what Gymnasium converts arrays with
-    from gymnasium.wrappers.vector import NumpyToTorch
-
-    envs = NumpyToTorch(gym.make_vec("Sudoku4x4-v0", num_envs=2))
-    boards, infos = envs.reset(seed=0)
-    actions = infos["action_mask"].int().argmax(1)
-    assert isinstance(boards, torch.Tensor)
-    assert envs.step(actions)[1].shape == (2,)
-
-
 def test_environments_pickle():
     envs = SudokuVectorEnv(2, "4x4")
     envs.reset(seed=0)
@@ -404,10 +367,3 @@ def test_environments_pickle():
     for _ in range(20):
         actions = sample_actions(envs.action_masks(), rng)
         assert_same(envs.step(actions), copy.step(actions))
-
-
-@pytest.mark.parametrize("mode", list(AutoresetMode))
-def test_the_autoreset_mode_is_an_attribute_as_of_gymnasiums_own(mode):
-    """TorchRL's `GymWrapper` reads it."""
-    envs = gym.make_vec("Sudoku4x4-v0", num_envs=2, autoreset_mode=mode)
-    assert envs.unwrapped.autoreset_mode is envs.metadata["autoreset_mode"] is mode
