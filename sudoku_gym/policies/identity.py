@@ -26,7 +26,7 @@ _NO_WEIGHTS = (".md", ".json")
 _MOST_FILES = 100_000
 _MOST_BYTES = 20_000_000_000  # of all files that count; half a minute of processor time
 _BOOKKEEPING = {".git", ".hg", ".svn", ".DS_Store"}
-_CODE = (".py", ".so", ".pyd")
+_CODE = (".py", ".pyc", ".so", ".pyd")
 _IMPORTED = WeakKeyDictionary[ModuleType, int]()  # when a load began that imported a module, in ns
 
 
@@ -142,7 +142,7 @@ def code_checksum(policy: str, made: Policy) -> str:
         The checksum, two joined by `+` if they are two; empty for a policy of this project, whose
         version says what it is, and for one that is in no file.
     """
-    return "+".join(_code_below(root) for root in _code_roots(policy, made))
+    return "+".join(_code_checksum_of(root) for root in _code_roots(policy, made))
 
 
 def weights_folder(policy: str) -> Path | None:
@@ -193,7 +193,7 @@ def _check_not_saved_since_import(policy: str, made: Policy) -> None:
     What plays is the code as it was. Data of a package may change when it is loaded.
     """
     for root in _code_roots(policy, made):
-        files = [root] if root.is_file() else [f for f in _below(root) if f.suffix in _CODE]
+        files = [file for file in _code_files(root) if root.is_file() or file.suffix in _CODE]
         begun = [
             start
             for module, start in _IMPORTED.items()
@@ -227,16 +227,22 @@ def _root_of(module: str) -> Path | None:
             path = Path(file)
             if archive := next((each for each in path.parents if each.is_file()), None):
                 return archive
-            return path.parent if path.name == "__init__.py" else path
+            # A package may be compiled: `__init__.pyc`, `__init__.cpython-311-x86_64-linux-gnu.so`.
+            return path.parent if path.name.startswith("__init__.") else path
     return None
 
 
-def _code_below(root: Path) -> str:
+def _code_checksum_of(root: Path) -> str:
+    return _checksum(root.parent if root.is_file() else root, _code_files(root))
+
+
+def _code_files(root: Path) -> list[Path]:
+    """Return the files that code is made of, below a folder or the file itself."""
     if root.is_file():
-        return _checksum(root.parent, [root])
+        return [root]
     # Python and numba keep there what they have compiled, which playing itself may change.
-    files = (f for f in _below(root) if "__pycache__" not in f.relative_to(root).parts)
-    return _checksum(root, (file for file in files if file.suffix not in (*_NO_WEIGHTS, ".pyc")))
+    files = (each for each in _below(root) if "__pycache__" not in each.relative_to(root).parts)
+    return [file for file in files if file.suffix not in _NO_WEIGHTS]
 
 
 def _below(folder: Path) -> list[Path]:

@@ -1,6 +1,7 @@
 """Checksums that tell whether stored results are still those of a policy."""
 
 import os
+import py_compile
 import sys
 import tracemalloc
 from hashlib import sha256
@@ -238,6 +239,30 @@ def test_code_that_another_module_has_imported_counts_too(own_folder):
     (own_folder / "own_base.py").write_text(POLICY + "\n# saved\n")
     with pytest.raises(ValueError, match=r"own_base\.py has changed since it was imported"):
         load_with_fingerprint("own_names_it:Mine")
+
+
+@pytest.mark.parametrize("name", ["__init__.py", "__init__.pyc"])
+def test_code_that_comes_compiled_counts(own_folder, name):
+    """As closed packages bring it: files `.pyc` in the place of sources."""
+    package = own_folder / f"own_compiled_{len(name)}"
+    package.mkdir()
+    source = own_folder / "source.py"
+
+    def compile_to(path, text):
+        source.write_text(text)
+        py_compile.compile(str(source), str(path), doraise=True)
+
+    (package / "__init__.py").touch()
+    if name.endswith("c"):
+        (package / "__init__.py").unlink()
+        compile_to(package / name, "")
+    compile_to(package / "players.pyc", POLICY)
+    policy = f"{package.name}.players:Mine"
+    _, before = load_with_fingerprint(policy)
+    compile_to(package / "players.pyc", POLICY + "\nOTHER = 1\n")
+    assert code_checksum(policy, load_policy(policy)) != before["code"]
+    with pytest.raises(ValueError, match=r"players\.pyc has changed since it was imported"):
+        load_with_fingerprint(policy)
 
 
 def test_a_package_may_write_data_when_it_is_loaded(own_folder):
