@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -85,10 +84,9 @@ class _EvaluationOptions:
         names = self._policy_names()
         if len(names) > 1 and os.path.exists(self.puzzles) and Path(self.puzzles).is_fifo():
             raise ValueError(f"{self.puzzles} is a pipe, and each policy reads it anew: save it")
-        players, folder = dict[str, tuple[Policy, Fingerprint]](), os.getcwd()
+        players = dict[str, tuple[Policy, Fingerprint]]()
         for name in names:  # what is played is what was loaded, whatever its files become meanwhile
             players[name] = load_with_fingerprint(name, trust=self.trust)
-            _return_to(folder)
         chosen = select_puzzles(
             self.puzzles,
             self.split,
@@ -103,7 +101,6 @@ class _EvaluationOptions:
         with progress([*names]) as start:
             for name, player in players.items():
                 results[name] = self._play(name, *player, chosen, file, start(name))
-                _return_to(folder)
         self._show(results, chosen, file.results)
         return 0
 
@@ -209,12 +206,6 @@ class _EvaluationOptions:
             held_out = not self.blanks or (chosen.geometry is None or chosen.geometry.size >= 9)
             parts.append("held out" if held_out else "in distribution")
         return ", ".join([*parts, f"seed {self.seed}"])
-
-
-def _return_to(folder: str) -> None:
-    """Undo what a policy may have done, as those do which open their files by relative names."""
-    with suppress(OSError):  # it has been removed meanwhile
-        os.chdir(folder)
 
 
 @dataclass(frozen=True)

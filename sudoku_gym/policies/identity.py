@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from hashlib import file_digest, sha256
 from importlib.metadata import packages_distributions, version
@@ -15,12 +15,15 @@ from inspect import signature
 from pathlib import Path
 from time import time_ns
 from types import ModuleType
-from typing import TypedDict
+from typing import TypedDict, TypeVar
 from weakref import WeakKeyDictionary
 
 from sudoku_gym import plugins
 from sudoku_gym.policies.loading import CONFIG_FILE, find_policy, load_policy
 from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
+from sudoku_gym.policies.working_folder import InOwnFolder, change_to, working_folder
+
+_Made = TypeVar("_Made")
 
 _NO_WEIGHTS = (".md", ".json")
 _MOST_FILES = 100_000
@@ -65,6 +68,9 @@ def fingerprint(policy: str, made: Policy) -> Fingerprint:
 def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, Fingerprint]:
     """Make a policy as `load_policy` does; return it and what it plays by.
 
+    It is made more than once, each time in the present working folder. One that changes it plays in
+    the folder it has changed to, and everything else stays here.
+
     Raises:
         ValueError: as `load_policy` and `weights_checksum`.
         ChangedFilesError: if its weights, its configuration or its code are written meanwhile.
@@ -72,10 +78,22 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
             made are taken to be as they are when this returns.
     """
     start, known = time_ns(), {*sys.modules}
-    if weights_folder(policy) is not None:
-        load_policy(policy, trust=trust)  # or it says what is wrong before a large folder is read
+    home = there = working_folder()
+
+    def here(step: Callable[[], _Made]) -> _Made:
+        nonlocal there
+        try:
+            return step()
+        finally:
+            there = there if working_folder() == home else working_folder()
+            change_to(home)
+
+    here(lambda: find_policy(policy))  # imports it
+    if here(lambda: weights_folder(policy)) is not None:
+        # It says what is wrong before a large folder is read.
+        here(lambda: load_policy(policy, trust=trust))
     before = weights_checksum(policy), config_checksum(policy)
-    made = load_policy(policy, trust=trust)
+    made = here(lambda: load_policy(policy, trust=trust))
     made_of = fingerprint(policy, made)
     if (made_of["weights"], made_of["config"]) != before:
         raise ChangedFilesError(
@@ -86,7 +104,7 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
         if name not in known and isinstance(module, ModuleType):
             _IMPORTED[module] = start
     _check_not_saved_since_import(policy, made)
-    return made, made_of
+    return made if there == home else InOwnFolder(made, there), made_of
 
 
 def weights_checksum(policy: str) -> str:

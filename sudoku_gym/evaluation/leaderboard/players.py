@@ -30,6 +30,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy
 from sudoku_gym.policies.identity import ChangedFilesError
 from sudoku_gym.policies.protocols import actions_of
+from sudoku_gym.policies.working_folder import change_to, working_folder
 from sudoku_gym.storage.reading import check_structure, describe_error
 
 _WALL_SHARE = 4.0  # wall time that a limit of processor time allows, where others are busy too
@@ -223,9 +224,12 @@ def serve_policy(pipe: Connection[Any, Any]) -> None:
         "rows": lambda package, name: json.dumps(rows_of(package, name)).encode(),
     }
     clock = time.process_time  # whatever a policy makes of the module
+    folder = working_folder()
     with pipe, suppress(EOFError, ConnectionError):
         while True:
             what, *arguments = pipe.recv()
+            if what != "act":  # as in `evaluate`: what a game changes is undone before the next
+                change_to(folder)
             start, body = clock(), b""
             said: dict[str, Any] = {"error": "", "kind": ""}
             try:

@@ -1,10 +1,16 @@
 """Policies that change the working folder, as those do which open files by relative names."""
 
 import json
+import os
+import sys
+from multiprocessing import Pipe
+from threading import Thread
 
+import numpy as np
 import pytest
 
 from sudoku_gym import puzzles
+from sudoku_gym.evaluation.leaderboard.players import RemotePolicy, serve_policy
 from sudoku_gym.puzzles import files
 
 SOURCE = """
@@ -14,6 +20,8 @@ class Roams:
     def __init__(self): self.plays = load_policy("naked-singles"); os.chdir({elsewhere!r})
     def reset(self, *args): self.plays.reset(*args); os.chdir({elsewhere!r})
     def act(self, *args): os.chdir({elsewhere!r}); return self.plays.act(*args)
+class RoamsLater(Roams):
+    def __init__(self): self.plays = load_policy("naked-singles")
 """
 
 
@@ -25,6 +33,7 @@ def folders(tmp_path, monkeypatch):
     elsewhere.mkdir()
     (tmp_path / "roaming.py").write_text(SOURCE.format(elsewhere=str(elsewhere)))
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "roaming", raising=False)  # of the test before
     monkeypatch.chdir(work)
     return work, elsewhere
 
@@ -37,6 +46,71 @@ def test_results_of_all_policies_are_written_where_the_command_was_given(run, fo
     assert run(*arguments, "--out", "out.json")[0] == 0
     assert len(json.loads((work / "out.json").read_text())["rows"]) == 2
     assert (elsewhere / "out.json").read_text() == "mine"
+
+
+BY_NAME = """
+import os
+from pathlib import Path
+from sudoku_gym import load_policy
+def read(path):
+    return load_policy(Path(path, "which.txt").read_text())
+class ReadsThenRoams:
+    def __init__(self, path):
+        self.plays = read(path)
+        os.chdir({elsewhere!r})
+    def reset(self, *args): self.plays.reset(*args)
+    def act(self, *args): return self.plays.act(*args)
+"""
+LATER = (
+    BY_NAME
+    + """
+os.chdir({elsewhere!r})
+class ReadsInGames(ReadsThenRoams):
+    def __init__(self, path=""): ...
+    def reset(self, *args):
+        self.plays = read("weights")
+        self.plays.reset(*args)
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "policy", "reads_here"),
+    [(BY_NAME, "ReadsThenRoams?path=weights", True), (LATER, "ReadsInGames", False)],
+)
+def test_what_a_policy_opens_by_name_is_where_it_would_be_without_us(
+    run, folders, source, policy, reads_here
+):
+    """In the working folder as long as it has not changed it, though it may be made twice."""
+    work, elsewhere = folders
+    module = f"by_name_{policy[:11].lower()}"
+    (work.parent / f"{module}.py").write_text(source.format(elsewhere=str(elsewhere)))
+    for folder, name in ((work, "hidden-singles"), (elsewhere, "naked-singles")):
+        (folder / "weights").mkdir()
+        (folder / "weights" / "which.txt").write_text(name)
+    files.write("list.csv", puzzles.load("9x9", "test")[:40])
+    names = [f"{module}:{policy}", "hidden-singles", "naked-singles"]
+    code, out, err = run("compare", *names, "--puzzles", "list.csv", "--format", "json")
+    assert code == 0, err
+    found, here, there = (each["solved"] for each in json.loads(out).values())
+    assert found == (here if reads_here else there) and here > there
+
+
+def test_a_policy_is_served_where_the_command_was_given(folders):
+    work, elsewhere = folders
+    ours, theirs = Pipe()
+    few = puzzles.load("4x4", "test")[:3]
+    server = Thread(target=serve_policy, args=(theirs,))
+    server.start()
+    with ours:
+        policy = RemotePolicy(ours, os.getpid())
+        for _ in range(2):
+            policy.load("roaming:RoamsLater")
+            policy.reset(few.puzzles, few.geometry, np.random.default_rng(0))
+            assert os.getcwd() == str(elsewhere)
+        policy.load("naked-singles")
+        assert os.getcwd() == str(work)
+    server.join()
 
 
 @pytest.mark.parametrize(
