@@ -19,7 +19,7 @@ from typing import TypedDict, TypeVar
 from weakref import WeakKeyDictionary
 
 from sudoku_gym import plugins
-from sudoku_gym.policies.loading import CONFIG_FILE, find_policy, load_policy
+from sudoku_gym.policies.loading import CONFIG_FILE, agent_of, find_policy, load_policy
 from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
 from sudoku_gym.policies.working_folder import InOwnFolder, change_to, working_folder
 
@@ -148,8 +148,8 @@ def package_of(policy: str) -> str:
 def code_checksum(policy: str, made: Policy) -> str:
     """Return the SHA-256 of the files that a policy of another's is written in.
 
-    They are those of the package, or the single module, that holds its class, and of the one that
-    its name stands for: all but Markdown, JSON and what is kept in `__pycache__`. Of a package that
+    They are those of the package, or the single module, that holds its class (or that of its solver
+    or predictor), and of the one that its name stands for, or its checkpoint's agent: all but Markdown, JSON and what is kept in `__pycache__`. Of a package that
     is imported from a zip file it is this file. What they import from elsewhere does not count.
 
     Args:
@@ -186,12 +186,12 @@ def _packages_on(path: tuple[object, ...]) -> Mapping[str, list[str]]:
 
 
 def _module_of(policy: str) -> str:
-    """Return the module that a policy's name stands for, empty for the folder of a checkpoint."""
+    """Return the module that a policy's name stands for, or that of a checkpoint's agent."""
     name, found, _ = find_policy(policy)
+    if isinstance(found, Path):
+        name = agent_of(found)
     entry = plugins.available(plugins.POLICIES).get(name)
-    if entry is not None:
-        return entry.module
-    return "" if isinstance(found, Path) else name.partition(":")[0]
+    return name.partition(":")[0] if entry is None else entry.module
 
 
 def _code_roots(policy: str, made: Policy) -> list[Path]:
@@ -199,7 +199,7 @@ def _code_roots(policy: str, made: Policy) -> list[Path]:
     player: object = made
     if isinstance(made, SolverPolicy | PredictorPolicy):
         player = made.solver if isinstance(made, SolverPolicy) else made.predictor
-    modules = {type(player).__module__, _module_of(policy)}
+    modules = {type(made).__module__, type(player).__module__, _module_of(policy)}
     others = (name for name in modules if name.partition(".")[0] not in plugins.OWN_PACKAGES)
     roots = {_root_of(name) for name in others}
     return sorted(root for root in roots if root)

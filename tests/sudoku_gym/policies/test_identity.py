@@ -105,6 +105,35 @@ def test_the_project_s_own_have_a_version_in_place_of_a_checksum():
         assert package_of(name).startswith("sudoku-gym ")
 
 
+def test_what_hands_over_a_policy_of_the_project_counts(own_folder):
+    """A trusted checkpoint's agent, or another module's subclass of `SolverPolicy`."""
+    (own_folder / "own_agent.py").write_text(HANDS_OVER)
+    (own_folder / "own_adapts.py").write_text("from own_agent import Adapted")
+    (own_folder / "run").mkdir()
+    (own_folder / "run" / "config.json").write_text('{"agent": "own_agent:load"}')
+    file = checksum_of(own_folder / "own_agent.py")
+    folder = str(own_folder / "run")
+    assert load_with_fingerprint(folder, trust=True)[1]["code"] == file
+    names = checksum_of(own_folder / "own_adapts.py")
+    assert load_with_fingerprint("own_adapts:Adapted")[1]["code"] == f"{file}+{names}"
+
+
+HANDS_OVER = """
+from sudoku_gym import load_policy
+from sudoku_gym.policies import SolverPolicy
+def load(folder):
+    return load_policy("naked-singles")
+class Adapted(SolverPolicy):
+    def __init__(self):
+        super().__init__(load_policy("dlx").solver)
+"""
+
+
+def checksum_of(file):
+    digest = sha256(file.read_bytes()).hexdigest()
+    return sha256(f"{digest}  {file.name}\n".encode()).hexdigest()
+
+
 def test_long_files_are_read_in_blocks(own_folder):
     """The checksum is that of all bytes, and of the names as `sha256sum` writes them."""
     package = own_folder / "own_long"
