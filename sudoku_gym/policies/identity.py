@@ -149,15 +149,16 @@ def code_checksum(policy: str, made: Policy) -> str:
     """Return the SHA-256 of the files that a policy of another's is written in.
 
     They are those of the package, or the single module, that holds its class (or that of its solver
-    or predictor), and of the one that its name stands for, or its checkpoint's agent: all but Markdown, JSON and what is kept in `__pycache__`. Of a package that
-    is imported from a zip file it is this file. What they import from elsewhere does not count.
+    or predictor), and of the one that its name stands for, or its checkpoint's agent: all but
+    Markdown, JSON and what is kept in `__pycache__`. Of a package that is imported from a zip file
+    it is this file. What they import from elsewhere does not count.
 
     Args:
         policy: its name, as `load_policy` takes it.
         made: what `load_policy` has made of it.
 
     Returns:
-        The checksum, two joined by `+` if they are two; empty for a policy of this project, whose
+        The checksum, joined by `+` if they are several; empty for a policy of this project, whose
         version says what it is, and for one that is in no file.
     """
     return "+".join(_code_checksum_of(root) for root in _code_roots(policy, made))

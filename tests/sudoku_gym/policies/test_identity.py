@@ -115,7 +115,7 @@ def test_what_hands_over_a_policy_of_the_project_counts(own_folder):
     folder = str(own_folder / "run")
     assert load_with_fingerprint(folder, trust=True)[1]["code"] == file
     names = checksum_of(own_folder / "own_adapts.py")
-    assert load_with_fingerprint("own_adapts:Adapted")[1]["code"] == f"{file}+{names}"
+    assert load_with_fingerprint("own_adapts:Adapted")[1]["code"] == f"{names}+{file}"
 
 
 HANDS_OVER = """
