@@ -14,7 +14,7 @@ from importlib.metadata import packages_distributions, version
 from inspect import signature
 from pathlib import Path
 from time import time_ns
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import TypedDict, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -120,8 +120,8 @@ def weights_checksum(policy: str) -> str:
     folder = weights_folder(policy)
     if folder is None:
         return ""
-    weights = (file for file in _below(folder) if file.suffix not in _NO_WEIGHTS)
-    return _checksum(folder, weights)
+    files, links = _walk(folder)
+    return _checksum(folder, [file for file in files if file.suffix not in _NO_WEIGHTS], links)
 
 
 def config_checksum(policy: str) -> str:
@@ -212,7 +212,8 @@ def _check_not_saved_since_import(policy: str, made: Policy) -> None:
     What plays is the code as it was. Data of a package may change when it is loaded.
     """
     for root in _code_roots(policy, made):
-        files = [file for file in _code_files(root) if root.is_file() or file.suffix in _CODE]
+        below = [root] if root.is_file() else _below(root)
+        files = [f for f in below if f == root or (f.suffix in _CODE and _is_code(f, root))]
         begun = [
             start
             for module, start in _IMPORTED.items()
@@ -252,36 +253,43 @@ def _root_of(module: str) -> Path | None:
 
 
 def _code_checksum_of(root: Path) -> str:
-    return _checksum(root.parent if root.is_file() else root, _code_files(root))
-
-
-def _code_files(root: Path) -> list[Path]:
-    """Return the files that code is made of, below a folder or the file itself."""
     if root.is_file():
-        return [root]
-    # Python and numba keep there what they have compiled, which playing itself may change.
-    files = (each for each in _below(root) if "__pycache__" not in each.relative_to(root).parts)
-    return [file for file in files if file.suffix not in _NO_WEIGHTS]
+        return _checksum(root.parent, [root])
+    files, links = _walk(root)
+    return _checksum(root, [file for file in files if _is_code(file, root)], links)
+
+
+def _is_code(file: Path, root: Path) -> bool:
+    """Whether a file in a package's folder counts as its code."""
+    # Python and numba keep in __pycache__ what they have compiled, which playing itself may change.
+    return "__pycache__" not in file.relative_to(root).parts and file.suffix not in _NO_WEIGHTS
 
 
 def _below(folder: Path) -> list[Path]:
-    """Return the files below a folder in a fixed order, those of linked folders too.
+    """Return the files below a folder in a fixed order, those of linked folders too: `_walk`."""
+    return _walk(folder)[0]
 
-    What version control, the Hub's client and file managers keep there for themselves is none of
-    it, for it differs from copy to copy, and so are this package's locks, which are empty.
+
+def _walk(folder: Path) -> tuple[list[Path], dict[Path, Path]]:
+    """Return the files below a folder, and of folders with several names what the others stand for.
+
+    They come in a fixed order: the files of such a folder have its first name. What version
+    control, the Hub's client and file managers keep there for themselves is none of it, for it
+    differs from copy to copy, and so are this package's locks, which are empty.
 
     Raises:
         ValueError: if they are too many.
     """
-    files, seen = list[Path](), set[str]()
+    files, links, seen = list[Path](), dict[Path, Path](), dict[str, Path]()
     for base, folders, names in os.walk(folder, followlinks=True):
         real = os.path.realpath(base)
-        if real in seen:  # a link to a folder above, say
+        if real in seen:  # by a link, to a folder above perhaps
+            links[Path(base)] = seen[real]
             folders.clear()
             continue
-        seen.add(real)
+        seen[real] = Path(base)
         folders[:] = sorted(name for name in folders if not _is_bookkeeping(Path(base, name)))
-        paths = (Path(base, name) for name in names)  # the first of a folder with several counts
+        paths = (Path(base, name) for name in names)
         # None that is out of reach.
         files += (path for path in paths if os.path.isfile(path) and not _is_bookkeeping(path))
         if len(files) > _MOST_FILES:
@@ -289,7 +297,7 @@ def _below(folder: Path) -> list[Path]:
                 f"{folder}: more than {_MOST_FILES:,} files below it, the last of them in {base}: "
                 "remove what is none of it, as links to other folders"
             )
-    return sorted(files)
+    return sorted(files), links
 
 
 def _is_bookkeeping(path: Path) -> bool:
@@ -298,8 +306,15 @@ def _is_bookkeeping(path: Path) -> bool:
     return path.name in _BOOKKEEPING or path.parts[-2:] == (".cache", "huggingface")
 
 
-def _checksum(folder: Path, files: Iterable[Path]) -> str:
+def _checksum(
+    folder: Path, files: Iterable[Path], links: Mapping[Path, Path] = MappingProxyType({})
+) -> str:
     """Return the SHA-256 of the contents of files and of their names in a folder.
+
+    Args:
+        folder: which the names begin in.
+        files: in their order.
+        links: folders in it that are others by another name, and these.
 
     Raises:
         ValueError: if the files are too long in all; the message names the largest.
@@ -313,10 +328,18 @@ def _checksum(folder: Path, files: Iterable[Path]) -> str:
         )
     sums = sha256()
     for file in sizes:
-        name = file.relative_to(folder).as_posix()
-        escaped = name.replace("\\", "\\\\").replace("\n", "\\n")  # as sha256sum writes it
-        mark = "" if escaped == name else "\\"
         with file.open("rb") as stream:
             digest = file_digest(stream, "sha256").hexdigest()
-        sums.update(f"{mark}{digest}  {escaped}\n".encode(errors="surrogateescape"))
+        sums.update(_line(digest, file.relative_to(folder)))
+    for link, other in links.items():
+        name = sha256(os.fsencode(other.relative_to(folder).as_posix())).hexdigest()
+        sums.update(b"link " + _line(name, link.relative_to(folder)))
     return sums.hexdigest()
+
+
+def _line(digest: str, path: Path) -> bytes:
+    """Return a line as `sha256sum` writes it."""
+    name = path.as_posix()
+    escaped = name.replace("\\", "\\\\").replace("\n", "\\n")
+    mark = "" if escaped == name else "\\"
+    return f"{mark}{digest}  {escaped}\n".encode(errors="surrogateescape")

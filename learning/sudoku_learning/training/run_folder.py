@@ -11,6 +11,7 @@ writes are ever removed.
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import ExitStack
 from itertools import chain, count
@@ -179,7 +180,12 @@ def _remove(folder: Path) -> None:
     """Remove a checkpoint so that a kill in the middle leaves no half of it under its name."""
     doomed = folder.with_name(f"{folder.name}{_DOOMED}")
     _check_no_link(doomed)
-    os.replace(folder, doomed)
+    try:
+        os.replace(folder, doomed)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        doomed = folder  # a folder that came with a container's image: it can't be renamed
     checkpoint.remove_checkpoint(doomed)
 
 

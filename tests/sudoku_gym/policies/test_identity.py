@@ -205,6 +205,26 @@ def test_code_in_a_linked_folder_counts(own_folder):
     assert len({before, linked, code_checksum("own_links:Mine", policy)}) == 3
 
 
+def test_which_folder_a_link_leads_to_counts(own_folder):
+    """Though both lie in the package, as `latest` beside the versions."""
+    package = own_folder / "own_latest"
+    for name in ("v1", "v2"):
+        (package / name).mkdir(parents=True)
+        (package / name / "play.py").write_text(f"V = '{name}'")
+    (package / "__init__.py").write_text(POLICY)
+    policy, found = load_policy("own_latest:Mine"), set()
+    for name in ("v1", "v2"):
+        (package / "latest").unlink(missing_ok=True)
+        (package / "latest").symlink_to(name, target_is_directory=True)
+        found.add(code_checksum("own_latest:Mine", policy))
+    assert len(found) == 2
+    for step in range(20):  # 2^20 ways lead through them
+        (package / f"f{step}").mkdir()
+        for way in "ab":
+            (package / f"f{step}" / way).symlink_to(package / f"f{step + 1}")
+    code_checksum("own_latest:Mine", policy)
+
+
 def test_the_order_in_which_a_disk_lists_folders_does_not_count(own_folder, monkeypatch):
     package = own_folder / "own_versions"
     (package / "first").mkdir(parents=True)

@@ -1,5 +1,6 @@
 """Checkpoints come back as they were, or with one clear error."""
 
+import errno
 import json
 import os
 from hashlib import sha256
@@ -102,6 +103,24 @@ def test_a_full_disk_is_named_and_leaves_no_draft(tmp_path, name):
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert error.value.filename == str(tmp_path / "checkpoints" / "000002.draft" / name)
     assert names_in(tmp_path) == ["000001"]
+
+
+def test_a_folder_that_came_with_a_containers_image_is_replaced(tmp_path, monkeypatch):
+    """It can't be renamed, as those of an overlay's lower layer."""
+    saved(tmp_path, 1)
+    saved(tmp_path, 2)
+    replace, lower = os.replace, [tmp_path / "checkpoints" / name for name in ("000001", "000002")]
+
+    def replace_of_an_overlay(source, target):
+        if Path(source) in lower:
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), str(source))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", replace_of_an_overlay)
+    saved(tmp_path, 3)
+    assert names_in(tmp_path) == ["000002", "000003"]
+    saved(tmp_path, 2)
+    assert names_in(tmp_path) == ["000002", "000003"]
 
 
 @pytest.mark.parametrize("ending", ["draft", "old"])
