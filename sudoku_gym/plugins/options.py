@@ -56,7 +56,7 @@ def checked_options(
     _check_types(factory, name, written)
     try:
         shape = signature(factory)
-    except ValueError:  # some of what is written in C tells no signature
+    except ValueError:  # some of what is written in C, and subclasses of it, tell no signature
         return options
     taken = _keywords(shape, by_position)
     unknown = [key for key in options if taken is not None and key not in taken]

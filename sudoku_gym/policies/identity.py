@@ -174,7 +174,10 @@ def weights_folder(policy: str) -> Path | None:
         return found
     if not callable(found) or not plugins.takes_first(found, Path()):
         return None
-    first = next(iter(signature(found).parameters.values()))
+    try:
+        first = next(iter(signature(found).parameters.values()))
+    except ValueError:  # what is written in C, and subclasses of it, tell no signature
+        return None
     value = options.get(first.name, first.default)
     is_path = isinstance(value, str | os.PathLike) and value != ""
     return Path(value) if is_path and Path(value).is_dir() else None

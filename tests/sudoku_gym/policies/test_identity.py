@@ -134,6 +134,13 @@ def checksum_of(file):
     return sha256(f"{digest}  {file.name}\n".encode()).hexdigest()
 
 
+def test_a_class_without_a_signature_has_no_folder(own_folder):
+    """As a subclass of `dict`, a table of values perhaps."""
+    (own_folder / "own_table.py").write_text(POLICY + "class Table(Mine, dict): pass")
+    _, made_of = load_with_fingerprint("own_table:Table")
+    assert made_of["code"] and not made_of["weights"]
+
+
 def test_long_files_are_read_in_blocks(own_folder):
     """The checksum is that of all bytes, and of the names as `sha256sum` writes them."""
     package = own_folder / "own_long"
