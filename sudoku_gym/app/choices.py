@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from sudoku_gym import board, plugins
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies import Policy, load_policy
+from sudoku_gym.policies import Policy
+from sudoku_gym.policies.working_folder import importing, load_in_own_folder
 from sudoku_gym.puzzles import banks, named
 from sudoku_gym.storage.type_hints import hints_of, literals_in
 
@@ -66,7 +67,7 @@ class OfferedPolicies:
         self._extra = tuple(extra)
         self._trust = trust
         for name in self._extra:
-            load_policy(name, trust=trust)
+            load_in_own_folder(name, trust=trust)
         self._installed = {
             name: entry
             for name, entry in plugins.available(plugins.POLICIES).items()
@@ -100,7 +101,7 @@ class OfferedPolicies:
         if name in self._extra:
             if options:
                 raise ValueError(f"{name} is offered as it is: leave the options empty")
-            return load_policy(name, trust=self._trust)
+            return load_in_own_folder(name, trust=self._trust)
         written = plugins.split_options(f"{name}?{options}")[1] if options else {}
         factory = self._installed[name].load()
         at_most = dict(_MOST_OF)
@@ -110,7 +111,7 @@ class OfferedPolicies:
         limited = _limited(factory, written, at_most)
         limited |= _restarts_by_default(factory, limited, size > 9)
         checked = plugins.checked_options(factory, name, limited, {})
-        return load_policy(name, **checked)
+        return load_in_own_folder(name, **checked)
 
 
 def puzzle(source: object, number: object, text: object) -> tuple[NDArray[np.int8], Geometry]:
@@ -147,7 +148,8 @@ def _typed(text: object) -> tuple[NDArray[np.int8], Geometry]:
 def _can_be_made(entry: EntryPoint) -> bool:
     """Whether a policy is fully installed, and can do without options."""
     try:
-        factory = entry.load()
+        with importing():
+            factory = entry.load()
         needed = [
             parameter
             for parameter in signature(factory).parameters.values()

@@ -7,28 +7,30 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from hashlib import file_digest, sha256
-from importlib.metadata import packages_distributions, version
+from importlib.metadata import distribution, packages_distributions, version
 from inspect import signature
 from pathlib import Path
 from time import time_ns
 from types import MappingProxyType, ModuleType
-from typing import TypedDict, TypeVar
+from typing import TypedDict
 from weakref import WeakKeyDictionary
 
 from sudoku_gym import plugins
-from sudoku_gym.policies.loading import CONFIG_FILE, agent_of, find_policy, load_policy
+from sudoku_gym.policies.loading import CONFIG_FILE, agent_of, find_policy
 from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
-from sudoku_gym.policies.working_folder import InOwnFolder, change_to, working_folder
-
-_Made = TypeVar("_Made")
+from sudoku_gym.policies.working_folder import InOwnFolder, importing, load_in_own_folder
 
 _NO_WEIGHTS = (".md", ".json")
 _MOST_FILES = 100_000
 _MOST_BYTES = 20_000_000_000  # of all files that count; half a minute of processor time
-_BOOKKEEPING = {".git", ".hg", ".svn", ".DS_Store"}
+_BOOKKEEPING = (  # of version control, file managers, editors, linters and network disks
+    *(".git", ".hg", ".svn", ".DS_Store", "._*", "Thumbs.db", "desktop.ini", ".nfs*"),
+    *(".*.sw[a-p]", ".idea", ".vscode", ".ipynb_checkpoints", ".*_cache"),
+)
 _CODE = (".py", ".pyc", ".so", ".pyd")
 _IMPORTED = WeakKeyDictionary[ModuleType, int]()  # when a load began that imported a module, in ns
 
@@ -68,8 +70,8 @@ def fingerprint(policy: str, made: Policy) -> Fingerprint:
 def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, Fingerprint]:
     """Make a policy as `load_policy` does; return it and what it plays by.
 
-    It is made more than once, each time in the present working folder. One that changes it plays in
-    the folder it has changed to, and everything else stays here.
+    It may be made twice, each time in the present working folder, and plays in the one that it has
+    changed to, if it has.
 
     Raises:
         ValueError: as `load_policy` and `weights_checksum`.
@@ -78,22 +80,13 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
             made are taken to be as they are when this returns.
     """
     start, known = time_ns(), {*sys.modules}
-    home = there = working_folder()
-
-    def here(step: Callable[[], _Made]) -> _Made:
-        nonlocal there
-        try:
-            return step()
-        finally:
-            there = there if working_folder() == home else working_folder()
-            change_to(home)
-
-    here(lambda: find_policy(policy))  # imports it
-    if here(lambda: weights_folder(policy)) is not None:
+    with importing():
+        find_policy(policy)
+    if weights_folder(policy) is not None:
         # It says what is wrong before a large folder is read.
-        here(lambda: load_policy(policy, trust=trust))
+        load_in_own_folder(policy, trust=trust)
     before = weights_checksum(policy), config_checksum(policy)
-    made = here(lambda: load_policy(policy, trust=trust))
+    made = load_in_own_folder(policy, trust=trust)
     made_of = fingerprint(policy, made)
     if (made_of["weights"], made_of["config"]) != before:
         raise ChangedFilesError(
@@ -104,7 +97,7 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
         if name not in known and isinstance(module, ModuleType):
             _IMPORTED[module] = start
     _check_not_saved_since_import(policy, made)
-    return made if there == home else InOwnFolder(made, there), made_of
+    return made, made_of
 
 
 def weights_checksum(policy: str) -> str:
@@ -142,7 +135,16 @@ def package_of(policy: str) -> str:
         return f"{entry.dist.name} {entry.dist.version}"
     module = name.partition(":")[0] if ":" in name else ""
     packages = _packages_on(plugins.path_state()).get(module.partition(".")[0], [])
+    if len(packages) > 1:  # which share a namespace: that which brings the module comes first
+        packages = sorted(packages, key=lambda package: not _brings(package, module))
     return f"{packages[0]} {version(packages[0])}" if packages else ""
+
+
+def _brings(package: str, module: str) -> bool:
+    """Whether an installed package lists the file of a module."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    listed = distribution(package).files or []
+    return file is not None and any(Path(str(each.locate())) == Path(file) for each in listed)
 
 
 def code_checksum(policy: str, made: Policy) -> str:
@@ -200,6 +202,7 @@ def _module_of(policy: str) -> str:
 
 def _code_roots(policy: str, made: Policy) -> list[Path]:
     """Return the folders of packages, and the files, that hold the code of another's policy."""
+    made = made.policy if isinstance(made, InOwnFolder) else made
     player: object = made
     if isinstance(made, SolverPolicy | PredictorPolicy):
         player = made.solver if isinstance(made, SolverPolicy) else made.predictor
@@ -277,7 +280,7 @@ def _walk(folder: Path) -> tuple[list[Path], dict[Path, Path]]:
     """Return the files below a folder, and of folders with several names what the others stand for.
 
     They come in a fixed order: the files of such a folder have its first name. What version
-    control, the Hub's client and file managers keep there for themselves is none of it, for it
+    control, the Hub's client, editors and the like keep there for themselves is none of it, for it
     differs from copy to copy, and so are this package's locks, which are empty.
 
     Raises:
@@ -306,7 +309,9 @@ def _walk(folder: Path) -> tuple[list[Path], dict[Path, Path]]:
 def _is_bookkeeping(path: Path) -> bool:
     if path.name.startswith(".") and path.suffix == ".lock":
         return os.path.isfile(path) and os.path.getsize(path) == 0
-    return path.name in _BOOKKEEPING or path.parts[-2:] == (".cache", "huggingface")
+    if any(fnmatchcase(path.name, pattern) for pattern in _BOOKKEEPING):
+        return True
+    return path.parts[-2:] == (".cache", "huggingface")
 
 
 def _checksum(

@@ -1,17 +1,27 @@
-"""The working folder, which policies change that open their files by relative names."""
+"""The working folder, which policies change that open their files by relative names.
+
+What is loaded here plays in the folder that it has changed to, as if it were alone; everything else
+stays in the folder that the command was given in.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from threading import RLock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.policies.loading import find_policy, load_policy
 from sudoku_gym.policies.protocols import Policy
+
+_one_at_a_time = RLock()  # all threads of a process have one working folder
+_folder_after_import = dict[str, str]()  # of modules that change it when they are imported
 
 
 @contextmanager
@@ -37,37 +47,63 @@ def change_to(folder: str) -> None:
         os.chdir(folder)
 
 
-class InOwnFolder:
-    """A policy that has changed the working folder when it was made: it plays there, alone.
+@contextmanager
+def importing() -> Iterator[None]:
+    """Stay in the working folder; remember where modules have changed to that the block imports."""
+    with _one_at_a_time, working_folder_kept():
+        home, known = working_folder(), {*sys.modules}
+        yield
+        if working_folder() != home:
+            for name in sys.modules.keys() - known:
+                _folder_after_import[name] = working_folder()
 
-    It has the attributes of the policy.
+
+def load_in_own_folder(policy: str, **options: Any) -> Policy:
+    """Make a policy as `load_policy` does, which plays where it changes to, if it does so.
+
+    It may do so when it is imported, perhaps for another policy, or when it is made.
+    """
+    with importing():
+        find_policy(policy)
+    with _one_at_a_time, working_folder_kept():
+        home, (_, found, _) = working_folder(), find_policy(policy)
+        made = load_policy(policy, **options)
+        folder = working_folder()
+    if folder == home:
+        folder = _folder_after_import.get(getattr(found, "__module__", ""), home)
+    return made if folder == home else InOwnFolder(made, folder)
+
+
+class InOwnFolder:
+    """A policy that plays in a working folder of its own. It has the attributes of the policy.
 
     Args:
         policy: the policy.
-        folder: where it plays at first.
+        folder: where it begins.
     """
 
     def __init__(self, policy: Policy, folder: str) -> None:
-        self._policy, self._folder = policy, folder
+        self.policy, self._folder = policy, folder
 
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
     ) -> None:
         """Begin new games in its folder."""
         with self._there():
-            self._policy.reset(puzzles, geometry, rng)
+            self.policy.reset(puzzles, geometry, rng)
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Choose one action for each board, in its folder."""
         with self._there():
-            return self._policy.act(boards, action_masks)
+            return self.policy.act(boards, action_masks)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._policy, name)
+        with self._there():
+            return getattr(self.policy, name)
 
     @contextmanager
     def _there(self) -> Iterator[None]:
-        with working_folder_kept():
+        with _one_at_a_time, working_folder_kept():
             change_to(self._folder)
             yield
             self._folder = working_folder()

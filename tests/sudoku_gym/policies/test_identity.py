@@ -361,7 +361,10 @@ def test_what_version_control_and_our_locks_keep_is_none_of_it(tmp_path):
     folder.mkdir()
     (folder / "weights.bin").write_bytes(b"weights")
     before = identity._checksum(folder, identity._below(folder))
-    for name in (".git/index", ".cache/huggingface/weights.metadata", "inner/.DS_Store"):
+    for name in (
+        *(".git/index", ".cache/huggingface/weights.metadata", "inner/.DS_Store", "._weights.bin"),
+        *(".README.md.swp", ".ipynb_checkpoints/a.ipynb", ".ruff_cache/0", ".nfs01", "Thumbs.db"),
+    ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(name.encode())
     (folder / ".results.json.lock").touch()

@@ -1,0 +1,102 @@
+"""Policies that change the working folder play where they have changed to, alone."""
+
+import os
+import sys
+
+import numpy as np
+import pytest
+
+from sudoku_gym import load_policy, puzzles
+from sudoku_gym.app.choices import OfferedPolicies
+from sudoku_gym.evaluation import evaluate
+from sudoku_gym.policies.identity import load_with_fingerprint, package_of
+from sudoku_gym.policies.working_folder import load_in_own_folder
+
+SOURCE = """
+import os
+from pathlib import Path
+from sudoku_gym import load_policy
+
+class Lazy:
+    def reset(self, *args):
+        self.plays = load_policy(Path("which.txt").read_text())
+        self.plays.reset(*args)
+    def act(self, *args): return self.plays.act(*args)
+
+    @property
+    def title(self): return Path("which.txt").read_text()
+
+class Roams(Lazy):
+    def __init__(self, path="."):
+        self.which = Path(path, "which.txt").read_text()
+        os.chdir({elsewhere!r})
+"""
+AT_IMPORT = f"{SOURCE}\nos.chdir({{elsewhere!r}})\n"
+FEW = puzzles.load("9x9", "test")[:40]
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """Write a module that changes to another folder; there `which.txt` names another policy."""
+    work, elsewhere = tmp_path / "work", tmp_path / "elsewhere"
+    for folder, name in ((work, "hidden-singles"), (elsewhere, "naked-singles")):
+        folder.mkdir()
+        (folder / "which.txt").write_text(name)
+    monkeypatch.chdir(work)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def call(name, source):
+        (tmp_path / f"{name}.py").write_text(source.format(elsewhere=str(elsewhere)))
+        monkeypatch.delitem(sys.modules, name, raising=False)
+
+    return call
+
+
+def test_it_is_made_here_and_plays_there_each_time(write):
+    write("roams_once", SOURCE)
+    work = os.getcwd()
+    for _ in range(2):
+        policy = load_in_own_folder("roams_once:Roams")
+        assert (os.getcwd(), policy.which) == (work, "hidden-singles")
+        solved = evaluate(policy, FEW).solved
+        np.testing.assert_array_equal(solved, evaluate(load_policy("naked-singles"), FEW).solved)
+        assert (os.getcwd(), policy.title) == (work, "naked-singles")
+
+
+def test_what_is_changed_by_an_import_holds_for_all_that_is_imported(write):
+    write("roams_at_import", AT_IMPORT)
+    for name in ("Lazy", "Lazy", "Roams"):
+        assert load_in_own_folder(f"roams_at_import:{name}").title == "naked-singles"
+    _, made_of = load_with_fingerprint("roams_at_import:Lazy")
+    assert made_of["code"] and os.path.exists("which.txt")
+
+
+def test_one_that_stays_is_what_load_policy_makes():
+    assert type(load_in_own_folder("hidden-singles")) is type(load_policy("hidden-singles"))
+
+
+def test_the_page_makes_it_anew_for_each_game_from_the_same_files(write):
+    write("roams_in_page", AT_IMPORT)
+    extra = ["roams_in_page:Roams?path=."]
+    offers = OfferedPolicies(extra)
+    for _ in range(2):
+        made = offers.policy(extra[0])
+        assert (made.which, made.title) == ("hidden-singles", "naked-singles")
+
+
+def test_of_packages_in_one_namespace_that_counts_which_brings_the_module(tmp_path, monkeypatch):
+    for letter in "ba":
+        path = tmp_path / letter
+        (path / "shared_space").mkdir(parents=True)
+        (path / "shared_space" / f"pol{letter}.py").write_text(SOURCE.partition("class Roams")[0])
+        metadata = path / f"dist_{letter}-1.0.dist-info"
+        metadata.mkdir()
+        named = f"Metadata-Version: 2.1\nName: dist-{letter}\nVersion: 1.0\n"
+        (metadata / "METADATA").write_text(named)
+        (metadata / "RECORD").write_text(
+            f"shared_space/pol{letter}.py,,\n{metadata.name}/RECORD,,\n"
+        )
+        monkeypatch.syspath_prepend(path)
+    for letter in "ab":
+        load_policy(f"shared_space.pol{letter}:Lazy")
+        assert package_of(f"shared_space.pol{letter}:Lazy") == f"dist-{letter} 1.0"
