@@ -22,6 +22,7 @@ from sudoku_gym.evaluation.tables import markdown_table, tabulate_cards, tabulat
 from sudoku_gym.plugins import default_policies
 from sudoku_gym.policies import Policy, model_card_of
 from sudoku_gym.policies.identity import Fingerprint, load_with_fingerprint
+from sudoku_gym.policies.own_modules import check_own_modules
 from sudoku_gym.puzzles import files
 from sudoku_gym.storage.lock import locked
 
@@ -87,6 +88,7 @@ class _EvaluationOptions:
         players = dict[str, tuple[Policy, Fingerprint]]()
         for name in names:  # what is played is what was loaded, whatever its files become meanwhile
             players[name] = load_with_fingerprint(name, trust=self.trust)
+        check_own_modules({name: policy for name, (policy, _) in players.items()})
         chosen = select_puzzles(
             self.puzzles,
             self.split,
@@ -222,7 +224,10 @@ class Evaluate(_EvaluationOptions):
 
 @dataclass(frozen=True)
 class Compare(_EvaluationOptions):
-    """Let several policies play the same puzzles, and print one table."""
+    """Let several policies play the same puzzles, and print one table.
+
+    They play in one process: what code of others keeps in global variables holds for all of them.
+    """
 
     policies: Positional[tuple[str, ...]] = field(
         default_factory=partial(default_policies, "compare")

@@ -163,7 +163,7 @@ def code_checksum(policy: str, made: Policy) -> str:
         The checksum, joined by `+` if they are several; empty for a policy of this project, whose
         version says what it is, and for one that is in no file.
     """
-    return "+".join(_code_checksum_of(root) for root in _code_roots(policy, made))
+    return "+".join(_code_checksum_of(root) for root in code_roots(policy, made))
 
 
 def weights_folder(policy: str) -> Path | None:
@@ -200,7 +200,7 @@ def _module_of(policy: str) -> str:
     return name.partition(":")[0] if entry is None else entry.module
 
 
-def _code_roots(policy: str, made: Policy) -> list[Path]:
+def code_roots(policy: str, made: Policy) -> list[Path]:
     """Return the folders of packages, and the files, that hold the code of another's policy."""
     made = made.policy if isinstance(made, InOwnFolder) else made
     player: object = made
@@ -217,7 +217,7 @@ def _check_not_saved_since_import(policy: str, made: Policy) -> None:
 
     What plays is the code as it was. Data of a package may change when it is loaded.
     """
-    for root in _code_roots(policy, made):
+    for root in code_roots(policy, made):
         below = [root] if root.is_file() else _below(root)
         files = [f for f in below if f == root or (f.suffix in _CODE and _is_code(f, root))]
         begun = [
