@@ -164,7 +164,10 @@ def _words_of(error: Exception) -> str:
 
 def _refuse(why: str) -> int:
     """Print an error in one line."""
-    print(f"{PROGRAM}: {strip_control(why)}", file=sys.stderr)
+    try:
+        print(f"{PROGRAM}: {strip_control(why)}", file=sys.stderr)
+    except OSError:  # as on a full disk; the exit code says something still
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")
     return BAD_INPUT
 
 

@@ -17,6 +17,7 @@ from sudoku_gym.policies import ModelCard
 from sudoku_gym.storage.atomic import write_json
 from sudoku_gym.storage.configs import decode_json
 from sudoku_gym.storage.reading import naming, read_json
+from sudoku_gym.storage.watched_file import WatchedFile
 
 _LONGEST = 60_000_000  # bytes
 _BYTES, _MORE_FOR_ROUNDS = 1, 12  # a puzzle of a policy, and where it tells its rounds
@@ -154,6 +155,7 @@ class ListFile:
 
     def __init__(self, path: Path | None, puzzles: Mapping[str, bool | int | str | None]) -> None:
         self._path = path
+        self._file = None if path is None else WatchedFile(path)
         self.results = ListResults("sudoku-gym list", dict(puzzles))
         if path is not None and path.exists():
             self.results = read_list_results(path)
@@ -219,9 +221,9 @@ class ListFile:
 
         Raises:
             ValueError: if it would be too large to be read again, now or once all rows are as long
-                as the longest; the file stays as it was.
+                as the longest, or another program has written it; the file stays as it was.
         """
-        if self._path is None:
+        if self._file is None:
             return
         longest = max((len(row.outcomes) for row in self.results.rows), default=0)
         tell = sum(bool(row.rounds_of_each) for row in self.results.rows)
@@ -231,7 +233,8 @@ class ListFile:
                 f"{self._path} would take {needed:,} bytes, more than the {_LONGEST:,} that can be "
                 "read again: give another file to some of the policies"
             )
-        write_json(self._path, asdict(self.results), indent=1, longest=_LONGEST)
+        content = asdict(self.results)
+        self._file.write(lambda path: write_json(path, content, indent=1, longest=_LONGEST))
 
 
 def read_list_results(path: Path) -> ListResults:

@@ -83,3 +83,8 @@ def test_what_a_policy_prints_where_a_stream_is_closed_is_in_no_file(folder, clo
         assert command(arguments, closed).returncode == 0
     assert not (folder / ".e.json.lock").read_bytes()
     assert "words" not in (folder / "e.json").read_text()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no such device")
+def test_the_exit_code_stays_where_the_message_can_not_be_written():
+    assert command("evaluate nobody", "2> /dev/full").returncode == 2

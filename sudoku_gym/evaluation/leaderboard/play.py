@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -38,6 +39,7 @@ from sudoku_gym.evaluation.leaderboard.workers import (
 from sudoku_gym.evaluation.tables import duration
 from sudoku_gym.storage.checks import check_counts, check_positive
 from sudoku_gym.storage.lock import locked
+from sudoku_gym.storage.watched_file import WatchedFile
 
 ADDED = "added"  # the kind of a row that no installed package lists
 
@@ -96,8 +98,8 @@ def play_leaderboard(
         processes died or their policies' files changed; the next run tries them again.
 
     Raises:
-        ValueError: if a name or a file is wrong, the checksum of a set differs, or another process
-            plays into the same file.
+        ValueError: if a name or a file is wrong, the checksum of a set differs, another process
+            plays into the same file, or another program writes it.
         ModuleNotFoundError: if a policy needs an extra.
     """
     out = config.out
@@ -109,6 +111,7 @@ def play_leaderboard(
         listed = listed_rows()
         kinds = listed | {policy: ADDED for policy in config.add if policy not in listed}
         check_names("row listed or given with --add", [*config.only, *config.again], kinds)
+        file = WatchedFile(out)
         old, infos = _standing(config, sets, listed)
         # A wrong name or option raises here: the caller's own come first, since all take seconds.
         named = {*config.add, *config.only}
@@ -140,9 +143,9 @@ def play_leaderboard(
                     failures.append(line)
                 else:
                     results.rows[task.policy].cells[task.fixed.name] = cell
-                write_leaderboard(out, results)
+                file.write(partial(write_leaderboard, results=results))
                 report(f"{count}: {line}")
-        write_leaderboard(out, results)
+        file.write(partial(write_leaderboard, results=results))
         return results, failures
 
 
