@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import socket
 import time
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,7 @@ from sudoku_gym.storage.reading import naming
 
 _FLUSH_SECONDS = 120.0
 _FILE_NUMBERS = itertools.count()
+_EVENT_FILE = re.compile(r"events\.out\.tfevents\.(\d{1,10})\.", re.ASCII)  # its seconds
 _DESCRIPTIONS: dict[str, str] = {}
 
 
@@ -222,11 +224,16 @@ class CurveWriter:
 
 
 def _new_event_file(folder: Path) -> Path:
-    """Make the folder; return the path of a file in it as TensorBoard's own writer names them."""
+    """Make the folder; return the path of a file in it as TensorBoard's own writer names them.
+
+    TensorBoard reads files in the order of their names, so the time in it is later than in those
+    that are there, even where the clock is behind the one of a run that is resumed.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    number = next(_FILE_NUMBERS)
-    name = f"events.out.tfevents.{int(time.time())}.{socket.gethostname()}.{os.getpid()}.{number}"
-    return folder / name
+    times = (_EVENT_FILE.match(file.name) for file in folder.iterdir())
+    second = max([int(time.time()), *(int(found[1]) + 1 for found in times if found)])
+    where = f"{socket.gethostname()}.{os.getpid()}.{next(_FILE_NUMBERS)}"
+    return folder / f"events.out.tfevents.{second}.{where}"
 
 
 def read_curves(folder: str | os.PathLike[str]) -> Curves:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym import board, plugins
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies import Policy
+from sudoku_gym.policies import Policy, load_policy
 from sudoku_gym.policies.working_folder import importing, load_in_own_folder
 from sudoku_gym.puzzles import banks, named
 from sudoku_gym.storage.type_hints import hints_of, literals_in
@@ -111,6 +111,8 @@ class OfferedPolicies:
         limited = _limited(factory, written, at_most)
         limited |= _restarts_by_default(factory, limited, size > 9)
         checked = plugins.checked_options(factory, name, limited, {})
+        if plugins.is_own(self._installed[name]):
+            return load_policy(name, **checked)  # it waits for nothing
         return load_in_own_folder(name, **checked)
 
 

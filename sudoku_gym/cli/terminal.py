@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import TextIOWrapper
 from textwrap import wrap
 from typing import Literal, TypeAlias
@@ -38,6 +38,13 @@ def occupy_closed_streams() -> None:
             os.fstat(number)
         except OSError:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+
+
+@contextmanager
+def streams_kept() -> Iterator[None]:
+    """At the end put the standard streams back, which code of others may exchange for its log."""
+    with redirect_stdout(sys.stdout), redirect_stderr(sys.stderr):
+        yield
 
 
 def strip_control(text: str) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import glob
 import os
+import pickle
 import re
 import stat
 import sys
@@ -33,6 +34,7 @@ from numba.core.caching import (
 
 # mypy: disable-error-code="no-untyped-call,attr-defined,import-untyped"
 
+_DIGEST = sha256().digest_size
 _USUAL_TEMPORARY = ("/tmp", "/var/tmp", "/usr/tmp")
 _OURS = "sudoku_"  # how the names of our packages begin
 # Imports inside functions, or for type checkers alone, bring nothing that is compiled.
@@ -132,20 +134,24 @@ class KernelCache(FunctionCache):
 
 
 class _Entries(IndexDataCacheFile):
-    """One file for each signature, named by it and written atomically.
+    """One file for each signature, named by it and written atomically, its checksum first.
 
     Numba's own index is shared and names files by number: of two processes that compile at once,
     one might find the other's code under its signature.
     """
 
     def save(self, key: Any, data: Any) -> None:
+        content = self._dump((key, data))
         with self._open_for_write(self._path(key)) as file:
-            file.write(self._dump((key, data)))
+            file.write(sha256(content).digest() + content)
 
     def load(self, key: Any) -> Any:
         try:
-            whose, data = super()._load_data(self._path(key))
-        except Exception:  # a damaged file raises whatever its bytes lead to, and is written anew
+            content = memoryview(Path(self._path(key)).read_bytes())
+            if sha256(content[_DIGEST:]).digest() != content[:_DIGEST]:
+                return None
+            whose, data = pickle.loads(content[_DIGEST:])
+        except Exception:  # a file of other packages' versions may; it is written anew
             return None
         return data if whose == key else None
 

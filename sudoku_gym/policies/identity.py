@@ -20,9 +20,9 @@ from typing import TypedDict
 from weakref import WeakKeyDictionary
 
 from sudoku_gym import plugins
-from sudoku_gym.policies.loading import CONFIG_FILE, agent_of, find_policy
+from sudoku_gym.policies.loading import CONFIG_FILE, agent_of, find_policy, load_policy
 from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
-from sudoku_gym.policies.working_folder import InOwnFolder, importing, load_in_own_folder
+from sudoku_gym.policies.working_folder import InOwnFolder, in_folder_of, load_in_own_folder
 
 _NO_WEIGHTS = (".md", ".json")
 _MOST_FILES = 100_000
@@ -80,14 +80,14 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
             made are taken to be as they are when this returns.
     """
     start, known = time_ns(), {*sys.modules}
-    with importing():
-        find_policy(policy)
-    if weights_folder(policy) is not None:
-        # It says what is wrong before a large folder is read.
-        load_in_own_folder(policy, trust=trust)
-    before = weights_checksum(policy), config_checksum(policy)
+    with in_folder_of(policy):
+        if weights_folder(policy) is not None:
+            load_policy(policy, trust=trust)  # or it says what is wrong before much is read
+    with in_folder_of(policy):
+        before = weights_checksum(policy), config_checksum(policy)
     made = load_in_own_folder(policy, trust=trust)
-    made_of = fingerprint(policy, made)
+    with in_folder_of(policy):
+        made_of = fingerprint(policy, made)
     if (made_of["weights"], made_of["config"]) != before:
         raise ChangedFilesError(
             f"{policy}: its files have changed while they were loaded: try again (of a run that "

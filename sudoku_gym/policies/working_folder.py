@@ -58,19 +58,24 @@ def importing() -> Iterator[None]:
                 _folder_after_import[name] = working_folder()
 
 
+@contextmanager
+def in_folder_of(policy: str) -> Iterator[None]:
+    """Work in the folder that a policy has changed to when it was imported, if it has."""
+    with _one_at_a_time, working_folder_kept():
+        with importing():
+            _, found, _ = find_policy(policy)
+        change_to(_folder_after_import.get(getattr(found, "__module__", ""), working_folder()))
+        yield
+
+
 def load_in_own_folder(policy: str, **options: Any) -> Policy:
     """Make a policy as `load_policy` does, which plays where it changes to, if it does so.
 
     It may do so when it is imported, perhaps for another policy, or when it is made.
     """
-    with importing():
-        find_policy(policy)
-    with _one_at_a_time, working_folder_kept():
-        home, (_, found, _) = working_folder(), find_policy(policy)
-        made = load_policy(policy, **options)
-        folder = working_folder()
-    if folder == home:
-        folder = _folder_after_import.get(getattr(found, "__module__", ""), home)
+    home = working_folder()
+    with in_folder_of(policy):
+        made, folder = load_policy(policy, **options), working_folder()
     return made if folder == home else InOwnFolder(made, folder)
 
 

@@ -3,13 +3,14 @@
 import builtins
 import struct
 import sys
+from time import time
 
 import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.compat.proto.summary_pb2 import DATA_CLASS_BLOB_SEQUENCE, DATA_CLASS_SCALAR
 
-from sudoku_curricula import make_schedule
+from sudoku_curricula import curves, make_schedule
 from sudoku_curricula.curriculum import Curriculum
 from sudoku_curricula.curves import (
     BLANKS_LEVEL,
@@ -24,6 +25,18 @@ def read(folder, tag):
     events = EventAccumulator(str(folder))
     events.Reload()
     return [(event.step, event.value) for event in events.Scalars(tag)]
+
+
+def test_a_resumed_run_counts_though_the_clock_is_behind(tmp_path, monkeypatch):
+    for behind, value, steps in ((0, 1.0, range(1, 9)), (86_400, 2.0, range(6, 9))):
+        now = time() - behind
+        monkeypatch.setattr(curves.time, "time", lambda now=now: now)
+        with CurveWriter(tmp_path, resume_step=5 if behind else None) as writer:
+            for step in steps:
+                writer.add_scalar(SUCCESS_RATE, value, step)
+    found = read_curves(tmp_path)[SUCCESS_RATE]
+    assert found[1] == [1.0] * 5 + [2.0] * 3
+    assert read(tmp_path, SUCCESS_RATE) == [*zip(*found, strict=True)]
 
 
 def test_points_are_read_back(tmp_path):

@@ -65,7 +65,10 @@ def perform_task(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCe
     except OutOfTimeError as error:
         yield task.cell if timing else _out_of_time(task.cell, error)
     except _ChangedError:
-        yield "its files have changed since its row was begun"
+        yield (
+            "its files have changed since its row was begun (does it write into its own folder? "
+            "then let it write elsewhere)"
+        )
 
 
 def _load(task: CellTask, policy: RemotePolicy) -> None:

@@ -39,7 +39,9 @@ class Broken(Hinted):
 
 
 class Entry:
-    """An installed policy."""
+    """An installed policy of another package."""
+
+    dist = None
 
     def __init__(self, factory):
         self.load = lambda: factory
@@ -135,7 +137,8 @@ def test_policies_and_options_that_are_not_offered_are_refused(offers, name, opt
 
 
 def test_what_is_offered_is_made_with_a_limit_of_time(offers, monkeypatch):
-    monkeypatch.setattr(choices, "load_in_own_folder", lambda name, **options: options)
+    for loads in ("load_policy", "load_in_own_folder"):
+        monkeypatch.setattr(choices, loads, lambda name, **options: options)
     assert offers.names == ["hinted", "dlx"]
     assert offers.policy("hinted", "?simulations=32") == {"simulations": 32, "time_limit": 5.0}
     assert offers.policy("dlx", "item_rule=fewest") == {

@@ -240,6 +240,21 @@ def test_a_policy_s_own_errors_end_in_a_line(run, monkeypatch, error, said):
     assert said in refused(run("compare", "masked-random", "--count", "2"))
 
 
+def test_a_policy_may_put_its_own_log_in_the_place_of_the_streams(run, tmp_path, monkeypatch):
+    (tmp_path / "logs_all.py").write_text(
+        "import sys\n"
+        "from sudoku_gym import load_policy\n"
+        "class Log:\n"
+        "    def write(self, text): ...\n"
+        "def P():\n"
+        "    sys.stdout = sys.stderr = Log()\n"
+        "    return load_policy('masked-random')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    code, out, _ = run("evaluate", "logs_all:P", "--puzzles", "4x4", "--count", "2")
+    assert code == 0 and "logs_all:P" in out
+
+
 def test_a_solution_that_is_none_is_not_believed(run, tmp_path, monkeypatch):
     (tmp_path / "wrong_solver.py").write_text(
         "import numpy as np\n"

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -71,17 +72,46 @@ def test_what_is_changed_by_an_import_holds_for_all_that_is_imported(write):
     assert made_of["code"] and os.path.exists("which.txt")
 
 
+def test_what_is_changed_by_an_import_is_so_when_a_policy_is_made(write):
+    write("roams_before", AT_IMPORT)
+    for _ in range(2):
+        made, made_of = load_with_fingerprint("roams_before:Roams")
+        assert (made.which, made.title) == ("naked-singles", "naked-singles")
+        assert made_of["weights"]  # of the folder `.` there
+
+
 def test_one_that_stays_is_what_load_policy_makes():
     assert type(load_in_own_folder("hidden-singles")) is type(load_policy("hidden-singles"))
 
 
 def test_the_page_makes_it_anew_for_each_game_from_the_same_files(write):
-    write("roams_in_page", AT_IMPORT)
+    write("roams_in_page", SOURCE)
     extra = ["roams_in_page:Roams?path=."]
     offers = OfferedPolicies(extra)
     for _ in range(2):
         made = offers.policy(extra[0])
         assert (made.which, made.title) == ("hidden-singles", "naked-singles")
+
+
+def test_the_page_s_own_policies_wait_for_none_of_another_s(write):
+    write("waits", WAITS)
+    offers, policy = OfferedPolicies(), load_in_own_folder("waits:Waits")
+    game = Thread(target=policy.act, args=(FEW.puzzles, None))
+    game.start()
+    sys.modules["waits"].begun.wait()
+    assert offers.policy("hidden-singles") and game.is_alive()
+    sys.modules["waits"].over.set()
+    game.join()
+
+
+WAITS = """
+import os, threading
+begun, over = threading.Event(), threading.Event()
+class Waits:
+    def __init__(self): os.chdir({elsewhere!r})
+    def reset(self, *args): ...
+    def act(self, *args): begun.set(); over.wait(60)
+"""
 
 
 def test_of_packages_in_one_namespace_that_counts_which_brings_the_module(tmp_path, monkeypatch):
