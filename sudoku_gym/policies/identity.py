@@ -27,8 +27,18 @@ from sudoku_gym.policies.working_folder import InOwnFolder, in_folder_of, load_i
 _NO_WEIGHTS = (".md", ".json")
 _MOST_FILES = 100_000
 _MOST_BYTES = 20_000_000_000  # of all files that count; half a minute of processor time
-_BOOKKEEPING = (  # of version control, file managers, editors, linters and network disks
-    *(".git", ".hg", ".svn", ".DS_Store", "._*", "Thumbs.db", "desktop.ini", ".nfs*"),
+_BOOKKEEPING = (  # of Python, version control, file managers, editors, linters, network disks
+    *(
+        "__pycache__",
+        ".git",
+        ".hg",
+        ".svn",
+        ".DS_Store",
+        "._*",
+        "Thumbs.db",
+        "desktop.ini",
+        ".nfs*",
+    ),
     *(".*.sw[a-p]", ".idea", ".vscode", ".ipynb_checkpoints", ".*_cache"),
 )
 _CODE = (".py", ".pyc", ".so", ".pyd")
@@ -219,7 +229,7 @@ def _check_not_saved_since_import(policy: str, made: Policy) -> None:
     """
     for root in code_roots(policy, made):
         below = [root] if root.is_file() else _below(root)
-        files = [f for f in below if f == root or (f.suffix in _CODE and _is_code(f, root))]
+        files = [file for file in below if file == root or file.suffix in _CODE]
         begun = [
             start
             for module, start in _IMPORTED.items()
@@ -262,13 +272,7 @@ def _code_checksum_of(root: Path) -> str:
     if root.is_file():
         return _checksum(root.parent, [root])
     files, links = _walk(root)
-    return _checksum(root, [file for file in files if _is_code(file, root)], links)
-
-
-def _is_code(file: Path, root: Path) -> bool:
-    """Whether a file in a package's folder counts as its code."""
-    # Python and numba keep in __pycache__ what they have compiled, which playing itself may change.
-    return "__pycache__" not in file.relative_to(root).parts and file.suffix not in _NO_WEIGHTS
+    return _checksum(root, [file for file in files if file.suffix not in _NO_WEIGHTS], links)
 
 
 def _below(folder: Path) -> list[Path]:
@@ -279,7 +283,7 @@ def _below(folder: Path) -> list[Path]:
 def _walk(folder: Path) -> tuple[list[Path], dict[Path, Path]]:
     """Return the files below a folder, and of folders with several names what the others stand for.
 
-    They come in a fixed order: the files of such a folder have its first name. What version
+    They come in a fixed order: the files of such a folder have its first name. What Python, version
     control, the Hub's client, editors and the like keep there for themselves is none of it, for it
     differs from copy to copy, and so are this package's locks, which are empty.
 

@@ -364,6 +364,7 @@ def test_what_version_control_and_our_locks_keep_is_none_of_it(tmp_path):
     for name in (
         *(".git/index", ".cache/huggingface/weights.metadata", "inner/.DS_Store", "._weights.bin"),
         *(".README.md.swp", ".ipynb_checkpoints/a.ipynb", ".ruff_cache/0", ".nfs01", "Thumbs.db"),
+        "__pycache__/play.cpython-311.pyc",
     ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(name.encode())
