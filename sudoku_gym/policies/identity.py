@@ -7,40 +7,23 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Mapping
 from functools import lru_cache
-from hashlib import file_digest, sha256
 from importlib.metadata import distribution, packages_distributions, version
 from inspect import signature
 from pathlib import Path
 from time import time_ns
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import TypedDict
 from weakref import WeakKeyDictionary
 
 from sudoku_gym import plugins
+from sudoku_gym.policies.checksums import files_below, files_checksum
 from sudoku_gym.policies.loading import CONFIG_FILE, agent_of, find_policy, load_policy
 from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
 from sudoku_gym.policies.working_folder import InOwnFolder, in_folder_of, load_in_own_folder
 
 _NO_WEIGHTS = (".md", ".json")
-_MOST_FILES = 100_000
-_MOST_BYTES = 20_000_000_000  # of all files that count; half a minute of processor time
-_BOOKKEEPING = (  # of Python, version control, file managers, editors, linters, network disks
-    *(
-        "__pycache__",
-        ".git",
-        ".hg",
-        ".svn",
-        ".DS_Store",
-        "._*",
-        "Thumbs.db",
-        "desktop.ini",
-        ".nfs*",
-    ),
-    *(".*.sw[a-p]", ".idea", ".vscode", ".ipynb_checkpoints", ".*_cache"),
-)
 _CODE = (".py", ".pyc", ".so", ".pyd")
 _IMPORTED = WeakKeyDictionary[ModuleType, int]()  # when a load began that imported a module, in ns
 
@@ -123,8 +106,8 @@ def weights_checksum(policy: str) -> str:
     folder = weights_folder(policy)
     if folder is None:
         return ""
-    files, links = _walk(folder)
-    return _checksum(folder, [file for file in files if file.suffix not in _NO_WEIGHTS], links)
+    files, links = files_below(folder)
+    return files_checksum(folder, [file for file in files if file.suffix not in _NO_WEIGHTS], links)
 
 
 def config_checksum(policy: str) -> str:
@@ -133,8 +116,12 @@ def config_checksum(policy: str) -> str:
     Raises as `weights_checksum` does.
     """
     folder = weights_folder(policy)
-    files = [] if folder is None else [each for each in _below(folder) if each.name == CONFIG_FILE]
-    return _checksum(folder, files) if folder and files else ""
+    files = (
+        []
+        if folder is None
+        else [each for each in files_below(folder)[0] if each.name == CONFIG_FILE]
+    )
+    return files_checksum(folder, files) if folder and files else ""
 
 
 def package_of(policy: str) -> str:
@@ -228,7 +215,7 @@ def _check_not_saved_since_import(policy: str, made: Policy) -> None:
     What plays is the code as it was. Data of a package may change when it is loaded.
     """
     for root in code_roots(policy, made):
-        below = [root] if root.is_file() else _below(root)
+        below = [root] if root.is_file() else files_below(root)[0]
         files = [file for file in below if file == root or file.suffix in _CODE]
         begun = [
             start
@@ -270,88 +257,6 @@ def _root_of(module: str) -> Path | None:
 
 def _code_checksum_of(root: Path) -> str:
     if root.is_file():
-        return _checksum(root.parent, [root])
-    files, links = _walk(root)
-    return _checksum(root, [file for file in files if file.suffix not in _NO_WEIGHTS], links)
-
-
-def _below(folder: Path) -> list[Path]:
-    """Return the files below a folder in a fixed order, those of linked folders too: `_walk`."""
-    return _walk(folder)[0]
-
-
-def _walk(folder: Path) -> tuple[list[Path], dict[Path, Path]]:
-    """Return the files below a folder, and of folders with several names what the others stand for.
-
-    They come in a fixed order: the files of such a folder have its first name. What Python, version
-    control, the Hub's client, editors and the like keep there for themselves is none of it, for it
-    differs from copy to copy, and so are this package's locks, which are empty.
-
-    Raises:
-        ValueError: if they are too many.
-    """
-    files, links, seen = list[Path](), dict[Path, Path](), dict[str, Path]()
-    for base, folders, names in os.walk(folder, followlinks=True):
-        real = os.path.realpath(base)
-        if real in seen:  # by a link, to a folder above perhaps
-            links[Path(base)] = seen[real]
-            folders.clear()
-            continue
-        seen[real] = Path(base)
-        folders[:] = sorted(name for name in folders if not _is_bookkeeping(Path(base, name)))
-        paths = (Path(base, name) for name in names)
-        # None that is out of reach.
-        files += (path for path in paths if os.path.isfile(path) and not _is_bookkeeping(path))
-        if len(files) > _MOST_FILES:
-            raise ValueError(
-                f"{folder}: more than {_MOST_FILES:,} files below it, the last of them in {base}: "
-                "remove what is none of it, as links to other folders"
-            )
-    return sorted(files), links
-
-
-def _is_bookkeeping(path: Path) -> bool:
-    if path.name.startswith(".") and path.suffix == ".lock":
-        return os.path.isfile(path) and os.path.getsize(path) == 0
-    if any(fnmatchcase(path.name, pattern) for pattern in _BOOKKEEPING):
-        return True
-    return path.parts[-2:] == (".cache", "huggingface")
-
-
-def _checksum(
-    folder: Path, files: Iterable[Path], links: Mapping[Path, Path] = MappingProxyType({})
-) -> str:
-    """Return the SHA-256 of the contents of files and of their names in a folder.
-
-    Args:
-        folder: which the names begin in.
-        files: in their order.
-        links: folders in it that are others by another name, and these.
-
-    Raises:
-        ValueError: if the files are too long in all; the message names the largest.
-    """
-    sizes = {file: file.stat().st_size for file in files}
-    if sum(sizes.values()) > _MOST_BYTES:
-        raise ValueError(
-            f"{folder}: the files that a policy is made of have more than {_MOST_BYTES:,} bytes, "
-            f"the largest of them {max(sizes, key=sizes.__getitem__)}: move elsewhere what is "
-            "none of it"
-        )
-    sums = sha256()
-    for file in sizes:
-        with file.open("rb") as stream:
-            digest = file_digest(stream, "sha256").hexdigest()
-        sums.update(_line(digest, file.relative_to(folder)))
-    for link, other in links.items():
-        name = sha256(os.fsencode(other.relative_to(folder).as_posix())).hexdigest()
-        sums.update(b"link " + _line(name, link.relative_to(folder)))
-    return sums.hexdigest()
-
-
-def _line(digest: str, path: Path) -> bytes:
-    """Return a line as `sha256sum` writes it."""
-    name = path.as_posix()
-    escaped = name.replace("\\", "\\\\").replace("\n", "\\n")
-    mark = "" if escaped == name else "\\"
-    return f"{mark}{digest}  {escaped}\n".encode(errors="surrogateescape")
+        return files_checksum(root.parent, [root])
+    files, links = files_below(root)
+    return files_checksum(root, [file for file in files if file.suffix not in _NO_WEIGHTS], links)

@@ -12,7 +12,7 @@ from zipfile import ZipFile
 import pytest
 
 from sudoku_gym import load_policy
-from sudoku_gym.policies import identity
+from sudoku_gym.policies import checksums, identity
 from sudoku_gym.policies.identity import (
     code_checksum,
     config_checksum,
@@ -169,7 +169,7 @@ def test_files_that_would_take_minutes_to_read_are_refused(own_folder, monkeypat
     (own_folder / "own_weights.py").write_text(source)
     name = f"own_weights:Mine?folder={own_folder / 'weights'}"
     assert len(weights_checksum(name)) == 64
-    monkeypatch.setattr(identity, "_MOST_BYTES", 1_000)
+    monkeypatch.setattr(checksums, "_MOST_BYTES", 1_000)
     with pytest.raises(ValueError, match=r"weights: .* more than 1,000 bytes, .*a\.bin: move"):
         weights_checksum(name)
 
@@ -183,7 +183,7 @@ def test_a_link_to_a_large_folder_is_refused(own_folder, monkeypatch):
         (own_folder / "large" / "inner" / str(name)).touch()
     (checkpoint / "link").symlink_to(own_folder / "large", target_is_directory=True)
     assert len(weights_checksum(str(checkpoint))) == 64
-    monkeypatch.setattr(identity, "_MOST_FILES", 10)
+    monkeypatch.setattr(checksums, "_MOST_FILES", 10)
     with pytest.raises(ValueError, match=r"checkpoint: more than 10 files .* in .*inner: remove"):
         weights_checksum(str(checkpoint))
 
@@ -193,7 +193,7 @@ def test_what_is_out_of_reach_below_a_link_is_passed_over(own_folder, monkeypatc
     (own_folder / "config.json").write_text('{"agent": "naked-singles"}')
     (own_folder / "link").symlink_to("/proc/1", target_is_directory=True)
     with pytest.raises(ValueError, match="more than 30 files"):
-        monkeypatch.setattr(identity, "_MOST_FILES", 30)
+        monkeypatch.setattr(checksums, "_MOST_FILES", 30)
         weights_checksum(str(own_folder))
 
 
@@ -252,7 +252,7 @@ def test_the_order_in_which_a_disk_lists_folders_does_not_count(own_folder, monk
 
 
 def test_a_folder_that_is_no_checkpoint_is_not_read(own_folder, monkeypatch):
-    monkeypatch.setattr(identity, "_MOST_BYTES", 0)
+    monkeypatch.setattr(checksums, "_MOST_BYTES", 0)
     (own_folder / "large").write_bytes(b"a film")
     with pytest.raises(ValueError, match="is no checkpoint: it has no config"):
         load_with_fingerprint(str(own_folder))
@@ -354,36 +354,3 @@ def test_configurations_count_beside_the_weights(own_folder):
             seen.add(config_checksum(name))
     (folder / "timing.json").write_text("{}")
     assert config_checksum(name) in seen and len(seen) == 5
-
-
-def test_what_version_control_and_our_locks_keep_is_none_of_it(tmp_path):
-    folder = tmp_path / "net"
-    folder.mkdir()
-    (folder / "weights.bin").write_bytes(b"weights")
-    before = identity._checksum(folder, identity._below(folder))
-    for name in (
-        *(".git/index", ".cache/huggingface/weights.metadata", "inner/.DS_Store", "._weights.bin"),
-        *(".README.md.swp", ".ipynb_checkpoints/a.ipynb", ".ruff_cache/0", ".nfs01", "Thumbs.db"),
-        "__pycache__/play.cpython-311.pyc",
-    ):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(name.encode())
-    (folder / ".results.json.lock").touch()
-    assert identity._checksum(folder, identity._below(folder)) == before
-    for name in (".hidden.bin", ".filled.lock"):  # a policy may read these
-        (folder / name).write_bytes(b"weights")
-        assert identity._checksum(folder, identity._below(folder)) != before
-        (folder / name).unlink()
-
-
-@pytest.mark.skipif(os.name != "posix", reason="names with line breaks")
-def test_no_name_of_a_file_stands_for_another_file(tmp_path):
-    one, other = tmp_path / "one", tmp_path / "other"
-    for folder in (one, other):
-        folder.mkdir()
-        (folder / "a").write_bytes(b"1")
-    (one / "b").write_bytes(b"2")
-    (one / "c").write_bytes(b"3")
-    (other / f"b\n{sha256(b'3').hexdigest()}  c").write_bytes(b"2")
-    sums = [identity._checksum(each, identity._below(each)) for each in (one, other)]
-    assert sums[0] != sums[1]
