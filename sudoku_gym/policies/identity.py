@@ -116,12 +116,10 @@ def config_checksum(policy: str) -> str:
     Raises as `weights_checksum` does.
     """
     folder = weights_folder(policy)
-    files = (
-        []
-        if folder is None
-        else [each for each in files_below(folder)[0] if each.name == CONFIG_FILE]
-    )
-    return files_checksum(folder, files) if folder and files else ""
+    if folder is None:
+        return ""
+    files = [file for file in files_below(folder)[0] if file.name == CONFIG_FILE]
+    return files_checksum(folder, files) if files else ""
 
 
 def package_of(policy: str) -> str:

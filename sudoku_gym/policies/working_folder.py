@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudoku_gym import plugins
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies.loading import find_policy, load_policy
 from sudoku_gym.policies.protocols import Policy
@@ -54,8 +55,12 @@ def importing() -> Iterator[None]:
         home, known = working_folder(), {*sys.modules}
         yield
         if working_folder() != home:
-            for name in sys.modules.keys() - known:
-                _folder_after_import[name] = working_folder()
+            others = (
+                name
+                for name in sys.modules.keys() - known
+                if name.partition(".")[0] not in plugins.OWN_PACKAGES
+            )
+            _folder_after_import.update(dict.fromkeys(others, working_folder()))
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import pytest
 from sudoku_gym import load_policy, puzzles
 from sudoku_gym.app.choices import OfferedPolicies
 from sudoku_gym.evaluation import evaluate
+from sudoku_gym.policies import SolverPolicy
 from sudoku_gym.policies.identity import load_with_fingerprint, package_of
 from sudoku_gym.policies.working_folder import load_in_own_folder
 
@@ -70,6 +71,14 @@ def test_what_is_changed_by_an_import_holds_for_all_that_is_imported(write):
         assert load_in_own_folder(f"roams_at_import:{name}").title == "naked-singles"
     _, made_of = load_with_fingerprint("roams_at_import:Lazy")
     assert made_of["code"] and os.path.exists("which.txt")
+
+
+def test_what_another_s_import_brings_of_the_project_stays_here(write, monkeypatch):
+    """As a policy of the project that is imported after the folder was changed."""
+    monkeypatch.delitem(sys.modules, "sudoku_baselines.classical.dlx", raising=False)
+    write("roams_and_imports", f"{AT_IMPORT}\nfrom sudoku_baselines.classical import dlx\n")
+    assert load_in_own_folder("roams_and_imports:Lazy").title == "naked-singles"
+    assert isinstance(load_in_own_folder("dlx"), SolverPolicy)
 
 
 def test_what_is_changed_by_an_import_is_so_when_a_policy_is_made(write):
