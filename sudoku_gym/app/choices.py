@@ -7,9 +7,11 @@ makes one move take minutes.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from importlib.metadata import EntryPoint
 from inspect import Parameter, signature
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 from sudoku_gym import board, plugins
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy, load_policy
+from sudoku_gym.policies.loading import find_policy
 from sudoku_gym.policies.working_folder import importing, load_in_own_folder
 from sudoku_gym.puzzles import banks, named
 from sudoku_gym.storage.type_hints import hints_of, literals_in
@@ -64,9 +67,9 @@ class OfferedPolicies:
     """
 
     def __init__(self, extra: Iterable[str] = (), trust: bool = False) -> None:
-        self._extra = tuple(extra)
+        self._extra = {name: _absolute(name) for name in extra}
         self._trust = trust
-        for name in self._extra:
+        for name in self._extra.values():
             load_in_own_folder(name, trust=trust)
         self._installed = {
             name: entry
@@ -101,7 +104,9 @@ class OfferedPolicies:
         if name in self._extra:
             if options:
                 raise ValueError(f"{name} is offered as it is: leave the options empty")
-            return load_in_own_folder(name, trust=self._trust)
+            name = self._extra[name]
+            load = load_policy if os.path.isabs(name) else load_in_own_folder
+            return load(name, trust=self._trust)
         written = plugins.split_options(f"{name}?{options}")[1] if options else {}
         factory = self._installed[name].load()
         at_most = dict(_MOST_OF)
@@ -145,6 +150,17 @@ def _typed(text: object) -> tuple[NDArray[np.int8], Geometry]:
         raise ValueError(f"this page plays boards of up to {MOST_CELLS} cells, not {given.size}")
     board.check_puzzle(given)
     return given, Geometry.standard(len(given))
+
+
+def _absolute(policy: str) -> str:
+    """Return the path of a checkpoint in full, with its options; another policy's name as it is.
+
+    So it is found whatever folder another policy plays in, and waits for none.
+    """
+    with importing():
+        name, found, _ = find_policy(policy)
+    is_folder = isinstance(found, Path) and os.path.isdir(name)
+    return f"{os.path.abspath(name)}{policy.removeprefix(name)}" if is_folder else policy
 
 
 def _can_be_made(entry: EntryPoint) -> bool:

@@ -117,6 +117,7 @@ def serve(
             page,
             proxy_headers=False,  # whoever comes through this machine could be any visitor
             log_level="critical",  # what visitors send must not fill a disk
+            log_config=None,  # it would ask streams that policies may have exchanged
             access_log=False,
             http=partial(FewConnections, others, budgets),  # type: ignore[arg-type]
             ws="none",

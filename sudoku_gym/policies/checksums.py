@@ -10,11 +10,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 _MOST_FILES = 100_000
+_DEEPEST = 200  # folders in each other
 _MOST_BYTES = 20_000_000_000  # of all files that count; half a minute of processor time
 # Of Python, version control, file managers, editors, linters, network disks.
 _BOOKKEEPING = (
     *("__pycache__", ".git", ".hg", ".svn", ".DS_Store", "._*", "Thumbs.db", "desktop.ini"),
-    *(".*.sw[a-p]", ".idea", ".vscode", ".ipynb_checkpoints", ".*_cache", ".nfs*"),
+    *(".*.sw[a-p]", ".idea", ".vscode", ".ipynb_checkpoints", ".nfs*"),
+    *(".mypy_cache", ".pytest_cache", ".ruff_cache"),
 )
 
 
@@ -26,7 +28,7 @@ def files_below(folder: Path) -> tuple[list[Path], dict[Path, Path]]:
     differs from copy to copy, and so are this package's locks, which are empty.
 
     Raises:
-        ValueError: if they are too many.
+        ValueError: if they are too many, or lie too deep.
     """
     files, links, seen = list[Path](), dict[Path, Path](), dict[str, Path]()
     for base, folders, names in os.walk(folder, followlinks=True):
@@ -36,6 +38,8 @@ def files_below(folder: Path) -> tuple[list[Path], dict[Path, Path]]:
             folders.clear()
             continue
         seen[real] = Path(base)
+        if len(Path(base).relative_to(folder).parts) > _DEEPEST:
+            raise ValueError(f"{folder}: more than {_DEEPEST} folders in each other below it")
         folders[:] = sorted(name for name in folders if not _is_bookkeeping(Path(base, name)))
         paths = (Path(base, name) for name in names)
         # None that is out of reach.

@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 from sudoku_gym import plugins
 from sudoku_gym.policies.checksums import files_below, files_checksum
-from sudoku_gym.policies.loading import CONFIG_FILE, agent_of, find_policy, load_policy
+from sudoku_gym.policies.loading import CONFIG_FILE, agent_of, find_policy
 from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
 from sudoku_gym.policies.working_folder import InOwnFolder, in_folder_of, load_in_own_folder
 
@@ -63,8 +63,7 @@ def fingerprint(policy: str, made: Policy) -> Fingerprint:
 def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, Fingerprint]:
     """Make a policy as `load_policy` does; return it and what it plays by.
 
-    It may be made twice, each time in the present working folder, and plays in the one that it has
-    changed to, if it has.
+    It plays in the working folder that it has changed to, if it has; everything else stays here.
 
     Raises:
         ValueError: as `load_policy` and `weights_checksum`.
@@ -73,24 +72,53 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
             made are taken to be as they are when this returns.
     """
     start, known = time_ns(), {*sys.modules}
-    with in_folder_of(policy):
-        if weights_folder(policy) is not None:
-            load_policy(policy, trust=trust)  # or it says what is wrong before much is read
-    with in_folder_of(policy):
-        before = weights_checksum(policy), config_checksum(policy)
-    made = load_in_own_folder(policy, trust=trust)
-    with in_folder_of(policy):
-        made_of = fingerprint(policy, made)
-    if (made_of["weights"], made_of["config"]) != before:
-        raise ChangedFilesError(
-            f"{policy}: its files have changed while they were loaded: try again (of a run that "
-            "trains, name one of its checkpoints)"
-        )
+
+    def load() -> tuple[Policy, Fingerprint, bool]:
+        """Also say whether no file was written meanwhile."""
+        with in_folder_of(policy):
+            before = _state_of_files(policy)
+        made = load_in_own_folder(policy, trust=trust)
+        with in_folder_of(policy):
+            made_of = fingerprint(policy, made)
+            return made, made_of, before is not None and before == _state_of_files(policy)
+
+    made, made_of, is_sure = load()
+    if not is_sure:  # unless what was written is the same as before
+        del made
+        before = made_of
+        made, made_of, _ = load()
+        if (made_of["weights"], made_of["config"]) != (before["weights"], before["config"]):
+            raise ChangedFilesError(
+                f"{policy}: its files have changed while they were loaded: try again (of a run "
+                "that trains, name one of its checkpoints)"
+            )
     for name, module in [*sys.modules.items()]:
         if name not in known and isinstance(module, ModuleType):
             _IMPORTED[module] = start
     _check_not_saved_since_import(policy, made)
     return made, made_of
+
+
+def _state_of_files(policy: str) -> list[tuple[Path, int, int, int, int]] | None:
+    """Return what changes when a file is written of the folder that a policy is made from.
+
+    None if a file is being removed. Raises as `load_policy` does.
+    """
+    _, found, _ = find_policy(policy)
+    if isinstance(found, Path):
+        agent_of(found)  # or it is no checkpoint, and may be anything
+    folder = weights_folder(policy)
+    files = [] if folder is None else files_below(folder)[0]
+    try:
+        states = [(file, file.stat()) for file in files if _plays_by(file)]
+    except FileNotFoundError:
+        return None
+    return [(file, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for file, s in states]
+
+
+def _plays_by(file: Path) -> bool:
+    """Whether a file counts as weights or configuration."""
+    return file.name == CONFIG_FILE or file.suffix not in _NO_WEIGHTS
 
 
 def weights_checksum(policy: str) -> str:

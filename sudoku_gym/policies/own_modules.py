@@ -5,56 +5,53 @@ Agents that put their own folder on `sys.path`, each with a `model.py`, would ge
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import ModuleType
 
+from sudoku_gym.policies.checksums import files_below
 from sudoku_gym.policies.identity import code_roots
 from sudoku_gym.policies.protocols import Policy
 
+_IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.M)
+_INSTALLED = ("site-packages", "dist-packages")
+_LONGEST = 1_000_000  # bytes of a source that is looked at
+
 
 def check_own_modules(players: Mapping[str, Policy]) -> None:
-    """Raise a ValueError if a policy's code has got a module of another's in place of its own.
+    """Raise a ValueError if two policies import different files of theirs by one name.
 
     Args:
         players: policies by their names, as `load_policy` takes them.
     """
-    roots = {name: code_roots(name, player) for name, player in players.items()}
-    for name, own in roots.items():
-        others = {root for each in roots.values() for root in each} - {*own}
-        for module, file in _same_names(own):
-            found = Path(str(module.__file__))
-            is_another = any(found.is_relative_to(root) for root in others)
-            if is_another and any(_uses(user, module) for user in _modules_below(own)):
+    roots = {(name, root) for name, player in players.items() for root in code_roots(name, player)}
+    if len({root for _, root in roots}) < 2:
+        return
+    first = dict[str, tuple[str, Path]]()
+    for name, root in sorted(roots):
+        for module, file in _own_imports(root):
+            other, others = first.setdefault(module, (name, file))
+            if others != file:
                 raise ValueError(
-                    f"{name}: it has got {found} in place of its own {file}, for another policy "
-                    "has imported a module of that name: play each by itself, with evaluate"
+                    f"{other} and {name} import {others} and {file} by one name, {module}, which "
+                    "stands for one of them in a process: play each by itself, with evaluate"
                 )
 
 
-def _same_names(roots: Sequence[Path]) -> Iterator[tuple[ModuleType, Path]]:
-    """Yield imported modules, and the file of the same name at the top of a policy's folder."""
-    for folder in {root if root.is_dir() else root.parent for root in roots}:
-        for file in sorted((*folder.glob("*.py"), *folder.glob("*/__init__.py"))):
-            name = file.parent.name if file.name == "__init__.py" else file.stem
-            module = sys.modules.get(name)
-            if module is not None and Path(getattr(module, "__file__", None) or file) != file:
-                yield module, file
-
-
-def _modules_below(roots: Sequence[Path]) -> Iterator[ModuleType]:
-    for module in [*sys.modules.values()]:
-        file = getattr(module, "__file__", None)
-        if isinstance(file, str) and any(Path(file).is_relative_to(root) for root in roots):
-            yield module
-
-
-def _uses(user: ModuleType, module: ModuleType) -> bool:
-    """Whether a module has a name for another one, or for something that is defined there."""
-    for value in [*vars(user).values()]:
-        with suppress(Exception):  # others' objects may do anything when they are asked
-            if value is module or value.__module__ == module.__name__:
-                return True
-    return False
+def _own_imports(root: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the modules that code imports from its own folder by their names alone, and files."""
+    if root.is_dir():
+        sources = [file for file in files_below(root)[0] if file.suffix == ".py"]
+        own = sources
+    else:
+        sources = [root] if root.suffix == ".py" else []
+        is_installed = root.parent.name in _INSTALLED
+        beside = (*root.parent.glob("*.py"), *root.parent.glob("*/__init__.py"))
+        own = [] if is_installed else [*beside]
+    files = {file.parent.name if file.name == "__init__.py" else file.stem: file for file in own}
+    for source in sources:
+        with source.open("rb") as file:
+            text = file.read(_LONGEST).decode(errors="replace")
+        for module in {*_IMPORT.findall(text)} & files.keys() - sys.stdlib_module_names:
+            yield module, files[module]

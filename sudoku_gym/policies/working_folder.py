@@ -68,8 +68,9 @@ def in_folder_of(policy: str) -> Iterator[None]:
     """Work in the folder that a policy has changed to when it was imported, if it has."""
     with _one_at_a_time, working_folder_kept():
         with importing():
-            _, found, _ = find_policy(policy)
-        change_to(_folder_after_import.get(getattr(found, "__module__", ""), working_folder()))
+            name, found, _ = find_policy(policy)
+        for module in (name.partition(":")[0], getattr(found, "__module__", "")):
+            change_to(_folder_after_import.get(module, working_folder()))
         yield
 
 

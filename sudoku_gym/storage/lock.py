@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,16 +22,26 @@ def locked(lock_file: Path, refusal: str) -> Iterator[None]:
     """Hold a lock until the block ends; a process that dies lets others in. The file stays.
 
     Raises:
-        ValueError: with the text `refusal`, at once, if another process holds the lock; or if the
-            file is a link, or not empty, since a lock may empty it.
+        ValueError: with the text `refusal`, at once, if another process holds the lock; if the file
+            is a link, or not empty, since a lock may empty it; or if the disk has no locks.
         OSError: if the lock file can't be made.
     """
     if lock_file.is_symlink() or (lock_file.is_file() and lock_file.stat().st_size):
-        raise ValueError(f"{lock_file} is a link, or not empty, and so no lock of ours: remove it")
+        raise ValueError(
+            f"{lock_file} is a link, or not empty, and so no lock of ours, or that of another "
+            "command on a disk without locks: remove it if none is running"
+        )
     try:
         held = FileLock(lock_file).acquire(timeout=0)
     except Timeout:
         raise ValueError(refusal) from None
+    except OSError as error:
+        if error.errno in (errno.ENOLCK, errno.EOPNOTSUPP):
+            raise ValueError(
+                f"{lock_file}: this disk has no locks, which keep two commands apart "
+                f"({error.strerror}): give a folder on another one"
+            ) from None
+        raise
     with held:
         yield
 

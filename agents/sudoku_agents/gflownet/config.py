@@ -125,5 +125,5 @@ class GFlowNetConfig(TrainingConfig):
             self.network, FactorGraphConfig
         ):
             raise ValueError("maximum-likelihood needs a recurrent body: network:factor-graph")
-        if self.replayed < 0:
-            raise ValueError(f"replayed must not be negative, but is {self.replayed}")
+        if not 0 <= self.replayed <= 1000:
+            raise ValueError(f"replayed must lie in [0, 1000], but is {self.replayed}")

@@ -9,6 +9,7 @@ is written by the policy if it likes, and so may be anything, in part, or nothin
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import socket
@@ -234,6 +235,8 @@ def serve_policy(pipe: Connection[Any, Any]) -> None:
             said: dict[str, Any] = {"error": "", "kind": ""}
             try:
                 if what == "load":
+                    policy = None  # which may hold something of which there is one
+                    gc.collect()
                     policy, described = load_described(*arguments)
                     body = json.dumps(described).encode()
                 else:

@@ -253,7 +253,8 @@ def test_damaged_replays(damage, message):
         ({"updates": 0}, "updates must be at least 1"),
         ({"puzzles": 0}, "puzzles must be at least 1"),
         ({"epsilon": 1.5}, "epsilon must lie in"),
-        ({"replayed": -0.5}, "replayed must not be negative"),
+        ({"replayed": -0.5}, r"replayed must lie in \[0, 1000\]"),
+        ({"replayed": float("nan")}, r"replayed must lie in \[0, 1000\]"),
         ({"loss": BalanceConfig(kind="log-partition-variance")}, "repeats must be at least 2"),
         (
             {"loss": BalanceConfig(kind="maximum-likelihood"), "network": MLPConfig((8,))},

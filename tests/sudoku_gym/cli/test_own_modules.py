@@ -7,45 +7,62 @@ import pytest
 from sudoku_gym import puzzles
 from sudoku_gym.puzzles import files
 
-AGENT = """
-import os, sys
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from brain import think
-def P(): return think()
+PATH = "import os, sys\nsys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))\n"
+THINK = "from sudoku_gym import load_policy\ndef think(): return load_policy('naked-singles')\n"
+MODULE = f"{PATH}from brain import think\ndef P(): return think()\n"
+PACKAGE = f"{PATH}from brains.deep import think\ndef P(): return think()\n"
+IN_GAMES = f"""{PATH}
+class P:
+    def reset(self, *args):
+        from brain import think
+        self.plays = think()
+        self.plays.reset(*args)
+    def act(self, *args): return self.plays.act(*args)
 """
-BRAIN = """
-from sudoku_gym import load_policy
-def think(): return load_policy({name!r})
-"""
+RELATIVE = "from .brain import think\nimport random\ndef P(): return think()\n"
 
 
 @pytest.fixture
-def agents(tmp_path, monkeypatch):
-    """Two packages of one pattern."""
+def play(run, tmp_path, monkeypatch):
+    """Compare two packages that hold the same modules, and agents of these sources."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
-    for package, name in (("first_repo", "naked-singles"), ("second_repo", "hidden-singles")):
-        folder = tmp_path / package
-        folder.mkdir()
-        (folder / "__init__.py").touch()
-        (folder / "agent.py").write_text(AGENT)
-        (folder / "brain.py").write_text(BRAIN.format(name=name))
-        # Modules of Python's own are no policy's, whatever lies beside them.
-        (folder / "os.py").touch()
     files.write("list.csv", puzzles.load("4x4", "test")[:3])
-    yield
+    packages = ("first_repo", "second_repo")
+
+    def call(*sources):
+        for package, source in zip(packages, sources, strict=True):
+            folder = tmp_path / package
+            (folder / "brains").mkdir(parents=True)
+            for name in ("__init__", "brains/__init__", "random"):
+                (folder / f"{name}.py").touch()
+            (folder / "agent.py").write_text(source)
+            for name in ("brain", "brains/deep"):
+                (folder / f"{name}.py").write_text(THINK)
+        names = [f"{package}.agent:P" for package in packages]
+        return run("compare", *names, "dlx", "--puzzles", "list.csv")
+
+    yield call
     for name in [*sys.modules]:
-        if name.partition(".")[0] in ("brain", "first_repo", "second_repo"):
+        if name.partition(".")[0] in ("brain", "brains", *packages):
             del sys.modules[name]
 
 
-def test_one_that_has_got_another_s_module_is_refused(run, agents):
-    names = ("first_repo.agent:P", "second_repo.agent:P")
-    code, _, err = run("compare", *names, "--puzzles", "list.csv")
-    assert code == 2 and err.startswith("sudoku-gym: second_repo.agent:P: it has got ")
-    assert "brain.py in place of its own" in err and err.count("\n") == 1
+@pytest.mark.parametrize(
+    ("sources", "name"),
+    [
+        ((MODULE, MODULE), "brain"),
+        ((PACKAGE, PACKAGE), "brains"),
+        ((IN_GAMES, MODULE), "brain"),
+        ((IN_GAMES, IN_GAMES), "brain"),
+    ],
+)
+def test_two_that_import_their_own_by_one_name_are_refused(play, sources, name):
+    code, _, err = play(*sources)
+    assert code == 2 and err.startswith("sudoku-gym: first_repo.agent:P and second_repo.agent:P")
+    assert f"by one name, {name}, which" in err and err.count("\n") == 1
 
 
-def test_each_plays_by_itself_and_beside_those_that_share_nothing(run, agents):
-    names = ("second_repo.agent:P", "hidden-singles")
-    assert run("compare", *names, "--puzzles", "list.csv")[0] == 0
+@pytest.mark.parametrize("sources", [(RELATIVE, RELATIVE), (MODULE, RELATIVE), (PACKAGE, MODULE)])
+def test_those_that_share_no_name_play(play, sources):
+    assert play(*sources)[0] == 0

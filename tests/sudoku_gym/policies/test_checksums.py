@@ -43,3 +43,9 @@ def test_no_name_of_a_file_stands_for_another_file(tmp_path):
     (other / f"b\n{sha256(b'3').hexdigest()}  c").write_bytes(b"2")
     sums = [checksum_of(each) for each in (one, other)]
     assert sums[0] != sums[1]
+
+
+def test_folders_without_end_are_refused(tmp_path):
+    (tmp_path / "/".join("a" * 250)).mkdir(parents=True)
+    with pytest.raises(ValueError, match="more than 200 folders in each other below it"):
+        checksum_of(tmp_path)

@@ -1,7 +1,9 @@
 """Policies that change the working folder play where they have changed to, alone."""
 
 import os
+import shutil
 import sys
+from pathlib import Path
 from threading import Thread
 
 import numpy as np
@@ -81,6 +83,13 @@ def test_what_another_s_import_brings_of_the_project_stays_here(write, monkeypat
     assert isinstance(load_in_own_folder("dlx"), SolverPolicy)
 
 
+def test_a_partial_function_of_a_module_is_made_where_its_import_has_left_us(write):
+    part = "\nimport functools\npart = functools.partial(Roams)\n"
+    write("roams_in_part", AT_IMPORT + part)
+    for _ in range(2):
+        assert load_in_own_folder("roams_in_part:part").which == "naked-singles"
+
+
 def test_what_is_changed_by_an_import_is_so_when_a_policy_is_made(write):
     write("roams_before", AT_IMPORT)
     for _ in range(2):
@@ -103,12 +112,16 @@ def test_the_page_makes_it_anew_for_each_game_from_the_same_files(write):
 
 
 def test_the_page_s_own_policies_wait_for_none_of_another_s(write):
+    q_learning = pytest.importorskip("sudoku_agents.q_learning")
     write("waits", WAITS)
-    offers, policy = OfferedPolicies(), load_in_own_folder("waits:Waits")
+    shutil.copytree(Path(q_learning.__file__).parent / "deep" / "pretrained", "ck")
+    offers, policy = OfferedPolicies(["./ck"]), load_in_own_folder("waits:Waits")
     game = Thread(target=policy.act, args=(FEW.puzzles, None))
     game.start()
     sys.modules["waits"].begun.wait()
-    assert offers.policy("hidden-singles") and game.is_alive()
+    os.chdir("..")  # as the policy has
+    for name in ("hidden-singles", "./ck"):
+        assert offers.policy(name) and game.is_alive()
     sys.modules["waits"].over.set()
     game.join()
 

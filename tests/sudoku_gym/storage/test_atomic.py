@@ -7,9 +7,10 @@ import sys
 
 import pytest
 
-from sudoku_gym.storage import atomic
+from sudoku_gym.storage import atomic, lock
 from sudoku_gym.storage.atomic import (
     atomic_write,
+    sync,
     temporary_files,
     temporary_path,
     write_json,
@@ -114,12 +115,38 @@ def test_text_has_the_same_bytes_on_every_system(tmp_path):
 
 
 def test_a_lock_is_held_once(tmp_path):
-    lock = tmp_path / ".lock"
-    with locked(lock, "first"):
-        with pytest.raises(ValueError, match="second"), locked(lock, "second"):
+    file = tmp_path / ".lock"
+    with locked(file, "first"):
+        with pytest.raises(ValueError, match="second"), locked(file, "second"):
             pytest.fail("two hold the lock")
-    with locked(lock, "third"):
-        assert lock.exists()
+    with locked(file, "third"):
+        assert file.exists()
+
+
+def test_a_disk_without_locks_is_told(tmp_path, monkeypatch):
+    """As a network disk may be."""
+
+    def acquire(self, timeout):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(lock.FileLock, "acquire", acquire)
+    said = r"\.lock: this disk has no locks, .* \(No locks available\): give a folder on another"
+    with pytest.raises(ValueError, match=said), locked(tmp_path / ".lock", ""):
+        pytest.fail("nobody holds it")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders are synced")
+def test_a_disk_that_syncs_files_alone_is_enough(tmp_path, monkeypatch):
+    """As a shared folder of a virtual machine is."""
+    (tmp_path / "file").touch()
+
+    def fsync(descriptor):
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    sync(tmp_path)
+    with pytest.raises(OSError, match="Invalid argument"):
+        sync(tmp_path / "file")
 
 
 def test_an_error_names_the_file_and_not_the_temporary_one(tmp_path):

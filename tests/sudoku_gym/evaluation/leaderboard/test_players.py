@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import time
 from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
@@ -231,3 +232,30 @@ def test_errors_are_short_and_descriptions_are_checked():
         with against(answering(json.dumps(SAID).encode(), body)) as policy:
             with pytest.raises(ValueError, match="its process answers b"):
                 policy.load("a policy")
+
+
+def test_a_policy_goes_before_it_is_made_again(tmp_path, monkeypatch):
+    """It may hold a port, or most of the memory; a folder does not make it twice."""
+    (tmp_path / "one_only.py").write_text(ONE_ONLY)
+    (tmp_path / "weights").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "one_only", raising=False)
+    with against(lambda pipe, over: players.serve_policy(pipe), limit=60.0) as policy:
+        for made in (1, 2):
+            policy.load(f"one_only:One?folder={tmp_path / 'weights'}")
+            assert sys.modules["one_only"].made == made
+
+
+ONE_ONLY = """
+alive = made = 0
+class One:
+    def __init__(self, folder):
+        global alive, made
+        alive, made, self.itself = alive + 1, made + 1, self
+        if alive > 1: raise OSError("Address already in use")
+    def __del__(self):
+        global alive
+        alive -= 1
+    def reset(self, puzzles, geometry, rng): ...
+    def act(self, boards, action_masks): return action_masks.argmax(1)
+"""
