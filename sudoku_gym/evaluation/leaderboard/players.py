@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import json
+import multiprocessing
 import os
 import socket
 import time
@@ -237,6 +238,7 @@ def serve_policy(pipe: Connection[Any, Any]) -> None:
                 if what == "load":
                     policy = None  # which may hold something of which there is one
                     gc.collect()
+                    multiprocessing.set_start_method(None, force=True)  # each may choose one, once
                     policy, described = load_described(*arguments)
                     body = json.dumps(described).encode()
                 else:

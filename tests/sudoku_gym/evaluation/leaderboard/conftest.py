@@ -109,6 +109,7 @@ def own_policies(tmp_path, monkeypatch):
 
 
 POLICIES = '''
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -188,8 +189,8 @@ class Renames(First):
 
     def __init__(self) -> None:
         super().__init__()
-        said = {"package": "mine 1", "weights": "0" * 64, "num_weights": 7}
-        players.describe_policy = lambda name: said
+        said = {"package": "mine 1", "code": "", "weights": "", "config": "", "num_weights": 7}
+        players.load_described = lambda name: (self, said)
         print("played")
 
 
@@ -206,6 +207,14 @@ class Hangs(First):
             subprocess.run(["sh", "-c", "setsid sleep 86399 &"])  # its parent ends
             time.sleep(600)
         return super().act(boards, action_masks)
+
+
+class Spawns(First):
+    """Chooses how its processes start, as a policy with workers may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        multiprocessing.set_start_method("spawn")
 
 
 class Cheats(First):
