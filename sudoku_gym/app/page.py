@@ -11,16 +11,25 @@ import socket
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # gradio reads these when it is imported
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 os.environ["OMP_NUM_THREADS"] = "1"  # torch reads it: visitors are charged by the thread
+os.environ["MPLBACKEND"] = "agg"  # gradio asks for it in each call; a notebook's may not be here
 
-import gradio as gr
+with patch.dict(os.environ):
+    # Gradio makes a client of the web when it is imported, though the page needs none: a proxy that
+    # this client does not know, or certificates that are gone, would stop it.
+    for name in ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"):
+        os.environ.pop(name, None)
+        os.environ.pop(name.lower(), None)
+    import gradio as gr
+    from gradio import processing_utils, queueing, route_utils, routes
+
 import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from gradio import processing_utils, queueing, route_utils, routes
 
 from sudoku_gym.app.choices import NO_PLAYER, SOURCES, TYPED_IN, OfferedPolicies
 from sudoku_gym.app.connections import (
@@ -117,6 +126,7 @@ def serve(
             page,
             proxy_headers=False,  # whoever comes through this machine could be any visitor
             log_level="critical",  # what visitors send must not fill a disk
+            workers=1,  # or it would ask WEB_CONCURRENCY
             log_config=None,  # it would ask streams that policies may have exchanged
             access_log=False,
             http=partial(FewConnections, others, budgets),  # type: ignore[arg-type]

@@ -2,6 +2,9 @@
 
 import asyncio
 import gc
+import os
+import subprocess
+import sys
 import time
 import weakref
 from threading import Event, Thread
@@ -182,6 +185,39 @@ def test_a_visitor_is_not_who_a_header_says(monkeypatch):
     monkeypatch.setattr(page.uvicorn.Server, "run", run)
     page.serve(OfferedPolicies(), "127.0.0.1", 0)
     assert seen == [("127.0.0.1", 7)]
+
+
+ODD = {
+    "MPLBACKEND": "module://of_a_notebook_elsewhere",
+    "ALL_PROXY": "socks5://127.0.0.1:1",
+    "all_proxy": "socks://127.0.0.1:1",
+    "SSL_CERT_FILE": "/not/there",
+    "WEB_CONCURRENCY": "auto",
+}
+STARTS = """
+import os, sys
+from types import SimpleNamespace
+import sudoku_gym.app.page as page
+from sudoku_gym.app.choices import OfferedPolicies
+def run(server, sockets):
+    server.config.load()
+    import matplotlib
+    print(matplotlib.get_backend(), os.environ["ALL_PROXY"])
+sys.stdout = SimpleNamespace(write=sys.stdout.write, flush=sys.stdout.flush)  # a log of another's
+page._compile = lambda offers: None
+page.uvicorn.Server.run = run
+page.serve(OfferedPolicies(), "127.0.0.1", 0)
+"""
+
+
+def test_the_page_starts_whatever_the_environment_says_to_libraries_of_it():
+    """Settings of notebooks, desktops and other servers; policies find them as they were."""
+    paths = os.pathsep.join(path for path in sys.path if path)
+    environment = {**os.environ, **ODD, "PYTHONPATH": paths}
+    command = [sys.executable, "-c", STARTS]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "agg socks5://127.0.0.1:1"
 
 
 def test_a_folder_that_gradio_can_t_write_is_named_before_the_page_is_shown(
