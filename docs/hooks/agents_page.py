@@ -19,7 +19,7 @@ import marked
 from sudoku_gym import load_policy, plugins, puzzles
 from sudoku_gym.evaluation.tables import markdown_table
 from sudoku_gym.policies import Policy, model_card_of
-from sudoku_gym.policies.identity import weights_folder
+from sudoku_gym.policies.identity import weights_paths
 from sudoku_gym.registration import ENVIRONMENTS
 
 if TYPE_CHECKING:
@@ -196,8 +196,8 @@ def facts_of(agent: Agent) -> dict[str, str]:
 
 def checkpoint_of(agent: Agent) -> Path | None:
     """Return the folder of the network that comes with the package, or None."""
-    folder = None if agent.shipped_by else weights_folder(agent.policy)
-    return folder if folder is not None and any(folder.glob("*.safetensors")) else None
+    folders = [] if agent.shipped_by else weights_paths(agent.policy)
+    return next((folder for folder in folders if any(folder.glob("*.safetensors"))), None)
 
 
 def readme_of(folder: Path) -> str:

@@ -21,7 +21,7 @@ from sudoku_gym import board, plugins
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy, load_policy
 from sudoku_gym.policies.loading import find_policy
-from sudoku_gym.policies.working_folder import importing, load_in_own_folder
+from sudoku_gym.policies.working_folder import importing, load_in_own_folder, module_of
 from sudoku_gym.puzzles import banks, named
 from sudoku_gym.storage.type_hints import hints_of, literals_in
 
@@ -105,7 +105,8 @@ class OfferedPolicies:
             if options:
                 raise ValueError(f"{name} is offered as it is: leave the options empty")
             name = self._extra[name]
-            load = load_policy if os.path.isabs(name) else load_in_own_folder
+            is_own = module_of(name).partition(".")[0] in plugins.OWN_PACKAGES
+            load = load_policy if is_own else load_in_own_folder  # ours wait for nothing
             return load(name, trust=self._trust)
         written = plugins.split_options(f"{name}?{options}")[1] if options else {}
         factory = self._installed[name].load()
@@ -157,7 +158,7 @@ def _absolute(policy: str) -> str:
 
     So it is found whatever folder another policy plays in, and waits for none.
     """
-    with importing():
+    with importing(module_of(policy)):
         name, found, _ = find_policy(policy)
     is_folder = isinstance(found, Path) and os.path.isdir(name)
     return f"{os.path.abspath(name)}{policy.removeprefix(name)}" if is_folder else policy
@@ -166,7 +167,7 @@ def _absolute(policy: str) -> str:
 def _can_be_made(entry: EntryPoint) -> bool:
     """Whether a policy is fully installed, and can do without options."""
     try:
-        with importing():
+        with importing(getattr(entry, "module", "")):
             factory = entry.load()
         needed = [
             parameter

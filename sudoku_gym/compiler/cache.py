@@ -16,7 +16,7 @@ import re
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -226,17 +226,24 @@ def _name_in_package(path: Path) -> str:
 
 @functools.cache
 def _imported_files(source: Path, package: str) -> set[Path]:
+    place = Path(_name_in_package(source)).parts
     return {
         file
-        for module in _imported_modules(source.read_text(encoding="utf-8"))
+        for module in _imported_modules(source.read_text(encoding="utf-8"), place)
         if module.startswith((f"{package}.", _OURS))
         for file in _files_of(module)
     }
 
 
-def _imported_modules(text: str) -> Iterator[str]:
-    """Name what a source imports; `from a import b` may mean `a.b`, or something in `a`."""
+def _imported_modules(text: str, place: Sequence[str]) -> Iterator[str]:
+    """Name what a source imports; `from a import b` may mean `a.b`, or something in `a`.
+
+    `place` is the path of the source, whose folders relative imports begin in.
+    """
     for origin, names, module in _IMPORT.findall(text):
+        above = len(origin) - len(origin.lstrip("."))
+        if above:
+            origin = ".".join((*place[:-above], origin.lstrip("."))).rstrip(".")
         yield module or origin
         for name in re.findall(r"\w+", names):
             yield f"{origin}.{name}"

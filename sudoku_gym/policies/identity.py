@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
+from hashlib import sha256
 from importlib.metadata import distribution, packages_distributions, version
 from inspect import signature
 from pathlib import Path
@@ -21,7 +23,12 @@ from sudoku_gym import plugins
 from sudoku_gym.policies.checksums import files_below, files_checksum
 from sudoku_gym.policies.loading import CONFIG_FILE, agent_of, find_policy
 from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
-from sudoku_gym.policies.working_folder import InOwnFolder, in_folder_of, load_in_own_folder
+from sudoku_gym.policies.working_folder import (
+    InOwnFolder,
+    in_folder_of,
+    load_in_own_folder,
+    module_of,
+)
 
 _NO_WEIGHTS = (".md", ".json")
 _CODE = (".py", ".pyc", ".so", ".pyd")
@@ -80,7 +87,13 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
         made = load_in_own_folder(policy, trust=trust)
         with in_folder_of(policy):
             made_of = fingerprint(policy, made)
-            return made, made_of, before is not None and before == _state_of_files(policy)
+            is_sure = before is not None and before == _state_of_files(policy)
+        if isinstance(made, InOwnFolder):  # it may have read there what it is made from
+            with made.in_folder():
+                weights, config = weights_checksum(policy), config_checksum(policy)
+            made_of["weights"] = _joined([made_of["weights"], weights])
+            made_of["config"] = _joined([made_of["config"], config])
+        return made, made_of, is_sure
 
     made, made_of, is_sure = load()
     if not is_sure:  # unless what was written is the same as before
@@ -100,54 +113,63 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
 
 
 def _state_of_files(policy: str) -> list[tuple[Path, int, int, int, int]] | None:
-    """Return what changes when a file is written of the folder that a policy is made from.
+    """Return what changes when a file is written that a policy is made from.
 
     None if a file is being removed. Raises as `load_policy` does.
     """
     _, found, _ = find_policy(policy)
     if isinstance(found, Path):
         agent_of(found)  # or it is no checkpoint, and may be anything
-    folder = weights_folder(policy)
-    files = [] if folder is None else files_below(folder)[0]
+    files = [
+        file
+        for path in weights_paths(policy)
+        for file in ([path] if path.is_file() else files_below(path)[0])
+        if file.name == CONFIG_FILE or file.suffix not in _NO_WEIGHTS
+    ]
     try:
-        states = [(file, file.stat()) for file in files if _plays_by(file)]
+        states = [(file, file.stat()) for file in files]
     except FileNotFoundError:
         return None
     return [(file, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for file, s in states]
 
 
-def _plays_by(file: Path) -> bool:
-    """Whether a file counts as weights or configuration."""
-    return file.name == CONFIG_FILE or file.suffix not in _NO_WEIGHTS
-
-
 def weights_checksum(policy: str) -> str:
-    """Return the SHA-256 of the weights in a policy's folder, empty if it has no folder.
+    """Return the SHA-256 of the weights that a policy is made from, empty if there are none.
 
-    The folder is a checkpoint that is named itself, or the first argument of the policy's class or
-    function, given as an option or by default. Markdown and JSON in it do not count, nor what
-    version control keeps there.
+    They are the files of `weights_paths`, but for Markdown and JSON in folders, and what version
+    control and the like keep there. Of several paths it is the SHA-256 of their checksums.
 
     Raises:
         ValueError: as `load_policy`, or if the files are more than 100,000 or have more than 20 GB.
     """
-    folder = weights_folder(policy)
-    if folder is None:
-        return ""
-    files, links = files_below(folder)
-    return files_checksum(folder, [file for file in files if file.suffix not in _NO_WEIGHTS], links)
+    sums = list[str]()
+    for path in weights_paths(policy):
+        if path.is_file():
+            sums.append(files_checksum(path.parent, [path]))
+            continue
+        files, links = files_below(path)
+        weights = [file for file in files if file.suffix not in _NO_WEIGHTS]
+        sums.append(files_checksum(path, weights, links))
+    return _joined(sums)
 
 
 def config_checksum(policy: str) -> str:
-    """Return the SHA-256 of the configurations in a policy's folder, empty if there is none.
+    """Return the SHA-256 of the configurations in a policy's folders, empty if there is none.
 
     Raises as `weights_checksum` does.
     """
-    folder = weights_folder(policy)
-    if folder is None:
-        return ""
-    files = [file for file in files_below(folder)[0] if file.name == CONFIG_FILE]
-    return files_checksum(folder, files) if files else ""
+    sums = list[str]()
+    for path in weights_paths(policy):
+        below = [] if path.is_file() else files_below(path)[0]
+        files = [file for file in below if file.name == CONFIG_FILE]
+        sums += [files_checksum(path, files)] if files else []
+    return _joined(sums)
+
+
+def _joined(sums: Iterable[str]) -> str:
+    """Return a checksum, or that of several; empty if there is none, or none but empty ones."""
+    first, *others = dict.fromkeys(filter(None, sums)) or [""]
+    return sha256("".join([first, *others]).encode()).hexdigest() if others else first
 
 
 def package_of(policy: str) -> str:
@@ -189,23 +211,39 @@ def code_checksum(policy: str, made: Policy) -> str:
     return "+".join(_code_checksum_of(root) for root in code_roots(policy, made))
 
 
-def weights_folder(policy: str) -> Path | None:
-    """Return the folder that a policy is made from, as `weights_checksum` finds it; None if none.
+def weights_paths(policy: str) -> list[Path]:
+    """Return the folders and files that a policy is made from.
+
+    That is the folder of a checkpoint that is named itself, or what the arguments of a class or a
+    function name that is there, given as options or by default: of a policy of this project the
+    first argument, if it is a folder.
 
     Raises as `load_policy` does.
     """
     _, found, options = find_policy(policy)
     if isinstance(found, Path):
-        return found
-    if not callable(found) or not plugins.takes_first(found, Path()):
-        return None
+        return [found]
+    if not callable(found):
+        return []
     try:
-        first = next(iter(signature(found).parameters.values()))
+        parameters = [*signature(found).parameters.values()]
     except ValueError:  # what is written in C, and subclasses of it, tell no signature
+        return [path for value in options.values() if (path := _path_that_is_there(value))]
+    is_own = module_of(policy).partition(".")[0] in plugins.OWN_PACKAGES
+    if is_own:
+        parameters = parameters[: plugins.takes_first(found, Path())]
+    values = {each.name: each.default for each in parameters}
+    values |= {key: value for key, value in options.items() if key in values or not is_own}
+    return [path for value in values.values() if (path := _path_that_is_there(value))]
+
+
+def _path_that_is_there(value: object) -> Path | None:
+    if not isinstance(value, str | os.PathLike) or value == "":
         return None
-    value = options.get(first.name, first.default)
-    is_path = isinstance(value, str | os.PathLike) and value != ""
-    return Path(value) if is_path and Path(value).is_dir() else None
+    with suppress(OSError, ValueError):  # a name that is too long, or holds a zero
+        path = Path(value)
+        return path if path.is_dir() or path.is_file() else None
+    return None
 
 
 @lru_cache(maxsize=1)
@@ -214,22 +252,13 @@ def _packages_on(path: tuple[object, ...]) -> Mapping[str, list[str]]:
     return packages_distributions()
 
 
-def _module_of(policy: str) -> str:
-    """Return the module that a policy's name stands for, or that of a checkpoint's agent."""
-    name, found, _ = find_policy(policy)
-    if isinstance(found, Path):
-        name = agent_of(found)
-    entry = plugins.available(plugins.POLICIES).get(name)
-    return name.partition(":")[0] if entry is None else entry.module
-
-
 def code_roots(policy: str, made: Policy) -> list[Path]:
     """Return the folders of packages, and the files, that hold the code of another's policy."""
     made = made.policy if isinstance(made, InOwnFolder) else made
     player: object = made
     if isinstance(made, SolverPolicy | PredictorPolicy):
         player = made.solver if isinstance(made, SolverPolicy) else made.predictor
-    modules = {type(made).__module__, type(player).__module__, _module_of(policy)}
+    modules = {type(made).__module__, type(player).__module__, module_of(policy)}
     others = (name for name in modules if name.partition(".")[0] not in plugins.OWN_PACKAGES)
     roots = {_root_of(name) for name in others}
     return sorted(root for root in roots if root)

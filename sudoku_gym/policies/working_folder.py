@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from threading import RLock
 from typing import Any
 
@@ -18,11 +19,12 @@ from numpy.typing import NDArray
 
 from sudoku_gym import plugins
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies.loading import find_policy, load_policy
+from sudoku_gym.policies.loading import agent_of, find_policy, load_policy
 from sudoku_gym.policies.protocols import Policy
 
 _one_at_a_time = RLock()  # all threads of a process have one working folder
 _folder_after_import = dict[str, str]()  # of modules that change it when they are imported
+_folder_after_making = dict[str, str]()  # of policies, by their names, and of their modules
 
 
 @contextmanager
@@ -44,45 +46,90 @@ def working_folder() -> str:
 
 def change_to(folder: str) -> None:
     """Change to a working folder, unless it is none or has been removed."""
-    with suppress(OSError):
+    with suppress(OSError):  # also if it is empty
         os.chdir(folder)
 
 
 @contextmanager
-def importing() -> Iterator[None]:
-    """Stay in the working folder; remember where modules have changed to that the block imports."""
+def importing(module: str) -> Iterator[None]:
+    """Stay in the working folder; remember where the import of a policy's module changes to."""
     with _one_at_a_time, working_folder_kept():
         home, known = working_folder(), {*sys.modules}
         yield
         if working_folder() != home:
-            others = (
-                name
-                for name in sys.modules.keys() - known
-                if name.partition(".")[0] not in plugins.OWN_PACKAGES
-            )
-            _folder_after_import.update(dict.fromkeys(others, working_folder()))
+            _folder_after_import.update(dict.fromkeys(_new_of(module, known), working_folder()))
 
 
 @contextmanager
 def in_folder_of(policy: str) -> Iterator[None]:
     """Work in the folder that a policy has changed to when it was imported, if it has."""
     with _one_at_a_time, working_folder_kept():
-        with importing():
-            name, found, _ = find_policy(policy)
-        for module in (name.partition(":")[0], getattr(found, "__module__", "")):
-            change_to(_folder_after_import.get(module, working_folder()))
+        named = module_of(policy)
+        with importing(named):
+            _, found, _ = find_policy(policy)
+        for module in (named, getattr(found, "__module__", None) or ""):
+            while module and module not in _folder_after_import:
+                module = module.rpartition(".")[0]
+            change_to(_folder_after_import.get(module, ""))
         yield
 
 
 def load_in_own_folder(policy: str, **options: Any) -> Policy:
     """Make a policy as `load_policy` does, which plays where it changes to, if it does so.
 
-    It may do so when it is imported, perhaps for another policy, or when it is made.
+    It may do so when it is imported or made, or only the first time that it is made in a process.
     """
-    home = working_folder()
+    home, name, module = working_folder(), policy.partition("?")[0], module_of(policy)
     with in_folder_of(policy):
-        made, folder = load_policy(policy, **options), working_folder()
+        start, known = working_folder(), {*sys.modules}
+        made = _tried(policy, options)
+        changed_before = _folder_after_making.get(name) or _folder_after_making.get(module, "")
+        if working_folder() == start and changed_before not in ("", start):
+            del made
+            change_to(changed_before)
+            made = _tried(policy, options)
+        if isinstance(made, Exception):
+            raise made
+        folder = working_folder()
+        if folder != start:
+            _folder_after_making[name] = folder
+        if folder != start and _new_of(module, known):
+            _folder_after_making[module] = folder  # perhaps by what is imported once
     return made if folder == home else InOwnFolder(made, folder)
+
+
+def _tried(policy: str, options: Mapping[str, Any]) -> Policy | Exception:
+    try:
+        return load_policy(policy, **options)
+    except Exception as error:
+        return error
+
+
+def _new_of(module: str, known: Collection[str]) -> list[str]:
+    """Return modules that are not known, of the package of another, or beside it if it has none."""
+    top = module.partition(".")[0]
+    file = Path(getattr(sys.modules.get(top), "__file__", None) or "")
+    if top in plugins.OWN_PACKAGES or not file.name:
+        return []
+    is_package = file.name.startswith("__init__.")
+    found = list[str]()
+    for name, each in [*sys.modules.items()]:
+        other = Path(getattr(each, "__file__", None) or "") if name not in known else Path()
+        if other.is_relative_to(file.parent) if is_package else other.parent == file.parent:
+            found.append(name)
+    return found
+
+
+def module_of(policy: str) -> str:
+    """Return the module that a policy's name stands for, or that of a checkpoint's agent."""
+    name = policy.partition("?")[0]
+    if name not in plugins.available(plugins.POLICIES) and os.path.isdir(name):
+        with suppress(ValueError):
+            name = agent_of(Path(name))
+    entry = plugins.available(plugins.POLICIES).get(name)
+    if entry is not None:
+        return entry.module
+    return name.partition(":")[0] if plugins.names_attribute(name) else ""
 
 
 class InOwnFolder:
@@ -100,20 +147,21 @@ class InOwnFolder:
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
     ) -> None:
         """Begin new games in its folder."""
-        with self._there():
+        with self.in_folder():
             self.policy.reset(puzzles, geometry, rng)
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Choose one action for each board, in its folder."""
-        with self._there():
+        with self.in_folder():
             return self.policy.act(boards, action_masks)
 
     def __getattr__(self, name: str) -> Any:
-        with self._there():
+        with self.in_folder():
             return getattr(self.policy, name)
 
     @contextmanager
-    def _there(self) -> Iterator[None]:
+    def in_folder(self) -> Iterator[None]:
+        """Work in its folder, which it may change again."""
         with _one_at_a_time, working_folder_kept():
             change_to(self._folder)
             yield

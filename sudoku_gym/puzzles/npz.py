@@ -208,7 +208,8 @@ class _Array:
     def _read_digits(self, count: int) -> NDArray[np.int8]:
         dtype = self.header.dtype
         values = np.frombuffer(_read(self._stream, count * dtype.itemsize), dtype)
-        return np.clip(values, -1, MAX_SIZE + 1).astype(np.int8)
+        least = -1 if values.dtype.kind == "i" else 0  # numpy 2.0 compares no unsigned with -1
+        return np.clip(values, least, MAX_SIZE + 1).astype(np.int8)
 
 
 def _open_first(archive: zipfile.ZipFile, names: Sequence[str], files: ExitStack) -> _Array | None:

@@ -150,6 +150,7 @@ def test_what_is_offered_is_made_with_a_limit_of_time(offers, monkeypatch):
 
 def test_a_network_starts_again_less_often_on_large_boards():
     """There each round takes several times as long."""
+    pytest.importorskip("torch")
     offers = choices.OfferedPolicies()
 
     def starts(options, size):
@@ -304,6 +305,7 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch, capsys):
 
 
 def test_an_address_that_can_t_be_had_is_named(capsys):
+    pytest.importorskip("gradio")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert cli.main(["app", "--port", str(port)]) == cli.BAD_INPUT

@@ -87,6 +87,7 @@ def serve(*options):
 page.serve = serve
 sys.exit(cli.main(["app"]))
 """
+    pytest.importorskip("gradio")
     began = time.monotonic()
     assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == status
     assert time.monotonic() - began < 50

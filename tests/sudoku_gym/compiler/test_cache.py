@@ -255,6 +255,21 @@ def test_the_hash_is_of_what_the_sources_say_and_not_of_where_they_lie(hash_of):
     assert hash_of("hi", (caller, callee.replace("2", "3"))) != first
 
 
+@pytest.mark.parametrize("statement", ["from .callee import f", "from . import callee"])
+def test_what_is_imported_relatively_counts(tmp_path, monkeypatch, statement):
+    package = tmp_path / "relative_package"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "code.py").write_text(f"{statement}\n")
+    installed = SimpleNamespace(__file__=str(package / "__init__.py"))
+    monkeypatch.setitem(sys.modules, package.name, installed)
+    found = set()
+    for step in "12":
+        (package / "callee.py").write_text(f"STEP = {step}\n")
+        found.add(machine_code._hash_of_sources(package / "code.py", package.name))
+    assert len(found) == 2
+
+
 @pytest.mark.parametrize("library", [machine_code.llvmlite, machine_code.np])
 def test_another_release_of_a_library_compiles_anew(hash_of, monkeypatch, library):
     first = hash_of("ab", ("", ""))

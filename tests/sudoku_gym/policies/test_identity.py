@@ -134,6 +134,21 @@ def checksum_of(file):
     return sha256(f"{digest}  {file.name}\n".encode()).hexdigest()
 
 
+@pytest.mark.parametrize("given", ["model=net.pt", "model=net", "device=cpu&model=net"])
+def test_files_and_folders_that_any_option_names_count(own_folder, monkeypatch, given):
+    monkeypatch.chdir(own_folder)
+    (own_folder / "net").mkdir()
+    source = "    def __init__(self, device='cpu', model='', **others): ..."
+    (own_folder / "own_files.py").write_text(f"{POLICY}\n{source}\n")
+    found = set()
+    for content in (b"1", b"2"):
+        for file in ("net.pt", "net/net.pt"):
+            (own_folder / file).write_bytes(content)
+        found.add(weights_checksum(f"own_files:Mine?{given}"))
+    assert len(found) == 2 and "" not in found
+    assert weights_checksum("own_files:Mine") == ""
+
+
 def test_a_class_without_a_signature_has_no_folder(own_folder):
     """As a subclass of `dict`, a table of values perhaps."""
     (own_folder / "own_table.py").write_text(POLICY + "class Table(Mine, dict): pass")

@@ -90,6 +90,50 @@ def test_a_partial_function_of_a_module_is_made_where_its_import_has_left_us(wri
         assert load_in_own_folder("roams_in_part:part").which == "naked-singles"
 
 
+ONCE = f"""{SOURCE}
+from functools import lru_cache
+@lru_cache
+def setup(): os.chdir({{elsewhere!r}})
+class Once(Lazy):
+    def __init__(self): setup(); self.which = Path("which.txt").read_text()
+def make():
+    from imports_late import Lazy as Late
+    return Late()
+other = lambda: make()
+"""
+
+
+def test_a_folder_that_is_changed_once_holds_each_time(write):
+    write("roams_once_only", ONCE)
+    write("imports_late", AT_IMPORT)
+    for _ in range(3):
+        made = load_in_own_folder("roams_once_only:Once")
+        assert (made.which, made.title) == ("naked-singles", "naked-singles")
+    assert load_in_own_folder("roams_once_only:Lazy").title == "hidden-singles"
+    for name in ("make", "make", "other"):
+        assert load_in_own_folder(f"roams_once_only:{name}").title == "naked-singles"
+
+
+def test_the_weights_of_the_folder_that_it_changes_to_count(write, tmp_path):
+    roams_first = SOURCE.replace("self.which = ", "os.chdir({elsewhere!r}); self.which = ")
+    write("roams_first", roams_first)
+    found = set()
+    for name in ("naked-singles", "hidden-singles"):
+        (tmp_path / "elsewhere" / "which.txt").write_text(name)
+        made, made_of = load_with_fingerprint("roams_first:Roams?path=.")
+        assert made.which == name
+        found.add(made_of["weights"])
+    assert len(found) == 2
+
+
+def test_a_policy_that_imports_another_leaves_it_where_it_was(write, tmp_path):
+    (tmp_path / "roams_on_another").mkdir()
+    write("stays", SOURCE)
+    write("roams_on_another/__init__", f"import stays\n{AT_IMPORT}")
+    assert load_in_own_folder("roams_on_another:Lazy").title == "naked-singles"
+    assert load_in_own_folder("stays:Lazy").title == "hidden-singles"
+
+
 def test_what_is_changed_by_an_import_is_so_when_a_policy_is_made(write):
     write("roams_before", AT_IMPORT)
     for _ in range(2):
@@ -112,6 +156,7 @@ def test_the_page_makes_it_anew_for_each_game_from_the_same_files(write):
 
 
 def test_the_page_s_own_policies_wait_for_none_of_another_s(write):
+    pytest.importorskip("torch")
     q_learning = pytest.importorskip("sudoku_agents.q_learning")
     write("waits", WAITS)
     shutil.copytree(Path(q_learning.__file__).parent / "deep" / "pretrained", "ck")
