@@ -14,7 +14,7 @@ from tyro.conf import Positional, arg
 
 from sudoku_gym.cli.puzzle_arguments import BankOrFile, Board, Split, geometry_named
 from sudoku_gym.cli.puzzle_list import PlaceInList, PuzzleList, select_puzzles
-from sudoku_gym.cli.terminal import OnProgress, console, progress, streams_kept, table
+from sudoku_gym.cli.terminal import OnProgress, console, progress, streams_aside, table
 from sudoku_gym.evaluation import Evaluation, tabulate
 from sudoku_gym.evaluation.list_results import ListFile, ListResults, ListRow, json_of_row
 from sudoku_gym.evaluation.lists import play_list
@@ -87,7 +87,7 @@ class _EvaluationOptions:
             raise ValueError(f"{self.puzzles} is a pipe, and each policy reads it anew: save it")
         players = dict[str, tuple[Policy, Fingerprint]]()
         for name in names:  # what is played is what was loaded, whatever its files become meanwhile
-            with streams_kept():
+            with streams_aside():
                 players[name] = load_with_fingerprint(name, trust=self.trust)
         check_own_modules({name: policy for name, (policy, _) in players.items()})
         chosen = select_puzzles(
@@ -103,7 +103,9 @@ class _EvaluationOptions:
         results = {}
         with progress([*names]) as start:
             for name, player in players.items():
-                results[name] = self._play(name, *player, chosen, file, start(name))
+                on_progress = start(name)
+                with streams_aside():
+                    results[name] = self._play(name, *player, chosen, file, on_progress)
         self._show(results, chosen, file.results)
         return 0
 

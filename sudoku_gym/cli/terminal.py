@@ -41,9 +41,12 @@ def occupy_closed_streams() -> None:
 
 
 @contextmanager
-def streams_kept() -> Iterator[None]:
-    """At the end put the standard streams back, which code of others may exchange for its log."""
-    with redirect_stdout(sys.stdout), redirect_stderr(sys.stderr):
+def streams_aside() -> Iterator[None]:
+    """Let code of others print to standard error, and exchange the streams for its log until then.
+
+    What it prints is no result.
+    """
+    with redirect_stdout(sys.stderr), redirect_stderr(sys.stderr):
         yield
 
 

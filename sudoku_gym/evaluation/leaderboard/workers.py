@@ -26,7 +26,8 @@ from sudoku_gym.evaluation.leaderboard.listing import other_lists, own_rows
 from sudoku_gym.evaluation.leaderboard.players import OutOfTimeError, RemotePolicy, serve_policy
 from sudoku_gym.evaluation.leaderboard.processes import keep_orphans, kill_with_all_below
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
-from sudoku_gym.plugins import LEADERBOARD, add_import_folder
+from sudoku_gym.plugins import LEADERBOARD, OWN_PACKAGES, add_import_folder
+from sudoku_gym.policies.working_folder import module_of
 from sudoku_gym.storage.reading import naming
 
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -42,7 +43,11 @@ Description: TypeAlias = dict[str, Any] | ModuleNotFoundError
 def perform(
     tasks: Iterable[CellTask], jobs: int
 ) -> Iterator[tuple[CellTask, LeaderboardCell | str]]:
-    """Perform tasks in `jobs` processes at a time; yield each when done, or why it is lost."""
+    """Perform tasks in `jobs` processes at a time; yield each when done, or why it is lost.
+
+    Policies of one module of another package play one after the other: they may hold something of
+    which there is one, as a port, or talk to a program by files.
+    """
     waiting = deque(tasks)
     pipe: Any
     running: dict[Any, tuple[CellTask, Any, Any]] = {}  # by the pipe of the games: its processes
@@ -50,8 +55,7 @@ def perform(
     context = _context()
     try:
         while waiting or running:
-            while waiting and len(running) < jobs:
-                task = waiting.popleft()
+            while len(running) < jobs and (task := _taken(waiting, running.values())):
                 pipe, theirs = context.Pipe(duplex=False)
                 player, policy = _start_player(context)
                 arguments = (task, theirs, policy, player.pid)
@@ -73,6 +77,19 @@ def perform(
         for _, process, player in running.values():
             process.kill()
             _stop_player(player)
+
+
+def _taken(
+    waiting: deque[CellTask], running: Iterable[tuple[CellTask, Any, Any]]
+) -> CellTask | None:
+    """Take the first task that may begin out of those that wait; None if there is none."""
+    busy = {module_of(task.policy) for task, _, _ in running}
+    for place, task in enumerate(waiting):
+        module = module_of(task.policy)
+        if module not in busy or module.partition(".")[0] in OWN_PACKAGES:
+            del waiting[place]
+            return task
+    return None
 
 
 def describe_policies(

@@ -247,12 +247,14 @@ def test_a_policy_may_put_its_own_log_in_the_place_of_the_streams(run, tmp_path,
         "class Log:\n"
         "    def write(self, text): ...\n"
         "def P():\n"
+        "    print('loading')\n"
         "    sys.stdout = sys.stderr = Log()\n"
         "    return load_policy('masked-random')\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    code, out, _ = run("evaluate", "logs_all:P", "--puzzles", "4x4", "--count", "2")
-    assert code == 0 and "logs_all:P" in out
+    arguments = ["--puzzles", "4x4", "--count", "2", "--format", "json"]
+    code, out, err = run("evaluate", "logs_all:P", *arguments)
+    assert code == 0 and json.loads(out)["logs_all:P"] and err.startswith("loading")
 
 
 def test_a_solution_that_is_none_is_not_believed(run, tmp_path, monkeypatch):

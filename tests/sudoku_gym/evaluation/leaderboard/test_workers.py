@@ -6,8 +6,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -92,6 +94,19 @@ def test_a_process_that_dies_loses_its_cell_alone(small, own_policies, tmp_path)
     assert b"sleep\x0086399" not in b"".join(commands_of_processes())
     assert results.rows["naked-singles"].cells["9x9"].played == 4
     assert results.rows["naked-singles"].weights == results.rows["third_party:Dies"].weights == ""
+
+
+def test_policies_of_another_s_module_play_one_after_the_other():
+    def task(policy):
+        return SimpleNamespace(policy=policy)
+
+    running = [(task("theirs.agent:P?a=1"), None, None), (task("dlx"), None, None)]
+    names = ["theirs.agent:Q", "dlx", "theirs.agent:P", "theirs.other:P"]
+    waiting = deque(task(name) for name in names)
+    taken = [workers._taken(waiting, running) for _ in range(3)]
+    assert [each and each.policy for each in taken] == ["dlx", "theirs.other:P", None]
+    assert [each.policy for each in waiting] == ["theirs.agent:Q", "theirs.agent:P"]
+    assert workers._taken(waiting, []).policy == "theirs.agent:Q"
 
 
 @pytest.mark.slow
