@@ -240,8 +240,8 @@ def weights_paths(policy: str) -> list[Path]:
 def _path_that_is_there(value: object) -> Path | None:
     if not isinstance(value, str | os.PathLike) or value == "":
         return None
-    with suppress(OSError, ValueError):  # a name that is too long, or holds a zero
-        path = Path(value)
+    with suppress(OSError, ValueError, RuntimeError):  # a name that is too long, or nobody's home
+        path = Path(value).expanduser()
         return path if path.is_dir() or path.is_file() else None
     return None
 

@@ -57,7 +57,6 @@ def perform_task(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCe
     """
     timing = task.cell.timing
     try:
-        _warm_up(task.policy, policy)
         if timing is None:
             yield from _play(task, policy)
         else:
@@ -72,21 +71,22 @@ def perform_task(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCe
 
 
 def _load(task: CellTask, policy: RemotePolicy) -> None:
-    """Load the policy of a task; _ChangedError if its row stands for another one."""
+    """Load the policy of a task and let it play one small game, so that compilation is not timed.
+
+    It is made once: some of what policies do when they are made a process can do once.
+
+    Raises:
+        _ChangedError: if its row stands for another one.
+    """
     try:
         described = policy.load(task.policy)
     except ChangedFilesError as error:
         raise _ChangedError from error
     if task.described is not None and described != task.described:
         raise _ChangedError
-
-
-def _warm_up(name: str, policy: RemotePolicy) -> None:
-    """Let a policy play one small game, so that compilation is not timed."""
-    puzzle = board.parse("1234....21.34..1")[None]
     with suppress(ValueError, ModuleNotFoundError):  # it may not support 4x4 boards
-        policy.load(name)
-        evaluate(policy, puzzle)
+        evaluate(policy, board.parse("1234....21.34..1")[None])
+    policy.restart_clocks()
 
 
 def _out_of_time(cell: LeaderboardCell, limit: OutOfTimeError) -> LeaderboardCell:

@@ -82,12 +82,16 @@ class RemotePolicy:
         Returns what `runs.load_described` says of it.
         """
         body = self._start(["load", name])
-        self.seconds = self._passed = 0.0
-        self._clock = processor_seconds(self._pid) or 0.0
+        self.restart_clocks()
         found: dict[str, Any] = _read_json(body[:_LONGEST_DESCRIPTION])
         kinds = {"package": "", "code": "", "weights": "", "config": "", "num_weights": 0}
         check_structure(found, kinds, "what is said")
         return found
+
+    def restart_clocks(self) -> None:
+        """Let the limits of time begin anew, and `seconds`."""
+        self.seconds = self._passed = 0.0
+        self._clock = processor_seconds(self._pid) or 0.0
 
     def rows(self, package: str, name: str) -> dict[str, str]:
         """Let the process read which rows a package lists, see `rows_of`."""

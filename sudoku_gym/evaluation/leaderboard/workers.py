@@ -234,8 +234,8 @@ def _start(process: Any) -> None:
 
 
 def _ignore_interrupts() -> None:
-    """Leave it to the command what Ctrl+C ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Leave it to the command what Ctrl+C ends; programs that a policy starts have it as usual."""
+    signal.signal(signal.SIGINT, lambda *_: None)
     if hasattr(signal, "pthread_sigmask"):  # blocked by `_start`
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 

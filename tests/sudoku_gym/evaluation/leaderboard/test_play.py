@@ -13,7 +13,9 @@ from sudoku_gym.evaluation.leaderboard import (
     LeaderboardConfig,
     cells,
     play_leaderboard,
+    players,
     read_leaderboard,
+    runs,
 )
 from sudoku_gym.evaluation.leaderboard import play as play_module
 from sudoku_gym.evaluation.leaderboard.fixed_sets import fixed_sets
@@ -322,3 +324,16 @@ def test_two_at_once_are_refused(small, play, tmp_path):
 def test_a_folder_that_is_not_there(small, tmp_path):
     with pytest.raises(ValueError, match="there is no folder"):
         play_leaderboard(LeaderboardConfig(out=tmp_path / "docs" / "board.json"), print)
+
+
+def test_a_policy_is_made_once_for_a_cell(small, play, monkeypatch):
+    """There are things that a process can do once only, as to start an engine."""
+    made = []
+
+    def load_described(policy):
+        made.append(policy)
+        return runs.load_described(policy)
+
+    monkeypatch.setattr(players, "load_described", load_described)
+    play(only=("naked-singles",), sets=("4x4",))
+    assert made == ["naked-singles"] * 2  # in the process of its games, and of their times
