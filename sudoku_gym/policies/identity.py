@@ -6,6 +6,7 @@ Results that were stored are those of a policy only as long as these are the sam
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -30,6 +31,9 @@ from sudoku_gym.policies.working_folder import (
     module_of,
 )
 
+_LIKE_WEIGHTS = re.compile(
+    "weights|model|checkpoint|ckpt|network|params|^path$|^file$|^folder$", re.IGNORECASE
+)
 _NO_WEIGHTS = (".md", ".json")
 _CODE = (".py", ".pyc", ".so", ".pyd")
 _IMPORTED = WeakKeyDictionary[ModuleType, int]()  # when a load began that imported a module, in ns
@@ -214,9 +218,9 @@ def code_checksum(policy: str, made: Policy) -> str:
 def weights_paths(policy: str) -> list[Path]:
     """Return the folders and files that a policy is made from.
 
-    That is the folder of a checkpoint that is named itself, or what the arguments of a class or a
-    function name that is there, given as options or by default: of a policy of this project the
-    first argument, if it is a folder.
+    That is the folder of a checkpoint that is named itself, or what the first argument of a class
+    or a function names, given as an option or by default; of a policy of another package also those
+    arguments that are called like weights (`_LIKE_WEIGHTS`). Others may be what it writes.
 
     Raises as `load_policy` does.
     """
@@ -228,13 +232,16 @@ def weights_paths(policy: str) -> list[Path]:
     try:
         parameters = [*signature(found).parameters.values()]
     except ValueError:  # what is written in C, and subclasses of it, tell no signature
-        return [path for value in options.values() if (path := _path_that_is_there(value))]
+        parameters = []
+    first = [each.name for each in parameters[: plugins.takes_first(found, Path())]]
     is_own = module_of(policy).partition(".")[0] in plugins.OWN_PACKAGES
-    if is_own:
-        parameters = parameters[: plugins.takes_first(found, Path())]
-    values = {each.name: each.default for each in parameters}
-    values |= {key: value for key, value in options.items() if key in values or not is_own}
-    return [path for value in values.values() if (path := _path_that_is_there(value))]
+    values = {each.name: each.default for each in parameters} | options
+    paths = [
+        _path_that_is_there(value)
+        for key, value in values.items()
+        if key in first or (not is_own and _LIKE_WEIGHTS.search(key))
+    ]
+    return [path for path in paths if path]
 
 
 def _path_that_is_there(value: object) -> Path | None:

@@ -24,7 +24,7 @@ from sudoku_gym.policies.protocols import Policy
 
 _one_at_a_time = RLock()  # all threads of a process have one working folder
 _folder_after_import = dict[str, str]()  # of modules that change it when they are imported
-_folder_after_making = dict[str, str]()  # of policies, by their names, and of their modules
+_folder_after_making = dict[str, str]()  # of policies, with their options, and of modules
 
 
 @contextmanager
@@ -79,11 +79,11 @@ def load_in_own_folder(policy: str, **options: Any) -> Policy:
 
     It may do so when it is imported or made, or only the first time that it is made in a process.
     """
-    home, name, module = working_folder(), policy.partition("?")[0], module_of(policy)
+    home, module = working_folder(), module_of(policy)
     with in_folder_of(policy):
         start, known = working_folder(), {*sys.modules}
         made = _tried(policy, options)
-        changed_before = _folder_after_making.get(name) or _folder_after_making.get(module, "")
+        changed_before = _folder_after_making.get(policy) or _folder_after_making.get(module, "")
         if working_folder() == start and changed_before not in ("", start):
             del made
             change_to(changed_before)
@@ -92,7 +92,7 @@ def load_in_own_folder(policy: str, **options: Any) -> Policy:
             raise made
         folder = working_folder()
         if folder != start:
-            _folder_after_making[name] = folder
+            _folder_after_making[policy] = folder
         if folder != start and _new_of(module, known):
             _folder_after_making[module] = folder  # perhaps by what is imported once
     return made if folder == home else InOwnFolder(made, folder)

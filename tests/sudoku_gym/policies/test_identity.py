@@ -134,11 +134,13 @@ def checksum_of(file):
     return sha256(f"{digest}  {file.name}\n".encode()).hexdigest()
 
 
-@pytest.mark.parametrize("given", ["model=net.pt", "model=net", "device=cpu&model=net"])
-def test_files_and_folders_that_any_option_names_count(own_folder, monkeypatch, given):
+@pytest.mark.parametrize(
+    "given", ["model=net.pt", "model=net", "device=net", "pretrained_model=net.pt"]
+)
+def test_files_and_folders_that_options_for_weights_name_count(own_folder, monkeypatch, given):
     monkeypatch.chdir(own_folder)
     (own_folder / "net").mkdir()
-    source = "    def __init__(self, device='cpu', model='', **others): ..."
+    source = "    def __init__(self, device='cpu', model='', log='net.log', **others): ..."
     (own_folder / "own_files.py").write_text(f"{POLICY}\n{source}\n")
     found = set()
     for content in (b"1", b"2"):
@@ -146,6 +148,7 @@ def test_files_and_folders_that_any_option_names_count(own_folder, monkeypatch, 
             (own_folder / file).write_bytes(content)
         found.add(weights_checksum(f"own_files:Mine?{given}"))
     assert len(found) == 2 and "" not in found
+    (own_folder / "net.log").write_text("it may write there")
     assert weights_checksum("own_files:Mine") == ""
 
 

@@ -126,6 +126,16 @@ def test_the_weights_of_the_folder_that_it_changes_to_count(write, tmp_path):
     assert len(found) == 2
 
 
+def test_options_that_change_no_folder_are_made_where_they_are(write):
+    here = SOURCE.replace('path="."', 'path=".", engine=True').replace(
+        "        os.chdir", "        if engine: os.chdir"
+    )
+    write("roams_with_engine", here)
+    for engine, title in (("true", "naked-singles"), ("false", "hidden-singles")):
+        made = load_in_own_folder(f"roams_with_engine:Roams?engine={engine}")
+        assert (made.which, made.title) == ("hidden-singles", title)
+
+
 def test_a_policy_that_imports_another_leaves_it_where_it_was(write, tmp_path):
     (tmp_path / "roams_on_another").mkdir()
     write("stays", SOURCE)
