@@ -61,26 +61,31 @@ def importing(module: str) -> Iterator[None]:
 
 
 @contextmanager
-def in_folder_of(policy: str) -> Iterator[None]:
-    """Work in the folder that a policy has changed to when it was imported, if it has."""
+def in_folder_of(policy: str) -> Iterator[tuple[str, str]]:
+    """Work in the folder that a policy has changed to when it was imported, if it has.
+
+    Yields the working folder of before, which no other thread changes now, and the policy's module.
+    Raises as `find_policy`.
+    """
     with _one_at_a_time, working_folder_kept():
-        named = module_of(policy)
+        home, named = working_folder(), module_of(policy)
         with importing(named):
             _, found, _ = find_policy(policy)
         for module in (named, getattr(found, "__module__", None) or ""):
             while module and module not in _folder_after_import:
                 module = module.rpartition(".")[0]
             change_to(_folder_after_import.get(module, ""))
-        yield
+        yield home, named
 
 
 def load_in_own_folder(policy: str, **options: Any) -> Policy:
     """Make a policy as `load_policy` does, which plays where it changes to, if it does so.
 
     It may do so when it is imported or made, or only the first time that it is made in a process.
+
+    Raises as `load_policy` does.
     """
-    home, module = working_folder(), module_of(policy)
-    with in_folder_of(policy):
+    with in_folder_of(policy) as (home, module):
         start, known = working_folder(), {*sys.modules}
         made = _tried(policy, options)
         changed_before = _folder_after_making.get(policy) or _folder_after_making.get(module, "")
@@ -146,12 +151,15 @@ class InOwnFolder:
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
     ) -> None:
-        """Begin new games in its folder."""
+        """Begin new games on puzzles int8 `[B, N, N]` in its folder."""
         with self.in_folder():
             self.policy.reset(puzzles, geometry, rng)
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Choose one action for each board, in its folder."""
+        """Choose one action for each board, int64 `[B]`, in its folder.
+
+        `boards` is int8 `[B, N, N]`, `action_masks` bool `[B, A]`.
+        """
         with self.in_folder():
             return self.policy.act(boards, action_masks)
 

@@ -19,7 +19,9 @@ class P:
         self.plays.reset(*args)
     def act(self, *args): return self.plays.act(*args)
 """
+LISTED = f"{PATH}import json, brain\ndef P(): return brain.think()\n"
 RELATIVE = "from .brain import think\nimport random\ndef P(): return think()\n"
+ADAPTERS = f'"""\nfrom brain comes what it plays.\n"""\nimport numpy\n{RELATIVE}'
 
 
 @pytest.fixture
@@ -34,7 +36,8 @@ def play(run, tmp_path, monkeypatch):
         for package, source in zip(packages, sources, strict=True):
             folder = tmp_path / package
             (folder / "brains").mkdir(parents=True)
-            for name in ("__init__", "brains/__init__", "random"):
+            (folder / "adapters").mkdir()
+            for name in ("__init__", "random", "adapters/numpy"):
                 (folder / f"{name}.py").touch()
             (folder / "agent.py").write_text(source)
             for name in ("brain", "brains/deep"):
@@ -55,6 +58,7 @@ def play(run, tmp_path, monkeypatch):
         ((PACKAGE, PACKAGE), "brains"),
         ((IN_GAMES, MODULE), "brain"),
         ((IN_GAMES, IN_GAMES), "brain"),
+        ((LISTED, LISTED), "brain"),
     ],
 )
 def test_two_that_import_their_own_by_one_name_are_refused(play, sources, name):
@@ -63,6 +67,8 @@ def test_two_that_import_their_own_by_one_name_are_refused(play, sources, name):
     assert f"by one name, {name}, which" in err and err.count("\n") == 1
 
 
-@pytest.mark.parametrize("sources", [(RELATIVE, RELATIVE), (MODULE, RELATIVE), (PACKAGE, MODULE)])
+@pytest.mark.parametrize(
+    "sources", [(RELATIVE, RELATIVE), (ADAPTERS, ADAPTERS), (MODULE, RELATIVE), (PACKAGE, MODULE)]
+)
 def test_those_that_share_no_name_play(play, sources):
     assert play(*sources)[0] == 0

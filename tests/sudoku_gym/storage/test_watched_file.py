@@ -5,29 +5,28 @@ import pytest
 from sudoku_gym.storage.watched_file import WatchedFile
 
 
-@pytest.mark.parametrize("before", [None, "old"])
-def test_it_is_written_again_and_again(tmp_path, before):
+@pytest.fixture(params=[None, "old"])
+def file(tmp_path, request):
+    """A file that is not there yet, or is."""
     path = tmp_path / "out.json"
-    if before is not None:
-        path.write_text(before)
-    file = WatchedFile(path)
+    if request.param is not None:
+        path.write_text(request.param)
+    return WatchedFile(path)
+
+
+def test_it_is_written_again_and_again(tmp_path, file):
+    path = file.path
     for text in ("first", "second"):
         file.write(lambda path, text=text: path.write_text(text))
         assert path.read_text() == text
-    path.touch()  # and nothing else
     path.unlink()  # nothing is lost if it comes back
     file.write(lambda path: path.write_text("third"))
     assert [each.name for each in tmp_path.iterdir()] == ["out.json"]
 
 
-@pytest.mark.parametrize("before", [None, "old"])
-def test_what_another_program_has_written_stays(tmp_path, before):
-    path = tmp_path / "out.json"
-    if before is not None:
-        path.write_text(before)
-    file = WatchedFile(path)
+def test_what_another_program_has_written_stays(tmp_path, file):
     (tmp_path / "out-2.json").write_text("a third one's")
-    path.write_text("theirs")
+    file.path.write_text("theirs")
     with pytest.raises(ValueError, match=r"out\.json since it was read: .* is in .*out-3\.json"):
         file.write(lambda path: path.write_text("ours"))
     file.write(lambda path: path.write_text("ours, and more"))
