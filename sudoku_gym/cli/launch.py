@@ -104,6 +104,8 @@ class App:
         """Serve until interrupted; then end the process, which moves would keep for a minute."""
         if not 0 <= self.port < 2**16:
             raise ValueError(f"port={self.port}: use 0 to {2**16 - 1}")
+        if not self.host:  # sockets take it for every address
+            raise ValueError("--host is empty: give an address, 0.0.0.0 for every one of them")
         for name in ("visitor_seconds", "move_seconds"):
             limit = getattr(self, name)
             if limit is not None and not 0 <= limit < float("inf"):

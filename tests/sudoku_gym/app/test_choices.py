@@ -312,6 +312,12 @@ def test_an_address_that_can_t_be_had_is_named(capsys):
     assert f"--host 127.0.0.1, --port {port}: " in capsys.readouterr().err
 
 
+def test_an_empty_address_is_not_every_address(capsys):
+    """As of a variable of the shell that is not set."""
+    assert cli.main(["app", "--host", ""]) == cli.BAD_INPUT
+    assert "--host is empty: give an address" in capsys.readouterr().err
+
+
 def test_a_port_is_checked(capsys):
     assert cli.main(["app", "--port", "65536"]) == cli.BAD_INPUT
     assert "use 0 to 65535" in capsys.readouterr().err
