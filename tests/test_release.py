@@ -4,7 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from sudoku_gym.plugins import OWN_PACKAGES
+from sudoku_gym.plugins.entry_points import OWN_PACKAGES
 
 ROOT = Path(__file__).parent.parent
 WHOLE = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))

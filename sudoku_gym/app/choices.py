@@ -105,7 +105,7 @@ class OfferedPolicies:
             if options:
                 raise ValueError(f"{name} is offered as it is: leave the options empty")
             name = self._extra[name]
-            is_own = module_of(name).partition(".")[0] in plugins.OWN_PACKAGES
+            is_own = plugins.is_own_module(module_of(name))
             load = load_policy if is_own else load_in_own_folder  # ours wait for nothing
             return load(name, trust=self._trust)
         written = plugins.split_options(f"{name}?{options}")[1] if options else {}

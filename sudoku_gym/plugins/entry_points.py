@@ -115,7 +115,12 @@ def is_own(entry: EntryPoint) -> bool:
     One alone is not enough: another's metadata may hold our name, or name a module of ours.
     """
     is_ours = entry.dist is not None and entry.dist.name == _DISTRIBUTION
-    return is_ours and entry.module.partition(".")[0] in OWN_PACKAGES
+    return is_ours and is_own_module(entry.module)
+
+
+def is_own_module(name: str) -> bool:
+    """Say whether a module of this name lies in this project's packages."""
+    return name.partition(".")[0] in OWN_PACKAGES
 
 
 def available(group: str) -> dict[str, EntryPoint]:

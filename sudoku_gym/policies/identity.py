@@ -234,7 +234,7 @@ def weights_paths(policy: str) -> list[Path]:
     except ValueError:  # what is written in C, and subclasses of it, tell no signature
         parameters = []
     first = [each.name for each in parameters[: plugins.takes_first(found, Path())]]
-    is_own = module_of(policy).partition(".")[0] in plugins.OWN_PACKAGES
+    is_own = plugins.is_own_module(module_of(policy))
     values = {each.name: each.default for each in parameters} | options
     paths = [
         _path_that_is_there(value)
@@ -266,7 +266,7 @@ def code_roots(policy: str, made: Policy) -> list[Path]:
     if isinstance(made, SolverPolicy | PredictorPolicy):
         player = made.solver if isinstance(made, SolverPolicy) else made.predictor
     modules = {type(made).__module__, type(player).__module__, module_of(policy)}
-    others = (name for name in modules if name.partition(".")[0] not in plugins.OWN_PACKAGES)
+    others = (name for name in modules if not plugins.is_own_module(name))
     roots = {_root_of(name) for name in others}
     return sorted(root for root in roots if root)
 

@@ -114,7 +114,7 @@ def _new_of(module: str, known: Collection[str]) -> list[str]:
     """Return modules that are not known, of the package of another, or beside it if it has none."""
     top = module.partition(".")[0]
     file = Path(getattr(sys.modules.get(top), "__file__", None) or "")
-    if top in plugins.OWN_PACKAGES or not file.name:
+    if plugins.is_own_module(top) or not file.name:
         return []
     is_package = file.name.startswith("__init__.")
     found = list[str]()

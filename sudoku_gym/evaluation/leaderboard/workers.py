@@ -26,7 +26,7 @@ from sudoku_gym.evaluation.leaderboard.listing import other_lists, own_rows
 from sudoku_gym.evaluation.leaderboard.players import OutOfTimeError, RemotePolicy, serve_policy
 from sudoku_gym.evaluation.leaderboard.processes import keep_orphans, kill_with_all_below
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
-from sudoku_gym.plugins import LEADERBOARD, OWN_PACKAGES, add_import_folder
+from sudoku_gym.plugins import LEADERBOARD, add_import_folder, is_own_module
 from sudoku_gym.policies.working_folder import module_of
 from sudoku_gym.storage.reading import naming
 
@@ -86,7 +86,7 @@ def _taken(
     busy = {module_of(task.policy) for task, _, _ in running}
     for place, task in enumerate(waiting):
         module = module_of(task.policy)
-        if module not in busy or module.partition(".")[0] in OWN_PACKAGES:
+        if module not in busy or is_own_module(module):
             del waiting[place]
             return task
     return None
