@@ -257,15 +257,15 @@ def test_the_hash_is_of_what_the_sources_say_and_not_of_where_they_lie(hash_of):
 
 @pytest.mark.parametrize("statement", ["from .callee import f", "from . import callee"])
 def test_what_is_imported_relatively_counts(tmp_path, monkeypatch, statement):
-    package = tmp_path / "relative_package"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (package / "code.py").write_text(f"{statement}\n")
-    installed = SimpleNamespace(__file__=str(package / "__init__.py"))
-    monkeypatch.setitem(sys.modules, package.name, installed)
     found = set()
-    for step in "12":
+    for step in "12":  # in a folder each: what a file imports is read once
+        package = tmp_path / step / "relative_package"
+        package.mkdir(parents=True)
+        (package / "__init__.py").touch()
+        (package / "code.py").write_text(f"{statement}\n")
         (package / "callee.py").write_text(f"STEP = {step}\n")
+        installed = SimpleNamespace(__file__=str(package / "__init__.py"))
+        monkeypatch.setitem(sys.modules, package.name, installed)
         found.add(machine_code._hash_of_sources(package / "code.py", package.name))
     assert len(found) == 2
 
