@@ -7,6 +7,7 @@ import json
 import os
 import re
 import secrets
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -29,7 +30,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     a name that nobody else uses. So nothing is written through a link that lay there, and of two
     that write `path` at once the last to end wins, with a whole file. What killed processes have
     left of earlier writes is removed. An OSError names `path`. The block may change the working
-    folder.
+    folder. A file that is mounted by itself can't be replaced, and is written over.
 
     Raises:
         ValueError: if a device or a pipe lies at `path`, which would be replaced.
@@ -45,7 +46,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
             with _locked_while_open(descriptor):
                 yield temporary
                 sync(temporary)
-                os.replace(temporary, target)
+                _replace(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -112,6 +113,20 @@ def sync(path: Path) -> None:
             raise
     finally:
         os.close(descriptor)
+
+
+def _replace(temporary: Path, target: Path) -> None:
+    """Put the temporary file in the place of the target."""
+    try:
+        os.replace(temporary, target)
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        # A file that is mounted by itself, as into a container: its content alone can be exchanged.
+        with temporary.open("rb") as source, target.open("r+b") as file:
+            shutil.copyfileobj(source, file)
+            file.truncate()
+        sync(target)
 
 
 def _short_stem(path: Path) -> str:

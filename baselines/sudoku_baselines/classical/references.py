@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,7 +89,9 @@ class Sat(CountingSolver):
         if self.conflict_limit is None:
             return bool(solver.solve(assumptions=givens))
         solver.conf_budget(self.conflict_limit)
-        answer: bool | None = solver.solve_limited(assumptions=givens)
+        # So python-sat lets other threads run meanwhile; in the main thread it must hear Ctrl+C.
+        is_beside = current_thread() is not main_thread()
+        answer: bool | None = solver.solve_limited(assumptions=givens, expect_interrupt=is_beside)
         return answer
 
 

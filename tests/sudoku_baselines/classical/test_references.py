@@ -1,3 +1,6 @@
+from threading import Thread
+from time import perf_counter
+
 import numpy as np
 import pytest
 
@@ -38,6 +41,22 @@ def test_sat_counts_each_puzzle_for_itself():
     easy, hard = solver.nodes[0], solver.nodes[3]
     assert 0 < easy < hard and solver.backtracks[0] < solver.backtracks[3]
     assert (solver.assignments >= named.blanks).all()
+
+
+def test_other_threads_run_while_sat_searches():
+    """The page answers others meanwhile."""
+    hopeless = np.zeros((1, 16, 16), np.int8)
+    for box in (0, 4):  # 1 to 9 lie below, so that 7 digits are left for 8 cells of the first row
+        hopeless[0, 1:3, box : box + 4] = np.arange(1, 9).reshape(2, 4)
+        hopeless[0, 3, box] = 9
+    hopeless[0, 1:4, 4:8] = np.roll(hopeless[0, 1:4, 4:8], 1, axis=0)
+    looks = [perf_counter()]
+    arguments = hopeless, Geometry.standard(16)
+    thread = Thread(target=Sat(conflict_limit=30_000).solve, args=arguments)
+    thread.start()
+    while thread.is_alive():
+        looks.append(perf_counter())
+    assert np.diff(looks).max() < 0.25 * (looks[-1] - looks[0])
 
 
 @pytest.mark.slow

@@ -30,6 +30,20 @@ def test_a_failure_leaves_the_file_as_it_was(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("length", [1, 100_000])
+def test_a_file_that_is_mounted_by_itself_is_written_over(tmp_path, monkeypatch, length):
+    """Nothing can be renamed onto it, as where a container is given a single file."""
+    path = tmp_path / "figures.json"
+    path.write_text("before" * 1000)
+
+    def refuse(source, target):
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), os.fspath(source))
+
+    monkeypatch.setattr(os, "replace", refuse)
+    write_text(path, "1" * length)
+    assert path.read_text() == "1" * length and [*tmp_path.iterdir()] == [path]
+
+
 @pytest.mark.parametrize("letter", ["a", "ä"])  # of one byte, and of two
 def test_a_name_as_long_as_a_file_may_have(tmp_path, letter):
     path = tmp_path / (letter * (245 // len(letter.encode())) + ".json")
