@@ -21,6 +21,7 @@ from sudoku_gym import board, plugins
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy, load_policy
 from sudoku_gym.policies.loading import find_policy
+from sudoku_gym.policies.own_modules import check_own_modules
 from sudoku_gym.policies.working_folder import importing, load_in_own_folder, module_of
 from sudoku_gym.puzzles import banks, named
 from sudoku_gym.storage.type_hints import hints_of, literals_in
@@ -62,15 +63,15 @@ class OfferedPolicies:
 
     Args:
         extra: further ones of the person who starts the page; nothing about them is limited.
-            A ValueError says if one can't be loaded.
+            A ValueError says if one can't be loaded, or two share a name of their modules.
         trust: see `load_policy`; for `extra` alone.
     """
 
     def __init__(self, extra: Iterable[str] = (), trust: bool = False) -> None:
         self._extra = {name: _absolute(name) for name in extra}
         self._trust = trust
-        for name in self._extra.values():
-            load_in_own_folder(name, trust=trust)
+        made = {name: load_in_own_folder(name, trust=trust) for name in self._extra.values()}
+        check_own_modules(made)
         self._installed = {
             name: entry
             for name, entry in plugins.available(plugins.POLICIES).items()

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.metadata import version
+from itertools import pairwise
 from typing import Any
 
 import tyro
@@ -28,7 +29,13 @@ from sudoku_gym.cli.play import Play
 from sudoku_gym.cli.push import Push
 from sudoku_gym.cli.record import Record
 from sudoku_gym.cli.solve import Solve
-from sudoku_gym.cli.terminal import occupy_closed_streams, replace_unprintable, strip_control
+from sudoku_gym.cli.terminal import (
+    HOW_TO_SEE_MORE,
+    TRACEBACK,
+    occupy_closed_streams,
+    replace_unprintable,
+    strip_control,
+)
 from sudoku_gym.cli.text import Text
 from sudoku_gym.cli.watch import Watch
 from sudoku_gym.compiler.jit import check_enabled
@@ -40,7 +47,6 @@ from sudoku_gym.storage.reading import describe_error
 PROGRAM = "sudoku-gym"
 BAD_INPUT = 2
 UNREAD = 141  # as shells say of a program that a closed pipe has ended
-TRACEBACK = "SUDOKU_GYM_TRACEBACK"
 COMMANDS: dict[str, Callable[..., Any]] = {
     "train": Train,
     "evaluate": Evaluate,
@@ -81,6 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         except FileNotFoundError:  # processes can't be started there, nor torch's libraries loaded
             raise ValueError("the working folder has been removed: change to another") from None
         check_enabled()
+        _check_out(arguments)
         command = _parse(arguments or ["--help"])
         check_seed(command)
         code = int(command.run())
@@ -111,9 +118,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 130
         if TRACEBACK in os.environ:
             raise
-        return _refuse(
-            f"{describe_error(error, 2000)} ({TRACEBACK}=1 in the environment shows where)"
-        )
+        return _refuse(f"{describe_error(error, 2000)} ({HOW_TO_SEE_MORE})")
 
 
 def _is_interruption(error: BaseException | None) -> bool:
@@ -169,6 +174,15 @@ def _refuse(why: str) -> int:
     except OSError:  # as on a full disk; the exit code says something still
         sys.stderr = open(os.devnull, "w", encoding="utf-8")
     return BAD_INPUT
+
+
+def _check_out(arguments: Sequence[str]) -> None:
+    """Raise ValueError if `--out` is empty, which would count as none: nothing would be kept."""
+    if "--out=" in arguments or ("--out", "") in pairwise(arguments):
+        raise ValueError(
+            "--out is empty, as a variable of the shell that is not set: name a file, or leave it "
+            "out"
+        )
 
 
 def _parse(arguments: list[str]) -> Any:

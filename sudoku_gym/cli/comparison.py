@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Annotated, Literal
 
 from tyro.conf import Positional, arg
 
+from sudoku_gym.cli.own_process import Player, in_own_process
 from sudoku_gym.cli.puzzle_arguments import BankOrFile, Board, Split, geometry_named
 from sudoku_gym.cli.puzzle_list import PlaceInList, PuzzleList, select_puzzles
 from sudoku_gym.cli.terminal import OnProgress, console, progress, streams_aside, table
@@ -19,10 +21,10 @@ from sudoku_gym.evaluation import Evaluation, tabulate
 from sudoku_gym.evaluation.list_results import ListFile, ListResults, ListRow, json_of_row
 from sudoku_gym.evaluation.lists import play_list
 from sudoku_gym.evaluation.tables import markdown_table, tabulate_cards, tabulate_groups
-from sudoku_gym.plugins import default_policies
+from sudoku_gym.plugins import default_policies, is_own_module
 from sudoku_gym.policies import Policy, model_card_of
 from sudoku_gym.policies.identity import Fingerprint, load_with_fingerprint
-from sudoku_gym.policies.own_modules import check_own_modules
+from sudoku_gym.policies.working_folder import module_of
 from sudoku_gym.puzzles import files
 from sudoku_gym.storage.lock import locked
 
@@ -85,34 +87,35 @@ class _EvaluationOptions:
         names = self._policy_names()
         if len(names) > 1 and os.path.exists(self.puzzles) and Path(self.puzzles).is_fifo():
             raise ValueError(f"{self.puzzles} is a pipe, and each policy reads it anew: save it")
-        players = dict[str, tuple[Policy, Fingerprint]]()
-        for name in names:  # what is played is what was loaded, whatever its files become meanwhile
-            with streams_aside():
-                players[name] = load_with_fingerprint(name, trust=self.trust)
-        check_own_modules({name: policy for name, (policy, _) in players.items()})
-        chosen = select_puzzles(
-            self.puzzles,
-            self.split,
-            geometry_named(self.board),
-            self.count,
-            self.blanks,
-            self.seed,
-            leave_out_training=self.leave_out_training,
-        )
-        file = ListFile(out, self._identity())
-        results = {}
-        with progress([*names]) as start:
-            for name, player in players.items():
-                on_progress = start(name)
-                with streams_aside():
-                    results[name] = self._play(name, *player, chosen, file, on_progress)
+        players, results = dict[str, Player](), dict[str, Evaluation]()
+        with ExitStack() as processes:
+            for name in names:  # what plays is what was loaded, whatever its files become meanwhile
+                make = partial(_Player, self, name)
+                others = module_of(name) and not is_own_module(module_of(name))
+                if others and len(names) > 1:
+                    players[name] = processes.enter_context(in_own_process(name, make))
+                else:
+                    players[name] = make()
+            chosen = select_puzzles(
+                self.puzzles,
+                self.split,
+                geometry_named(self.board),
+                self.count,
+                self.blanks,
+                self.seed,
+                leave_out_training=self.leave_out_training,
+            )
+            file = ListFile(out, self._identity())
+            with progress([*names]) as start:
+                for name, player in players.items():
+                    results[name], chosen, file = player.play(chosen, file, start(name))
         self._show(results, chosen, file.results)
         return 0
 
     def _policy_names(self) -> Sequence[str]:
         raise NotImplementedError
 
-    def _play(
+    def play(
         self,
         name: str,
         policy: Policy,
@@ -213,6 +216,23 @@ class _EvaluationOptions:
         return ", ".join([*parts, f"seed {self.seed}"])
 
 
+class _Player:
+    """A policy that has been loaded, and the options that it plays under."""
+
+    def __init__(self, options: _EvaluationOptions, name: str) -> None:
+        with streams_aside():
+            self._policy = load_with_fingerprint(name, trust=options.trust)
+        self._options, self._name = options, name
+
+    def play(
+        self, chosen: PuzzleList, file: ListFile, on_progress: OnProgress
+    ) -> tuple[Evaluation, PuzzleList, ListFile]:
+        """Let it play what the file lacks."""
+        with streams_aside():
+            found = self._options.play(self._name, *self._policy, chosen, file, on_progress)
+        return found, chosen, file
+
+
 @dataclass(frozen=True)
 class Evaluate(_EvaluationOptions):
     """Let one policy play puzzles, and print how many it solves."""
@@ -229,7 +249,7 @@ class Evaluate(_EvaluationOptions):
 class Compare(_EvaluationOptions):
     """Let several policies play the same puzzles, and print one table.
 
-    They play in one process: what code of others keeps in global variables holds for all of them.
+    Those of other packages play in processes of their own; a debugger needs `evaluate`.
     """
 
     policies: Positional[tuple[str, ...]] = field(

@@ -38,7 +38,7 @@ def check_own_modules(players: Mapping[str, Policy]) -> None:
             if others != place and _stands_for(module) in (None, place, others):
                 raise ValueError(
                     f"{other} and {name} import {others} and {place} by one name, {module}, which "
-                    "stands for one of them in a process: play each by itself, with evaluate"
+                    "stands for one of them in a process: give each a process of its own"
                 )
 
 

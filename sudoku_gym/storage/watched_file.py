@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
-from hashlib import file_digest
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
+
+from sudoku_gym.storage.reading import read_short
+
+_LONGEST = 100_000_000  # bytes; no file of results is as long
 
 
 class WatchedFile:
@@ -46,7 +49,10 @@ class WatchedFile:
 
 
 def _content_of(path: Path) -> str | None:
-    """Return the SHA-256 of a file's content, None if it is not there or can't be read."""
-    with suppress(OSError), path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
-    return None
+    """Return the SHA-256 of a file's content, or why it can't be read; None if it is not there."""
+    try:
+        return sha256(read_short(path, _LONGEST)).hexdigest()
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        return str(error)

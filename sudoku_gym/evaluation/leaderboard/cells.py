@@ -17,7 +17,9 @@ from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.evaluation.leaderboard.fixed_sets import SEED, FixedSet
 from sudoku_gym.evaluation.leaderboard.players import OutOfTimeError, RemotePolicy
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell, Timing
+from sudoku_gym.plugins import is_own_module
 from sudoku_gym.policies.identity import ChangedFilesError
+from sudoku_gym.policies.working_folder import module_of
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.storage.reading import describe_error
 
@@ -72,9 +74,10 @@ def perform_task(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCe
 
 
 def _load(task: CellTask, policy: RemotePolicy) -> None:
-    """Load the policy of a task and let it play one small game, so that compilation is not timed.
+    """Load the policy of a task; one of ours plays a small game, so that compilation is not timed.
 
-    It is made once: some of what policies do when they are made a process can do once.
+    It is made once: some of what policies do when they are made a process can do once. One of
+    another package might set itself up for the first board that it sees.
 
     Raises:
         _ChangedError: if its row stands for another one.
@@ -85,8 +88,9 @@ def _load(task: CellTask, policy: RemotePolicy) -> None:
         raise _ChangedError from error
     if task.described is not None and described != task.described:
         raise _ChangedError
-    with suppress(ValueError, ModuleNotFoundError):  # it may not support 4x4 boards
-        evaluate(policy, board.parse("1234....21.34..1")[None])
+    if is_own_module(module_of(task.policy)):
+        with suppress(ValueError, ModuleNotFoundError):  # it may not support 4x4 boards
+            evaluate(policy, board.parse("1234....21.34..1")[None])
     policy.restart_clocks()
 
 

@@ -1,4 +1,7 @@
-"""Processes that a policy has started: their processor time, and their end. On Linux only."""
+"""Processes of policies, and those that a policy has started: their start, their time, their end.
+
+What a policy has started is seen on Linux only.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,42 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
+from typing import Any
+from unittest.mock import patch
 
 _PR_SET_CHILD_SUBREAPER = 36  # prctl(2)
 _STATE, _CHILDREN_USER, _CHILDREN_SYSTEM = 0, 13, 14  # fields of proc(5)'s stat, from its third
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100  # a second
+SAFE_PATH = "PYTHONSAFEPATH"  # or `python -c` would import from the working folder first
 _ROUNDS = 100  # of killing, while others are started
+
+
+def start_process(process: Any, environment: Mapping[str, str]) -> None:
+    """Start a process of `multiprocessing`, and what it is forked from, in an environment.
+
+    Ctrl+C meanwhile waits for the end of the start, and interrupts this process alone, until the
+    other one calls `hear_interrupts`.
+    """
+    can_block = hasattr(signal, "pthread_sigmask")
+    with patch.dict(os.environ, {**environment, SAFE_PATH: "1"}):
+        if can_block:
+            from multiprocessing import resource_tracker  # of POSIX
+
+            resource_tracker.ensure_running()  # its start would end the blocking
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if can_block else None
+        try:
+            process.start()
+        finally:
+            if before is not None:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def hear_interrupts() -> None:
+    """Let Ctrl+C interrupt a process that `start_process` has started."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def keep_orphans() -> None:

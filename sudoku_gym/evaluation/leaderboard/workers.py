@@ -18,21 +18,25 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from threading import Thread
 from typing import Any, TypeAlias
-from unittest.mock import patch
 
 from sudoku_gym.evaluation.leaderboard import cells
 from sudoku_gym.evaluation.leaderboard.cells import CellTask
 from sudoku_gym.evaluation.leaderboard.listing import other_lists, own_rows
 from sudoku_gym.evaluation.leaderboard.players import OutOfTimeError, RemotePolicy, serve_policy
-from sudoku_gym.evaluation.leaderboard.processes import keep_orphans, kill_with_all_below
+from sudoku_gym.evaluation.leaderboard.processes import (
+    SAFE_PATH,
+    hear_interrupts,
+    keep_orphans,
+    kill_with_all_below,
+    start_process,
+)
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
 from sudoku_gym.plugins import LEADERBOARD, add_import_folder, is_own_module
 from sudoku_gym.policies.working_folder import module_of
 from sudoku_gym.storage.reading import naming
 
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
-_SAFE_PATH = "PYTHONSAFEPATH"  # or `python -c` would import from the working folder first
-_ENVIRONMENT = dict.fromkeys((*_THREADS, _SAFE_PATH), "1")  # of the processes that are started
+_ENVIRONMENT = dict.fromkeys(_THREADS, "1")  # of the processes that are started
 _PRELOAD = "sudoku_gym.evaluation.leaderboard.preload"  # a text: it imports torch
 _JOIN_SECONDS = 5.0
 _LONGEST_FOLDER = 70  # letters; multiprocessing adds 32, and systems take 104 or 108
@@ -60,7 +64,7 @@ def perform(
                 player, policy = _start_player(context)
                 arguments = (task, theirs, policy, player.pid)
                 process = context.Process(target=_work, args=arguments, daemon=True)
-                _start(process)
+                start_process(process, _ENVIRONMENT)
                 theirs.close()
                 policy.close()
                 running[pipe], latest[pipe] = (task, process, player), task.cell
@@ -153,8 +157,8 @@ def _rows_of_others(package: str, name: str) -> dict[str, str]:
 def _start_player(context: Any) -> tuple[Any, Connection[Any, Any]]:
     """Start a process for a policy; return it and a pipe to it."""
     pipe, theirs = context.Pipe()
-    player = context.Process(target=_serve, args=(theirs, os.environ.get(_SAFE_PATH, "")))
-    _start(player)
+    player = context.Process(target=_serve, args=(theirs, os.environ.get(SAFE_PATH, "")))
+    start_process(player, _ENVIRONMENT)
     theirs.close()
     return player, pipe
 
@@ -168,8 +172,7 @@ def _start_guarded_player() -> tuple[Any, Connection[Any, Any], Any]:
     player, pipe = _start_player(context)
     is_ready, theirs = context.Pipe(duplex=False)
     guard = context.Process(target=_guard_from_a_session, args=(player.pid, theirs), daemon=True)
-    with patch.dict(os.environ, _ENVIRONMENT):
-        guard.start()
+    start_process(guard, _ENVIRONMENT)
     theirs.close()
     with is_ready, suppress(EOFError):
         is_ready.recv()
@@ -181,7 +184,7 @@ def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
 
     What the policy starts finds `PYTHONSAFEPATH` as the command has found it.
     """
-    os.environ[_SAFE_PATH] = safe_path  # empty is as good as none
+    os.environ[SAFE_PATH] = safe_path  # empty is as good as none
     with suppress(FileNotFoundError):  # the working folder may be gone
         add_import_folder(os.getcwd())  # last of all, as in the command itself
     _leave_session()
@@ -214,30 +217,10 @@ def _context() -> Any:
     return context
 
 
-def _start(process: Any) -> None:
-    """Start a process of one thread, and what it is forked from if that does not run yet.
-
-    Ctrl+C meanwhile waits for the end of the start, and interrupts this process alone.
-    """
-    can_block = hasattr(signal, "pthread_sigmask")
-    with patch.dict(os.environ, _ENVIRONMENT):
-        if can_block:
-            from multiprocessing import resource_tracker  # of POSIX
-
-            resource_tracker.ensure_running()  # its start would end the blocking
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if can_block else None
-        try:
-            process.start()
-        finally:
-            if before is not None:
-                signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def _ignore_interrupts() -> None:
     """Leave it to the command what Ctrl+C ends; programs that a policy starts have it as usual."""
     signal.signal(signal.SIGINT, lambda *_: None)
-    if hasattr(signal, "pthread_sigmask"):  # blocked by `_start`
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    hear_interrupts()
 
 
 def _work(task: CellTask, pipe: Any, policy: Connection[Any, Any], player: int) -> None:

@@ -158,7 +158,7 @@ def test_a_policy_whose_code_has_changed_plays_anew(extreme, run, tmp_path, monk
     """`again` lets it play anew in any case; what others have played stays."""
     monkeypatch.syspath_prepend(tmp_path)
     file = tmp_path / "own_player.py"
-    arguments = ["compare", "own_player:Mine", "solver", "--puzzles", "test.csv"]
+    arguments = ["--puzzles", "test.csv", "--out", "row.json"]
     calls, plain = [], lists.evaluate
 
     def counted(policy, *given, **options):
@@ -172,7 +172,8 @@ def test_a_policy_whose_code_has_changed_plays_anew(extreme, run, tmp_path, monk
         file.write_text(source)
         sys.modules.pop("own_player", None)
         importlib.invalidate_caches()
-        assert run(*arguments, "--out", "row.json")[0] == 0
+        for policy in ("own_player:Mine", "solver"):
+            assert run("evaluate", policy, *arguments)[0] == 0
         seen.append(read("row.json")["rows"])
     assert calls == ["Mine", "SolverPolicy", "Mine"]
     own = [next(row for row in rows if row["policy"] == "own_player:Mine") for rows in seen]
@@ -180,7 +181,8 @@ def test_a_policy_whose_code_has_changed_plays_anew(extreme, run, tmp_path, monk
     assert own[0]["package"] == "" and all(len(row["code"]) == 64 for row in own)
     solver = next(row for row in seen[2] if row["policy"] == "solver")
     assert solver["code"] == "" and solver["package"].startswith("sudoku-gym ")
-    assert run(*arguments, "--out", "row.json", "--again")[0] == 0
+    for policy in ("own_player:Mine", "solver"):
+        assert run("evaluate", policy, *arguments, "--again")[0] == 0
     assert calls[3:] == ["Mine", "SolverPolicy"]
 
 

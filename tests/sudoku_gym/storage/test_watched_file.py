@@ -1,5 +1,7 @@
 """Files that others exchange while a command writes them."""
 
+import os
+
 import pytest
 
 from sudoku_gym.storage.watched_file import WatchedFile
@@ -36,3 +38,13 @@ def test_what_another_program_has_written_stays(tmp_path, file):
         "out-2.json": "a third one's",
         "out-3.json": "ours, and more",
     }
+
+
+def test_what_never_ends_is_not_read(tmp_path):
+    pipe, hole = tmp_path / "pipe.json", tmp_path / "hole.json"
+    with hole.open("wb") as file:
+        file.truncate(10**12)
+    for path in (hole, pipe):
+        if path == pipe and hasattr(os, "mkfifo"):
+            os.mkfifo(pipe)
+        WatchedFile(path).write(lambda path: None)

@@ -196,6 +196,17 @@ class RemembersAllDigits(Remembers):
         return bytes(map(digits.index, cells))
 
 
+class ForOneSize(First):
+    """Plays boards of the size that it has seen first."""
+
+    size = 0
+
+    def reset(self, puzzles, geometry, rng):
+        self.size = self.size or geometry.size
+        if geometry.size != self.size:
+            raise ValueError("another size")
+
+
 class Renames(First):
     """Says something else of all policies that are described after it."""
 

@@ -41,3 +41,12 @@ def test_no_policy_gains_by_remembering_boards(in_this_process, own_policies, po
     task = cells.CellTask(f"third_party:{policy}", fixed, fixed.load(), played, 100.0)
     ((_, cell),) = in_this_process([task], 1)
     assert min(cell.timing.seconds) > 0.045  # as long as a new board takes
+
+
+@pytest.mark.parametrize("timing", [None, Timing((), "a run")])
+def test_the_first_board_that_a_policy_sees_is_of_the_set(in_this_process, own_policies, timing):
+    fixed = replace(fixed_sets()[0], bank="9x9", count=12, sha256="")
+    cell = LeaderboardCell(100.0, "a run", "0" * 12 if timing else "", timing=timing)
+    task = cells.CellTask("third_party:ForOneSize", fixed, fixed.load(), cell, 100.0)
+    ((_, cell),) = in_this_process([task], 1)
+    assert not cell.error and len(cell.timing.seconds if timing else cell.outcomes) >= 10

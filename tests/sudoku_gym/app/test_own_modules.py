@@ -1,11 +1,11 @@
-"""Policies that put their own folder on the path get no module of each other's."""
+"""Policies that are offered on one page get no module of each other's."""
 
+import re
 import sys
 
 import pytest
 
-from sudoku_gym import puzzles
-from sudoku_gym.puzzles import files
+from sudoku_gym.app.choices import OfferedPolicies
 
 PATH = "import os, sys\nsys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))\n"
 THINK = "from sudoku_gym import load_policy\ndef think(): return load_policy('naked-singles')\n"
@@ -25,14 +25,12 @@ ADAPTERS = f'"""\nfrom brain comes what it plays.\n"""\nimport numpy\n{RELATIVE}
 
 
 @pytest.fixture
-def play(run, tmp_path, monkeypatch):
-    """Compare two packages that hold the same modules, and agents of these sources."""
+def offer(tmp_path, monkeypatch):
+    """Offer the agents, of these sources, of two packages that hold the same modules."""
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    files.write("list.csv", puzzles.load("4x4", "test")[:3])
     packages = ("first_repo", "second_repo")
 
-    def call(*sources):
+    def offer(*sources):
         for package, source in zip(packages, sources, strict=True):
             folder = tmp_path / package
             (folder / "brains").mkdir(parents=True)
@@ -42,10 +40,9 @@ def play(run, tmp_path, monkeypatch):
             (folder / "agent.py").write_text(source)
             for name in ("brain", "brains/deep"):
                 (folder / f"{name}.py").write_text(THINK)
-        names = [f"{package}.agent:P" for package in packages]
-        return run("compare", *names, "dlx", "--puzzles", "list.csv")
+        return OfferedPolicies([f"{package}.agent:P" for package in packages])
 
-    yield call
+    yield offer
     for name in [*sys.modules]:
         if name.partition(".")[0] in ("brain", "brains", *packages):
             del sys.modules[name]
@@ -61,14 +58,15 @@ def play(run, tmp_path, monkeypatch):
         ((LISTED, LISTED), "brain"),
     ],
 )
-def test_two_that_import_their_own_by_one_name_are_refused(play, sources, name):
-    code, _, err = play(*sources)
-    assert code == 2 and err.startswith("sudoku-gym: first_repo.agent:P and second_repo.agent:P")
-    assert f"by one name, {name}, which" in err and err.count("\n") == 1
+def test_two_that_import_their_own_by_one_name_are_refused(offer, sources, name):
+    said = f"first_repo.agent:P and second_repo.agent:P import .* by one name, {name}, which"
+    with pytest.raises(ValueError, match=said) as refusal:
+        offer(*sources)
+    assert len(re.findall("\n", str(refusal.value))) == 0
 
 
 @pytest.mark.parametrize(
     "sources", [(RELATIVE, RELATIVE), (ADAPTERS, ADAPTERS), (MODULE, RELATIVE), (PACKAGE, MODULE)]
 )
-def test_those_that_share_no_name_play(play, sources):
-    assert play(*sources)[0] == 0
+def test_those_that_share_no_name_are_offered(offer, sources):
+    assert len(offer(*sources).names) > 2
