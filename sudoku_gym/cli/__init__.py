@@ -7,7 +7,6 @@ returns the exit code.
 
 from __future__ import annotations
 
-import errno
 import os
 import select
 import sys
@@ -80,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     command, printed_nowhere = None, _prints_nowhere()
     try:
         if arguments in (["--version"], ["-V"]):
-            print(f"{PROGRAM} {version(PROGRAM)}")
+            print(f"{PROGRAM} {version(PROGRAM)}", flush=True)
             return 0
         try:
             add_import_folder(os.getcwd())  # so that module:attribute finds the user's file
@@ -104,7 +103,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         if isinstance(error, BrokenPipeError) and not _has_reader():  # else it is a policy's pipe
             return _end_unread(command)
-        if error.errno == errno.ENOSPC:  # what is unwritten will never be
+        if not _can_be_written():
             sys.stdout = open(os.devnull, "w", encoding="utf-8")
             error.filename = error.filename or "output"
         where = f"{error.filename}: " if error.filename else ""
@@ -141,6 +140,16 @@ def _has_reader() -> bool:
         with suppress(OSError, ValueError):  # it is no file, or closed
             ends.register(stream.fileno(), 0)  # for POLLERR and POLLHUP, which need not be named
     return not ends.poll(0)
+
+
+def _can_be_written() -> bool:
+    """Whether what was printed can be written, unless the disk is full, say."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        return False
+    return True
 
 
 def _prints_nowhere() -> bool:

@@ -20,6 +20,7 @@ from sudoku_gym.evaluation import Evaluation
 from sudoku_gym.evaluation.leaderboard.processes import (
     SAFE_PATH,
     hear_interrupts,
+    kill_all_below,
     kill_with_all_below,
     start_process,
 )
@@ -116,15 +117,17 @@ def _serve(pipe: Connection[Any, Any], make: Callable[[], Player], safe_path: st
             pipe.send((found, None))
         except KeyboardInterrupt:
             pass  # what was played is written
-        except Exception as error:
+        except SystemExit:
+            raise
+        except BaseException as error:  # a third-party policy may raise any
             if TRACEBACK in os.environ:
                 traceback.print_exc()
             pipe.send((None, _portable(error)))
         pipe.recv()  # until the command closes the pipe, or ends this process
-    kill_with_all_below(os.getpid())
+    _end()
 
 
-def _portable(error: Exception) -> Exception:
+def _portable(error: BaseException) -> Exception:
     """Return an error without its class, if that is another's, and without what it refers to."""
     if isinstance(error, OSError):
         return OSError(error.errno, error.strerror, error.filename)
@@ -136,9 +139,14 @@ def _portable(error: Exception) -> Exception:
 
 
 def _end_with_the_command() -> None:
-    """End this process, and what its policy has started, once the command has ended."""
+    """End this process once the command has ended."""
     command = parent_process()
     assert command is not None  # this is no main process
     wait([command.sentinel])
-    kill_with_all_below(os.getpid())
+    _end()
+
+
+def _end() -> None:
+    """End this process, and what its policy has started."""
+    kill_all_below(os.getpid())
     os._exit(1)

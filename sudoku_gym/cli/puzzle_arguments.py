@@ -146,18 +146,18 @@ def _parse_text(text: str, where: str, geometry: Geometry | None) -> NDArray[np.
     except ValueError as error:
         with suppress(ValueError):
             found = board.parse(text, geometry)
-            if _is_row_by_row(text, len(found)):
+            if _is_row_by_row(text, len(found), geometry):
                 return found[None]
         raise ValueError(f"{where}: {error}") from None
 
 
-def _is_row_by_row(text: str, size: int) -> bool:
+def _is_row_by_row(text: str, size: int, geometry: Geometry | None) -> bool:
     """Whether a text's lines are rows of a board, not boards of which one has a wrong symbol."""
     lines = [line for line in text.splitlines() if set(line) & set(board.SYMBOLS + "0")]
     boards = 0
     for line in lines:
         with suppress(ValueError):
-            board.parse(line)
+            board.parse(line, geometry)
             boards += 1
     return len(lines) == size and 2 * boards < size
 

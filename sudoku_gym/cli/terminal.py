@@ -44,12 +44,20 @@ def occupy_closed_streams() -> None:
 
 @contextmanager
 def streams_aside() -> Iterator[None]:
-    """Let code of others print to standard error, and exchange the streams for its log until then.
+    """Let code of others, and programs that it starts, print to standard error: it is no result.
 
-    What it prints is no result.
+    The code may exchange the streams for its log until then.
     """
-    with redirect_stdout(sys.stderr), redirect_stderr(sys.stderr):
-        yield
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    before = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr), redirect_stderr(sys.stderr):
+            yield
+    finally:
+        os.dup2(before, 1)
+        os.close(before)
 
 
 def strip_control(text: str) -> str:

@@ -5,6 +5,7 @@ Results that were stored are those of a policy only as long as these are the sam
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import sys
@@ -33,6 +34,10 @@ from sudoku_gym.policies.working_folder import (
 
 _LIKE_WEIGHTS = re.compile(
     "weights|model|checkpoint|ckpt|network|params|^path$|^file$|^folder$", re.IGNORECASE
+)
+# Files that libraries find by their names without these: Stable-Baselines3, TensorFlow, NumPy.
+_WEIGHTS = re.compile(
+    r"\.(pt|pth|safetensors|zip|npz|npy|ckpt|bin|h5|keras|onnx|pkl|joblib|index|data-.*)"
 )
 _NO_WEIGHTS = (".md", ".json")
 _CODE = (".py", ".pyc", ".so", ".pyd")
@@ -220,7 +225,8 @@ def weights_paths(policy: str) -> list[Path]:
 
     That is the folder of a checkpoint that is named itself, or what the first argument of a class
     or a function names, given as an option or by default; of a policy of another package also those
-    arguments that are called like weights (`_LIKE_WEIGHTS`). Others may be what it writes.
+    arguments that are called like weights (`_LIKE_WEIGHTS`), and of them files that they name
+    without a suffix of weights. Others may be what it writes.
 
     Raises as `load_policy` does.
     """
@@ -236,21 +242,29 @@ def weights_paths(policy: str) -> list[Path]:
     first = [each.name for each in parameters[: plugins.takes_first(found, Path())]]
     is_own = plugins.is_own_module(module_of(policy))
     values = {each.name: each.default for each in parameters} | options
-    paths = [
-        _path_that_is_there(value)
-        for key, value in values.items()
-        if key in first or (not is_own and _LIKE_WEIGHTS.search(key))
-    ]
-    return [path for path in paths if path]
+    paths = list[Path]()
+    for key, value in values.items():
+        is_like_weights = not is_own and _LIKE_WEIGHTS.search(key) is not None
+        if key in first or is_like_weights:
+            paths += _paths_that_are_there(value, is_like_weights)
+    return paths
 
 
-def _path_that_is_there(value: object) -> Path | None:
+def _paths_that_are_there(value: object, may_lack_suffix: bool) -> list[Path]:
+    """Return the file or folder that an option names, or the files that it names without suffix."""
     if not isinstance(value, str | os.PathLike) or value == "":
-        return None
+        return []
     with suppress(OSError, ValueError, RuntimeError):  # a name that is too long, or nobody's home
         path = Path(value).expanduser()
-        return path if path.is_dir() or path.is_file() else None
-    return None
+        if path.is_dir() or path.is_file():
+            return [path]
+        if may_lack_suffix and path.name:
+            return sorted(
+                each
+                for each in path.parent.glob(f"{glob.escape(path.name)}.*")
+                if _WEIGHTS.fullmatch(each.name.removeprefix(path.name)) and each.is_file()
+            )
+    return []
 
 
 @lru_cache(maxsize=1)

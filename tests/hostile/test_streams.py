@@ -1,5 +1,6 @@
 """Standard streams that are terminals, closed, or pipes that nobody reads."""
 
+import json
 import os
 import subprocess
 import sys
@@ -28,11 +29,11 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def command(arguments, ending="", **options):
-    """Run the command in a shell that ends it so."""
+def command(arguments, ending="", start="", **options):
+    """Run the command in a shell that begins and ends the line so."""
     paths = os.pathsep.join(path for path in sys.path if path)
     environment = {**os.environ, "PYTHONPATH": paths, "TERM": "xterm-256color"}
-    line = f"{sys.executable} -m sudoku_gym {arguments} {ending}"
+    line = f"{start}{sys.executable} -m sudoku_gym {arguments} {ending}"
     return subprocess.run(line, shell=True, env=environment, text=True, **options)
 
 
@@ -88,3 +89,23 @@ def test_what_a_policy_prints_where_a_stream_is_closed_is_in_no_file(folder, clo
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no such device")
 def test_the_exit_code_stays_where_the_message_can_not_be_written():
     assert command("evaluate nobody", "2> /dev/full").returncode == 2
+
+
+def test_what_programs_of_a_policy_print_is_no_result():
+    arguments = "evaluate loud:Loud --puzzles 4x4 --count 2 --format json"
+    done = command(arguments, capture_output=True)
+    assert [*json.loads(done.stdout)] == ["loud:Loud"] and "words" in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no such device")
+@pytest.mark.parametrize(
+    ("start", "arguments", "target"),
+    [
+        ("", "--version", "/dev/full"),
+        ("", f"solve {PUZZLE}", "/dev/full"),
+        ("ulimit -f 0; ", f"solve {PUZZLE}", "out.txt"),
+    ],
+)
+def test_an_output_that_can_not_be_written_is_told_once(start, arguments, target):
+    done = command(arguments, f"> {target}", start, stderr=subprocess.PIPE)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "output: " in done.stderr

@@ -247,7 +247,9 @@ def serve_policy(pipe: Connection[Any, Any]) -> None:
                     body = json.dumps(described).encode()
                 else:
                     body = calls[what](*arguments)
-            except Exception as error:  # a third-party policy may raise any
+            except (SystemExit, KeyboardInterrupt):
+                raise
+            except BaseException as error:  # a third-party policy may raise any
                 said = {"error": describe_error(error), "kind": type(error).__name__}
             said["seconds"] = clock() - start
             pipe.send_bytes(json.dumps(said).encode() + b"\n" + body)

@@ -86,6 +86,14 @@ def kill_with_all_below(pid: int) -> None:
         return
     with suppress(ProcessLookupError, PermissionError):
         os.kill(pid, signal.SIGSTOP)  # it keeps the orphans as long as it is there
+    kill_all_below(pid)
+    for kill in (os.killpg, os.kill):
+        with suppress(ProcessLookupError, PermissionError):
+            kill(pid, signal.SIGKILL)
+
+
+def kill_all_below(pid: int) -> None:
+    """Kill all that a process, perhaps this one, has started."""
     for _ in range(_ROUNDS):
         living = [each for each in processes_below(pid) if _is_running(each)]
         if not living:
@@ -93,9 +101,6 @@ def kill_with_all_below(pid: int) -> None:
         for each in living:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(each, signal.SIGKILL)
-    for kill in (os.killpg, os.kill):
-        with suppress(ProcessLookupError, PermissionError):
-            kill(pid, signal.SIGKILL)
 
 
 def _clock_of(pid: int) -> float | None:

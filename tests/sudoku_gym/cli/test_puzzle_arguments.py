@@ -31,6 +31,14 @@ def test_a_file_may_hold_one_board_row_by_row(run, tmp_path, bank):
         assert code == 0 and out.endswith("  one solution\n")
 
 
+def test_a_board_whose_size_is_given_may_have_few_givens(run, tmp_path):
+    """Each of its rows is a board of 4x4, too."""
+    rows = ["1..............2", *["." * 16] * 15]
+    (tmp_path / "one.txt").write_text("\n".join(rows))
+    code, out, _ = run("solve", str(tmp_path / "one.txt"), "--board", "16x16", "--count", "1")
+    assert code == 0 and len(out.split()) > 256
+
+
 def test_a_file_that_is_called_like_a_puzzle_does_not_take_its_place(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / PUZZLE).write_text("4321....12.43..4")

@@ -152,6 +152,25 @@ def test_files_and_folders_that_options_for_weights_name_count(own_folder, monke
     assert weights_checksum("own_files:Mine") == ""
 
 
+def test_files_that_a_library_finds_without_their_suffix_count(own_folder, monkeypatch):
+    """As Stable-Baselines3 finds `net.zip` by `net`; a log or a program of that name is none."""
+    monkeypatch.chdir(own_folder)
+    source = "    def __init__(self, model, log='run'): ..."
+    (own_folder / "own_prefix.py").write_text(f"{POLICY}\n{source}\n")
+    sums = [weights_checksum("own_prefix:Mine?model=net&log=run")]
+    for name in (
+        "net.zip",
+        "net.data-00000-of-00001",
+        "net.log",
+        "net.py",
+        "network.zip",
+        "run.pt",
+    ):
+        (own_folder / name).write_text("1")
+        sums.append(weights_checksum("own_prefix:Mine?model=net&log=run"))
+    assert sums[0] == "" and len({*sums[:3]}) == 3 and {*sums[3:]} == {sums[2]}
+
+
 def test_a_class_without_a_signature_has_no_folder(own_folder):
     """As a subclass of `dict`, a table of values perhaps."""
     (own_folder / "own_table.py").write_text(POLICY + "class Table(Mine, dict): pass")

@@ -259,3 +259,19 @@ class One:
     def reset(self, puzzles, geometry, rng): ...
     def act(self, boards, action_masks): return action_masks.argmax(1)
 """
+
+
+def test_what_is_no_usual_exception_is_told_too(monkeypatch):
+    """As `asyncio.CancelledError`."""
+
+    class Odd(BaseException): ...
+
+    def load_described(name):
+        raise Odd("no more")
+
+    monkeypatch.setattr(players, "load_described", load_described)
+    with (
+        against(lambda pipe, over: players.serve_policy(pipe), 100.0) as policy,
+        pytest.raises(ValueError, match="Odd: no more"),
+    ):
+        policy.load("odd")
