@@ -7,6 +7,7 @@ returns the exit code.
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import sys
@@ -46,6 +47,7 @@ from sudoku_gym.storage.reading import describe_error
 PROGRAM = "sudoku-gym"
 BAD_INPUT = 2
 UNREAD = 141  # as shells say of a program that a closed pipe has ended
+_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 COMMANDS: dict[str, Callable[..., Any]] = {
     "train": Train,
     "evaluate": Evaluate,
@@ -103,8 +105,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         if isinstance(error, BrokenPipeError) and not _has_reader():  # else it is a policy's pipe
             return _end_unread(command)
-        if not _can_be_written():
+        if not _can_be_written():  # now or ever
             sys.stdout = open(os.devnull, "w", encoding="utf-8")
+        if error.errno in _DISK_ERRORS:
             error.filename = error.filename or "output"
         where = f"{error.filename}: " if error.filename else ""
         return _refuse(f"{where}{error.strerror or _words_of(error)}")
@@ -143,7 +146,7 @@ def _has_reader() -> bool:
 
 
 def _can_be_written() -> bool:
-    """Whether what was printed can be written, unless the disk is full, say."""
+    """Whether what was printed can be written; not where the disk is full, say."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
