@@ -123,10 +123,23 @@ def _replace(temporary: Path, target: Path) -> None:
         if error.errno != errno.EBUSY:
             raise
         # A file that is mounted by itself, as into a container: its content alone can be exchanged.
-        with temporary.open("rb") as source, target.open("r+b") as file:
-            shutil.copyfileobj(source, file)
-            file.truncate()
-        sync(target)
+        _write_over(temporary, target)
+
+
+def _write_over(temporary: Path, target: Path) -> None:
+    """Write the content of the temporary file over that of the target; first make room for it."""
+    length = temporary.stat().st_size
+    with temporary.open("rb") as source, target.open("r+b") as file:
+        before = os.fstat(file.fileno()).st_size
+        if hasattr(os, "posix_fallocate") and length:
+            try:
+                os.posix_fallocate(file.fileno(), 0, length)
+            except OSError:  # the disk is full: nothing is lost yet
+                file.truncate(before)
+                raise
+        shutil.copyfileobj(source, file)
+        file.truncate()
+    sync(target)
 
 
 def _short_stem(path: Path) -> str:

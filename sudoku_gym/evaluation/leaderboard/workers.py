@@ -35,7 +35,8 @@ from sudoku_gym.plugins import LEADERBOARD, add_import_folder, is_own_module
 from sudoku_gym.policies.working_folder import module_of
 from sudoku_gym.storage.reading import naming
 
-_THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+# Each may set another number; that of numba can't be raised later, and our kernels have one thread.
+_THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 _ENVIRONMENT = dict.fromkeys(_THREADS, "1")  # of the processes that are started
 _PRELOAD = "sudoku_gym.evaluation.leaderboard.preload"  # a text: it imports torch
 _JOIN_SECONDS = 5.0

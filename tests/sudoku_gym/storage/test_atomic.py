@@ -44,6 +44,25 @@ def test_a_file_that_is_mounted_by_itself_is_written_over(tmp_path, monkeypatch,
     assert path.read_text() == "1" * length and [*tmp_path.iterdir()] == [path]
 
 
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="room is made on some systems only")
+def test_a_full_disk_takes_nothing_of_a_file_that_is_mounted_by_itself(tmp_path, monkeypatch):
+    path = tmp_path / "figures.json"
+    path.write_text("before")
+
+    def refuse(source, target):
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), os.fspath(source))
+
+    def full(descriptor, start, length):
+        os.ftruncate(descriptor, length // 2)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "replace", refuse)
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_text(path, "1" * 100)
+    assert path.read_text() == "before" and [*tmp_path.iterdir()] == [path]
+
+
 @pytest.mark.parametrize("letter", ["a", "ä"])  # of one byte, and of two
 def test_a_name_as_long_as_a_file_may_have(tmp_path, letter):
     path = tmp_path / (letter * (245 // len(letter.encode())) + ".json")

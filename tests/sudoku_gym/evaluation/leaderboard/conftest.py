@@ -172,6 +172,19 @@ class Slow(First):
         return super().act(boards, action_masks)
 
 
+class Compiles(First):
+    """Takes a second for its first board."""
+
+    is_compiled = False
+
+    def act(self, boards, action_masks):
+        start = time.process_time()
+        while not self.is_compiled and time.process_time() < start + 1.0:
+            pass
+        self.is_compiled = True
+        return super().act(boards, action_masks)
+
+
 class Remembers(First):
     """Takes 0.05 s for a board that no policy of its kind was given before."""
 

@@ -50,3 +50,14 @@ def test_the_first_board_that_a_policy_sees_is_of_the_set(in_this_process, own_p
     task = cells.CellTask("third_party:ForOneSize", fixed, fixed.load(), cell, 100.0)
     ((_, cell),) = in_this_process([task], 1)
     assert not cell.error and len(cell.timing.seconds if timing else cell.outcomes) >= 10
+
+
+@pytest.mark.parametrize("budget, is_whole", [(3.0, True), (0.001, False)])
+def test_what_is_compiled_is_no_pace(in_this_process, own_policies, budget, is_whole):
+    """The first games take 1 s, and the whole set would take 4 s at their pace."""
+    fixed = replace(fixed_sets()[0], bank="9x9", count=40, subset=10, sha256="")
+    task = cells.CellTask(
+        "third_party:Compiles", fixed, fixed.load(), LeaderboardCell(budget, "a run"), 100.0
+    )
+    ((_, cell),) = in_this_process([task], 1)
+    assert len(cell.outcomes) == (40 if is_whole else 10) and cell.seconds < 1.0
