@@ -38,8 +38,8 @@ from sudoku_agents.gflownet.config import GFlowNetConfig
 from sudoku_agents.gflownet.learner import GFlowNetLearner
 from sudoku_agents.q_learning.deep.config import DQNConfig
 from sudoku_agents.q_learning.deep.learner import DQNLearner
-from sudoku_gym.evaluation.leaderboard.processes import processes_below
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.policies.processes import processes_below
 from sudoku_learning.networks import POLICY_AND_VALUE, FactorGraphConfig, Network, PooledConfig
 from sudoku_learning.training import RayConfig, Training
 from sudoku_learning.training.actors import RaySampler

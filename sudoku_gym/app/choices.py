@@ -11,18 +11,19 @@ import os
 from collections.abc import Callable, Iterable
 from importlib.metadata import EntryPoint
 from inspect import Parameter, signature
-from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym import board, plugins
+from sudoku_gym.app.elsewhere import PolicyElsewhere
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy, load_policy
-from sudoku_gym.policies.loading import find_policy
-from sudoku_gym.policies.own_modules import check_own_modules
-from sudoku_gym.policies.working_folder import importing, load_in_own_folder, module_of
+from sudoku_gym.policies.loading import split_policy
+from sudoku_gym.policies.own_process import OwnProcess
+from sudoku_gym.policies.working_folder import importing, is_of_others
 from sudoku_gym.puzzles import banks, named
 from sudoku_gym.storage.type_hints import hints_of, literals_in
 
@@ -63,15 +64,21 @@ class OfferedPolicies:
 
     Args:
         extra: further ones of the person who starts the page; nothing about them is limited.
-            A ValueError says if one can't be loaded, or two share a name of their modules.
+            A ValueError says if one can't be loaded.
         trust: see `load_policy`; for `extra` alone.
+        longest: seconds of a move of another package's policy, after which its process, and so all
+            of its games, is ended; None for no limit.
     """
 
-    def __init__(self, extra: Iterable[str] = (), trust: bool = False) -> None:
+    def __init__(
+        self, extra: Iterable[str] = (), trust: bool = False, longest: float | None = None
+    ) -> None:
         self._extra = {name: _absolute(name) for name in extra}
-        self._trust = trust
-        made = {name: load_in_own_folder(name, trust=trust) for name in self._extra.values()}
-        check_own_modules(made)
+        self._trust, self._longest = trust, longest
+        self._processes: dict[str, OwnProcess] = {}  # of others' policies, by their names
+        self._starting = Lock()
+        for name in self._extra.values():
+            self._load(name, trust=trust)
         self._installed = {
             name: entry
             for name, entry in plugins.available(plugins.POLICIES).items()
@@ -105,10 +112,7 @@ class OfferedPolicies:
         if name in self._extra:
             if options:
                 raise ValueError(f"{name} is offered as it is: leave the options empty")
-            name = self._extra[name]
-            is_own = plugins.is_own_module(module_of(name))
-            load = load_policy if is_own else load_in_own_folder  # ours wait for nothing
-            return load(name, trust=self._trust)
+            return self._load(self._extra[name], trust=self._trust)
         written = plugins.split_options(f"{name}?{options}")[1] if options else {}
         factory = self._installed[name].load()
         at_most = dict(_MOST_OF)
@@ -118,9 +122,22 @@ class OfferedPolicies:
         limited = _limited(factory, written, at_most)
         limited |= _restarts_by_default(factory, limited, size > 9)
         checked = plugins.checked_options(factory, name, limited, {})
-        if plugins.is_own(self._installed[name]):
-            return load_policy(name, **checked)  # it waits for nothing
-        return load_in_own_folder(name, **checked)
+        return self._load(name, **checked)
+
+    def close(self) -> None:
+        """End the processes of policies."""
+        for process in self._processes.values():
+            process.close()
+
+    def _load(self, name: str, **options: Any) -> Policy:
+        """Make a policy, in a process of its own if it is another package's."""
+        if not is_of_others(name):
+            return load_policy(name, **options)
+        with self._starting:
+            process = self._processes.get(name)
+            if process is None or not process.is_alive:
+                process = self._processes[name] = OwnProcess(name, self._longest)
+        return PolicyElsewhere(process, name, **options)
 
 
 def puzzle(source: object, number: object, text: object) -> tuple[NDArray[np.int8], Geometry]:
@@ -157,11 +174,9 @@ def _typed(text: object) -> tuple[NDArray[np.int8], Geometry]:
 def _absolute(policy: str) -> str:
     """Return the path of a checkpoint in full, with its options; another policy's name as it is.
 
-    So it is found whatever folder another policy plays in, and waits for none.
+    So it is found whatever folder a policy changes to.
     """
-    with importing(module_of(policy)):
-        name, found, _ = find_policy(policy)
-    is_folder = isinstance(found, Path) and os.path.isdir(name)
+    name, _, is_folder = split_policy(policy)
     return f"{os.path.abspath(name)}{policy.removeprefix(name)}" if is_folder else policy
 
 

@@ -13,6 +13,8 @@ from ipaddress import IPv6Address, ip_address, ip_network
 from threading import Lock
 from typing import Any
 
+from sudoku_gym.policies.own_process import seconds_elsewhere
+
 _MOST_VISITORS = 10_000  # that are remembered
 _MOST_SESSIONS = 4_000  # names of pages that are open
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")  # such a name; gradio joins names by signs
@@ -49,12 +51,15 @@ class VisitorBudgets:
 
     @contextmanager
     def charged(self, visitor: str) -> Iterator[None]:
-        """Charge a visitor for the time of the processor that this thread takes in the block."""
-        start = time.thread_time()
+        """Charge a visitor for the time of the processor that the block takes in this thread.
+
+        What other processes do for it counts too.
+        """
+        start = time.thread_time() + seconds_elsewhere()
         try:
             yield
         finally:
-            used = time.thread_time() - start
+            used = time.thread_time() + seconds_elsewhere() - start
             with self._lock:
                 self._used[visitor] = self._used_by(visitor) + used, self._now()
                 if len(self._used) > _MOST_VISITORS:

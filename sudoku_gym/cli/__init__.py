@@ -29,20 +29,14 @@ from sudoku_gym.cli.play import Play
 from sudoku_gym.cli.push import Push
 from sudoku_gym.cli.record import Record
 from sudoku_gym.cli.solve import Solve
-from sudoku_gym.cli.terminal import (
-    HOW_TO_SEE_MORE,
-    TRACEBACK,
-    occupy_closed_streams,
-    replace_unprintable,
-    strip_control,
-)
+from sudoku_gym.cli.terminal import occupy_closed_streams, replace_unprintable, strip_control
 from sudoku_gym.cli.text import Text
 from sudoku_gym.cli.watch import Watch
 from sudoku_gym.compiler.jit import check_enabled
 from sudoku_gym.plugins import add_import_folder
 from sudoku_gym.plugins.usage_errors import short_usage_errors
 from sudoku_gym.storage.checks import check_seed
-from sudoku_gym.storage.reading import describe_error
+from sudoku_gym.storage.reading import HOW_TO_SEE_MORE, TRACEBACK, describe_error
 
 PROGRAM = "sudoku-gym"
 BAD_INPUT = 2

@@ -13,7 +13,6 @@ from typing import Annotated, Literal
 
 from tyro.conf import Positional, arg
 
-from sudoku_gym.cli.own_process import Player, in_own_process
 from sudoku_gym.cli.puzzle_arguments import BankOrFile, Board, Split, geometry_named
 from sudoku_gym.cli.puzzle_list import PlaceInList, PuzzleList, select_puzzles
 from sudoku_gym.cli.terminal import OnProgress, console, progress, streams_aside, table
@@ -21,10 +20,11 @@ from sudoku_gym.evaluation import Evaluation, tabulate
 from sudoku_gym.evaluation.list_results import ListFile, ListResults, ListRow, json_of_row
 from sudoku_gym.evaluation.lists import play_list
 from sudoku_gym.evaluation.tables import markdown_table, tabulate_cards, tabulate_groups
-from sudoku_gym.plugins import default_policies, is_own_module
+from sudoku_gym.plugins import default_policies
 from sudoku_gym.policies import Policy, model_card_of
 from sudoku_gym.policies.identity import Fingerprint, load_with_fingerprint
-from sudoku_gym.policies.working_folder import module_of
+from sudoku_gym.policies.own_process import Elsewhere, OwnProcess
+from sudoku_gym.policies.working_folder import is_of_others
 from sudoku_gym.puzzles import files
 from sudoku_gym.storage.lock import locked
 
@@ -87,15 +87,14 @@ class _EvaluationOptions:
         names = self._policy_names()
         if len(names) > 1 and os.path.exists(self.puzzles) and Path(self.puzzles).is_fifo():
             raise ValueError(f"{self.puzzles} is a pipe, and each policy reads it anew: save it")
-        players, results = dict[str, Player](), dict[str, Evaluation]()
+        players, results = dict[str, _Player | _PlayerElsewhere](), dict[str, Evaluation]()
         with ExitStack() as processes:
             for name in names:  # what plays is what was loaded, whatever its files become meanwhile
-                make = partial(_Player, self, name)
-                others = module_of(name) and not is_own_module(module_of(name))
-                if others and len(names) > 1:
-                    players[name] = processes.enter_context(in_own_process(name, make))
+                if len(names) > 1 and is_of_others(name):
+                    process = processes.enter_context(OwnProcess(name))
+                    players[name] = _PlayerElsewhere(process.make(partial(_Player, self, name)))
                 else:
-                    players[name] = make()
+                    players[name] = _Player(self, name)
             chosen = select_puzzles(
                 self.puzzles,
                 self.split,
@@ -231,6 +230,21 @@ class _Player:
         with streams_aside():
             found = self._options.play(self._name, *self._policy, chosen, file, on_progress)
         return found, chosen, file
+
+
+class _PlayerElsewhere:
+    """A `_Player` in a process of its own."""
+
+    def __init__(self, player: Elsewhere) -> None:
+        self._player = player
+
+    def play(
+        self, chosen: PuzzleList, file: ListFile, on_progress: OnProgress
+    ) -> tuple[Evaluation, PuzzleList, ListFile]:
+        """Let it play what the file lacks; return the list and the file as they are there."""
+        played: tuple[Evaluation, PuzzleList, ListFile]
+        played = self._player.call("play", chosen, file, on_progress=on_progress)
+        return played
 
 
 @dataclass(frozen=True)

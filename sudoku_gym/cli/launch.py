@@ -12,6 +12,7 @@ from tyro.conf import Positional, UseAppendAction, arg
 from sudoku_gym import plugins
 
 _VISITOR_SECONDS = 120.0
+_TIMES_A_MOVE = 15.0  # that a move may take before the process of another's policy is ended
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,9 @@ class App:
         seconds = self.visitor_seconds
         if seconds is None:
             seconds = 0.0 if self.host in ("127.0.0.1", "::1", "localhost") else _VISITOR_SECONDS
-        offers, limits = OfferedPolicies(self.policy, self.trust), (seconds, self.move_seconds)
+        longest = _TIMES_A_MOVE * self.move_seconds or None
+        offers = OfferedPolicies(self.policy, self.trust, longest)
+        limits = seconds, self.move_seconds
         status = 0
         try:
             serve(offers, self.host, self.port, *(limit or None for limit in limits))

@@ -18,8 +18,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-TRACEBACK = "SUDOKU_GYM_TRACEBACK"
-HOW_TO_SEE_MORE = f"{TRACEBACK}=1 in the environment shows where"
 _WIDEST = 10_000  # characters that a table is measured in
 OnProgress: TypeAlias = Callable[[float], None]  # takes the share that is done, 0 to 1
 

@@ -96,4 +96,11 @@ class Episode:
         if self._probabilities is None or not masks.any():
             return None
         heat: NDArray[np.floating[Any]] = np.asarray(self._probabilities(shown[None].copy(), masks))
-        return heat[0, : self._env.geometry.num_placements]
+        size = self._env.geometry.num_placements
+        is_of_shape = heat.ndim == 2 and len(heat) == 1 and heat.shape[1] >= size
+        if not is_of_shape or heat.dtype.kind not in "fiub" or not np.isfinite(heat).all():
+            raise ValueError(
+                f"a policy's probabilities must be finite numbers [1, {size}], not "
+                f"{heat.dtype} {list(heat.shape)}, {heat.ravel()[:3]!s:.60}"
+            )
+        return heat[0, :size]

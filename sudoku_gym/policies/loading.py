@@ -97,18 +97,27 @@ def find_policy(text: str) -> tuple[str, Any, dict[str, Any]]:
         ValueError: if there is no such policy, or the options have another form.
         ModuleNotFoundError: if it needs an extra.
     """
+    name, options, is_folder = split_policy(text)
+    if name.startswith(HUB_PREFIX):
+        with plugins.suggest_extra(name):
+            return name, fetch_checkpoint(name), options
+    return name, Path(name) if is_folder else _find(name), options
+
+
+def split_policy(text: str) -> tuple[str, dict[str, Any], bool]:
+    """Return the name and the options in a policy's name, and whether it is that of a folder.
+
+    Raises:
+        ValueError: if the options have another form.
+    """
     before, _, _ = text.partition("?")
     is_name = before.startswith(HUB_PREFIX) or plugins.names_attribute(before)
     is_name |= before in plugins.available(plugins.POLICIES)
     # A folder may have a question mark in its own name, but hides nothing that is installed.
-    is_folder = not is_name and os.path.isdir(text)
-    name, options = (text, {}) if is_folder else plugins.split_options(text)
-    if name.startswith(HUB_PREFIX):
-        with plugins.suggest_extra(name):
-            return name, fetch_checkpoint(name), options
-    if not is_name and os.path.isdir(name):
-        return name, Path(name), options
-    return name, _find(name), options
+    if not is_name and os.path.isdir(text):
+        return text, {}, True
+    name, options = plugins.split_options(text)
+    return name, options, not is_name and os.path.isdir(name)
 
 
 def _find(name: str) -> Any:

@@ -10,8 +10,10 @@ import os
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import wraps
 from pathlib import Path
 from threading import RLock
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -137,6 +139,12 @@ def module_of(policy: str) -> str:
     return name.partition(":")[0] if plugins.names_attribute(name) else ""
 
 
+def is_of_others(policy: str) -> bool:
+    """Whether a policy's name stands for code of another package; a wrong name does not."""
+    module = module_of(policy)
+    return bool(module) and not plugins.is_own_module(module)
+
+
 class InOwnFolder:
     """A policy that plays in a working folder of its own. It has the attributes of the policy.
 
@@ -165,7 +173,16 @@ class InOwnFolder:
 
     def __getattr__(self, name: str) -> Any:
         with self.in_folder():
-            return getattr(self.policy, name)
+            found = getattr(self.policy, name)
+        if not isinstance(found, MethodType | FunctionType):
+            return found
+
+        @wraps(found)
+        def call(*given: Any, **named: Any) -> Any:
+            with self.in_folder():
+                return found(*given, **named)
+
+        return call
 
     @contextmanager
     def in_folder(self) -> Iterator[None]:

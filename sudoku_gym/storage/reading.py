@@ -29,6 +29,9 @@ _NO_TEXTS = {
     b"\x28\xb5\x2f\xfd": f"{_UNPACK} zstd -d",
     b"PK\3\4": f"{_UNPACK} unzip",
 }
+TRACEBACK = "SUDOKU_GYM_TRACEBACK"
+HOW_TO_SEE_MORE = f"{TRACEBACK}=1 in the environment shows where"
+"""For errors that nobody has expected."""
 
 
 def open_text(path: Path, newline: str | None = None) -> TextIO:

@@ -25,12 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym.evaluation.leaderboard.listing import checked_rows, rows_of
-from sudoku_gym.evaluation.leaderboard.processes import processor_seconds
 from sudoku_gym.evaluation.leaderboard.results import MOST_SECONDS
 from sudoku_gym.evaluation.leaderboard.runs import load_described
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy
 from sudoku_gym.policies.identity import ChangedFilesError
+from sudoku_gym.policies.processes import processor_seconds
 from sudoku_gym.policies.protocols import actions_of
 from sudoku_gym.policies.working_folder import change_to, working_folder
 from sudoku_gym.storage.reading import check_structure, describe_error

@@ -23,15 +23,15 @@ from sudoku_gym.evaluation.leaderboard import cells
 from sudoku_gym.evaluation.leaderboard.cells import CellTask
 from sudoku_gym.evaluation.leaderboard.listing import other_lists, own_rows
 from sudoku_gym.evaluation.leaderboard.players import OutOfTimeError, RemotePolicy, serve_policy
-from sudoku_gym.evaluation.leaderboard.processes import (
+from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
+from sudoku_gym.plugins import LEADERBOARD, add_import_folder, is_own_module
+from sudoku_gym.policies.processes import (
     SAFE_PATH,
-    hear_interrupts,
     keep_orphans,
     kill_with_all_below,
     start_process,
+    unblock_interrupts,
 )
-from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
-from sudoku_gym.plugins import LEADERBOARD, add_import_folder, is_own_module
 from sudoku_gym.policies.working_folder import module_of
 from sudoku_gym.storage.reading import naming
 
@@ -221,7 +221,7 @@ def _context() -> Any:
 def _ignore_interrupts() -> None:
     """Leave it to the command what Ctrl+C ends; programs that a policy starts have it as usual."""
     signal.signal(signal.SIGINT, lambda *_: None)
-    hear_interrupts()
+    unblock_interrupts()
 
 
 def _work(task: CellTask, pipe: Any, policy: Connection[Any, Any], player: int) -> None:

@@ -137,8 +137,7 @@ def test_policies_and_options_that_are_not_offered_are_refused(offers, name, opt
 
 
 def test_what_is_offered_is_made_with_a_limit_of_time(offers, monkeypatch):
-    for loads in ("load_policy", "load_in_own_folder"):
-        monkeypatch.setattr(choices, loads, lambda name, **options: options)
+    monkeypatch.setattr(OfferedPolicies, "_load", lambda self, name, **options: options)
     assert offers.names == ["hinted", "dlx"]
     assert offers.policy("hinted", "?simulations=32") == {"simulations": 32, "time_limit": 5.0}
     assert offers.policy("dlx", "item_rule=fewest") == {
@@ -169,13 +168,13 @@ def test_a_network_starts_again_less_often_on_large_boards():
     offers.policy("exact-cover-supervised", "", 16)
 
 
-def test_the_starter_s_own_are_offered_as_they_are():
-    mine = f"{__name__}:Hinted?folder=mine&simulations=5000"
-    Hinted.made.clear()
+def test_the_starter_s_own_are_offered_as_they_are(monkeypatch):
+    mine, made = f"{__name__}:Hinted?folder=mine&simulations=5000", []
+    monkeypatch.setattr(OfferedPolicies, "_load", lambda self, name, trust: made.append(name))
     offers = OfferedPolicies([mine])
     assert offers.names[0] == mine
     offers.policy(mine)
-    assert Hinted.made == [("mine", 5000, None)] * 2
+    assert made == [mine] * 2
     with pytest.raises(ValueError, match="as it is"):
         offers.policy(mine, "simulations=6")
 

@@ -56,3 +56,19 @@ def test_an_answer_of_the_wrong_kind_is_an_error(answer):
     game = Episode(SudokuEnv("4x4"), policy, 0, {"puzzle": PUZZLE}, heat=False)
     with pytest.raises(ValueError, match="act must return one whole number a game"):
         list(game.play())
+
+
+@pytest.mark.parametrize("answer", [None, 1.0, [[0.5]], [[np.nan] * 64], [["a"] * 64], [[1j] * 64]])
+def test_probabilities_of_the_wrong_kind_are_an_error(answer):
+    """They may come late: of a network that has diverged, say."""
+    policy, count = Certain(), 0
+
+    def probabilities(boards, action_masks):
+        nonlocal count
+        count += 1
+        return answer if count == 3 else np.ones(action_masks.shape)
+
+    policy.probabilities = probabilities
+    game = Episode(SudokuEnv("4x4"), policy, 0, {"puzzle": PUZZLE}, heat=True)
+    with pytest.raises(ValueError, match=r"probabilities must be finite numbers \[1, 64\], not "):
+        list(game.play())

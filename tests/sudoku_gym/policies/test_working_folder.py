@@ -30,6 +30,8 @@ class Lazy:
     @property
     def title(self): return Path("which.txt").read_text()
 
+    def read(self): return Path("which.txt").read_text()
+
 class Roams(Lazy):
     def __init__(self, path="."):
         self.which = Path(path, "which.txt").read_text()
@@ -64,7 +66,7 @@ def test_it_is_made_here_and_plays_there_each_time(write):
         assert (os.getcwd(), policy.which) == (work, "hidden-singles")
         solved = evaluate(policy, FEW).solved
         np.testing.assert_array_equal(solved, evaluate(load_policy("naked-singles"), FEW).solved)
-        assert (os.getcwd(), policy.title) == (work, "naked-singles")
+        assert (os.getcwd(), policy.title, policy.read()) == (work, *["naked-singles"] * 2)
 
 
 def test_what_is_changed_by_an_import_holds_for_all_that_is_imported(write):
@@ -159,10 +161,10 @@ def test_one_that_stays_is_what_load_policy_makes():
 def test_the_page_makes_it_anew_for_each_game_from_the_same_files(write):
     write("roams_in_page", SOURCE)
     extra = ["roams_in_page:Roams?path=."]
-    offers = OfferedPolicies(extra)
+    offers, there = OfferedPolicies(extra), evaluate(load_policy("naked-singles"), FEW).solved
     for _ in range(2):
-        made = offers.policy(extra[0])
-        assert (made.which, made.title) == ("hidden-singles", "naked-singles")
+        assert (evaluate(offers.policy(extra[0]), FEW).solved == there).all()
+    offers.close()
 
 
 def test_the_page_s_own_policies_wait_for_none_of_another_s(write):

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from sudoku_gym.evaluation.leaderboard import read_leaderboard, workers
-from sudoku_gym.evaluation.leaderboard.processes import processes_below, processor_seconds
+from sudoku_gym.policies.processes import processes_below, processor_seconds
 
 SHELL = """
 import signal

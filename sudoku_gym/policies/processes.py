@@ -26,7 +26,7 @@ def start_process(process: Any, environment: Mapping[str, str]) -> None:
     """Start a process of `multiprocessing`, and what it is forked from, in an environment.
 
     Ctrl+C meanwhile waits for the end of the start, and interrupts this process alone, until the
-    other one calls `hear_interrupts`.
+    other one calls `unblock_interrupts`.
     """
     can_block = hasattr(signal, "pthread_sigmask")
     with patch.dict(os.environ, {**environment, SAFE_PATH: "1"}):
@@ -42,7 +42,7 @@ def start_process(process: Any, environment: Mapping[str, str]) -> None:
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def hear_interrupts() -> None:
+def unblock_interrupts() -> None:
     """Let Ctrl+C interrupt a process that `start_process` has started."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from sudoku_gym.evaluation.leaderboard.processes import kill_with_all_below, processes_below
+from sudoku_gym.policies.processes import kill_with_all_below, processes_below
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 PLAYER = """
 import os, sys, time
-from sudoku_gym.evaluation.leaderboard.processes import keep_orphans, processor_seconds
+from sudoku_gym.policies.processes import keep_orphans, processor_seconds
 
 def burn():
     while time.process_time() < 0.2:

@@ -1,0 +1,224 @@
+"""A process of their own for policies of another package, as if they were the only ones.
+
+So they share no module, no global variable and no working folder with others, and what ends their
+process ends nothing else.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from itertools import count
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from threading import Lock, Thread, local
+from types import TracebackType
+from typing import Any
+
+from sudoku_gym.policies.processes import (
+    SAFE_PATH,
+    kill_all_below,
+    kill_with_all_below,
+    start_process,
+    unblock_interrupts,
+)
+from sudoku_gym.storage.reading import HOW_TO_SEE_MORE, TRACEBACK, describe_error
+
+_SECONDS_TO_MAKE = 120.0
+_SECONDS_TO_END = 5.0  # after Ctrl+C
+_elsewhere = local()  # `seconds` of other processes that worked for a thread
+
+
+class OwnProcess:
+    """A process that makes objects, and calls their methods; it ends with the block.
+
+    Several threads may use it, one at a time.
+
+    Args:
+        name: of the policy it is for, for messages.
+        longest: seconds of a call, after which the process is ended; None for no limit. To make an
+            object may take `_SECONDS_TO_MAKE`, if that is more.
+    """
+
+    def __init__(self, name: str, longest: float | None = None) -> None:
+        self._name, self._longest = name, longest
+        self._dropped = deque[int]()  # objects that nobody here needs any more
+        self._lock = Lock()
+        context = get_context("spawn")
+        self._pipe: Connection[Any, Any]
+        self._pipe, theirs = context.Pipe()
+        safe_path = os.environ.get(SAFE_PATH, "")
+        self._process: Any = context.Process(target=_serve, args=(theirs, safe_path))
+        start_process(self._process, {})
+        atexit.register(self.close)  # Python itself would wait for it
+        theirs.close()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it answers still."""
+        return bool(self._process.is_alive())
+
+    def make(self, factory: Callable[[], Any]) -> Elsewhere:
+        """Make an object there by a function that can be pickled; raises as `Elsewhere.call`."""
+        return Elsewhere(self, self._dropped, self.ask(None, factory))
+
+    def ask(
+        self,
+        number: int | None,
+        what: Callable[[], Any] | str,
+        arguments: tuple[Any, ...] = (),
+        on_progress: Callable[[float], None] | None = None,
+    ) -> Any:
+        """Make an object, or call the method `what` of one; see `Elsewhere.call`."""
+        with self._lock:
+            dropped = [self._dropped.popleft() for _ in range(len(self._dropped))]
+            with suppress(BrokenPipeError, ConnectionResetError):  # it has ended, as is told next
+                self._pipe.send((dropped, number, what, arguments, on_progress is not None))
+            longest = self._longest
+            if longest is not None and number is None:
+                longest = max(longest, _SECONDS_TO_MAKE)
+            found, error, seconds = self._wait_for_answer(longest, on_progress)
+        _elsewhere.seconds = seconds_elsewhere() + seconds
+        if error is not None:
+            raise error
+        return found
+
+    def _wait_for_answer(
+        self, longest: float | None, on_progress: Callable[[float], None] | None
+    ) -> Any:
+        try:
+            while True:
+                if not self._pipe.poll(longest):
+                    self.close()
+                    raise ValueError(
+                        f"{self._name}: it took more than {longest:g} s, and was ended"
+                    )
+                answer = self._pipe.recv()
+                if not isinstance(answer, float):
+                    return answer
+                if on_progress is not None:
+                    on_progress(answer)
+        except (EOFError, ConnectionResetError):
+            self._process.join()
+            code = self._process.exitcode
+            how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+            raise ValueError(f"{self._name}: its process has ended, {how}") from None
+
+    def __enter__(self) -> OwnProcess:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: object, where: TracebackType | None
+    ) -> None:
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            self._pipe.close()
+            self._process.join(_SECONDS_TO_END)  # it writes what it has played, and ends
+        self.close()
+
+    def close(self) -> None:
+        """End it, and what it has started."""
+        if self._process.is_alive():
+            kill_with_all_below(self._process.pid)
+            self._process.kill()
+        self._process.join()
+        atexit.unregister(self.close)
+
+
+class Elsewhere:
+    """An object in another process, which is let go there when this one is."""
+
+    def __init__(self, process: OwnProcess, dropped: deque[int], number: int) -> None:
+        self._process, self._dropped, self._number = process, dropped, number
+
+    def call(
+        self, method: str, *arguments: Any, on_progress: Callable[[float], None] | None = None
+    ) -> Any:
+        """Call a method of the object; arguments and result are those that can be pickled.
+
+        The method gets a function for the share that is done, 0 to 1, as its last argument where
+        `on_progress` is given.
+
+        Raises:
+            ValueError: with the words of what is raised there, or if the process ends.
+            ModuleNotFoundError: if it is raised there.
+            OSError: if it is raised there.
+        """
+        return self._process.ask(self._number, method, arguments, on_progress)
+
+    def __del__(self) -> None:
+        self._dropped.append(self._number)
+
+
+def seconds_elsewhere() -> float:
+    """Return the processor seconds that other processes have worked for this thread so far."""
+    return float(getattr(_elsewhere, "seconds", 0.0))
+
+
+def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
+    """Make objects and call their methods; send shares, and what came of it with its seconds."""
+    Thread(target=_end_with_the_command, daemon=True).start()
+    os.environ[SAFE_PATH] = safe_path  # of what a policy starts; empty is as good as none
+    with suppress(OSError):
+        os.dup2(2, 1)  # what a policy prints is no result
+    objects, numbers = dict[int, Any](), count()
+    with pipe, suppress(EOFError, OSError):
+        try:
+            unblock_interrupts()
+            while True:
+                dropped, number, what, arguments, tells = pipe.recv()
+                for each in dropped:
+                    objects.pop(each, None)
+                if tells:
+                    arguments += (partial(_send_share, pipe),)
+                start, found, failure = time.process_time(), None, None
+                try:
+                    if number is None:
+                        found = next(numbers)
+                        objects[found] = what()
+                    else:
+                        found = getattr(objects[number], what)(*arguments)
+                except (KeyboardInterrupt, SystemExit):
+                    raise
+                except BaseException as error:  # a third-party policy may raise any
+                    if TRACEBACK in os.environ:
+                        traceback.print_exc()
+                    found, failure = None, _portable(error)
+                pipe.send((found, failure, time.process_time() - start))
+        except KeyboardInterrupt:
+            pipe.recv()  # until the command closes the pipe; what was played is written
+    _end()
+
+
+def _send_share(pipe: Connection[Any, Any], share: float) -> None:
+    pipe.send(float(share))
+
+
+def _portable(error: BaseException) -> Exception:
+    """Return an error without its class, if that is another's, and without what it refers to."""
+    if isinstance(error, OSError):
+        return OSError(error.errno, error.strerror, error.filename)
+    if isinstance(error, ModuleNotFoundError):
+        return ModuleNotFoundError(str(error))
+    if isinstance(error, ValueError) and str(error):
+        return ValueError(str(error))
+    return ValueError(f"{describe_error(error, 2000)} ({HOW_TO_SEE_MORE})")
+
+
+def _end_with_the_command() -> None:
+    """End this process once the command has ended."""
+    command = parent_process()
+    assert command is not None  # this is no main process
+    wait([command.sentinel])
+    _end()
+
+
+def _end() -> None:
+    """End this process, and what its policy has started."""
+    kill_all_below(os.getpid())
+    os._exit(1)

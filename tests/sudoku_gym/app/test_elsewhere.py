@@ -1,0 +1,146 @@
+"""Policies of other packages on the page: each plays in a process of its own."""
+
+import gc
+import sys
+
+import numpy as np
+import pytest
+
+from sudoku_gym import load_policy, puzzles
+from sudoku_gym.app.choices import OfferedPolicies
+from sudoku_gym.app.game import Game
+from sudoku_gym.app.limits import VisitorBudgets
+from sudoku_gym.evaluation import evaluate
+
+AGENT = """
+import os, sys
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from brain import NAME
+from sudoku_gym import load_policy
+def P(): return load_policy(NAME)
+"""
+ODD = """
+import os, signal, time
+from types import SimpleNamespace
+import numpy as np
+from sudoku_gym.policies import Convergence
+class First:
+    def reset(self, *args): ...
+    def act(self, boards, action_masks): return action_masks.argmax(1)
+class Shows(First):
+    last_search = last_convergence = None
+    def probabilities(self, boards, action_masks):
+        return action_masks / action_masks.sum(1, keepdims=True)
+    def act(self, boards, action_masks):
+        counts = np.zeros(action_masks.shape, int)
+        counts[:, :2] = 3, 1
+        self.last_search = SimpleNamespace(visit_counts=counts, values=np.array([0.5]))
+        self.last_convergence = Convergence(np.array([48]), np.array([True]))
+        return super().act(boards, action_masks)
+class Dies(First):
+    def act(self, boards, action_masks): os.kill(os.getpid(), signal.SIGKILL)
+class Raises(First):
+    def act(self, boards, action_masks): raise ValueError("no move")
+class Sleeps(First):
+    def act(self, boards, action_masks): time.sleep(60)
+class Thinks(First):
+    def act(self, boards, action_masks):
+        end = time.process_time() + 0.3
+        while time.process_time() < end: ...
+        return super().act(boards, action_masks)
+class Heavy(First):
+    def __del__(self): open("let_go.txt", "a").close()
+"""
+FEW = puzzles.load("4x4", "test")[:20]
+
+
+@pytest.fixture
+def offer(tmp_path, monkeypatch):
+    """Offer policies of others; their processes end with the test."""
+    for repo, name in (("one", "hidden-singles"), ("other", "naked-singles")):
+        (tmp_path / repo).mkdir()
+        (tmp_path / repo / f"agent_{repo}.py").write_text(AGENT)
+        (tmp_path / repo / "brain.py").write_text(f"NAME = {name!r}\n")
+        monkeypatch.syspath_prepend(tmp_path / repo)
+    (tmp_path / "odd_ones.py").write_text(ODD)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    opened = []
+
+    def offer(*names, **options):
+        opened.append(OfferedPolicies(names, **options))
+        return opened[-1]
+
+    yield offer
+    for each in opened:
+        each.close()
+    assert not {"brain", "agent_one", "odd_ones"} & sys.modules.keys()
+
+
+def play(policy):
+    game = Game("mine", policy, FEW.puzzles[0].copy(), FEW.geometry)
+    game.step()
+    return game
+
+
+def test_two_that_import_their_own_by_one_name_play_as_themselves(offer):
+    offers, few = offer("agent_one:P", "agent_other:P"), puzzles.load("9x9", "test")[:40]
+    for name, same in (("agent_other:P", "naked-singles"), ("agent_one:P", "hidden-singles")):
+        solved = evaluate(offers.policy(name), few).solved
+        assert (solved == evaluate(load_policy(same), few).solved).all()
+
+
+def test_what_it_thinks_and_looked_at_is_shown(offer):
+    game = play(offer("odd_ones:Shows").policy("odd_ones:Shows"))
+    shares, value = game.latest.search
+    assert [each.text for each in shares] == ["75%", "25%"] and value == 0.5
+    assert game.latest.likely and game.latest.reading == "Converged after 48 rounds."
+    plain = play(offer("odd_ones:First").policy("odd_ones:First"))
+    assert (plain.latest.search, plain.latest.likely, plain.latest.reading) == (None, [], "")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Dies", "odd_ones:Dies: its process has ended, by signal 9"),
+        ("Raises", "no move"),
+        ("Sleeps", "odd_ones:Sleeps: it took more than 1 s, and was ended"),
+    ],
+)
+def test_what_befalls_it_ends_its_game_alone(offer, name, said):
+    offers = offer(f"odd_ones:{name}", longest=1.0 if name == "Sleeps" else None)
+    for _ in range(2):  # the next visitor finds it as it was
+        assert play(offers.policy(f"odd_ones:{name}")).failure == (
+            f"The policy failed. ValueError: {said}"
+        )
+
+
+def test_its_processor_time_is_charged(offer):
+    policy, budgets = offer("odd_ones:Thinks").policy("odd_ones:Thinks"), VisitorBudgets(0.25)
+    with budgets.charged("somebody"):
+        play(policy)
+    assert budgets.are_spent("somebody")
+
+
+def test_it_is_let_go_with_its_game(offer, tmp_path):
+    offers = offer("odd_ones:Heavy")  # makes one to try
+    policies = [offers.policy("odd_ones:Heavy") for _ in range(3)]
+    del policies
+    gc.collect()
+    policy = offers.policy("odd_ones:Heavy")
+    assert (tmp_path / "let_go.txt").exists() and play(policy).moment.caption
+
+
+def test_one_that_can_not_be_made_is_refused(offer):
+    with pytest.raises(ValueError, match="odd_ones"):
+        offer("odd_ones:Nobody")
+
+
+def test_games_of_several_threads_take_turns(offer):
+    from concurrent.futures import ThreadPoolExecutor
+
+    policies = [offer("odd_ones:First").policy("odd_ones:First") for _ in range(2)]
+    policies += [offer("odd_ones:Shows").policy("odd_ones:Shows")]
+    with ThreadPoolExecutor(3) as pool:
+        found = [*pool.map(lambda policy: evaluate(policy, FEW).solved, policies * 4)]
+    assert all(np.array_equal(each, found[0]) for each in found)
