@@ -89,30 +89,34 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
     """
     start, known = time_ns(), {*sys.modules}
 
-    def load() -> tuple[Policy, Fingerprint, bool]:
-        """Also say whether no file was written meanwhile."""
+    def load() -> tuple[Policy, Fingerprint, list[str] | None]:
+        """Also name the files that were written meanwhile; None if one was being removed."""
         with in_folder_of(policy):
             before = _state_of_files(policy)
         made = load_in_own_folder(policy, trust=trust)
         with in_folder_of(policy):
             made_of = fingerprint(policy, made)
-            is_sure = before is not None and before == _state_of_files(policy)
+            after = _state_of_files(policy)
         if isinstance(made, InOwnFolder):  # it may have read there what it is made from
             with made.in_folder():
                 weights, config = weights_checksum(policy), config_checksum(policy)
             made_of["weights"] = _joined([made_of["weights"], weights])
             made_of["config"] = _joined([made_of["config"], config])
-        return made, made_of, is_sure
+        if before is None or after is None:
+            return made, made_of, None
+        return made, made_of, sorted({str(file) for file, *_ in {*before} ^ {*after}})
 
-    made, made_of, is_sure = load()
-    if not is_sure:  # unless what was written is the same as before
+    made, made_of, written = load()
+    if written != []:  # unless what was written is the same as before
         del made
         before = made_of
-        made, made_of, _ = load()
+        made, made_of, again = load()
         if (made_of["weights"], made_of["config"]) != (before["weights"], before["config"]):
+            names = ", ".join((again or written or ["its files"])[:3])
             raise ChangedFilesError(
-                f"{policy}: its files have changed while they were loaded: try again (of a run "
-                "that trains, name one of its checkpoints)"
+                f"{policy}: {names} changed while it was loaded: try again; of a run that trains, "
+                "name one of its checkpoints; of a file that it writes, call the option otherwise "
+                "(log_file, say), for this name is one of weights"
             )
     for name, module in [*sys.modules.items()]:
         if name not in known and isinstance(module, ModuleType):

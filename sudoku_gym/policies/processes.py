@@ -9,9 +9,11 @@ import ctypes
 import os
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from multiprocessing.util import get_temp_dir
 from typing import Any
 from unittest.mock import patch
 
@@ -27,6 +29,9 @@ def start_process(process: Any, environment: Mapping[str, str]) -> None:
 
     Ctrl+C meanwhile waits for the end of the start, and interrupts this process alone, until the
     other one calls `unblock_interrupts`.
+
+    Raises:
+        ValueError: if what `multiprocessing` keeps among temporary files has been removed.
     """
     can_block = hasattr(signal, "pthread_sigmask")
     with patch.dict(os.environ, {**environment, SAFE_PATH: "1"}):
@@ -37,9 +42,23 @@ def start_process(process: Any, environment: Mapping[str, str]) -> None:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if can_block else None
         try:
             process.start()
+        except FileNotFoundError:
+            raise ValueError(
+                f"a process can't be started, since a folder has been removed: {_removed_folder()}"
+            ) from None
         finally:
             if before is not None:
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _removed_folder() -> str:
+    """Say which of the folders that a start needs is not there."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return "the working folder"
+    os.makedirs(get_temp_dir(), exist_ok=True)  # which Python would miss at the end
+    return f"one in {tempfile.gettempdir()}, that of temporary files; run the command again"
 
 
 def unblock_interrupts() -> None:

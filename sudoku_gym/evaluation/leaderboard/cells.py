@@ -104,49 +104,56 @@ def _play(task: CellTask, policy: RemotePolicy) -> Iterator[LeaderboardCell]:
     """Let a policy play a set, boards of `BATCH_CELLS` cells in parallel; yield after each batch.
 
     It plays the subset first, and then the rest if the whole set will take no longer than the
-    budget at the pace so far. If it would, the first batch of another package's policy, which may
-    have compiled meanwhile, is played once more for its pace. An error of the policy is kept in the
-    cell.
+    budget at the pace so far. If the subset of another package's policy is a single batch, the next
+    one is played for the pace, too. An error of the policy is kept in the cell.
     """
     puzzles = task.puzzles
     count, cell, solved = len(puzzles), task.cell, np.empty(0, np.bool_)
     subset = min(task.fixed.subset, count)
-    batch = BATCH_CELLS // puzzles.geometry.num_cells
-    first = start_up = 0.0  # s of the first batch, and what does not count of it
+    batch = min(BATCH_CELLS // puzzles.geometry.num_cells, subset)
+    first = 0.0  # s of the first batch
     try:
         is_own = _load(task, policy)
         starts = [*range(0, subset, batch), *range(subset, count, batch)]
         for start, end in pairwise([*starts, count]):
-            if start == subset and policy.seconds * count > cell.budget * subset:
-                if not is_own and policy.seconds + first < task.limit:
-                    start_up = max(first, _play_again(policy, puzzles[: starts[1]]))
-                    cell = replace(cell, seconds=round(policy.seconds - start_up, _DIGITS))
-                    yield cell
-                if cell.seconds * count > cell.budget * subset:
-                    return
-            result = evaluate(policy, puzzles[start:end], seed=SEED + start)
+            is_slow = start == subset and cell.seconds * count > cell.budget * subset
+            if is_slow and (is_own or start > batch):
+                return
+            try:
+                result = evaluate(policy, puzzles[start:end], seed=SEED + start)
+            except (OutOfTimeError, ValueError):
+                if is_slow:
+                    return  # what it has played of the subset stands
+                raise
             first = first or policy.seconds
+            seconds = policy.seconds if is_own else _at_pace(policy.seconds, first, batch, end)
+            if is_slow and seconds * count > cell.budget * end:
+                yield replace(cell, seconds=round(seconds * subset / end, _DIGITS))
+                return
             solved = np.append(solved, result.solved)
             cell = replace(
                 cell,
                 outcomes="".join(map(str, solved.astype(int))),
                 illegal=cell.illegal + result.illegal,
                 orbits=orbits_solved(puzzles, solved),
-                seconds=round(policy.seconds - start_up, _DIGITS),
+                seconds=round(seconds, _DIGITS),
             )
             yield cell
     except OutOfTimeError as error:
-        yield _out_of_time(replace(cell, seconds=round(policy.seconds - start_up, _DIGITS)), error)
+        yield _out_of_time(replace(cell, seconds=round(policy.seconds, _DIGITS)), error)
     except (ValueError, ModuleNotFoundError) as error:  # what the policy has raised
         yield replace(cell, error=describe_error(error))
 
 
-def _play_again(policy: RemotePolicy, puzzles: PuzzleSet) -> float:
-    """Return the processor seconds of a policy for the same puzzles with other digits."""
-    boards, before = _exchange_digits(puzzles.puzzles, np.random.default_rng(SEED)), policy.seconds
-    with suppress(ValueError):  # an error that did not occur in the games
-        evaluate(policy, boards, geometry=puzzles.geometry, seed=SEED)
-    return policy.seconds - before
+def _at_pace(seconds: float, first: float, batch: int, played: int) -> float:
+    """Return the seconds of so many puzzles, of which the first batch counts no more than others.
+
+    The policy may have compiled, or set itself up, at its first board.
+    """
+    if played == batch:
+        return seconds
+    later = seconds - first
+    return later + min(first, later * batch / (played - batch))
 
 
 def orbits_solved(puzzles: PuzzleSet, solved: NDArray[np.bool_]) -> tuple[int, int] | None:

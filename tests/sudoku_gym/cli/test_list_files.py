@@ -373,6 +373,6 @@ def test_files_that_change_while_they_are_loaded(extreme, run, tmp_path, monkeyp
     (tmp_path / "swaps.py").write_text(source)
     arguments = ["evaluate", f"swaps:Mine?folder={weights}", "--puzzles", "test.csv"]
     code, _, error = run(*arguments, "--out", "row.json")
-    assert code == 2 and "its files have changed while they were loaded" in error
+    assert code == 2 and "changed while it was loaded: try again" in error
     assert not Path("row.json").exists()
     assert run(*arguments, "--out", "row.json")[0] == 0

@@ -4,10 +4,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from sudoku_gym.policies.processes import kill_with_all_below, processes_below
+from sudoku_gym.policies.processes import kill_with_all_below, processes_below, start_process
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -52,3 +53,18 @@ def test_processes_are_counted_and_ended():
     ended = Path(f"/proc/{left_behind}/exe")  # not its folder: it may be waited for later
     while ended.exists():  # for as long as the test may take, if it was not killed
         time.sleep(0.01)
+
+
+@pytest.mark.parametrize("which", ["temporary", "working"])
+def test_a_folder_that_is_removed_is_named(tmp_path, monkeypatch, which):
+    """As by a service that cleans the folder for temporary files while a command runs for hours."""
+    monkeypatch.chdir(tmp_path)
+    if which == "working":
+        tmp_path.rmdir()
+
+    def start():
+        raise FileNotFoundError(2, "No such file or directory")
+
+    with pytest.raises(ValueError, match=f"can't be started, .* {which}"):
+        start_process(SimpleNamespace(start=start), {})
+    monkeypatch.undo()

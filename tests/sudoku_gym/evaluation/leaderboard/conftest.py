@@ -185,6 +185,25 @@ class Compiles(First):
         return super().act(boards, action_masks)
 
 
+class FailsLater(First):
+    games = 0
+
+    def reset(self, puzzles, geometry, rng):
+        self.games += 1
+        if self.games > 1:
+            self.fail()
+
+    def fail(self):
+        raise ValueError("no more")
+
+
+class TakesLongLater(FailsLater):
+    def fail(self):
+        start = time.process_time()
+        while time.process_time() < start + 2.0:
+            pass
+
+
 class Remembers(First):
     """Takes 0.05 s for a board that no policy of its kind was given before."""
 

@@ -52,12 +52,21 @@ def test_the_first_board_that_a_policy_sees_is_of_the_set(in_this_process, own_p
     assert not cell.error and len(cell.timing.seconds if timing else cell.outcomes) >= 10
 
 
+@pytest.mark.parametrize("subset", [10, 30])  # one batch, and several
 @pytest.mark.parametrize("budget, is_whole", [(3.0, True), (0.001, False)])
-def test_what_is_compiled_is_no_pace(in_this_process, own_policies, budget, is_whole):
+def test_what_is_compiled_is_no_pace(in_this_process, own_policies, budget, is_whole, subset):
     """The first games take 1 s, and the whole set would take 4 s at their pace."""
-    fixed = replace(fixed_sets()[0], bank="9x9", count=40, subset=10, sha256="")
-    task = cells.CellTask(
-        "third_party:Compiles", fixed, fixed.load(), LeaderboardCell(budget, "a run"), 100.0
-    )
+    fixed = replace(fixed_sets()[0], bank="9x9", count=120, subset=subset, sha256="")
+    cell = LeaderboardCell(budget, "a run")
+    task = cells.CellTask("third_party:Compiles", fixed, fixed.load(), cell, 100.0)
     ((_, cell),) = in_this_process([task], 1)
-    assert len(cell.outcomes) == (40 if is_whole else 10) and cell.seconds < 1.0
+    assert len(cell.outcomes) == (120 if is_whole else subset) and cell.seconds < 1.0
+
+
+@pytest.mark.parametrize("policy", ["FailsLater", "TakesLongLater"])
+def test_a_slow_one_keeps_its_subset_whatever_comes_next(in_this_process, own_policies, policy):
+    fixed = replace(fixed_sets()[0], bank="9x9", count=40, subset=10, sha256="")
+    cell = LeaderboardCell(0.001, "a run")
+    task = cells.CellTask(f"third_party:{policy}", fixed, fixed.load(), cell, 1.0)
+    ((_, cell),) = in_this_process([task], 1)
+    assert len(cell.outcomes) == 10 and not cell.error
