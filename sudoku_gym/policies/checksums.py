@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
-from hashlib import file_digest, sha256
+from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
+
+from sudoku_gym.storage.reading import sha256_of
 
 _MOST_FILES = 100_000
 _DEEPEST = 200  # folders in each other
@@ -82,9 +84,7 @@ def files_checksum(
         )
     sums = sha256()
     for file in sizes:
-        with file.open("rb") as stream:
-            digest = file_digest(stream, "sha256").hexdigest()
-        sums.update(_line(digest, file.relative_to(folder)))
+        sums.update(_line(sha256_of(file), file.relative_to(folder)))
     for link, other in links.items():
         name = sha256(os.fsencode(other.relative_to(folder).as_posix())).hexdigest()
         sums.update(b"link " + _line(name, link.relative_to(folder)))

@@ -5,7 +5,6 @@ Source: https://huggingface.co/docs/huggingface_hub, `snapshot_download` and `Hf
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
@@ -14,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from sudoku_gym.storage.reading import describe_error, read_short
+from sudoku_gym.storage.reading import describe_error, read_short, sha256_of
 
 HUB_PREFIX = "hf:"
 """How the names of policies on the Hub begin: `hf:owner/name@revision`."""
@@ -82,7 +81,7 @@ def send_checkpoint(folder: Path, repository: str, card: str, *, private: bool =
             shutil.copyfile(folder / _CARD, staged / _CARD)
         else:
             (staged / _CARD).write_text(card, encoding="utf-8", newline="\n")
-        sums = "".join(f"{_sum_of(staged / file)}  {file}\n" for file in _PLAYED)
+        sums = "".join(f"{sha256_of(staged / file)}  {file}\n" for file in _PLAYED)
         (staged / _SUMS).write_bytes(sums.encode())
         with _in_one_line(repository):
             hub = HfApi(library_name="sudoku-gym")
@@ -119,7 +118,7 @@ def _check_sums(folder: Path, name: str) -> None:
     try:
         lines = read_short(folder / _SUMS, 10_000).decode("ascii", "replace").splitlines()
         sums = {file: digest for digest, _, file in (line.partition("  ") for line in lines)}
-        wrong = [file for file in _PLAYED if sums.get(file) != _sum_of(folder / file)]
+        wrong = [file for file in _PLAYED if sums.get(file) != sha256_of(folder / file)]
     except (FileNotFoundError, IsADirectoryError) as error:
         raise ValueError(
             f"{name} has no file {Path(error.filename).name}: it is no checkpoint"
@@ -128,11 +127,6 @@ def _check_sums(folder: Path, name: str) -> None:
         raise ValueError(f"{name}: {_SUMS}: {error}") from None
     if wrong:
         raise ValueError(f"{name}: {wrong[0]} is not what its checksum says")
-
-
-def _sum_of(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 @contextmanager

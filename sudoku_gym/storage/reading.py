@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import hashlib
 import json
+import os
 import stat
 from collections import Counter
 from collections.abc import Iterator
@@ -16,6 +18,7 @@ LONGEST_CONFIG = 1_000_000  # bytes; shipped configurations have about 2,000
 _MOST_BRACKETS = 200_000  # lists and objects of a file; a large leaderboard has some 40,000
 _MOST_VALUES = 5_000_000  # of a file, by its commas; one for each puzzle of a long list
 _MOST = 2**53  # beyond it a float holds no counts
+_BLOCK = 2**20  # bytes
 _UTF16, _UTF32 = (f"the text is {name}; save it as UTF-8" for name in ("UTF-16", "UTF-32"))
 _UNPACK = "the file is compressed; unpack it with"
 _NO_TEXTS = {
@@ -96,6 +99,25 @@ def read_short(path: Path, longest: int) -> bytes:
     if len(content) > longest:
         raise ValueError(f"it has more than {longest:,} bytes")
     return content
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file, of as many bytes as the system says that it has.
+
+    Some files of `/proc` are called empty and have no end.
+
+    Raises:
+        OSError: if it can't be read.
+        ValueError: if it is no regular file.
+    """
+    check_regular(path)
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        left = os.fstat(file.fileno()).st_size
+        while left and (block := file.read(min(left, _BLOCK))):
+            digest.update(block)
+            left -= len(block)
+    return digest.hexdigest()
 
 
 def check_regular(path: Path) -> None:

@@ -12,7 +12,6 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from hashlib import file_digest
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -25,7 +24,7 @@ from sudoku_gym.policies.identity import Fingerprint, load_with_fingerprint
 from sudoku_gym.puzzles.npz import read_arrays
 from sudoku_gym.storage.atomic import atomic_write, sync, write_json
 from sudoku_gym.storage.lock import locked
-from sudoku_gym.storage.reading import check_structure, naming, read_json
+from sudoku_gym.storage.reading import check_structure, naming, read_json, sha256_of
 from sudoku_gym.trajectories.games import (
     PART_GAMES,
     PlayedPart,
@@ -134,10 +133,7 @@ def _check_settings(games: RecordedGames, made_of: Fingerprint, folder: Path) ->
 
 def _checksum_of(puzzles: Path) -> str:
     """Return the SHA-256 of a file of puzzles; empty for a bank or another source."""
-    if not puzzles.is_file():
-        return ""
-    with puzzles.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
+    return sha256_of(puzzles) if puzzles.is_file() else ""
 
 
 def _part_path(folder: Path, number: int) -> Path:

@@ -14,7 +14,6 @@ compared. Nothing is pickled, and whatever is wrong with a file is a ValueError 
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -29,7 +28,13 @@ from torch import Tensor
 from sudoku_gym.policies.loading import CONFIG_FILE as CONFIG_FILE
 from sudoku_gym.puzzles.npz import read_arrays
 from sudoku_gym.storage.atomic import naming_file, sync, temporary_files, write_json
-from sudoku_gym.storage.reading import LONGEST_CONFIG, check_regular, read_json, read_short
+from sudoku_gym.storage.reading import (
+    LONGEST_CONFIG,
+    check_regular,
+    read_json,
+    read_short,
+    sha256_of,
+)
 from sudoku_gym.storage.reading import naming as naming
 from sudoku_learning.training.learner import LearnerState
 
@@ -67,7 +72,7 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
         _save_tensors(tensors, folder / name)
     with naming_file(folder / REPLAY):
         np.savez(folder / REPLAY, allow_pickle=False, **learner.arrays)
-    sums = "".join(f"{_sum_of(folder / name)}  {name}\n" for name in FILES)
+    sums = "".join(f"{sha256_of(folder / name)}  {name}\n" for name in FILES)
     with naming_file(folder / SUMS):
         (folder / SUMS).write_bytes(sums.encode())
     for path in (*(folder / name for name in (*FILES, SUMS)), folder):
@@ -156,16 +161,11 @@ def _check_files(folder: Path, names: Iterable[str]) -> None:
         if missing := [name for name in names if name not in sums]:
             raise ValueError(f"it has no sum of {missing[0]}")
     for name in names:
-        if _sum_of(folder / name) != sums[name]:
+        if sha256_of(folder / name) != sums[name]:
             raise ValueError(
                 f"{folder / name}: the file is damaged (its sum is not the one in {SUMS}; if you "
                 f"changed it yourself, remove {SUMS})"
             )
-
-
-def _sum_of(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _object(content: Any) -> dict[str, Any]:

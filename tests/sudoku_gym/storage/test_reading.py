@@ -1,7 +1,9 @@
 """Files of third parties that are too large, or no text, are refused before they are read."""
 
 import bz2
+import hashlib
 import lzma
+import os
 import tracemalloc
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from sudoku_gym.evaluation.leaderboard import read_leaderboard
 from sudoku_gym.evaluation.list_results import read_list_results
 from sudoku_gym.storage import reading
-from sudoku_gym.storage.reading import describe_error, open_text, read_json
+from sudoku_gym.storage.reading import describe_error, open_text, read_json, sha256_of
 
 
 @pytest.mark.parametrize("read", [read_leaderboard, read_list_results])
@@ -66,3 +68,20 @@ def test_what_is_no_text_is_named(tmp_path, content, problem):
 def test_errors_are_lines_that_can_be_written():
     assert describe_error(ValueError("bad\n\ud800")) == "bad ?"
     assert describe_error(KeyError()) == "KeyError"
+
+
+@pytest.mark.parametrize("length", [0, 1, 2**20, 2**20 + 1])
+def test_the_checksum_of_a_file_is_that_of_sha256sum(tmp_path, length):
+    path, content = tmp_path / "weights.bin", b"ab" * length
+    path.write_bytes(content)
+    assert sha256_of(path) == hashlib.sha256(content).hexdigest()
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/pagemap"), reason="a file of Linux")
+def test_a_file_that_is_called_empty_and_has_no_end_is_not_read(tmp_path):
+    """A stranger's checkpoint may hold a link to one."""
+    link = tmp_path / "weights.bin"
+    link.symlink_to("/proc/self/pagemap")
+    assert sha256_of(link) == hashlib.sha256(b"").hexdigest()
+    with pytest.raises(ValueError, match="no regular file"):
+        sha256_of(tmp_path)
