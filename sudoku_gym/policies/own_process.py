@@ -76,39 +76,33 @@ class OwnProcess:
         on_progress: Callable[[float], None] | None = None,
     ) -> Any:
         """Make an object, or call the method `what` of one; see `Elsewhere.call`."""
+        longest = self._longest
+        if longest is not None and number is None:
+            longest = max(longest, _SECONDS_TO_MAKE)
         with self._lock:
             dropped = [self._dropped.popleft() for _ in range(len(self._dropped))]
-            with suppress(BrokenPipeError, ConnectionResetError):  # it has ended, as is told next
+            with suppress(OSError):  # it has ended, as is told next
                 self._pipe.send((dropped, number, what, arguments, on_progress is not None))
-            longest = self._longest
-            if longest is not None and number is None:
-                longest = max(longest, _SECONDS_TO_MAKE)
-            found, error, seconds = self._wait_for_answer(longest, on_progress)
+            while isinstance(answer := self._receive(longest), float):
+                if on_progress is not None:
+                    on_progress(answer)
+        found, error, seconds = answer
         _elsewhere.seconds = seconds_elsewhere() + seconds
         if error is not None:
             raise error
         return found
 
-    def _wait_for_answer(
-        self, longest: float | None, on_progress: Callable[[float], None] | None
-    ) -> Any:
+    def _receive(self, longest: float | None) -> Any:
         try:
-            while True:
-                if not self._pipe.poll(longest):
-                    self.close()
-                    raise ValueError(
-                        f"{self._name}: it took more than {longest:g} s, and was ended"
-                    )
-                answer = self._pipe.recv()
-                if not isinstance(answer, float):
-                    return answer
-                if on_progress is not None:
-                    on_progress(answer)
-        except (EOFError, ConnectionResetError):
+            if self._pipe.poll(longest):
+                return self._pipe.recv()
+        except (EOFError, OSError):
             self._process.join()
             code = self._process.exitcode
             how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
             raise ValueError(f"{self._name}: its process has ended, {how}") from None
+        self.close()
+        raise ValueError(f"{self._name}: it took more than {longest:g} s, and was ended")
 
     def __enter__(self) -> OwnProcess:
         return self
@@ -127,6 +121,7 @@ class OwnProcess:
             kill_with_all_below(self._process.pid)
             self._process.kill()
         self._process.join()
+        self._pipe.close()
         atexit.unregister(self.close)
 
 
