@@ -31,7 +31,8 @@ from sudoku_gym.policies.processes import (
 from sudoku_gym.storage.reading import HOW_TO_SEE_MORE, TRACEBACK, describe_error
 
 _SECONDS_TO_MAKE = 120.0
-_SECONDS_TO_END = 5.0  # after Ctrl+C
+_SECONDS_TO_END = 5.0
+_BETWEEN_LOOKS = 0.02  # s
 _elsewhere = local()  # `seconds` of other processes that worked for a thread
 
 
@@ -97,7 +98,8 @@ class OwnProcess:
             if self._pipe.poll(longest):
                 return self._pipe.recv()
         except (EOFError, OSError):
-            self._process.join()
+            self._wait_for_end()  # a thread of the policy may keep it
+            self.close()
             code = self._process.exitcode
             how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
             raise ValueError(f"{self._name}: its process has ended, {how}") from None
@@ -112,8 +114,14 @@ class OwnProcess:
     ) -> None:
         if kind is not None and issubclass(kind, KeyboardInterrupt):
             self._pipe.close()
-            self._process.join(_SECONDS_TO_END)  # it writes what it has played, and ends
+            self._wait_for_end()  # it writes what it has played, and ends
         self.close()
+
+    def _wait_for_end(self) -> None:
+        # `join` waits on, with any limit, where the policy has closed all files.
+        limit = time.monotonic() + _SECONDS_TO_END
+        while self._process.is_alive() and time.monotonic() < limit:
+            time.sleep(_BETWEEN_LOOKS)
 
     def close(self) -> None:
         """End it, and what it has started."""
@@ -178,8 +186,10 @@ def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
                         objects[found] = what()
                     else:
                         found = getattr(objects[number], what)(*arguments)
-                except (KeyboardInterrupt, SystemExit):
+                except KeyboardInterrupt:
                     raise
+                except SystemExit as end:
+                    _end(end.code)  # at once: Python waits for threads
                 except BaseException as error:  # a third-party policy may raise any
                     if TRACEBACK in os.environ:
                         traceback.print_exc()
@@ -213,7 +223,7 @@ def _end_with_the_command() -> None:
     _end()
 
 
-def _end() -> None:
+def _end(code: object = 1) -> None:
     """End this process, and what its policy has started."""
     kill_all_below(os.getpid())
-    os._exit(1)
+    os._exit(code if isinstance(code, int) else int(code is not None))

@@ -20,7 +20,7 @@ from sudoku_gym import load_policy
 def P(): return load_policy(NAME)
 """
 ODD = """
-import os, signal, time
+import os, signal, sys, threading, time
 from types import SimpleNamespace
 import numpy as np
 from sudoku_gym.policies import Convergence
@@ -39,6 +39,15 @@ class Shows(First):
         return super().act(boards, action_masks)
 class Dies(First):
     def act(self, boards, action_masks): os.kill(os.getpid(), signal.SIGKILL)
+class Leaves(First):
+    def act(self, boards, action_masks):
+        threading.Thread(target=time.sleep, args=(60,)).start()
+        sys.exit(3)
+class Closes(First):
+    def act(self, boards, action_masks):
+        threading.Thread(target=time.sleep, args=(60,)).start()
+        os.closerange(3, 100)
+        return super().act(boards, action_masks)
 class Raises(First):
     def act(self, boards, action_masks): raise ValueError("no move")
 class Sleeps(First):
@@ -103,6 +112,8 @@ def test_what_it_thinks_and_looked_at_is_shown(offer):
     ("name", "said"),
     [
         ("Dies", "odd_ones:Dies: its process has ended, by signal 9"),
+        ("Leaves", "odd_ones:Leaves: its process has ended, with exit code 3"),
+        ("Closes", "odd_ones:Closes: its process has ended, by signal 9"),
         ("Raises", "no move"),
         ("Sleeps", "odd_ones:Sleeps: it took more than 1 s, and was ended"),
     ],
