@@ -124,6 +124,13 @@ class OfferedPolicies:
         checked = plugins.checked_options(factory, name, limited, {})
         return self._load(name, **checked)
 
+    def is_of_others(self, name: object) -> bool:
+        """Whether `name` is offered and another package's, whose games play in one process."""
+        return isinstance(name, str) and name in self.names and is_of_others(self._named(name))
+
+    def _named(self, name: str) -> str:
+        return self._extra.get(name, name)
+
     def close(self) -> None:
         """End the processes of policies."""
         for process in self._processes.values():

@@ -61,15 +61,21 @@ class Game:
     move, or None. The puzzle is int8 `[N, N]`. One thread may play while others draw or stop.
 
     Attributes:
+        player: the policy as it is offered, without options.
         is_finished: whether the policy has nothing left to play.
         is_replaced: whether its visitor has begun another game; its board is not to be shown.
         failure: why the game ended before its end; empty if it did not.
     """
 
     def __init__(
-        self, name: str, policy: Policy, puzzle: NDArray[np.int8], geometry: Geometry
+        self,
+        name: str,
+        policy: Policy,
+        puzzle: NDArray[np.int8],
+        geometry: Geometry,
+        player: str = "",
     ) -> None:
-        self.name = name
+        self.name, self.player = name, player
         env = SudokuEnv(GivenPuzzles(geometry), max_episode_steps=2**31)
         has_probabilities = hasattr(policy, "probabilities")
         episode = Episode(env, policy, 0, {"puzzle": puzzle}, has_probabilities)

@@ -43,7 +43,8 @@ class Handlers:
 
         try:
             one = self._one_thread_of(visitor)
-            for note in self._workers.run(work, is_wanted, self._longest, one):
+            others = [name for name in chosen[3::2] if self._offers.is_of_others(name)]
+            for note in self._workers.run(work, is_wanted, self._longest, one, others):
                 yield _only_say(note)
         except Exception as error:  # a visitor reads why; the page goes on
             yield _only_say(str(error))
@@ -81,7 +82,8 @@ class Handlers:
             try:
                 with game.computing():
                     one = self._one_thread_of(visitor)
-                    for note in self._workers.run(work, is_wanted, self._longest, one):
+                    others = [game.player] if self._offers.is_of_others(game.player) else []
+                    for note in self._workers.run(work, is_wanted, self._longest, one, others):
                         if game.is_replaced:
                             return
                         yield *self._drawn(visitor, playing, game, note), _say(""), gr.skip()
@@ -151,7 +153,7 @@ def start_games(
             continue
         policy = offers.policy(name, options, geometry.size)
         label = f"{name}?{options}" if options else str(name)
-        games.append(Game(label, policy, given.copy(), geometry))
+        games.append(Game(label, policy, given.copy(), geometry, str(name)))
     return games
 
 

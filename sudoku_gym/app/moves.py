@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Set
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from itertools import count
@@ -21,7 +21,7 @@ class Task:
     """
 
     number: int
-    visitor: str = ""
+    turns: frozenset[tuple[str, str]] = frozenset()
     future: Future[None] = field(default_factory=Future)
     began: float | None = None
     ended: float | None = None
@@ -39,7 +39,7 @@ class Workers:
 
     No thread can be ended from outside: what is given up runs on to its end, its result unused,
     and holds a thread until then. So a visitor who is named has one thread at a time, and can't
-    hold all.
+    hold all; so has a policy that is named.
 
     Args:
         at_once: threads; what is beyond them waits its turn.
@@ -49,7 +49,7 @@ class Workers:
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="sudoku-gym-app")
         self._numbers = count()
         self._waiting: dict[int, Task] = {}
-        self._served: set[str] = set()  # visitors who have a thread, or are next
+        self._served: set[tuple[str, str]] = set()  # who has a thread, or is next
         self._lock = Lock()
 
     def run(
@@ -58,22 +58,27 @@ class Workers:
         is_wanted: Callable[[], bool] = lambda: True,
         longest: float | None = None,
         visitor: str = "",
+        policies: Collection[str] = (),
     ) -> Iterator[str]:
         """Run `work` in a thread; yield what a visitor is told until it ends.
 
-        It waits for what the same visitor, if named, has begun before. It is given up when
-        `is_wanted` turns false, and after `longest` seconds, if it has a limit.
+        It waits for what the same visitor, if named, has begun before, or somebody with one of the
+        policies. It is given up when `is_wanted` turns false, and after `longest` seconds, if it
+        has a limit.
 
         Raises:
             TimeoutError: if it takes longer.
             Exception: what `work` raises.
         """
-        while not self._admit(visitor):
+        turns = {("policy", name) for name in policies}
+        if visitor:
+            turns.add(("visitor", visitor))
+        while taken := self._admit(turns):
             if not is_wanted():
                 return
-            yield "Waiting for the end of another move of yours."
+            yield f"Waiting for the end of another move of {taken}."
             time.sleep(_BETWEEN_NOTES)
-        task = Task(next(self._numbers), visitor)
+        task = Task(next(self._numbers), frozenset(turns))
         self._waiting[task.number] = task
         task.future = self._pool.submit(self._do, task, work)
         try:
@@ -90,15 +95,18 @@ class Workers:
                 yield self._note(task, longest)
         finally:
             if task.future.cancel():  # it never began
-                self._served.discard(visitor)
+                self._served -= turns
             self._waiting.pop(task.number, None)
 
-    def _admit(self, visitor: str) -> bool:
-        """Whether a visitor has no work in a thread, and so may have some now."""
+    def _admit(self, turns: Set[tuple[str, str]]) -> str:
+        """Let a visitor and policies have a thread, or say which of them has one already."""
         with self._lock:
-            is_free = visitor not in self._served
-            self._served |= {visitor} - {""}
-        return is_free
+            taken = sorted(turns & self._served)
+            if not taken:
+                self._served |= turns
+                return ""
+        kind, name = taken[-1]
+        return "yours" if kind == "visitor" else name
 
     def _do(self, task: Task, work: Callable[[], None]) -> None:
         self._waiting.pop(task.number, None)
@@ -107,7 +115,7 @@ class Workers:
             work()
         finally:
             task.ended = time.monotonic()
-            self._served.discard(task.visitor)
+            self._served -= task.turns
 
     def _note(self, task: Task, longest: float | None) -> str:
         if task.began is None:

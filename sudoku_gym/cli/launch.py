@@ -126,4 +126,5 @@ class App:
             serve(offers, self.host, self.port, *(limit or None for limit in limits))
         except KeyboardInterrupt:
             status = 130
+        offers.close()
         os._exit(status)  # Python itself waits for all threads

@@ -50,7 +50,7 @@ class OwnProcess:
     def __init__(self, name: str, longest: float | None = None) -> None:
         self._name, self._longest = name, longest
         self._dropped = deque[int]()  # objects that nobody here needs any more
-        self._lock = Lock()
+        self._lock, self._clock = Lock(), 0.0  # processor seconds that have been told
         context = get_context("spawn")
         self._pipe: Connection[Any, Any]
         self._pipe, theirs = context.Pipe()
@@ -84,11 +84,17 @@ class OwnProcess:
             dropped = [self._dropped.popleft() for _ in range(len(self._dropped))]
             with suppress(OSError):  # it has ended, as is told next
                 self._pipe.send((dropped, number, what, arguments, on_progress is not None))
-            while isinstance(answer := self._receive(longest), float):
-                if on_progress is not None:
-                    on_progress(answer)
-        found, error, seconds = answer
-        _elsewhere.seconds = seconds_elsewhere() + seconds
+            start, seconds = time.monotonic(), None
+            try:
+                while isinstance(answer := self._receive(longest), float):
+                    if on_progress is not None:
+                        on_progress(answer)
+                found, error, clock = answer
+                seconds, self._clock = clock - self._clock, clock
+            finally:
+                if seconds is None:  # nobody can ask a process that has ended
+                    seconds = time.monotonic() - start
+                _elsewhere.seconds = seconds_elsewhere() + seconds
         if error is not None:
             raise error
         return found
@@ -164,7 +170,7 @@ def seconds_elsewhere() -> float:
 
 
 def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
-    """Make objects and call their methods; send shares, and what came of it with its seconds."""
+    """Make objects and call their methods; send shares, then what came of it, and the clock."""
     Thread(target=_end_with_the_command, daemon=True).start()
     os.environ[SAFE_PATH] = safe_path  # of what a policy starts; empty is as good as none
     with suppress(OSError):
@@ -179,7 +185,7 @@ def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
                     objects.pop(each, None)
                 if tells:
                     arguments += (partial(_send_share, pipe),)
-                start, found, failure = time.process_time(), None, None
+                found, failure = None, None
                 try:
                     if number is None:
                         found = next(numbers)
@@ -194,7 +200,7 @@ def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
                     if TRACEBACK in os.environ:
                         traceback.print_exc()
                     found, failure = None, _portable(error)
-                pipe.send((found, failure, time.process_time() - start))
+                pipe.send((found, failure, time.process_time()))
         except KeyboardInterrupt:
             pipe.recv()  # until the command closes the pipe; what was played is written
     _end()

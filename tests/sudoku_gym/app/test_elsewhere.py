@@ -133,6 +133,14 @@ def test_its_processor_time_is_charged(offer):
     assert budgets.are_spent("somebody")
 
 
+def test_the_time_of_a_process_that_is_ended_is_charged(offer):
+    policy = offer("odd_ones:Sleeps", longest=1.0).policy("odd_ones:Sleeps")
+    budgets = VisitorBudgets(0.9)
+    with budgets.charged("somebody"):
+        play(policy)
+    assert budgets.are_spent("somebody")
+
+
 def test_it_is_let_go_with_its_game(offer, tmp_path):
     offers = offer("odd_ones:Heavy")  # makes one to try
     policies = [offers.policy("odd_ones:Heavy") for _ in range(3)]

@@ -62,6 +62,19 @@ def test_a_visitor_has_one_thread_at_a_time():
     assert list(workers.run(lambda: None, visitor="a")) == []
 
 
+def test_a_policy_of_others_has_one_thread_at_a_time():
+    """Its games play in one process: who waits for it keeps no thread from others."""
+    workers, go_on = Workers(), Event()
+    first = workers.run(go_on.wait, visitor="a", policies=["theirs"])
+    second = workers.run(go_on.wait, visitor="b", policies=["theirs", "other"])
+    assert next(first).startswith("Computing")
+    first.close()
+    assert next(second) == "Waiting for the end of another move of theirs."
+    assert list(workers.run(lambda: None, visitor="b", policies=["other"])) == []
+    go_on.set()
+    assert not [note for note in second if not note.startswith(("Waiting", "Computing"))]
+
+
 def test_what_never_had_a_thread_holds_no_visitor():
     workers, go_on = Workers(at_once=1), Event()
     first, second = workers.run(go_on.wait, visitor="a"), workers.run(go_on.wait, visitor="b")
