@@ -212,8 +212,10 @@ def _send_share(pipe: Connection[Any, Any], share: float) -> None:
 
 def _portable(error: BaseException) -> Exception:
     """Return an error without its class, if that is another's, and without what it refers to."""
-    if isinstance(error, OSError):
+    if isinstance(error, OSError) and error.errno is not None:
         return OSError(error.errno, error.strerror, error.filename)
+    if isinstance(error, OSError):  # of words alone
+        return ValueError(describe_error(error, 2000))
     if isinstance(error, ModuleNotFoundError):
         return ModuleNotFoundError(str(error))
     if isinstance(error, ValueError) and str(error):

@@ -41,6 +41,10 @@ class Raises(P):
     def act(self, *args): raise ValueError("no move")
 class RaisesOdd(P):
     def act(self, *args): raise OddError("no move")
+class RaisesWords(P):
+    def act(self, *args): raise OSError("run fetch.sh first")
+class RaisesDisk(P):
+    def act(self, *args): open("weights.bin")
 class IsNot:
     def __init__(self): raise ModuleNotFoundError("no such library")
 class Leaves(P):
@@ -98,6 +102,8 @@ def test_they_share_nothing(run, work):
     [
         ("Raises", "no move"),
         ("RaisesOdd", "OddError: no move (SUDOKU_GYM_TRACEBACK=1 in the environment shows where)"),
+        ("RaisesWords", "OSError: run fetch.sh first"),
+        ("RaisesDisk", "weights.bin: No such file or directory"),
         ("IsNot", "no such library"),
         ("Leaves", "failing:Leaves: its process has ended, with exit code 3"),
         ("Dies", "failing:Dies: its process has ended, by signal 9"),
