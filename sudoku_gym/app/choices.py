@@ -126,10 +126,8 @@ class OfferedPolicies:
 
     def is_of_others(self, name: object) -> bool:
         """Whether `name` is offered and another package's, whose games play in one process."""
-        return isinstance(name, str) and name in self.names and is_of_others(self._named(name))
-
-    def _named(self, name: str) -> str:
-        return self._extra.get(name, name)
+        is_offered = isinstance(name, str) and name in self.names
+        return is_offered and is_of_others(self._extra.get(str(name), str(name)))
 
     def close(self) -> None:
         """End the processes of policies."""
