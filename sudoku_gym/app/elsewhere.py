@@ -55,7 +55,7 @@ class PolicyElsewhere:
 
 
 class _Shown:
-    """A policy in its process, which tells in plain arrays what the page shows of it."""
+    """A policy in its process, which tells in plain numbers what the page shows of it."""
 
     def __init__(self, name: str, options: dict[str, Any]) -> None:
         self._policy = load_in_own_folder(name, **options)
@@ -64,7 +64,8 @@ class _Shown:
         return hasattr(self._policy, "probabilities")
 
     def probabilities(self, *given: Any) -> NDArray[Any]:
-        return np.asarray(self._policy.probabilities(*given))  # type: ignore[attr-defined]
+        found = self._policy.probabilities(*given)  # type: ignore[attr-defined]
+        return np.array(found, np.float64)
 
     def reset(self, *given: Any) -> None:
         self._policy.reset(*given)
@@ -74,10 +75,11 @@ class _Shown:
         search = getattr(self._policy, "last_search", None)
         if search is not None:
             names = ("visit_counts", "values")
-            search = {name: np.asarray(getattr(search, name)) for name in names}
+            search = {name: np.array(getattr(search, name), np.float64) for name in names}
         latest = getattr(self._policy, "last_convergence", None)
         if isinstance(latest, Convergence):
-            latest = Convergence(np.asarray(latest.rounds), np.asarray(latest.converged))
+            rounds, converged = np.array(latest.rounds, np.int64), np.array(latest.converged, bool)
+            latest = Convergence(rounds, converged)
         else:
             latest = None
         return actions, search, latest
