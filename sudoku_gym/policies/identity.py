@@ -31,6 +31,7 @@ from sudoku_gym.policies.working_folder import (
     load_in_own_folder,
     module_of,
 )
+from sudoku_gym.storage.reading import describe_error
 
 _LIKE_WEIGHTS = re.compile(
     "weights|model|checkpoint|ckpt|network|params|^path$|^file$|^folder$", re.IGNORECASE
@@ -110,7 +111,13 @@ def load_with_fingerprint(policy: str, *, trust: bool = False) -> tuple[Policy, 
     if written != []:  # unless what was written is the same as before
         del made
         before = made_of
-        made, made_of, again = load()
+        try:
+            made, made_of, again = load()
+        except Exception as error:  # a process can do some things once
+            raise ChangedFilesError(
+                f"{policy}: {', '.join(written or ['its files'])[:200]} changed while it was "
+                f"loaded, and it can't be made again ({describe_error(error)}): try again"
+            ) from error
         if (made_of["weights"], made_of["config"]) != (before["weights"], before["config"]):
             names = ", ".join((again or written or ["its files"])[:3])
             raise ChangedFilesError(

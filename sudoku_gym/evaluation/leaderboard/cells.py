@@ -17,6 +17,7 @@ from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.evaluation.leaderboard.fixed_sets import SEED, FixedSet
 from sudoku_gym.evaluation.leaderboard.players import OutOfTimeError, RemotePolicy
 from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell, Timing
+from sudoku_gym.geometry import symmetry
 from sudoku_gym.policies.identity import ChangedFilesError
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.storage.reading import describe_error
@@ -165,11 +166,12 @@ def orbits_solved(puzzles: PuzzleSet, solved: NDArray[np.bool_]) -> tuple[int, i
 def _time(task: CellTask, policy: RemotePolicy, empty: Timing) -> Timing:
     """Return the processor seconds of each of the first `TIMED_PUZZLES` puzzles, played one by one.
 
-    One more is played before, if there is one. The clock of a process may tick every few
-    milliseconds only, so short puzzles are played repeatedly, with other digits each time, and
-    their mean is taken; but of a policy that remembers boards, which takes far less for them later,
-    it is the first time. Where a far smaller share is solved than in the games that count, an error
-    stands in place of times.
+    They are turned, mirrored, exchanged and renamed as the symmetries of their geometry allow, so
+    that no policy has seen them before. One is played before it counts. The clock of a process may
+    tick every few milliseconds only, so short puzzles are played repeatedly, by other symmetries
+    each time, and their mean is taken; but of a policy that remembers boards up to symmetry, which
+    takes far less for them later, it is the first time. Where a far smaller share is solved than in
+    the games that count, an error stands in place of times.
     """
     puzzles = task.puzzles[:TIMED_PUZZLES]
     boards, geometry = puzzles.puzzles, puzzles.geometry
@@ -178,17 +180,17 @@ def _time(task: CellTask, policy: RemotePolicy, empty: Timing) -> Timing:
     solved = 0
     with suppress(OutOfTimeError, ValueError):  # an error that did not occur in the games
         _load(task, policy)
-        other = task.puzzles.puzzles[TIMED_PUZZLES:][:1]
-        first = other if len(other) else _exchange_digits(boards[:1], rng)
+        others = task.puzzles.puzzles[TIMED_PUZZLES:]
+        first = (others if len(others) else boards)[:1]
+        first = symmetry.sample(geometry, 1, rng).apply(first)
         evaluate(policy, first, geometry=geometry, seed=SEED)
         while len(laps) < _MAX_LAPS and sum(map(sum, laps)) < _MIN_SECONDS:
             laps.append([])
-            for i in range(len(puzzles)):
+            for i, given in enumerate(symmetry.sample(geometry, len(boards), rng).apply(boards)):
                 before = policy.seconds
-                game = evaluate(policy, boards[i : i + 1], geometry=geometry, seed=SEED + i)
+                game = evaluate(policy, given[None], geometry=geometry, seed=SEED + i)
                 laps[-1].append(policy.seconds - before)
                 solved += int(game.solved[0])
-            boards = _exchange_digits(boards, rng)
     outcomes = task.cell.outcomes[: len(puzzles)]
     if error := _worse_one_by_one(solved, sum(map(len, laps)), outcomes):
         return replace(empty, error=f"not timed: {error}")
@@ -206,12 +208,6 @@ def _worse_one_by_one(solved: int, timed: int, outcomes: str) -> str:
     if not timed or wilson_interval(solved, timed)[1] >= wilson_interval(counted, len(outcomes))[0]:
         return ""
     return (
-        f"it solves {solved} of {timed} boards one by one, most of them with other digits, and "
+        f"it solves {solved} of {timed} boards one by one, by symmetries of theirs, and "
         f"{counted} of the same {len(outcomes)} puzzles in batches"
     )
-
-
-def _exchange_digits(boards: NDArray[np.int8], rng: np.random.Generator) -> NDArray[np.int8]:
-    """Return the same puzzles under other names of the digits, as hard as they were."""
-    digits = 1 + rng.permutation(boards.shape[1])
-    return np.append(0, digits).astype(np.int8)[boards]

@@ -29,12 +29,14 @@ def test_a_policy_that_is_worse_one_by_one_is_not_timed(in_this_process, outcome
     if is_timed:
         assert len(cell.timing.seconds) == 10
     else:
-        said = r"it solves 0 of \d+ boards one by one, .* and 10 of the same 10 puzzles in batches"
+        said = (
+            r"it solves 0 of \d+ boards one by one, by .*, and 10 of the same 10 puzzles in batches"
+        )
         assert re.fullmatch(f"not timed: {said}", str(cell)) and cell.timing.seconds == ()
         assert cell.puzzle_seconds == played.seconds / 10
 
 
-@pytest.mark.parametrize("policy", ["Remembers", "RemembersAllDigits"])
+@pytest.mark.parametrize("policy", ["Remembers", "RemembersGames", "RemembersAllDigits"])
 def test_no_policy_gains_by_remembering_boards(in_this_process, own_policies, policy):
     fixed = replace(fixed_sets()[0], bank="9x9", count=12, sha256="")
     played = LeaderboardCell(100.0, "a run", "0" * 12, timing=Timing((), "a run"))
