@@ -17,14 +17,15 @@ from importlib.metadata import distribution, packages_distributions, version
 from inspect import signature
 from pathlib import Path
 from time import time_ns
-from types import ModuleType
-from typing import TypedDict
+from types import MappingProxyType, ModuleType
+from typing import NamedTuple, TypedDict
 from weakref import WeakKeyDictionary
 
 from sudoku_gym import plugins
 from sudoku_gym.policies.checksums import files_below, files_checksum
 from sudoku_gym.policies.loading import CONFIG_FILE, agent_of, find_policy
 from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
+from sudoku_gym.policies.sources import CODE, sources_of
 from sudoku_gym.policies.working_folder import (
     InOwnFolder,
     in_folder_of,
@@ -41,12 +42,19 @@ _WEIGHTS = re.compile(
     r"\.(pt|pth|safetensors|zip|npz|npy|ckpt|bin|h5|keras|onnx|pkl|joblib|index|data-.*)"
 )
 _NO_WEIGHTS = (".md", ".json")
-_CODE = (".py", ".pyc", ".so", ".pyd")
 _IMPORTED = WeakKeyDictionary[ModuleType, int]()  # when a load began that imported a module, in ns
 
 
 class ChangedFilesError(ValueError):
     """The files of a policy have changed while, or after, they were loaded."""
+
+
+class _Code(NamedTuple):
+    """Files of code, the folder that their names begin in, and links in it: of `files_checksum`."""
+
+    folder: Path
+    files: list[Path]
+    links: Mapping[Path, Path] = MappingProxyType({})
 
 
 class Fingerprint(TypedDict):
@@ -217,8 +225,10 @@ def code_checksum(policy: str, made: Policy) -> str:
 
     They are those of the package, or the single module, that holds its class (or that of its solver
     or predictor), and of the one that its name stands for, or its checkpoint's agent: all but
-    Markdown, JSON and what is kept in `__pycache__`. Of a package that is imported from a zip file
-    it is this file. What they import from elsewhere does not count.
+    Markdown, JSON and what is kept in `__pycache__`. With a module of no package, or in folders
+    without `__init__.py`, come those that it imports from beside it, `sources_of`. Of a package
+    that is imported from a zip file it is this file. What they import from elsewhere does not
+    count.
 
     Args:
         policy: its name, as `load_policy` takes it.
@@ -228,7 +238,7 @@ def code_checksum(policy: str, made: Policy) -> str:
         The checksum, joined by `+` if they are several; empty for a policy of this project, whose
         version says what it is, and for one that is in no file.
     """
-    return "+".join(_code_checksum_of(root) for root in code_roots(policy, made))
+    return "+".join(files_checksum(*code) for code in _code_of(policy, made))
 
 
 def weights_paths(policy: str) -> list[Path]:
@@ -284,16 +294,25 @@ def _packages_on(path: tuple[object, ...]) -> Mapping[str, list[str]]:
     return packages_distributions()
 
 
-def code_roots(policy: str, made: Policy) -> list[Path]:
-    """Return the folders of packages, and the files, that hold the code of another's policy."""
+def _code_of(policy: str, made: Policy) -> list[_Code]:
+    """Return the code of another's policy, in a fixed order."""
     made = made.policy if isinstance(made, InOwnFolder) else made
     player: object = made
     if isinstance(made, SolverPolicy | PredictorPolicy):
         player = made.solver if isinstance(made, SolverPolicy) else made.predictor
     modules = {type(made).__module__, type(player).__module__, module_of(policy)}
-    others = (name for name in modules if not plugins.is_own_module(name))
-    roots = {_root_of(name) for name in others}
-    return sorted(root for root in roots if root)
+    found = dict[Path, _Code]()
+    for name in modules:
+        root, module = (None, "") if plugins.is_own_module(name) else _root_of(name)
+        if root is None or root in found:
+            continue
+        if root.is_dir():
+            files, links = files_below(root)
+            kept = [file for file in files if file.suffix not in _NO_WEIGHTS]
+            found[root] = _Code(root, kept, links)
+        else:
+            found[root] = _Code(*(sources_of(root, module) if module else (root.parent, [root])))
+    return [found[root] for root in sorted(found)]
 
 
 def _check_not_saved_since_import(policy: str, made: Policy) -> None:
@@ -301,13 +320,12 @@ def _check_not_saved_since_import(policy: str, made: Policy) -> None:
 
     What plays is the code as it was. Data of a package may change when it is loaded.
     """
-    for root in code_roots(policy, made):
-        below = [root] if root.is_file() else files_below(root)[0]
-        files = [file for file in below if file == root or file.suffix in _CODE]
+    for code in _code_of(policy, made):
+        files = {file for file in code.files if len(code.files) == 1 or file.suffix in CODE}
         begun = [
             start
             for module, start in _IMPORTED.items()
-            if (file := getattr(module, "__file__", None)) and Path(file).is_relative_to(root)
+            if (file := getattr(module, "__file__", None)) and Path(file) in files
         ]
         for file in files if begun else ():
             status = file.stat()
@@ -324,26 +342,20 @@ def _check_not_saved_since_import(policy: str, made: Policy) -> None:
                 )
 
 
-def _root_of(module: str) -> Path | None:
+def _root_of(module: str) -> tuple[Path | None, str]:
     """Return the folder of the package that a module belongs to, or its file if it is a single one.
 
-    It is the zip file if the module lies in one, and None if it is in no file. A folder that is no
-    package itself is not looked at.
+    It is the zip file if the module lies in one, and None if it is in no file. Of a single file it
+    is followed by the name of its module, perhaps in folders that are no packages.
     """
     parts = module.split(".")
     for end in range(1, len(parts) + 1):
-        file = getattr(sys.modules.get(".".join(parts[:end])), "__file__", None)
+        name = ".".join(parts[:end])
+        file = getattr(sys.modules.get(name), "__file__", None)
         if file is not None:
             path = Path(file)
             if archive := next((each for each in path.parents if each.is_file()), None):
-                return archive
+                return archive, ""
             # A package may be compiled: `__init__.pyc`, `__init__.cpython-311-x86_64-linux-gnu.so`.
-            return path.parent if path.name.startswith("__init__.") else path
-    return None
-
-
-def _code_checksum_of(root: Path) -> str:
-    if root.is_file():
-        return files_checksum(root.parent, [root])
-    files, links = files_below(root)
-    return files_checksum(root, [file for file in files if file.suffix not in _NO_WEIGHTS], links)
+            return (path.parent, "") if path.name.startswith("__init__.") else (path, name)
+    return None, ""

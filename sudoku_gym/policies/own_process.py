@@ -7,7 +7,9 @@ process ends nothing else.
 from __future__ import annotations
 
 import atexit
+import math
 import os
+import signal
 import time
 import traceback
 from collections import deque
@@ -93,7 +95,7 @@ class OwnProcess:
                 seconds, self._clock = clock - self._clock, clock
             finally:
                 if seconds is None:  # nobody can ask a process that has ended
-                    seconds = time.monotonic() - start
+                    seconds = min(time.monotonic() - start, longest or math.inf)
                 _elsewhere.seconds = seconds_elsewhere() + seconds
         if error is not None:
             raise error
@@ -202,6 +204,7 @@ def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
                     found, failure = None, _portable(error)
                 pipe.send((found, failure, time.process_time()))
         except KeyboardInterrupt:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # another one
             pipe.recv()  # until the command closes the pipe; what was played is written
     _end()
 

@@ -151,7 +151,11 @@ def test_nothing_is_left_and_what_was_played_is_written(work, how):
     command = [sys.executable, "-m", "sudoku_gym", "compare", "naked-singles", name]
     options = ["--puzzles", "list.csv", "--out", "row.json", "--batch-size", "10"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    process = subprocess.Popen([*command, *options], env=environment, start_new_session=True)
+    # Where the tests run in the background of a shell, what they start ignores Ctrl+C.
+    hear = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    process = subprocess.Popen(
+        [*command, *options], env=environment, start_new_session=True, **hear
+    )
     while how != "ends" and not (work / "begun.txt").exists():
         assert process.poll() is None
         time.sleep(0.1)

@@ -1,5 +1,6 @@
 """Checksums that tell whether stored results are still those of a policy."""
 
+import importlib
 import os
 import py_compile
 import sys
@@ -114,7 +115,7 @@ def test_what_hands_over_a_policy_of_the_project_counts(own_folder):
     file = checksum_of(own_folder / "own_agent.py")
     folder = str(own_folder / "run")
     assert load_with_fingerprint(folder, trust=True)[1]["code"] == file
-    names = checksum_of(own_folder / "own_adapts.py")
+    names = checksum_of(own_folder / "own_adapts.py", own_folder / "own_agent.py")
     assert load_with_fingerprint("own_adapts:Adapted")[1]["code"] == f"{names}+{file}"
 
 
@@ -129,9 +130,9 @@ class Adapted(SolverPolicy):
 """
 
 
-def checksum_of(file):
-    digest = sha256(file.read_bytes()).hexdigest()
-    return sha256(f"{digest}  {file.name}\n".encode()).hexdigest()
+def checksum_of(*files):
+    lines = [f"{sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files]
+    return sha256("".join(lines).encode()).hexdigest()
 
 
 @pytest.mark.parametrize(
@@ -391,3 +392,32 @@ def test_configurations_count_beside_the_weights(own_folder):
             seen.add(config_checksum(name))
     (folder / "timing.json").write_text("{}")
     assert config_checksum(name) in seen and len(seen) == 5
+
+
+@pytest.mark.parametrize("place", ["", "own_research/", "own_research/deep/"])
+@pytest.mark.parametrize(
+    "statement", ["from {}own_net import NAME", "import {}own_net", "from . import own_net"]
+)
+def test_what_a_module_imports_from_beside_it_counts(own_folder, place, statement):
+    """Without `__init__.py`, as research code often has none; not what lies there unused."""
+    if "." in statement.split()[1] and not place:
+        return
+    folder, dotted = own_folder / place, place.replace("/", ".")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "own_alone.py").write_text(f"import os, numpy\n{statement.format(dotted)}\n{POLICY}")
+    (folder / "own_net.py").write_text("import os\n")
+    (folder / "own_script.py").write_text("import own_alone\n")
+    name = f"{dotted}own_alone:Mine"
+
+    def code():
+        for module in [each for each in sys.modules if each.startswith("own_")]:
+            del sys.modules[module]
+        importlib.invalidate_caches()
+        return code_checksum(name, load_policy(name))
+
+    (folder / "own_net.py").write_text("NAME = 1\n")
+    before = code()
+    (folder / "own_script.py").write_text("import own_alone as other\n")
+    assert code() == before and len(before) == 64
+    (folder / "own_net.py").write_text("NAME = 2\n")
+    assert code() != before
