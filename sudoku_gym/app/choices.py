@@ -205,9 +205,12 @@ def _limited(
     factory: Callable[..., Any], written: dict[str, Any], at_most: dict[str, float]
 ) -> dict[str, Any]:
     """Check a visitor's options; add limits where the policy has some and is given none."""
-    hints = hints_of(factory)
+    hints, taken = hints_of(factory), signature(factory).parameters
     for key, value in written.items():
-        if isinstance(value, str) and value not in literals_in(hints.get(key)):
+        is_known = value in literals_in(hints.get(key)) if isinstance(value, str) else True
+        if key in taken and key not in hints:  # a number may stand for an open file
+            is_known = isinstance(taken[key].default, int | float)
+        if not is_known:
             raise ValueError(f"{key}={value} is no option that can be given here")
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         most = at_most.get(key, _MOST)
@@ -215,7 +218,6 @@ def _limited(
             raise ValueError(f"{key}={value} takes too long here: use at most {most:g}")
         if key in at_most and not is_number:
             raise ValueError(f"{key} is a number of at most {most:g}")
-    taken = signature(factory).parameters
     limits = {
         key: most
         for key, most in at_most.items()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-import glob
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib.machinery import all_suffixes
 from pathlib import Path
 
 from sudoku_gym import plugins
@@ -29,9 +30,9 @@ def sources_of(file: Path, module: str) -> tuple[Path, list[Path]]:
         module: its name, perhaps in folders without `__init__.py`.
     """
     folder = file.parents[module.count(".")]
-    found, waiting = {file}, [file]
-    if folder.name in _INSTALLED:
-        waiting = []
+    if not file.is_file():  # a module may call itself anything
+        return folder, []
+    found, waiting = {file}, [] if folder.name in _INSTALLED else [file]
     while waiting and len(found) < _MOST:
         new = {*_imported(waiting.pop(), folder)} - found
         found |= new
@@ -44,7 +45,11 @@ def _imported(source: Path, folder: Path) -> Iterator[Path]:
     if source.suffix != ".py":
         return
     tree = ast.Module([], [])
-    with suppress(SyntaxError, ValueError, RecursionError), source.open("rb") as file:
+    with (
+        suppress(SyntaxError, ValueError, RecursionError),
+        warnings.catch_warnings(action="ignore"),  # it warns when it is imported
+        source.open("rb") as file,
+    ):
         tree = ast.parse(file.read(_LONGEST))
     place = source.relative_to(folder).parent.parts
     for node in ast.walk(tree):
@@ -65,6 +70,7 @@ def _files_of(folder: Path, parts: list[str]) -> Iterator[Path]:
     for end in range(1, len(parts) + 1):
         path = folder.joinpath(*parts[:end])
         for name in (path, path / "__init__"):
-            for file in name.parent.glob(f"{glob.escape(name.name)}.*"):
-                if file.suffix in CODE and file.is_file():
+            for suffix in all_suffixes():
+                file = name.with_name(f"{name.name}{suffix}")
+                if file.is_file():
                     yield file

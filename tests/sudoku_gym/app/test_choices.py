@@ -136,6 +136,20 @@ def test_policies_and_options_that_are_not_offered_are_refused(offers, name, opt
     assert Hinted.made == []
 
 
+def test_a_number_is_no_file_of_a_policy_that_says_no_types(monkeypatch):
+    """`open(3)` would read what the server has open."""
+
+    def make(weights="w.txt", model=None, rounds=3, **others): ...
+
+    monkeypatch.setattr(choices.plugins, "available", lambda group: {"theirs": Entry(make)})
+    monkeypatch.setattr(OfferedPolicies, "_load", lambda self, name, **options: options)
+    offers = OfferedPolicies()
+    for options in ("weights=3", "model=3", "weights=w.txt", "weights=true"):
+        with pytest.raises(ValueError, match="no option that can be given here"):
+            offers.policy("theirs", options)
+    assert offers.policy("theirs", "rounds=4") == {"rounds": 4}
+
+
 def test_what_is_offered_is_made_with_a_limit_of_time(offers, monkeypatch):
     monkeypatch.setattr(OfferedPolicies, "_load", lambda self, name, **options: options)
     assert offers.names == ["hinted", "dlx"]

@@ -5,6 +5,7 @@ import os
 import py_compile
 import sys
 import tracemalloc
+import warnings
 from hashlib import sha256
 from pathlib import Path
 from time import time_ns
@@ -421,3 +422,18 @@ def test_what_a_module_imports_from_beside_it_counts(own_folder, place, statemen
     assert code() == before and len(before) == 64
     (folder / "own_net.py").write_text("NAME = 2\n")
     assert code() != before
+
+
+def test_a_module_s_warnings_and_its_name_of_itself_are_no_trouble(own_folder, recwarn):
+    (own_folder / "own_odd.py").write_text(f"import own_beside\nPATTERN = '\\d'\n{POLICY}")
+    (own_folder / "own_beside.py").touch()
+    name = "own_odd:Mine"
+    with warnings.catch_warnings(action="ignore"):
+        made = load_policy(name)
+    before = code_checksum(name, made)
+    (own_folder / "own_beside.py").write_text("NAME = 1\n")
+    with warnings.catch_warnings(action="error"):
+        assert code_checksum(name, made) != before
+    assert not recwarn.list
+    sys.modules["own_odd"].__file__ = "/nowhere/own_odd.py"
+    assert code_checksum(name, made)
