@@ -207,9 +207,11 @@ def _limited(
     """Check a visitor's options; add limits where the policy has some and is given none."""
     hints, taken = hints_of(factory), signature(factory).parameters
     for key, value in written.items():
-        is_known = value in literals_in(hints.get(key)) if isinstance(value, str) else True
-        if key in taken and key not in hints:  # a number may stand for an open file
-            is_known = isinstance(taken[key].default, int | float)
+        if isinstance(value, str):
+            is_known = value in literals_in(hints.get(key))
+        else:  # a number may stand for an open file, where a path is meant
+            is_known = key not in taken or key in hints
+            is_known |= key in taken and isinstance(taken[key].default, int | float)
         if not is_known:
             raise ValueError(f"{key}={value} is no option that can be given here")
         is_number = isinstance(value, int | float) and not isinstance(value, bool)

@@ -144,7 +144,8 @@ def test_a_number_is_no_file_of_a_policy_that_says_no_types(monkeypatch):
     monkeypatch.setattr(choices.plugins, "available", lambda group: {"theirs": Entry(make)})
     monkeypatch.setattr(OfferedPolicies, "_load", lambda self, name, **options: options)
     offers = OfferedPolicies()
-    for options in ("weights=3", "model=3", "weights=w.txt", "weights=true"):
+    paths = ("weights=w.txt", "rounds=/etc/passwd", "rounds=x", "model=x", "other=x")
+    for options in ("weights=3", "model=3", "weights=true", *paths):
         with pytest.raises(ValueError, match="no option that can be given here"):
             offers.policy("theirs", options)
     assert offers.policy("theirs", "rounds=4") == {"rounds": 4}
