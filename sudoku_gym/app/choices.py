@@ -209,9 +209,10 @@ def _limited(
     for key, value in written.items():
         if isinstance(value, str):
             is_known = value in literals_in(hints.get(key))
-        else:  # a number may stand for an open file, where a path is meant
-            is_known = key not in taken or key in hints
-            is_known |= key in taken and isinstance(taken[key].default, int | float)
+        elif key in taken and key not in hints:  # a number opens a file where a path is meant
+            is_known = isinstance(taken[key].default, int | float)
+        else:
+            is_known = True
         if not is_known:
             raise ValueError(f"{key}={value} is no option that can be given here")
         is_number = isinstance(value, int | float) and not isinstance(value, bool)

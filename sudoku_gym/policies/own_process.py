@@ -78,7 +78,10 @@ class OwnProcess:
         arguments: tuple[Any, ...] = (),
         on_progress: Callable[[float], None] | None = None,
     ) -> Any:
-        """Make an object, or call the method `what` of one; see `Elsewhere.call`."""
+        """Make an object by `what` where `number` is None, and return its number.
+
+        Else call the method `what` of that object, as `Elsewhere.call` does; raises as it does.
+        """
         longest = self._longest
         if longest is not None and number is None:
             longest = max(longest, _SECONDS_TO_MAKE)

@@ -58,7 +58,7 @@ def _imported(source: Path, folder: Path) -> Iterator[Path]:
                 yield from _files_of(folder, alias.name.split("."))
         elif isinstance(node, ast.ImportFrom):
             above = place[: len(place) + 1 - node.level] if node.level else ()
-            parts = [*above, *(node.module or "").split(".")] if node.module else [*above]
+            parts = [*above, *(node.module.split(".") if node.module else ())]
             for alias in node.names:
                 yield from _files_of(folder, [*parts, alias.name])
 
