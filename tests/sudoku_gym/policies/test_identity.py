@@ -1,11 +1,9 @@
 """Checksums that tell whether stored results are still those of a policy."""
 
-import importlib
 import os
 import py_compile
 import sys
 import tracemalloc
-import warnings
 from hashlib import sha256
 from pathlib import Path
 from time import time_ns
@@ -31,13 +29,6 @@ class Mine:
     def act(self, boards, action_masks):
         return action_masks.argmax(1)
 """
-
-
-@pytest.fixture
-def own_folder(tmp_path, monkeypatch):
-    """A folder whose modules can be imported."""
-    monkeypatch.syspath_prepend(tmp_path)
-    return tmp_path
 
 
 def test_the_code_of_a_package_is_all_of_its_files(tmp_path, own_folder):
@@ -393,47 +384,3 @@ def test_configurations_count_beside_the_weights(own_folder):
             seen.add(config_checksum(name))
     (folder / "timing.json").write_text("{}")
     assert config_checksum(name) in seen and len(seen) == 5
-
-
-@pytest.mark.parametrize("place", ["", "own_research/", "own_research/deep/"])
-@pytest.mark.parametrize(
-    "statement", ["from {}own_net import NAME", "import {}own_net", "from . import own_net"]
-)
-def test_what_a_module_imports_from_beside_it_counts(own_folder, place, statement):
-    """Without `__init__.py`, as research code often has none; not what lies there unused."""
-    if "." in statement.split()[1] and not place:
-        return
-    folder, dotted = own_folder / place, place.replace("/", ".")
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "own_alone.py").write_text(f"import os, numpy\n{statement.format(dotted)}\n{POLICY}")
-    (folder / "own_net.py").write_text("import os\n")
-    (folder / "own_script.py").write_text("import own_alone\n")
-    name = f"{dotted}own_alone:Mine"
-
-    def code():
-        for module in [each for each in sys.modules if each.startswith("own_")]:
-            del sys.modules[module]
-        importlib.invalidate_caches()
-        return code_checksum(name, load_policy(name))
-
-    (folder / "own_net.py").write_text("NAME = 1\n")
-    before = code()
-    (folder / "own_script.py").write_text("import own_alone as other\n")
-    assert code() == before and len(before) == 64
-    (folder / "own_net.py").write_text("NAME = 2\n")
-    assert code() != before
-
-
-def test_a_module_s_warnings_and_its_name_of_itself_are_no_trouble(own_folder, recwarn):
-    (own_folder / "own_odd.py").write_text(f"import own_beside\nPATTERN = '\\d'\n{POLICY}")
-    (own_folder / "own_beside.py").touch()
-    name = "own_odd:Mine"
-    with warnings.catch_warnings(action="ignore"):
-        made = load_policy(name)
-    before = code_checksum(name, made)
-    (own_folder / "own_beside.py").write_text("NAME = 1\n")
-    with warnings.catch_warnings(action="error"):
-        assert code_checksum(name, made) != before
-    assert not recwarn.list
-    sys.modules["own_odd"].__file__ = "/nowhere/own_odd.py"
-    assert code_checksum(name, made)
