@@ -55,11 +55,11 @@ class VisitorBudgets:
 
         What other processes do for it counts too.
         """
-        start = time.thread_time() + seconds_elsewhere()
+        here, elsewhere = time.thread_time(), seconds_elsewhere()
         try:
             yield
         finally:
-            used = time.thread_time() + seconds_elsewhere() - start
+            used = (time.thread_time() - here) + (seconds_elsewhere() - elsewhere)
             with self._lock:
                 self._used[visitor] = self._used_by(visitor) + used, self._now()
                 if len(self._used) > _MOST_VISITORS:
