@@ -105,17 +105,21 @@ class OwnProcess:
         return found
 
     def _receive(self, longest: float | None) -> Any:
-        try:
-            if self._pipe.poll(longest):
+        was_alive, has_ended = self.is_alive, True
+        with suppress(EOFError, OSError):
+            has_ended = bool(wait([self._pipe, self._process.sentinel], longest))
+            if self._pipe.poll():
                 return self._pipe.recv()
-        except (EOFError, OSError):
-            self._wait_for_end()  # a thread of the policy may keep it
+        if not has_ended:
             self.close()
-            code = self._process.exitcode
-            how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-            raise ValueError(f"{self._name}: its process has ended, {how}") from None
+            raise ValueError(f"{self._name}: it took more than {longest:g} s, and was ended")
+        self._wait_for_end()  # a thread of the policy may keep it
+        if was_alive:  # its number is no other's yet
+            kill_with_all_below(self._process.pid)
         self.close()
-        raise ValueError(f"{self._name}: it took more than {longest:g} s, and was ended")
+        code = self._process.exitcode
+        how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+        raise ValueError(f"{self._name}: its process has ended, {how}")
 
     def __enter__(self) -> OwnProcess:
         return self
@@ -124,6 +128,8 @@ class OwnProcess:
         self, kind: type[BaseException] | None, error: object, where: TracebackType | None
     ) -> None:
         if kind is not None and issubclass(kind, KeyboardInterrupt):
+            with suppress(OSError):  # it has ended
+                os.kill(self._process.pid, signal.SIGINT)
             self._pipe.close()
             self._wait_for_end()  # it writes what it has played, and ends
         self.close()
@@ -177,6 +183,9 @@ def seconds_elsewhere() -> float:
 def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
     """Make objects and call their methods; send shares, then what came of it, and the clock."""
     Thread(target=_end_with_the_command, daemon=True).start()
+    if hasattr(os, "fork"):
+        os.setpgid(0, 0)  # or what it starts could not be told from others once it has ended
+        os.register_at_fork(after_in_child=pipe.close)  # they would keep it open
     os.environ[SAFE_PATH] = safe_path  # of what a policy starts; empty is as good as none
     with suppress(OSError):
         os.dup2(2, 1)  # what a policy prints is no result

@@ -30,7 +30,7 @@ class P:
     def act(self, *args): return self.plays.act(*args)
 """
 FAILS = """
-import os, signal, subprocess, sys, time
+import multiprocessing, os, signal, subprocess, sys, time
 from sudoku_gym import load_policy
 class OddError(Exception): ...
 class P:
@@ -51,6 +51,12 @@ class Leaves(P):
     def act(self, *args): sys.exit(3)
 class Dies(P):
     def act(self, *args): os.kill(os.getpid(), signal.SIGKILL)
+class Forks(P):
+    def act(self, *args):
+        process = multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,))
+        process.start()
+        with open("pid.txt", "w") as file: print(process.pid, file=file)
+        os._exit(3)
 class Starts(P):
     def reset(self, *args):
         self.plays.reset(*args)
@@ -128,6 +134,14 @@ def test_a_policy_that_is_alone_plays_here(run, work):
     """So a debugger reaches it."""
     assert run("compare", "failing:P", "--puzzles", "list.csv")[0] == 0
     assert "failing" in sys.modules
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked there")
+def test_what_it_has_forked_ends_with_it(run, work):
+    said = "sudoku-gym: failing:Forks: its process has ended, with exit code 3\n"
+    arguments = ["compare", "naked-singles", "failing:Forks", "--puzzles", "list.csv"]
+    assert run(*arguments) == (2, "", said)
+    assert _ends(int((work / "pid.txt").read_text()))
 
 
 def _ends(pid):
