@@ -35,6 +35,7 @@ from sudoku_gym.storage.reading import HOW_TO_SEE_MORE, TRACEBACK, describe_erro
 _SECONDS_TO_MAKE = 120.0
 _SECONDS_TO_END = 5.0
 _BETWEEN_LOOKS = 0.02  # s
+_HAS_GROUPS = hasattr(os, "setpgid")  # of processes, not on Windows
 _elsewhere = local()  # `seconds` of other processes that worked for a thread
 
 
@@ -128,8 +129,9 @@ class OwnProcess:
         self, kind: type[BaseException] | None, error: object, where: TracebackType | None
     ) -> None:
         if kind is not None and issubclass(kind, KeyboardInterrupt):
-            with suppress(OSError):  # it has ended
-                os.kill(self._process.pid, signal.SIGINT)
+            if _HAS_GROUPS:  # else Ctrl+C has reached it too
+                with suppress(OSError):  # it has ended
+                    os.kill(self._process.pid, signal.SIGINT)
             self._pipe.close()
             self._wait_for_end()  # it writes what it has played, and ends
         self.close()
@@ -183,7 +185,7 @@ def seconds_elsewhere() -> float:
 def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
     """Make objects and call their methods; send shares, then what came of it, and the clock."""
     Thread(target=_end_with_the_command, daemon=True).start()
-    if hasattr(os, "fork"):
+    if _HAS_GROUPS:
         os.setpgid(0, 0)  # or what it starts could not be told from others once it has ended
         os.register_at_fork(after_in_child=pipe.close)  # they would keep it open
     os.environ[SAFE_PATH] = safe_path  # of what a policy starts; empty is as good as none
