@@ -140,7 +140,10 @@ class OfferedPolicies:
             return load_policy(name, **options)
         with self._starting:
             process = self._processes.get(name)
-            if process is None or not process.is_alive:
+            if process is not None and not process.is_alive:
+                process.close()
+                process = None
+            if process is None:
                 process = self._processes[name] = OwnProcess(name, self._longest)
         return PolicyElsewhere(process, name, **options)
 

@@ -25,8 +25,12 @@ from typing import Any
 
 from sudoku_gym.policies.processes import (
     SAFE_PATH,
+    close_in_forks,
+    keep_orphans,
     kill_all_below,
+    kill_group_left_by,
     kill_with_all_below,
+    processor_seconds,
     start_process,
     unblock_interrupts,
 )
@@ -34,6 +38,8 @@ from sudoku_gym.storage.reading import HOW_TO_SEE_MORE, TRACEBACK, describe_erro
 
 _SECONDS_TO_MAKE = 120.0
 _SECONDS_TO_END = 5.0
+_SECONDS_TO_CLOSE = 1.0  # a pipe, by a command that Ctrl+C ends
+_LONGEST_ERROR = 2000  # characters
 _BETWEEN_LOOKS = 0.02  # s
 _HAS_GROUPS = hasattr(os, "setpgid")  # of processes, not on Windows
 _elsewhere = local()  # `seconds` of other processes that worked for a thread
@@ -96,7 +102,7 @@ class OwnProcess:
                     if on_progress is not None:
                         on_progress(answer)
                 found, error, clock = answer
-                seconds, self._clock = clock - self._clock, clock
+                seconds, self._clock = max(clock - self._clock, 0.0), clock
             finally:
                 if seconds is None:  # nobody can ask a process that has ended
                     seconds = min(time.monotonic() - start, longest or math.inf)
@@ -106,7 +112,7 @@ class OwnProcess:
         return found
 
     def _receive(self, longest: float | None) -> Any:
-        was_alive, has_ended = self.is_alive, True
+        has_ended = True
         with suppress(EOFError, OSError):
             has_ended = bool(wait([self._pipe, self._process.sentinel], longest))
             if self._pipe.poll():
@@ -115,8 +121,6 @@ class OwnProcess:
             self.close()
             raise ValueError(f"{self._name}: it took more than {longest:g} s, and was ended")
         self._wait_for_end()  # a thread of the policy may keep it
-        if was_alive:  # its number is no other's yet
-            kill_with_all_below(self._process.pid)
         self.close()
         code = self._process.exitcode
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
@@ -129,10 +133,10 @@ class OwnProcess:
         self, kind: type[BaseException] | None, error: object, where: TracebackType | None
     ) -> None:
         if kind is not None and issubclass(kind, KeyboardInterrupt):
+            self._pipe.close()
             if _HAS_GROUPS:  # else Ctrl+C has reached it too
                 with suppress(OSError):  # it has ended
                     os.kill(self._process.pid, signal.SIGINT)
-            self._pipe.close()
             self._wait_for_end()  # it writes what it has played, and ends
         self.close()
 
@@ -148,6 +152,7 @@ class OwnProcess:
             kill_with_all_below(self._process.pid)
             self._process.kill()
         self._process.join()
+        kill_group_left_by(self._process.pid)
         self._pipe.close()
         atexit.unregister(self.close)
 
@@ -187,39 +192,40 @@ def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
     Thread(target=_end_with_the_command, daemon=True).start()
     if _HAS_GROUPS:
         os.setpgid(0, 0)  # or what it starts could not be told from others once it has ended
-        os.register_at_fork(after_in_child=pipe.close)  # they would keep it open
+    keep_orphans()
+    close_in_forks(pipe)
     os.environ[SAFE_PATH] = safe_path  # of what a policy starts; empty is as good as none
     with suppress(OSError):
         os.dup2(2, 1)  # what a policy prints is no result
     objects, numbers = dict[int, Any](), count()
+    with suppress(KeyboardInterrupt):
+        unblock_interrupts()
     with pipe, suppress(EOFError, OSError):
-        try:
-            unblock_interrupts()
-            while True:
+        while True:
+            found, failure = None, None
+            try:
                 dropped, number, what, arguments, tells = pipe.recv()
-                for each in dropped:
-                    objects.pop(each, None)
-                if tells:
-                    arguments += (partial(_send_share, pipe),)
-                found, failure = None, None
-                try:
-                    if number is None:
-                        found = next(numbers)
-                        objects[found] = what()
-                    else:
-                        found = getattr(objects[number], what)(*arguments)
-                except KeyboardInterrupt:
-                    raise
-                except SystemExit as end:
-                    _end(end.code)  # at once: Python waits for threads
-                except BaseException as error:  # a third-party policy may raise any
-                    if TRACEBACK in os.environ:
-                        traceback.print_exc()
-                    found, failure = None, _portable(error)
-                pipe.send((found, failure, time.process_time()))
-        except KeyboardInterrupt:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # another one
-            pipe.recv()  # until the command closes the pipe; what was played is written
+            except KeyboardInterrupt:  # the command's, which closes the pipe, or a policy's own
+                continue
+            for each in dropped:
+                objects.pop(each, None)
+            if tells:
+                arguments += (partial(_send_share, pipe),)
+            try:
+                if number is None:
+                    found = next(numbers)
+                    objects[found] = what()
+                else:
+                    found = getattr(objects[number], what)(*arguments)
+            except SystemExit as end:
+                _end(end.code)  # at once: Python waits for threads
+            except BaseException as error:  # a third-party policy may raise any
+                if isinstance(error, KeyboardInterrupt) and pipe.poll(_SECONDS_TO_CLOSE):
+                    break  # the command's; what was played is written
+                if TRACEBACK in os.environ:
+                    traceback.print_exc()
+                found, failure = None, _portable(error)
+            pipe.send((found, failure, processor_seconds(os.getpid()) or time.process_time()))
     _end()
 
 
@@ -229,15 +235,16 @@ def _send_share(pipe: Connection[Any, Any], share: float) -> None:
 
 def _portable(error: BaseException) -> Exception:
     """Return an error without its class, if that is another's, and without what it refers to."""
-    if isinstance(error, OSError) and error.errno is not None:
-        return OSError(error.errno, error.strerror, error.filename)
-    if isinstance(error, OSError):  # of words alone
-        return ValueError(describe_error(error, 2000))
-    if isinstance(error, ModuleNotFoundError):
-        return ModuleNotFoundError(str(error))
-    if isinstance(error, ValueError) and str(error):
-        return ValueError(str(error))
-    return ValueError(f"{describe_error(error, 2000)} ({HOW_TO_SEE_MORE})")
+    said = describe_error(error, _LONGEST_ERROR)
+    with suppress(Exception):  # an error of another's may fail itself
+        if isinstance(error, OSError) and error.errno is not None:
+            file = None if error.filename is None else os.fsdecode(error.filename)
+            return OSError(int(error.errno), str(error.strerror), file)
+        if isinstance(error, ModuleNotFoundError):
+            return ModuleNotFoundError(str(error)[:_LONGEST_ERROR])
+        if isinstance(error, ValueError) and str(error):
+            return ValueError(str(error)[:_LONGEST_ERROR])
+    return ValueError(said if isinstance(error, OSError) else f"{said} ({HOW_TO_SEE_MORE})")
 
 
 def _end_with_the_command() -> None:

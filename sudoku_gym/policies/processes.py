@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from multiprocessing.connection import Connection
 from multiprocessing.util import get_temp_dir
 from typing import Any
 from unittest.mock import patch
@@ -74,6 +75,12 @@ def keep_orphans() -> None:
             ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
+def close_in_forks(pipe: Connection[Any, Any]) -> None:
+    """Let no process that this one forks keep a pipe open, as if this one were still there."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=pipe.close)
+
+
 def processes_below(pid: int) -> list[int]:
     """Return the processes that one has started, and they, also in other groups."""
     found, parents = list[int](), [pid]
@@ -109,6 +116,19 @@ def kill_with_all_below(pid: int) -> None:
     for kill in (os.killpg, os.kill):
         with suppress(ProcessLookupError, PermissionError):
             kill(pid, signal.SIGKILL)
+
+
+def kill_group_left_by(pid: int) -> None:
+    """Kill what is left of the group that a process has led, which has ended and was waited for."""
+    if not hasattr(os, "killpg"):
+        return
+    try:
+        os.kill(pid, 0)  # or is that number another's by now?
+    except ProcessLookupError:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
+    except PermissionError:
+        pass
 
 
 def kill_all_below(pid: int) -> None:

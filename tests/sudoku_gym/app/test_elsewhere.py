@@ -2,6 +2,8 @@
 
 import gc
 import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +22,7 @@ from sudoku_gym import load_policy
 def P(): return load_policy(NAME)
 """
 ODD = """
-import os, signal, sys, threading, time
+import os, signal, subprocess, sys, threading, time
 from types import SimpleNamespace
 import numpy as np
 from sudoku_gym.policies import Convergence
@@ -57,9 +59,20 @@ class Thinks(First):
         end = time.process_time() + 0.3
         while time.process_time() < end: ...
         return super().act(boards, action_masks)
+class Engine(First):
+    def act(self, boards, action_masks):
+        burn = "import time\\nwhile time.process_time() < 0.4: ..."
+        subprocess.run([sys.executable, "-c", burn])
+        return super().act(boards, action_masks)
+class DiesLater(First):
+    def reset(self, *args):
+        pid = subprocess.Popen(["sleep", "600"]).pid
+        with open("pid.txt", "w") as file: print(pid, file=file)
+        threading.Timer(0.2, os._exit, (3,)).start()
 class Heavy(First):
     def __del__(self): open("let_go.txt", "a").close()
 """
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="what is started is seen on Linux only")
 FEW = puzzles.load("4x4", "test")[:20]
 
 
@@ -126,8 +139,9 @@ def test_what_befalls_it_ends_its_game_alone(offer, name, said):
         )
 
 
-def test_its_processor_time_is_charged(offer):
-    policy, budgets = offer("odd_ones:Thinks").policy("odd_ones:Thinks"), VisitorBudgets(0.25)
+@pytest.mark.parametrize("name", ["Thinks", pytest.param("Engine", marks=LINUX)])
+def test_its_processor_time_is_charged(offer, name):
+    policy, budgets = offer(f"odd_ones:{name}").policy(f"odd_ones:{name}"), VisitorBudgets(0.25)
     with budgets.charged("somebody"):
         play(policy)
     assert budgets.are_spent("somebody")
@@ -139,6 +153,25 @@ def test_the_time_of_a_process_that_is_ended_is_charged(offer):
     with budgets.charged("somebody"):
         play(policy)
     assert budgets.are_spent("somebody")
+
+
+@LINUX
+def test_one_that_has_ended_leaves_nothing(offer, tmp_path):
+    offers = offer("odd_ones:DiesLater")
+    policy = offers.policy("odd_ones:DiesLater")
+    policy.reset(FEW.puzzles, FEW.geometry, np.random.default_rng(0))
+    ended = offers._processes["odd_ones:DiesLater"]
+    while ended.is_alive:
+        time.sleep(0.05)
+    engine = Path(f"/proc/{(tmp_path / 'pid.txt').read_text().strip()}/status")
+    assert "sleeping" in engine.read_text()
+    offers.policy("odd_ones:DiesLater")
+    assert ended._pipe.closed
+    for _ in range(100):
+        if not engine.exists() or "zombie" in engine.read_text():
+            return
+        time.sleep(0.05)
+    pytest.fail("its engine is still there")
 
 
 def test_it_is_let_go_with_its_game(offer, tmp_path):

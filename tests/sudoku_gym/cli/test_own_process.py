@@ -45,6 +45,17 @@ class RaisesWords(P):
     def act(self, *args): raise OSError("run fetch.sh first")
 class RaisesDisk(P):
     def act(self, *args): open("weights.bin")
+class RaisesBadly(P):
+    def act(self, *args):
+        class BadError(ValueError):
+            def __str__(self): return self.args[5]
+        raise BadError("x")
+class RaisesFile(P):
+    def act(self, *args): raise OSError(2, "no such file", lambda: 0)
+class Interrupts(P):
+    def act(self, *args):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)
 class IsNot:
     def __init__(self): raise ModuleNotFoundError("no such library")
 class Leaves(P):
@@ -110,6 +121,11 @@ def test_they_share_nothing(run, work):
         ("RaisesOdd", "OddError: no move (SUDOKU_GYM_TRACEBACK=1 in the environment shows where)"),
         ("RaisesWords", "OSError: run fetch.sh first"),
         ("RaisesDisk", "weights.bin: No such file or directory"),
+        ("RaisesBadly", "BadError (SUDOKU_GYM_TRACEBACK=1 in the environment shows where)"),
+        (
+            "Interrupts",
+            "KeyboardInterrupt (SUDOKU_GYM_TRACEBACK=1 in the environment shows where)",
+        ),
         ("IsNot", "no such library"),
         ("Leaves", "failing:Leaves: its process has ended, with exit code 3"),
         ("Dies", "failing:Dies: its process has ended, by signal 9"),
@@ -122,6 +138,12 @@ def test_what_befalls_one_is_told_in_a_line(run, work, name, said):
     if name != "IsNot":
         (first, *_) = json.loads((work / "row.json").read_text())["rows"]
         assert first["policy"] == "naked-singles" and first["is_done"]
+
+
+def test_an_error_may_name_anything_as_its_file(run, work):
+    err = run("compare", "naked-singles", "failing:RaisesFile", "--puzzles", "list.csv")[2]
+    assert err.startswith("sudoku-gym: FileNotFoundError: [Errno 2] no such file: <function")
+    assert err.count("\n") == 1
 
 
 def test_the_traceback_of_another_process_is_shown(work, monkeypatch, capfd):

@@ -260,6 +260,9 @@ class Renames(First):
 
 class Dies(First):
     def act(self, boards, action_masks):
+        helper = multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,))
+        helper.start()
+        (Path(__file__).parent / "helper").write_text(str(helper.pid))
         os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -85,6 +85,8 @@ def test_a_process_that_dies_loses_its_cell_alone(small, own_policies, tmp_path)
     said, err = run.communicate()
     assert run.returncode == 1 and said == f"Wrote {out}\n", err
     assert "third_party:Dies on 9x9: its process died; rerun the command to retry" in err
+    helper = Path(f"/proc/{(tmp_path / 'helper').read_text()}/stat")
+    assert not helper.exists() or ") Z" in helper.read_text()
     results = read_leaderboard(out)
     assert results.rows["third_party:Dies"].cells == {}
     hung = results.rows["third_party:Hangs"].cells["9x9"]
