@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import math
+import multiprocessing
 import os
 import signal
 import time
@@ -41,7 +42,7 @@ _SECONDS_TO_END = 5.0
 _SECONDS_TO_CLOSE = 1.0  # a pipe, by a command that Ctrl+C ends
 _LONGEST_ERROR = 2000  # characters
 _BETWEEN_LOOKS = 0.02  # s
-_HAS_GROUPS = hasattr(os, "setpgid")  # of processes, not on Windows
+_HAS_GROUPS = hasattr(os, "setsid")  # of processes, not on Windows
 _elsewhere = local()  # `seconds` of other processes that worked for a thread
 
 
@@ -191,12 +192,15 @@ def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
     """Make objects and call their methods; send shares, then what came of it, and the clock."""
     Thread(target=_end_with_the_command, daemon=True).start()
     if _HAS_GROUPS:
-        os.setpgid(0, 0)  # or what it starts could not be told from others once it has ended
+        os.setsid()  # or what it starts could not be told from others once it has ended
     keep_orphans()
     close_in_forks(pipe)
     os.environ[SAFE_PATH] = safe_path  # of what a policy starts; empty is as good as none
+    multiprocessing.set_start_method(None, force=True)  # a policy may choose one, once
     with suppress(OSError):
         os.dup2(2, 1)  # what a policy prints is no result
+    with suppress(OSError), open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)  # nor is it asked anything
     objects, numbers = dict[int, Any](), count()
     with suppress(KeyboardInterrupt):
         unblock_interrupts()

@@ -37,6 +37,11 @@ class P:
     def __init__(self): self.plays = load_policy("naked-singles")
     def reset(self, *args): self.plays.reset(*args)
     def act(self, *args): return self.plays.act(*args)
+class Chooses(P):
+    def __init__(self):
+        super().__init__()
+        multiprocessing.set_start_method("spawn")
+        if os.read(0, 1): raise ValueError("it is asked something")
 class Raises(P):
     def act(self, *args): raise ValueError("no move")
 class RaisesOdd(P):
@@ -138,6 +143,11 @@ def test_what_befalls_one_is_told_in_a_line(run, work, name, said):
     if name != "IsNot":
         (first, *_) = json.loads((work / "row.json").read_text())["rows"]
         assert first["policy"] == "naked-singles" and first["is_done"]
+
+
+def test_it_may_choose_how_its_processes_start_and_is_asked_nothing(run, work):
+    code, out, err = run("compare", "naked-singles", "failing:Chooses", "--puzzles", "list.csv")
+    assert code == 0 and "failing:Chooses" in out, err
 
 
 def test_an_error_may_name_anything_as_its_file(run, work):
