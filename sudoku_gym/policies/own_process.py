@@ -26,8 +26,7 @@ from typing import Any
 
 from sudoku_gym.policies.processes import (
     SAFE_PATH,
-    close_in_forks,
-    keep_orphans,
+    keep_alone,
     kill_all_below,
     kill_group_left_by,
     kill_with_all_below,
@@ -41,7 +40,7 @@ _SECONDS_TO_MAKE = 120.0
 _SECONDS_TO_END = 5.0
 _SECONDS_TO_CLOSE = 1.0  # a pipe, by a command that Ctrl+C ends
 _LONGEST_ERROR = 2000  # characters
-_BETWEEN_LOOKS = 0.02  # s
+_LOOK, _SHORT_LOOK = 0.2, 0.02  # s between two looks at a process that works, or ends
 _HAS_GROUPS = hasattr(os, "setsid")  # of processes, not on Windows
 _elsewhere = local()  # `seconds` of other processes that worked for a thread
 
@@ -60,7 +59,7 @@ class OwnProcess:
     def __init__(self, name: str, longest: float | None = None) -> None:
         self._name, self._longest = name, longest
         self._dropped = deque[int]()  # objects that nobody here needs any more
-        self._lock, self._clock = Lock(), 0.0  # processor seconds that have been told
+        self._lock, self._is_closed = Lock(), False
         context = get_context("spawn")
         self._pipe: Connection[Any, Any]
         self._pipe, theirs = context.Pipe()
@@ -102,8 +101,7 @@ class OwnProcess:
                 while isinstance(answer := self._receive(longest), float):
                     if on_progress is not None:
                         on_progress(answer)
-                found, error, clock = answer
-                seconds, self._clock = max(clock - self._clock, 0.0), clock
+                found, error, seconds = answer
             finally:
                 if seconds is None:  # nobody can ask a process that has ended
                     seconds = min(time.monotonic() - start, longest or math.inf)
@@ -113,12 +111,16 @@ class OwnProcess:
         return found
 
     def _receive(self, longest: float | None) -> Any:
-        has_ended = True
+        limit = math.inf if longest is None else time.monotonic() + longest
+        is_late = False
         with suppress(EOFError, OSError):
-            has_ended = bool(wait([self._pipe, self._process.sentinel], longest))
-            if self._pipe.poll():
-                return self._pipe.recv()
-        if not has_ended:
+            # What it has started may keep the pipe open once it has ended.
+            while not is_late and (self.is_alive or self._pipe.poll()):
+                left = limit - time.monotonic()
+                if self._pipe.poll(min(max(left, 0.0), _LOOK)):
+                    return self._pipe.recv()
+                is_late = left <= 0
+        if is_late:
             self.close()
             raise ValueError(f"{self._name}: it took more than {longest:g} s, and was ended")
         self._wait_for_end()  # a thread of the policy may keep it
@@ -145,7 +147,7 @@ class OwnProcess:
         # `join` waits on, with any limit, where the policy has closed all files.
         limit = time.monotonic() + _SECONDS_TO_END
         while self._process.is_alive() and time.monotonic() < limit:
-            time.sleep(_BETWEEN_LOOKS)
+            time.sleep(_SHORT_LOOK)
 
     def close(self) -> None:
         """End it, and what it has started."""
@@ -153,7 +155,9 @@ class OwnProcess:
             kill_with_all_below(self._process.pid)
             self._process.kill()
         self._process.join()
-        kill_group_left_by(self._process.pid)
+        if not self._is_closed:  # later the number may be another's
+            kill_group_left_by(self._process.pid)
+        self._is_closed = True
         self._pipe.close()
         atexit.unregister(self.close)
 
@@ -189,12 +193,14 @@ def seconds_elsewhere() -> float:
 
 
 def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
-    """Make objects and call their methods; send shares, then what came of it, and the clock."""
+    """Make objects and call their methods; send shares, then what came of it, and the seconds.
+
+    These are processor seconds within the call, of the first one since this process began.
+    """
     Thread(target=_end_with_the_command, daemon=True).start()
     if _HAS_GROUPS:
         os.setsid()  # or what it starts could not be told from others once it has ended
-    keep_orphans()
-    close_in_forks(pipe)
+    keep_alone(pipe)
     os.environ[SAFE_PATH] = safe_path  # of what a policy starts; empty is as good as none
     multiprocessing.set_start_method(None, force=True)  # a policy may choose one, once
     with suppress(OSError):
@@ -204,6 +210,7 @@ def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
     objects, numbers = dict[int, Any](), count()
     with suppress(KeyboardInterrupt):
         unblock_interrupts()
+    start = None
     with pipe, suppress(EOFError, OSError):
         while True:
             found, failure = None, None
@@ -211,6 +218,7 @@ def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
                 dropped, number, what, arguments, tells = pipe.recv()
             except KeyboardInterrupt:  # the command's, which closes the pipe, or a policy's own
                 continue
+            start = 0.0 if start is None else _clock()
             for each in dropped:
                 objects.pop(each, None)
             if tells:
@@ -229,8 +237,13 @@ def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
                 if TRACEBACK in os.environ:
                     traceback.print_exc()
                 found, failure = None, _portable(error)
-            pipe.send((found, failure, processor_seconds(os.getpid()) or time.process_time()))
+            pipe.send((found, failure, max(_clock() - start, 0.0)))
     _end()
+
+
+def _clock() -> float:
+    """Return the processor seconds of this process and, on Linux, of all below it."""
+    return processor_seconds(os.getpid()) or time.process_time()
 
 
 def _send_share(pipe: Connection[Any, Any], share: float) -> None:

@@ -75,10 +75,16 @@ def keep_orphans() -> None:
             ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def close_in_forks(pipe: Connection[Any, Any]) -> None:
-    """Let no process that this one forks keep a pipe open, as if this one were still there."""
+def keep_alone(pipe: Connection[Any, Any]) -> None:
+    """Let nothing that this process starts keep a pipe open, as if this one were still there."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=pipe.close)
+        os.set_inheritable(pipe.fileno(), False)
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a process is known to have ended, on Linux."""
+    return os.path.exists(f"/proc/{os.getpid()}/stat") and not _is_running(pid)
 
 
 def processes_below(pid: int) -> list[int]:

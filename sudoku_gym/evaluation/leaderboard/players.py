@@ -30,7 +30,7 @@ from sudoku_gym.evaluation.leaderboard.runs import load_described
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy
 from sudoku_gym.policies.identity import ChangedFilesError
-from sudoku_gym.policies.processes import processor_seconds
+from sudoku_gym.policies.processes import has_ended, processor_seconds
 from sudoku_gym.policies.protocols import actions_of
 from sudoku_gym.policies.working_folder import change_to, working_folder
 from sudoku_gym.storage.reading import check_structure, describe_error
@@ -144,6 +144,9 @@ class RemotePolicy:
                         raise OutOfTimeError(f"{limit:g} s of processor time")
                     if watch.seconds > wall:
                         raise OutOfTimeError(out_of_wall)
+                    # What it has started may keep the pipe open once it has ended.
+                    if has_ended(self._pid) and not self._pipe.poll():
+                        raise EOFError
                 answer = self._pipe.recv_bytes(_LONGEST)
         except (EOFError, OSError):
             if watch.seconds >= wall:

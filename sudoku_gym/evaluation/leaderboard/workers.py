@@ -27,7 +27,7 @@ from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
 from sudoku_gym.plugins import LEADERBOARD, add_import_folder, is_own_module
 from sudoku_gym.policies.processes import (
     SAFE_PATH,
-    close_in_forks,
+    keep_alone,
     keep_orphans,
     kill_with_all_below,
     start_process,
@@ -191,7 +191,7 @@ def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
         add_import_folder(os.getcwd())  # last of all, as in the command itself
     _leave_session()
     keep_orphans()
-    close_in_forks(pipe)
+    keep_alone(pipe)
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     _ignore_interrupts()

@@ -64,6 +64,11 @@ class Engine(First):
         burn = "import time\\nwhile time.process_time() < 0.4: ..."
         subprocess.run([sys.executable, "-c", burn])
         return super().act(boards, action_masks)
+class Ponders(First):
+    def reset(self, *args):
+        if not hasattr(Ponders, "engine"):
+            burn = "import time\\nwhile time.process_time() < 1.0: ..."
+            Ponders.engine = subprocess.Popen([sys.executable, "-c", burn])
 class DiesLater(First):
     def reset(self, *args):
         pid = subprocess.Popen(["sleep", "600"]).pid
@@ -145,6 +150,17 @@ def test_its_processor_time_is_charged(offer, name):
     with budgets.charged("somebody"):
         play(policy)
     assert budgets.are_spent("somebody")
+
+
+@LINUX
+def test_what_it_works_between_calls_is_charged_to_nobody(offer):
+    offers, budgets = offer("odd_ones:Ponders"), VisitorBudgets(0.5)
+    policy = offers.policy("odd_ones:Ponders")
+    game = Game("mine", policy, FEW.puzzles[0].copy(), FEW.geometry)
+    time.sleep(2.0)
+    with budgets.charged("somebody"):
+        game.step()
+    assert not budgets.are_spent("somebody")
 
 
 def test_the_time_of_a_process_that_is_ended_is_charged(offer):

@@ -263,6 +263,7 @@ class Dies(First):
         helper = multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,))
         helper.start()
         (Path(__file__).parent / "helper").write_text(str(helper.pid))
+        os.system("sleep 86399 &")
         os.kill(os.getpid(), signal.SIGKILL)
 
 
