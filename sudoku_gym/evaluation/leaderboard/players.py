@@ -227,6 +227,7 @@ def _close_both(pipe: Connection[Any, Any]) -> None:
 def serve_policy(pipe: Connection[Any, Any]) -> None:
     """Do what the messages on a pipe ask, until it is closed."""
     policy: Any = None
+    has_loaded = False
     calls: dict[str, Callable[..., bytes]] = {
         "reset": lambda *arguments: (policy.reset(*arguments), b"")[1],
         "act": lambda *arguments: _actions(policy, *arguments),
@@ -243,8 +244,10 @@ def serve_policy(pipe: Connection[Any, Any]) -> None:
             said: dict[str, Any] = {"error": "", "kind": ""}
             try:
                 if what == "load":
-                    policy = None  # which may hold something of which there is one
-                    gc.collect()
+                    if has_loaded:  # that policy may hold something of which there is one
+                        policy = None
+                        gc.collect()
+                    has_loaded = True
                     multiprocessing.set_start_method(None, force=True)  # each may choose one, once
                     policy, described = load_described(*arguments)
                     body = json.dumps(described).encode()
