@@ -8,6 +8,7 @@ it, and a checksum guards it.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -87,15 +88,27 @@ def checksum(puzzles: PuzzleSet) -> str:
 
 @cache
 def _choose(fixed: FixedSet, seed: int) -> PuzzleSet:
-    pool = files.read(fixed.bank) if fixed.is_file else banks.load(str(fixed.bank), "test")
-    if fixed.grade:
-        pool = pool[pool.grades == GRADES.index(fixed.grade)]
-    if fixed.max_givens:
-        pool = pool[pool.geometry.num_cells - pool.blanks <= fixed.max_givens]
-    pool = pool[pool.blanks >= fixed.blanks]
-    hashes = [_hash(seed, line) for line in _lines(pool)]
-    chosen = pool[np.argsort(hashes, kind="stable")[: fixed.count]]
-    return _reveal(chosen, fixed.blanks, seed) if fixed.blanks else chosen
+    """Choose the puzzles with the smallest hashes, in their order; no more of a file is kept."""
+    kept, hashes = list[PuzzleSet](), list[bytes]()
+    for part in _parts(fixed):
+        hashes += [_hash(seed, line) for line in _lines(part)]
+        order = np.argsort(hashes, kind="stable")[: fixed.count]
+        kept = [PuzzleSet.join([*kept, part], same_orbits=True)[order]]
+        hashes = [hashes[index] for index in order]
+    return _reveal(kept[0], fixed.blanks, seed) if fixed.blanks else kept[0]
+
+
+def _parts(fixed: FixedSet) -> Iterator[PuzzleSet]:
+    """Yield the puzzles that may be chosen, of a file in parts."""
+    is_file = fixed.is_file
+    parts = files.read_in_parts(fixed.bank) if is_file else [banks.load(str(fixed.bank), "test")]
+    for part in parts:
+        can_be = part.blanks >= fixed.blanks
+        if fixed.grade:
+            can_be &= part.grades == GRADES.index(fixed.grade)
+        if fixed.max_givens:
+            can_be &= part.geometry.num_cells - part.blanks <= fixed.max_givens
+        yield part[can_be]
 
 
 def _reveal(puzzles: PuzzleSet, blanks: int, seed: int) -> PuzzleSet:

@@ -1,5 +1,6 @@
 """The sets are the same everywhere, and whoever has other puzzles is refused."""
 
+import tracemalloc
 from dataclasses import replace
 from hashlib import sha256
 
@@ -72,3 +73,19 @@ def test_a_list_is_a_set_too(tmp_path):
     path.write_text("".join(f"{board.to_line(puzzle)}\n" for puzzle in whole.puzzles[::-1]))
     again = replace(fixed, title="again").load(0)
     assert len(puzzles) == 200 and checksum(puzzles) == checksum(again)
+
+
+def test_of_a_long_list_no_more_is_kept_than_is_chosen(tmp_path):
+    few = [board.to_line(puzzle) for puzzle in banks.load("4x4", "test").puzzles]
+    lines = (few * (40_000 // len(few) + 1))[:40_000]
+    sources = ["s" * 100, *["a"] * (len(lines) - 1)]
+    rows = [f"{source},{line}\n" for source, line in zip(sources, lines, strict=True)]
+    path = tmp_path / "mine.csv"
+    path.write_text("".join(["source,question\n", *rows]))
+    tracemalloc.start()
+    chosen = FixedSet(name="mine", title="mine", bank=path).load(0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 28e6
+    by_hash = sorted(lines, key=lambda line: sha256(f"0 {line}".encode()).digest())
+    assert [board.to_line(puzzle) for puzzle in chosen.puzzles] == by_hash[:200]
