@@ -269,6 +269,9 @@ def _end_with_the_command() -> None:
     command = parent_process()
     assert command is not None  # this is no main process
     wait([command.sentinel])
+    kill_all_below(os.getpid())
+    with suppress(OSError, AttributeError):
+        os.killpg(os.getpid(), signal.SIGKILL)  # also what has lost its parent
     _end()
 
 

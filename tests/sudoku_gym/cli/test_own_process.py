@@ -79,6 +79,7 @@ class Starts(P):
         self.plays.reset(*args)
         with open("pid.txt", "a") as file:
             print(subprocess.Popen(["sleep", "600"]).pid, file=file)
+        os.system("sleep 600 & echo $! >> pid.txt")
 class Sleeps(Starts):
     def act(self, *args):
         open("begun.txt", "w").close()
