@@ -25,7 +25,7 @@ from sudoku_gym import plugins
 from sudoku_gym.policies.checksums import files_below, files_checksum
 from sudoku_gym.policies.loading import CONFIG_FILE, agent_of, find_policy
 from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
-from sudoku_gym.policies.sources import CODE, sources_of
+from sudoku_gym.policies.sources import CODE, file_of, sources_of
 from sudoku_gym.policies.working_folder import (
     InOwnFolder,
     in_folder_of,
@@ -215,7 +215,7 @@ def package_of(policy: str) -> str:
 
 def _brings(package: str, module: str) -> bool:
     """Whether an installed package lists the file of a module."""
-    file = getattr(sys.modules.get(module), "__file__", None)
+    file = file_of(sys.modules.get(module))
     listed = distribution(package).files or []
     return file is not None and any(Path(str(each.locate())) == Path(file) for each in listed)
 
@@ -325,7 +325,7 @@ def _check_not_saved_since_import(policy: str, made: Policy) -> None:
         begun = [
             start
             for module, start in _IMPORTED.items()
-            if (file := getattr(module, "__file__", None)) and Path(file) in files
+            if Path(file_of(module) or "") in files
         ]
         for file in files if begun else ():
             status = file.stat()
@@ -351,7 +351,7 @@ def _root_of(module: str) -> tuple[Path | None, str]:
     parts = module.split(".")
     for end in range(1, len(parts) + 1):
         name = ".".join(parts[:end])
-        file = getattr(sys.modules.get(name), "__file__", None)
+        file = file_of(sys.modules.get(name))
         if file is not None:
             path = Path(file)
             if archive := next((each for each in path.parents if each.is_file()), None):

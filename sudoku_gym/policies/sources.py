@@ -1,4 +1,4 @@
-"""The files that a policy's single file imports from its own folder, by what its sources say."""
+"""The files of modules, and what a single one imports from beside it by what its sources say."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from importlib.machinery import all_suffixes
 from pathlib import Path
+from types import ModuleType
 
 from sudoku_gym import plugins
 
@@ -17,6 +18,17 @@ CODE = (".py", ".pyc", ".so", ".pyd")
 _INSTALLED = ("site-packages", "dist-packages")  # there each package has a version
 _LONGEST = 1_000_000  # bytes of a source that is looked at
 _MOST = 10_000  # files
+
+
+def file_of(module: object) -> str | None:
+    """Return the file of what lies in `sys.modules`, None if it is no module or of no file.
+
+    A module that is loaded when it is first asked for something stays as it is.
+    """
+    if not issubclass(type(module), ModuleType):  # what a policy has put there may say anything
+        return None
+    file = object.__getattribute__(module, "__dict__").get("__file__")
+    return file if isinstance(file, str) and file else None
 
 
 def sources_of(file: Path, module: str) -> tuple[Path, list[Path]]:

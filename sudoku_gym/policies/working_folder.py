@@ -23,6 +23,7 @@ from sudoku_gym import plugins
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies.loading import agent_of, find_policy, load_policy
 from sudoku_gym.policies.protocols import Policy
+from sudoku_gym.policies.sources import file_of
 
 _one_at_a_time = RLock()  # all threads of a process have one working folder
 _folder_after_import = dict[str, str]()  # of modules that change it when they are imported
@@ -115,13 +116,13 @@ def _tried(policy: str, options: Mapping[str, Any]) -> Policy | Exception:
 def _new_of(module: str, known: Collection[str]) -> list[str]:
     """Return modules that are not known, of the package of another, or beside it if it has none."""
     top = module.partition(".")[0]
-    file = Path(getattr(sys.modules.get(top), "__file__", None) or "")
+    file = Path(file_of(sys.modules.get(top)) or "")
     if plugins.is_own_module(top) or not file.name:
         return []
     is_package = file.name.startswith("__init__.")
     found = list[str]()
     for name, each in [*sys.modules.items()]:
-        other = Path(getattr(each, "__file__", None) or "") if name not in known else Path()
+        other = Path(file_of(each) or "") if name not in known else Path()
         if other.is_relative_to(file.parent) if is_package else other.parent == file.parent:
             found.append(name)
     return found
