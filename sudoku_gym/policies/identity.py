@@ -42,6 +42,8 @@ _WEIGHTS = re.compile(
     r"\.(pt|pth|safetensors|zip|npz|npy|ckpt|bin|h5|keras|onnx|pkl|joblib|index|data-.*)"
 )
 _NO_WEIGHTS = (".md", ".json")
+# A policy's object may be of a class of theirs; each has a version that a run names.
+_LIBRARIES = {*sys.stdlib_module_names, "gymnasium", "numba", "numpy", "torch"}
 _IMPORTED = WeakKeyDictionary[ModuleType, int]()  # when a load began that imported a module, in ns
 
 
@@ -224,11 +226,11 @@ def code_checksum(policy: str, made: Policy) -> str:
     """Return the SHA-256 of the files that a policy of another's is written in.
 
     They are those of the package, or the single module, that holds its class (or that of its solver
-    or predictor), and of the one that its name stands for, or its checkpoint's agent: all but
-    Markdown, JSON and what is kept in `__pycache__`. With a module of no package, or in folders
-    without `__init__.py`, come those that it imports from beside it, `sources_of`. Of a package
-    that is imported from a zip file it is this file. What they import from elsewhere does not
-    count.
+    or predictor; none of `_LIBRARIES`), and of the one that its name stands for, or its
+    checkpoint's agent: all but Markdown, JSON and what is kept in `__pycache__`. With a module of
+    no package, or in folders without `__init__.py`, come those that it imports from beside it,
+    `sources_of`. Of a package that is imported from a zip file it is this file. What they import
+    from elsewhere does not count.
 
     Args:
         policy: its name, as `load_policy` takes it.
@@ -300,7 +302,9 @@ def _code_of(policy: str, made: Policy) -> list[_Code]:
     player: object = made
     if isinstance(made, SolverPolicy | PredictorPolicy):
         player = made.solver if isinstance(made, SolverPolicy) else made.predictor
-    modules = {type(made).__module__, type(player).__module__, module_of(policy)}
+    classes = {type(made).__module__, type(player).__module__}
+    modules = {each for each in classes if each.partition(".")[0] not in _LIBRARIES}
+    modules.add(module_of(policy))
     found = dict[Path, _Code]()
     for name in modules:
         root, module = (None, "") if plugins.is_own_module(name) else _root_of(name)
@@ -323,9 +327,7 @@ def _check_not_saved_since_import(policy: str, made: Policy) -> None:
     for code in _code_of(policy, made):
         files = {file for file in code.files if len(code.files) == 1 or file.suffix in CODE}
         begun = [
-            start
-            for module, start in _IMPORTED.items()
-            if Path(file_of(module) or "") in files
+            start for module, start in _IMPORTED.items() if Path(file_of(module) or "") in files
         ]
         for file in files if begun else ():
             status = file.stat()
