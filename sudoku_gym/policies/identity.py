@@ -209,7 +209,8 @@ def package_of(policy: str) -> str:
     if entry is not None and entry.dist is not None:
         return f"{entry.dist.name} {entry.dist.version}"
     module = name.partition(":")[0] if ":" in name else ""
-    packages = _packages_on(plugins.path_state()).get(module.partition(".")[0], [])
+    named = _packages_on(plugins.path_state()).get(module.partition(".")[0], [])
+    packages = [each for each in named if each]  # None where an installation is broken
     if len(packages) > 1:  # which share a namespace: that which brings the module comes first
         packages = sorted(packages, key=lambda package: not _brings(package, module))
     return f"{packages[0]} {version(packages[0])}" if packages else ""

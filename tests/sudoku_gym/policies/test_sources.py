@@ -86,3 +86,12 @@ os.chdir("data")
         for module in ("own_lazy", "own_plots", "own_absent"):
             sys.modules.pop(module, None)
     assert len(made_of["code"]) == 64
+
+
+def test_a_broken_installation_of_its_package_is_passed_over(own_folder):
+    """As one leaves that was interrupted: names of modules without the package's own."""
+    (own_folder / "own_broken.py").write_text(POLICY)
+    (own_folder / "own_broken-1.0.dist-info").mkdir()
+    (own_folder / "own_broken-1.0.dist-info" / "top_level.txt").write_text("own_broken\n")
+    _, made_of = load_with_fingerprint("own_broken:Mine")
+    assert made_of["package"] == "" and len(made_of["code"]) == 64
