@@ -92,17 +92,6 @@ def test_a_finished_policy_of_another_s_class(own_folder):
     assert len(code_checksum("own_settings:player", load_policy("own_settings:player"))) == 64
 
 
-def test_a_class_of_python_s_own_library_does_not_count(own_folder):
-    file = own_folder / "own_plain.py"
-    file.write_text(
-        f"from types import SimpleNamespace\n{POLICY}\n"
-        "player = SimpleNamespace(reset=Mine().reset, act=Mine().act)\n"
-    )
-    name = "own_plain:player"
-    alone = sha256(f"{sha256(file.read_bytes()).hexdigest()}  own_plain.py\n".encode()).hexdigest()
-    assert code_checksum(name, load_policy(name)) == alone
-
-
 def test_the_project_s_own_have_a_version_in_place_of_a_checksum():
     for name in ("dlx", "hidden-singles", "masked-random"):
         assert code_checksum(name, load_policy(name)) == ""

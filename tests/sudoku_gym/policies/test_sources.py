@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 from sudoku_gym import load_policy
-from sudoku_gym.policies.identity import code_checksum, load_with_fingerprint
+from sudoku_gym.policies.identity import code_checksum
 
 POLICY = """
 class Mine:
@@ -61,37 +61,3 @@ def test_a_module_s_warnings_and_its_name_of_itself_are_no_trouble(own_folder, r
     assert not recwarn.list
     sys.modules["own_odd"].__file__ = "/nowhere/own_odd.py"
     assert code_checksum(name, made)
-
-
-def test_what_a_policy_has_put_among_modules_stays_unread(own_folder, monkeypatch):
-    """A lazy module as in Python's documentation, and what stands for an absent package."""
-    monkeypatch.chdir(own_folder)
-    (own_folder / "own_plots.py").write_text("raise RuntimeError('no display')\n")
-    before = """
-import importlib.util, os, sys
-spec = importlib.util.find_spec("own_plots")
-spec.loader = importlib.util.LazyLoader(spec.loader)
-module = sys.modules["own_plots"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(module)
-class Stub:
-    def __getattr__(self, name): raise ImportError("it is not installed")
-sys.modules["own_absent"] = Stub()
-os.makedirs("data", exist_ok=True)
-os.chdir("data")
-"""
-    (own_folder / "own_lazy.py").write_text(before + POLICY)
-    try:
-        _, made_of = load_with_fingerprint("own_lazy:Mine")
-    finally:
-        for module in ("own_lazy", "own_plots", "own_absent"):
-            sys.modules.pop(module, None)
-    assert len(made_of["code"]) == 64
-
-
-def test_a_broken_installation_of_its_package_is_passed_over(own_folder):
-    """As one leaves that was interrupted: names of modules without the package's own."""
-    (own_folder / "own_broken.py").write_text(POLICY)
-    (own_folder / "own_broken-1.0.dist-info").mkdir()
-    (own_folder / "own_broken-1.0.dist-info" / "top_level.txt").write_text("own_broken\n")
-    _, made_of = load_with_fingerprint("own_broken:Mine")
-    assert made_of["package"] == "" and len(made_of["code"]) == 64
