@@ -127,6 +127,12 @@ def test_what_is_written_is_read(tmp_path):
     write_leaderboard(path, results)
     assert read_leaderboard(path) == results
     assert [file.name for file in tmp_path.iterdir()] == ["board.json"]
+    for run in results.runs.values():
+        run.versions["numpy"] = None
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=r"board\.json: what would be written is no sound"):
+        write_leaderboard(path, results)
+    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("where, value, said", DAMAGES)

@@ -5,6 +5,7 @@ Reading a file imports and loads nothing that it names.
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -232,10 +233,13 @@ def write_leaderboard(path: Path, results: LeaderboardResults) -> None:
     """Write a leaderboard, without the runs that no cell refers to.
 
     Raises:
-        ValueError: if it would be too large to be read again; the file stays as it was.
+        ValueError: if it could not be read again; the file stays as it was.
     """
     used = {
         run for row in results.rows.values() for cell in row.cells.values() for run in cell.runs
     }
     runs = {key: run for key, run in results.runs.items() if key in used}
-    write_json(path, asdict(replace(results, runs=runs)), indent=1, longest=_LONGEST)
+    content = asdict(replace(results, runs=runs))
+    with naming(path, "what would be written is no sound leaderboard"):
+        decode_json(LeaderboardResults, json.loads(json.dumps(content)), "the leaderboard")
+    write_json(path, content, indent=1, longest=_LONGEST)

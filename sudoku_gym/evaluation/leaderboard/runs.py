@@ -35,7 +35,7 @@ def current_run(jobs: int) -> RunInfo:
     versions = {"python": platform.python_version()}
     for package in _PACKAGES:
         with suppress(PackageNotFoundError):
-            versions[package] = version(package)
+            versions[package] = version(package) or "unknown"  # where an installation is broken
     return RunInfo(
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
         commit=_commit(),

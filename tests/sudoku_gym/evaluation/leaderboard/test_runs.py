@@ -31,3 +31,8 @@ def test_git_is_asked_in_a_clone_alone(tmp_path, monkeypatch):
     assert current_run(1).commit == "" and not asked
     (tmp_path / ".git").mkdir()
     assert current_run(1).commit == "c0ffee+changes" and len(asked) == 2
+
+
+def test_a_version_may_be_unknown(monkeypatch):
+    monkeypatch.setattr(runs, "version", lambda package: None)
+    assert current_run(1).versions["numpy"] == "unknown"
