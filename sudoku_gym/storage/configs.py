@@ -51,24 +51,30 @@ def registered_group(hint: Any, members: Callable[[], Iterable[type[Any]]]) -> N
     _GROUPS[hint] = members
 
 
-def to_json(config: Any) -> Any:
+def to_json(config: Any, where: str = "") -> Any:
     """Convert a registered configuration, or the value of a field, to JSON types.
+
+    `where`: its name, for error messages.
 
     Raises:
         TypeError: if it is a dataclass without a tag, or of a type that JSON can't hold.
+        ValueError: if a float is one that `from_json` refuses: infinite, NaN or from 1e12 on.
     """
     if is_dataclass(config) and not isinstance(config, type):
         tag = _TAGS.get(type(config))
         if tag is None:
             raise TypeError(f"{type(config).__name__} has no tag: register it")
-        values = {field.name: to_json(getattr(config, field.name)) for field in fields(config)}
-        return {"type": tag, **values}
+        prefix = f"{where}." if where else ""
+        names = [field.name for field in fields(config)]
+        return {"type": tag, **{n: to_json(getattr(config, n), f"{prefix}{n}") for n in names}}
     if isinstance(config, Path):
         return str(config)
     if isinstance(config, tuple | list):
-        return [to_json(each) for each in config]
+        return [to_json(each, where) for each in config]
     if isinstance(config, dict):
-        return {str(name): to_json(each) for name, each in config.items()}
+        return {str(name): to_json(each, f"{where} {name}") for name, each in config.items()}
+    if isinstance(config, float) and not abs(config) < _MAX_ABS_FLOAT:  # NaN neither
+        raise ValueError(f"{where}={config}: use a number below {_MAX_ABS_FLOAT:g}")
     if config is None or isinstance(config, bool | int | float | str):
         return config
     raise TypeError(f"{type(config).__name__} can't be written as JSON")

@@ -121,14 +121,20 @@ class Training(Generic[_Config]):
         )
 
     def run(self, console: Console | None = None) -> None:
-        """Train to the end, reporting to `console`; ValueError if another is in the folder."""
+        """Train to the end, reporting to `console`.
+
+        Raises:
+            ValueError: if another is in the folder, or a number in the configuration could not be
+                read again.
+        """
         resumed_at = self.steps if self.config.resume else None
+        config = self.config.to_json()  # or it is refused before anything is written
         with self._folder, self._watched():
-            self._folder.write_config(self.config.to_json())
+            self._folder.write_config(config)
             self.learner.start()
             try:
                 with curves.CurveWriter(self.config.run, resume_step=resumed_at) as writer:
-                    write_settings(writer, self.config.to_json(), self.steps)
+                    write_settings(writer, config, self.steps)
                     self._run(writer, console)
             finally:
                 self.learner.close()

@@ -239,6 +239,14 @@ def test_unusable_configurations_are_refused(wrong, message):
         CountingConfig(**wrong)
 
 
+@pytest.mark.parametrize("minutes", [float("inf"), 1e13])
+def test_a_number_that_could_not_be_read_again_is_refused_before_all_else(tmp_path, minutes):
+    training = train(small(tmp_path / "run", minutes=minutes))
+    with pytest.raises(ValueError, match=r"minutes=.*: use a number below 1e\+12"):
+        training.run()
+    assert not any(tmp_path.iterdir())
+
+
 def test_environments_that_are_no_sudoku_are_named(tmp_path):
     with pytest.raises(ValueError, match=r"env='Sudoku5x5-v0': .*doesn't exist"):
         train(small(tmp_path, env="Sudoku5x5-v0"))
