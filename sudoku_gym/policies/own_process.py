@@ -150,7 +150,11 @@ class OwnProcess:
             time.sleep(_SHORT_LOOK)
 
     def close(self) -> None:
-        """End it, and what it has started."""
+        """End it, and what it has started; one that is not at work may clean up before."""
+        if self._lock.acquire(blocking=False):
+            self._pipe.close()
+            self._wait_for_end()
+            self._lock.release()
         if self._process.is_alive():
             kill_with_all_below(self._process.pid)
             self._process.kill()
@@ -238,7 +242,6 @@ def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
                     traceback.print_exc()
                 found, failure = None, _portable(error)
             pipe.send((found, failure, max(_clock() - start, 0.0)))
-    _end()
 
 
 def _clock() -> float:

@@ -22,6 +22,7 @@ _PR_SET_CHILD_SUBREAPER = 36  # prctl(2)
 _STATE, _CHILDREN_USER, _CHILDREN_SYSTEM = 0, 13, 14  # fields of proc(5)'s stat, from its third
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100  # a second
 SAFE_PATH = "PYTHONSAFEPATH"  # or `python -c` would import from the working folder first
+_LOOK = 0.02  # s between two looks at a process that ends
 _ROUNDS = 100  # of killing, while others are started
 
 
@@ -85,6 +86,13 @@ def keep_alone(pipe: Connection[Any, Any]) -> None:
 def has_ended(pid: int) -> bool:
     """Whether a process is known to have ended, on Linux."""
     return os.path.exists(f"/proc/{os.getpid()}/stat") and not _is_running(pid)
+
+
+def wait_for_end(pid: int, seconds: float) -> None:
+    """Wait until a process has ended, at most so long; only where the system tells, on Linux."""
+    limit = time.monotonic() + seconds
+    while sys.platform == "linux" and not has_ended(pid) and time.monotonic() < limit:
+        time.sleep(_LOOK)
 
 
 def processes_below(pid: int) -> list[int]:

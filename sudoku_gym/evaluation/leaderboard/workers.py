@@ -32,6 +32,7 @@ from sudoku_gym.policies.processes import (
     kill_with_all_below,
     start_process,
     unblock_interrupts,
+    wait_for_end,
 )
 from sudoku_gym.policies.working_folder import module_of
 from sudoku_gym.storage.reading import naming
@@ -41,6 +42,7 @@ _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 _ENVIRONMENT = dict.fromkeys(_THREADS, "1")  # of the processes that are started
 _PRELOAD = "sudoku_gym.evaluation.leaderboard.preload"  # a text: it imports torch
 _JOIN_SECONDS = 5.0
+_SECONDS_TO_END = 1.0  # in which a policy's process may clean up
 _LONGEST_FOLDER = 70  # letters; multiprocessing adds 32, and systems take 104 or 108
 
 Description: TypeAlias = dict[str, Any] | ModuleNotFoundError
@@ -120,6 +122,8 @@ def describe_policies(
                 lost[policy] = f"its process {problem}"
                 _stop_player(player, guard)  # the others need another one
                 player, pipe, guard = _start_guarded_player()
+        pipe.close()
+        wait_for_end(player.pid, _SECONDS_TO_END)
     finally:
         _stop_player(player, guard)
     return found, lost
@@ -235,9 +239,11 @@ def _work(task: CellTask, pipe: Any, policy: Connection[Any, Any], player: int) 
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     remote = RemotePolicy(policy, player, task.limit)
     try:
-        with pipe, policy, suppress(BrokenPipeError):  # the parent is gone
-            for cell in cells.perform_task(task, remote):
-                pipe.send(cell)
+        with pipe:
+            with policy, suppress(BrokenPipeError):  # the parent is gone
+                for cell in cells.perform_task(task, remote):
+                    pipe.send(cell)
+            wait_for_end(player, _SECONDS_TO_END)
     except EOFError:  # the policy has died, and with it this cell
         sys.exit(1)
     finally:

@@ -30,7 +30,7 @@ class P:
     def act(self, *args): return self.plays.act(*args)
 """
 FAILS = """
-import multiprocessing, os, signal, subprocess, sys, time
+import atexit, multiprocessing, os, signal, subprocess, sys, tempfile, time
 from sudoku_gym import load_policy
 class OddError(Exception): ...
 class P:
@@ -42,6 +42,11 @@ class Chooses(P):
         super().__init__()
         multiprocessing.set_start_method("spawn")
         if os.read(0, 1): raise ValueError("it is asked something")
+class CleansUp(P):
+    def __init__(self):
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory(prefix="own-")
+        atexit.register(open, "ended.txt", "w")
 class Raises(P):
     def act(self, *args): raise ValueError("no move")
 class RaisesOdd(P):
@@ -150,6 +155,14 @@ def test_what_befalls_one_is_told_in_a_line(run, work, name, said):
 def test_it_may_choose_how_its_processes_start_and_is_asked_nothing(run, work):
     code, out, err = run("compare", "naked-singles", "failing:Chooses", "--puzzles", "list.csv")
     assert code == 0 and "failing:Chooses" in out, err
+
+
+def test_it_may_clean_up(run, work, tmp_path, monkeypatch):
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    code, _, err = run("compare", "naked-singles", "failing:CleansUp", "--puzzles", "list.csv")
+    assert code == 0, err
+    assert (work / "ended.txt").exists() and not any((tmp_path / "tmp").glob("own-*"))
 
 
 def test_an_error_may_name_anything_as_its_file(run, work):

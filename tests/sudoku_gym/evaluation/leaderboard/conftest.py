@@ -114,6 +114,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -275,6 +276,12 @@ class Hangs(First):
             subprocess.run(["sh", "-c", "setsid sleep 86399 &"])  # its parent ends
             time.sleep(600)
         return super().act(boards, action_masks)
+
+
+class CleansUp(First):
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory(prefix="own-", dir=Path(__file__).parent)
 
 
 class Spawns(First):

@@ -78,7 +78,8 @@ def commands_of_processes():
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_a_process_that_dies_loses_its_cell_alone(small, own_policies, tmp_path):
-    names = [f"third_party:{each}" for each in ("Renames", "Dies", "Hangs", "Cheats", "Spawns")]
+    own = ("Renames", "Dies", "Hangs", "Cheats", "Spawns", "CleansUp")
+    names = [f"third_party:{each}" for each in own]
     out = tmp_path / "board.json"
     chosen = ("--only", *names, "naked-singles", "--sets", "9x9", "--limit", "1.5")
     run = started(small, out, "--add", *names, *chosen)
@@ -93,6 +94,9 @@ def test_a_process_that_dies_loses_its_cell_alone(small, own_policies, tmp_path)
     assert (hung.error, hung.played) == ("it takes more than 6 s of wall time", 0)
     assert results.rows["third_party:Cheats"].cells["9x9"].solved == 0
     assert results.rows["third_party:Spawns"].cells["9x9"].played == 4
+    assert results.rows["third_party:CleansUp"].cells["9x9"].played == 4
+    if sys.platform == "linux":
+        assert not [*tmp_path.glob("own-*")]
     assert b"sleep\x0086399" not in b"".join(commands_of_processes())
     assert results.rows["naked-singles"].cells["9x9"].played == 4
     assert results.rows["naked-singles"].weights == results.rows["third_party:Dies"].weights == ""
