@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,12 +26,13 @@ _LEFT_AFTER = 60.0  # s without a change; a younger one may not be locked yet
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path to write; at the end it is synced and replaces `path`.
 
-    Where the block raises, the temporary file is removed and `path` stays as it was. The
-    temporary path lies in the same folder and ends in the same suffix; it is a new, empty file of
-    a name that nobody else uses. So nothing is written through a link that lay there, and of two
-    that write `path` at once the last to end wins, with a whole file. What killed processes have
-    left of earlier writes is removed. An OSError names `path`. The block may change the working
-    folder. A file that is mounted by itself can't be replaced, and is written over.
+    It keeps the permissions of the file that it replaces. Where the block raises, the temporary
+    file is removed and `path` stays as it was. The temporary path lies in the same folder and ends
+    in the same suffix; it is a new, empty file of a name that nobody else uses. So nothing is
+    written through a link that lay there, and of two that write `path` at once the last to end
+    wins, with a whole file. What killed processes have left of earlier writes is removed. An
+    OSError names `path`. The block may change the working folder. A file that is mounted by itself
+    can't be replaced, and is written over.
 
     Raises:
         ValueError: if a device or a pipe lies at `path`, which would be replaced.
@@ -116,7 +118,11 @@ def sync(path: Path) -> None:
 
 
 def _replace(temporary: Path, target: Path) -> None:
-    """Put the temporary file in the place of the target."""
+    """Put the temporary file in the place of the target, with its permissions."""
+    with suppress(OSError):  # there is none, or the disk knows no permissions
+        mode = target.lstat().st_mode
+        if stat.S_ISREG(mode):
+            temporary.chmod(mode & 0o777)
     try:
         os.replace(temporary, target)
     except OSError as error:

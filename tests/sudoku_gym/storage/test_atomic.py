@@ -84,6 +84,16 @@ def test_nothing_is_written_through_a_link_that_lies_in_wait(tmp_path, monkeypat
     assert precious.read_text() == "mine" and sorted(tmp_path.iterdir()) == [link, precious]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_permissions_stay(tmp_path):
+    path = tmp_path / "e.json"
+    for mode in (0o600, 0o444, 0o640):
+        write_text(path, "before")
+        path.chmod(mode)
+        write_text(path, "after")
+        assert path.stat().st_mode & 0o777 == mode and path.read_text() == "after"
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such files elsewhere")
 def test_a_device_is_not_replaced(tmp_path):
     """As root, `--out /dev/null` would put a file in its place for every program."""
