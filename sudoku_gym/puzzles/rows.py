@@ -46,7 +46,8 @@ _RATING_HEADER = "rating"
 _LONGEST_LINE = 100_000  # characters; a file without line breaks is never read as a whole
 _MOST_CHARACTERS = 10_000_000  # of boards in a chunk, which ends before it has more
 _MOST_EMPTY = 1_000_000  # lines without a puzzle on end
-_LONGEST_RATING, _SHOWN_OF_RATING = 9, 40  # digits; characters, if they are none
+_MOST_RATING = int(np.iinfo(np.int32).max)
+_LONGEST_RATING, _SHOWN_OF_RATING = 10, 40  # digits; characters, if they are none
 _LONGEST_SOURCE = 100  # characters
 _NO_DIGIT = 255
 _codes = np.full(256, _NO_DIGIT, np.uint8)
@@ -244,8 +245,9 @@ def _rating(text: str) -> int:
     """Return a rating, `NOT_KNOWN` for an empty text; ValueError if it is no such number."""
     if not text:
         return NOT_KNOWN
-    if len(text) > _LONGEST_RATING or not (text.isascii() and text.isdigit()):
-        raise ValueError(f"the rating {text!r} is no whole number below 10^{_LONGEST_RATING}")
+    is_number = len(text) <= _LONGEST_RATING and text.isascii() and text.isdigit()
+    if not is_number or int(text) > _MOST_RATING:
+        raise ValueError(f"the rating {text!r} is no whole number up to {_MOST_RATING}")
     return int(text)
 
 

@@ -34,12 +34,16 @@ def test_ratings_that_are_none_are_bad_rows(extreme, tmp_path):
     lines = (tmp_path / "test.csv").read_text().splitlines()
     lines[3] = lines[3].rpartition(",")[0] + ",2.5"
     lines[4] = lines[4].rpartition(",")[0] + ","
+    lines[5] = lines[5].rpartition(",")[0] + ",2147483647"
     (tmp_path / "test.csv").write_text("\n".join(lines))
     with pytest.raises(ValueError, match=r"line 4: the rating '2.5' is no whole number"):
         files.read("test.csv")
     with pytest.warns(UserWarning, match="1 rows skipped"):
         found = files.read("test.csv", on_bad_row="skip")
-    assert found.ratings[2] == -1 and len(found) == len(extreme) - 1
+    assert [*found.ratings[2:4]] == [-1, 2**31 - 1] and len(found) == len(extreme) - 1
+    (tmp_path / "test.csv").write_text("\n".join(lines).replace("2147483647", "2147483648"))
+    with pytest.warns(UserWarning, match="2 rows skipped"):
+        files.read("test.csv", on_bad_row="skip")
 
 
 def test_a_draw_depends_on_the_seed_alone(extreme, monkeypatch):
