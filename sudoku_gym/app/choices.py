@@ -132,6 +132,8 @@ class OfferedPolicies:
     def close(self) -> None:
         """End the processes of policies."""
         for process in self._processes.values():
+            process.let_go()
+        for process in self._processes.values():
             process.close()
 
     def _load(self, name: str, **options: Any) -> Policy:

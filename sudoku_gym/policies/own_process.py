@@ -37,7 +37,7 @@ from sudoku_gym.policies.processes import (
 from sudoku_gym.storage.reading import HOW_TO_SEE_MORE, TRACEBACK, describe_error
 
 _SECONDS_TO_MAKE = 120.0
-_SECONDS_TO_END = 5.0
+_SECONDS_TO_END, _SECONDS_TO_CLEAN_UP = 5.0, 2.0
 _SECONDS_TO_CLOSE = 1.0  # a pipe, by a command that Ctrl+C ends
 _LONGEST_ERROR = 2000  # characters
 _LOOK, _SHORT_LOOK = 0.2, 0.02  # s between two looks at a process that works, or ends
@@ -60,6 +60,7 @@ class OwnProcess:
         self._name, self._longest = name, longest
         self._dropped = deque[int]()  # objects that nobody here needs any more
         self._lock, self._is_closed = Lock(), False
+        self._ends_by = 0.0  # on the clock, once it is let go
         context = get_context("spawn")
         self._pipe: Connection[Any, Any]
         self._pipe, theirs = context.Pipe()
@@ -123,7 +124,7 @@ class OwnProcess:
         if is_late:
             self.close()
             raise ValueError(f"{self._name}: it took more than {longest:g} s, and was ended")
-        self._wait_for_end()  # a thread of the policy may keep it
+        self._wait_for_end(time.monotonic() + _SECONDS_TO_END)  # a thread may keep it
         self.close()
         code = self._process.exitcode
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
@@ -140,21 +141,25 @@ class OwnProcess:
             if _HAS_GROUPS:  # else Ctrl+C has reached it too
                 with suppress(OSError):  # it has ended
                     os.kill(self._process.pid, signal.SIGINT)
-            self._wait_for_end()  # it writes what it has played, and ends
+            self._wait_for_end(time.monotonic() + _SECONDS_TO_END)  # it writes what it has played
         self.close()
 
-    def _wait_for_end(self) -> None:
+    def _wait_for_end(self, limit: float) -> None:
         # `join` waits on, with any limit, where the policy has closed all files.
-        limit = time.monotonic() + _SECONDS_TO_END
         while self._process.is_alive() and time.monotonic() < limit:
             time.sleep(_SHORT_LOOK)
 
-    def close(self) -> None:
-        """End it, and what it has started; one that is not at work may clean up before."""
+    def let_go(self) -> None:
+        """Let it clean up and end by itself, unless it is at work."""
         if self._lock.acquire(blocking=False):
             self._pipe.close()
-            self._wait_for_end()
+            self._ends_by = self._ends_by or time.monotonic() + _SECONDS_TO_CLEAN_UP
             self._lock.release()
+
+    def close(self) -> None:
+        """End it, and what it has started, once it has had time to clean up if it is let go."""
+        self.let_go()
+        self._wait_for_end(self._ends_by)
         if self._process.is_alive():
             kill_with_all_below(self._process.pid)
             self._process.kill()
@@ -201,6 +206,7 @@ def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
 
     These are processor seconds within the call, of the first one since this process began.
     """
+    atexit.register(kill_all_below, os.getpid())  # the last that is done, if nothing is in its way
     Thread(target=_end_with_the_command, daemon=True).start()
     if _HAS_GROUPS:
         os.setsid()  # or what it starts could not be told from others once it has ended

@@ -27,8 +27,11 @@ from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
 from sudoku_gym.plugins import LEADERBOARD, add_import_folder, is_own_module
 from sudoku_gym.policies.processes import (
     SAFE_PATH,
+    has_ended,
     keep_alone,
     keep_orphans,
+    kill_all_below,
+    kill_group_left_by,
     kill_with_all_below,
     start_process,
     unblock_interrupts,
@@ -202,14 +205,19 @@ def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
     logging.disable(logging.WARNING)  # of solvers that find nothing
     with suppress(OSError):
         os.dup2(2, 1)  # what a policy prints is no result
-    serve_policy(pipe)
+    try:
+        serve_policy(pipe)
+    finally:
+        kill_all_below(os.getpid())
 
 
 def _stop_player(player: Any, guard: Any = None) -> None:
     """Kill the process of a policy, what the policy has started there, and its guard."""
-    kill_with_all_below(player.pid)
-    player.kill()
+    if player.is_alive():  # else its number may be another's
+        kill_with_all_below(player.pid)
+        player.kill()
     player.join()
+    kill_group_left_by(player.pid)
     if guard is not None:
         guard.kill()
 
@@ -247,7 +255,8 @@ def _work(task: CellTask, pipe: Any, policy: Connection[Any, Any], player: int) 
     except EOFError:  # the policy has died, and with it this cell
         sys.exit(1)
     finally:
-        kill_with_all_below(player)
+        if not has_ended(player):  # else its number may be another's
+            kill_with_all_below(player)
 
 
 def _leave_session() -> None:

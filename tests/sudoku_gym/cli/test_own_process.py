@@ -47,6 +47,8 @@ class CleansUp(P):
         super().__init__()
         self.folder = tempfile.TemporaryDirectory(prefix="own-")
         atexit.register(open, "ended.txt", "w")
+        with open("pid.txt", "w") as file:
+            print(subprocess.Popen(["sleep", "600"], start_new_session=True).pid, file=file)
 class Raises(P):
     def act(self, *args): raise ValueError("no move")
 class RaisesOdd(P):
@@ -163,6 +165,8 @@ def test_it_may_clean_up(run, work, tmp_path, monkeypatch):
     code, _, err = run("compare", "naked-singles", "failing:CleansUp", "--puzzles", "list.csv")
     assert code == 0, err
     assert (work / "ended.txt").exists() and not any((tmp_path / "tmp").glob("own-*"))
+    if sys.platform == "linux":
+        assert _ends(int((work / "pid.txt").read_text()))
 
 
 def test_an_error_may_name_anything_as_its_file(run, work):

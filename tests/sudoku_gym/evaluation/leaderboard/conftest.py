@@ -282,6 +282,7 @@ class CleansUp(First):
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory(prefix="own-", dir=Path(__file__).parent)
+        subprocess.Popen(["sleep", "86399"], start_new_session=True)
 
 
 class Spawns(First):
