@@ -206,20 +206,8 @@ def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
 
     These are processor seconds within the call, of the first one since this process began.
     """
-    atexit.register(kill_all_below, os.getpid())  # the last that is done, if nothing is in its way
-    Thread(target=_end_with_the_command, daemon=True).start()
-    if _HAS_GROUPS:
-        os.setsid()  # or what it starts could not be told from others once it has ended
-    keep_alone(pipe)
-    os.environ[SAFE_PATH] = safe_path  # of what a policy starts; empty is as good as none
-    multiprocessing.set_start_method(None, force=True)  # a policy may choose one, once
-    with suppress(OSError):
-        os.dup2(2, 1)  # what a policy prints is no result
-    with suppress(OSError), open(os.devnull, "rb") as nothing:
-        os.dup2(nothing.fileno(), 0)  # nor is it asked anything
+    _set_up(pipe, safe_path)
     objects, numbers = dict[int, Any](), count()
-    with suppress(KeyboardInterrupt):
-        unblock_interrupts()
     start = None
     with pipe, suppress(EOFError, OSError):
         while True:
@@ -250,6 +238,27 @@ def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
             pipe.send((found, failure, max(_clock() - start, 0.0)))
 
 
+def _set_up(pipe: Connection[Any, Any], safe_path: str) -> None:
+    """Let this process be the policy's own."""
+    atexit.register(_kill_all_below)  # the last that is done
+    Thread(target=_end_with_the_command, daemon=True).start()
+    if _HAS_GROUPS:
+        os.setsid()  # or what it starts could not be told from others once it has ended
+    keep_alone(pipe)
+    os.environ[SAFE_PATH] = safe_path  # of what a policy starts; empty is as good as none
+    multiprocessing.set_start_method(None, force=True)  # a policy may choose one, once
+    with suppress(OSError):
+        os.dup2(2, 1)  # what a policy prints is no result
+    with suppress(OSError), open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)  # nor is it asked anything
+    with suppress(KeyboardInterrupt):
+        unblock_interrupts()
+
+
+def _kill_all_below() -> None:
+    kill_all_below(os.getpid())
+
+
 def _clock() -> float:
     """Return the processor seconds of this process and, on Linux, of all below it."""
     return processor_seconds(os.getpid()) or time.process_time()
@@ -278,7 +287,7 @@ def _end_with_the_command() -> None:
     command = parent_process()
     assert command is not None  # this is no main process
     wait([command.sentinel])
-    kill_all_below(os.getpid())
+    _kill_all_below()
     with suppress(OSError, AttributeError):
         os.killpg(os.getpid(), signal.SIGKILL)  # also what has lost its parent
     _end()
@@ -286,5 +295,5 @@ def _end_with_the_command() -> None:
 
 def _end(code: object = 1) -> None:
     """End this process, and what its policy has started."""
-    kill_all_below(os.getpid())
+    _kill_all_below()
     os._exit(code if isinstance(code, int) else int(code is not None))
