@@ -114,7 +114,7 @@ class OfferedPolicies:
                 raise ValueError(f"{name} is offered as it is: leave the options empty")
             return self._load(self._extra[name], trust=self._trust)
         written = plugins.split_options(f"{name}?{options}")[1] if options else {}
-        factory = self._installed[name].load()
+        factory = plugins.load_entry(self._installed[name])
         at_most = dict(_MOST_OF)
         if size > 9 and name in _ITERATIONS_ON_LARGE_BOARDS:
             at_most["iterations"] = _ITERATIONS_ON_LARGE_BOARDS[name]
@@ -194,7 +194,7 @@ def _can_be_made(entry: EntryPoint) -> bool:
     """Whether a policy is fully installed, and can do without options."""
     try:
         with importing(getattr(entry, "module", "")):
-            factory = entry.load()
+            factory = plugins.load_entry(entry)
         needed = [
             parameter
             for parameter in signature(factory).parameters.values()

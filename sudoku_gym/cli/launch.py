@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -43,7 +44,11 @@ def _list_of_trainers(names: list[str]) -> str:
         return f"No trainer is installed: {plugins.install_command('agents')}"
     lines: dict[str, tuple[str, str]] = {}
     for package in plugins.available(plugins.TRAINER_DESCRIPTIONS):
-        lines |= plugins.load(plugins.TRAINER_DESCRIPTIONS, package)
+        try:
+            found = plugins.load(plugins.TRAINER_DESCRIPTIONS, package)
+            lines |= {name: (str(what), str(time)) for name, (what, time) in found.items()}
+        except Exception as error:  # of another package
+            warnings.warn(f"{package!r} describes no trainers: {error!r}", stacklevel=2)
     described = [name for name in lines if name in names]
     others = [name for name in names if name not in lines]
     width = max(map(len, names))

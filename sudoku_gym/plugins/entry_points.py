@@ -135,11 +135,28 @@ def available(group: str) -> dict[str, EntryPoint]:
     return found
 
 
+def load_entry(entry: EntryPoint) -> Any:
+    """Import what an entry point stands for.
+
+    Raises:
+        ValueError: if its import would end the program, as that of a script does.
+        Exception: whatever else its import raises.
+    """
+    try:
+        return entry.load()
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as end:
+        said = f"{type(end).__name__}: {end}"
+        raise ValueError(f"{entry.value} can't be imported: it ends the program ({said})") from end
+
+
 def load(group: str, name: str) -> Any:
     """Import what the entry point `name` of `group` stands for.
 
     Raises:
-        ValueError: if there is no such entry point; the message lists those there are.
+        ValueError: if there is no such entry point; the message lists those there are. Also as
+            `load_entry`.
         ModuleNotFoundError: if it needs a package that is not installed; the message names the
             extra that brings it.
     """
@@ -147,7 +164,7 @@ def load(group: str, name: str) -> Any:
     if name not in entries:
         raise ValueError(f"{name!r} is unknown: use {join_names(entries)}")
     with suggest_extra(name):
-        return entries[name].load()
+        return load_entry(entries[name])
 
 
 def default_policies(command: str) -> tuple[str, ...]:

@@ -28,6 +28,32 @@ def test_a_package_whose_entry_points_cannot_be_read_is_named(
     assert str(tmp_path) in err and said in err and err.count("\n") == 1
 
 
+def test_a_package_that_ends_the_program_when_it_is_imported_is_left_out(
+    tmp_path, monkeypatch, capsys
+):
+    pytest.importorskip("gradio")
+    schedules = pytest.importorskip("sudoku_curricula.schedules")
+    from sudoku_gym.app.choices import OfferedPolicies
+
+    metadata = tmp_path / "own_script-1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: own-script\nVersion: 1\n")
+    groups = ("policies", "schedules", "trainer_descriptions")
+    (metadata / "entry_points.txt").write_text(
+        "".join(f"[sudoku_gym.{group}]\nown_script = own_script:Mine\n" for group in groups)
+    )
+    (tmp_path / "own_script.py").write_text("import sys\nsys.exit('no such library')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert "own_script" not in OfferedPolicies().names
+    with pytest.warns(UserWarning, match=r"own_script.* is left out: .*no such library"):
+        schedules.all_schedules()
+    with pytest.warns(UserWarning, match=r"own_script.* describes no trainers: .*no such library"):
+        assert cli.main(["train"]) == 0
+    assert "calphazero" in capsys.readouterr().out
+    assert cli.main(["evaluate", "own_script", "--puzzles", "4x4", "--count", "3"]) == 2
+    assert "own_script:Mine can't be imported: it ends the program" in capsys.readouterr().err
+
+
 def test_the_compiler_is_missed_where_it_is_switched_off(monkeypatch, capsys):
     from numba.core import config
 

@@ -27,7 +27,7 @@ def rows_of(package: str, name: str) -> dict[str, str]:
     """Return the rows of another's entry point; its package is imported, and may raise anything."""
     for entry in _entries_of_others():
         if (_package_of(entry), entry.name) == (package, name):
-            return checked_rows(entry.load())
+            return checked_rows(plugins.load_entry(entry))
     raise ValueError(f"{package} has no such entry point")
 
 
