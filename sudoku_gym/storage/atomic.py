@@ -26,7 +26,7 @@ _LEFT_AFTER = 60.0  # s without a change; a younger one may not be locked yet
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path to write; at the end it is synced and replaces `path`.
 
-    It keeps the permissions of the file that it replaces. Where the block raises, the temporary
+    It keeps permissions and group of a file of one's own. Where the block raises, the temporary
     file is removed and `path` stays as it was. The temporary path lies in the same folder and ends
     in the same suffix; it is a new, empty file of a name that nobody else uses. So nothing is
     written through a link that lay there, and of two that write `path` at once the last to end
@@ -118,11 +118,13 @@ def sync(path: Path) -> None:
 
 
 def _replace(temporary: Path, target: Path) -> None:
-    """Put the temporary file in the place of the target, with its permissions."""
+    """Put the temporary file in the place of the target, with its permissions if it is ours."""
     with suppress(OSError):  # there is none, or the disk knows no permissions
-        mode = target.lstat().st_mode
-        if stat.S_ISREG(mode):
-            temporary.chmod(mode & 0o777)
+        before, now = target.lstat(), temporary.stat()
+        if stat.S_ISREG(before.st_mode) and before.st_uid == now.st_uid:
+            if before.st_gid != now.st_gid:
+                os.chown(temporary, -1, before.st_gid)
+            temporary.chmod(before.st_mode & 0o777)
     try:
         os.replace(temporary, target)
     except OSError as error:

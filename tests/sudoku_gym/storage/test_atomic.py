@@ -92,6 +92,13 @@ def test_permissions_stay(tmp_path):
         path.chmod(mode)
         write_text(path, "after")
         assert path.stat().st_mode & 0o777 == mode and path.read_text() == "after"
+    if os.geteuid() == 0:
+        os.chown(path, -1, 12345)
+        write_text(path, "of a team")
+        assert path.stat().st_gid == 12345 and path.stat().st_mode & 0o777 == 0o640
+        os.chown(path, 12345, -1)  # somebody else's, who may read what others write
+        write_text(path, "of another")
+        assert path.stat().st_uid == 0 and path.stat().st_mode & 0o044 == 0o044
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such files elsewhere")
