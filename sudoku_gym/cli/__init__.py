@@ -35,6 +35,7 @@ from sudoku_gym.cli.watch import Watch
 from sudoku_gym.compiler.jit import check_enabled
 from sudoku_gym.plugins import add_import_folder
 from sudoku_gym.plugins.usage_errors import short_usage_errors
+from sudoku_gym.policies.processes import restore_child_signals
 from sudoku_gym.storage.checks import check_seed
 from sudoku_gym.storage.reading import HOW_TO_SEE_MORE, TRACEBACK, describe_error
 
@@ -72,6 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     occupy_closed_streams()
     replace_unprintable()
+    restore_child_signals()
     command, printed_nowhere = None, _prints_nowhere()
     try:
         if arguments in (["--version"], ["-V"]):

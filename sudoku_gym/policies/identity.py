@@ -25,7 +25,7 @@ from sudoku_gym import plugins
 from sudoku_gym.policies.checksums import files_below, files_checksum
 from sudoku_gym.policies.loading import CONFIG_FILE, agent_of, find_policy
 from sudoku_gym.policies.protocols import Policy, PredictorPolicy, SolverPolicy
-from sudoku_gym.policies.sources import CODE, file_of, sources_of
+from sudoku_gym.policies.sources import CODE, INSTALLED, file_of, sources_of
 from sudoku_gym.policies.working_folder import (
     InOwnFolder,
     in_folder_of,
@@ -42,8 +42,9 @@ _WEIGHTS = re.compile(
     r"\.(pt|pth|safetensors|zip|npz|npy|ckpt|bin|h5|keras|onnx|pkl|joblib|index|data-.*)"
 )
 _NO_WEIGHTS = (".md", ".json")
-# A policy's object may be of a class of theirs; each has a version that a run names.
-_LIBRARIES = {*sys.stdlib_module_names, "gymnasium", "numba", "numpy", "torch"}
+# A policy's object may be of a class of theirs, or of Python's; a run names their versions.
+_LIBRARIES = {"gymnasium", "numba", "numpy", "torch"}
+_PYTHON = Path(os.__file__).parent
 _IMPORTED = WeakKeyDictionary[ModuleType, int]()  # when a load began that imported a module, in ns
 
 
@@ -227,7 +228,7 @@ def code_checksum(policy: str, made: Policy) -> str:
     """Return the SHA-256 of the files that a policy of another's is written in.
 
     They are those of the package, or the single module, that holds its class (or that of its solver
-    or predictor; none of `_LIBRARIES`), and of the one that its name stands for, or its
+    or predictor; but for `_is_of_library`), and of the one that its name stands for, or its
     checkpoint's agent: all but Markdown, JSON and what is kept in `__pycache__`. With a module of
     no package, or in folders without `__init__.py`, come those that it imports from beside it,
     `sources_of`. Of a package that is imported from a zip file it is this file. What they import
@@ -304,8 +305,7 @@ def _code_of(policy: str, made: Policy) -> list[_Code]:
     if isinstance(made, SolverPolicy | PredictorPolicy):
         player = made.solver if isinstance(made, SolverPolicy) else made.predictor
     classes = {type(made).__module__, type(player).__module__}
-    modules = {each for each in classes if each.partition(".")[0] not in _LIBRARIES}
-    modules.add(module_of(policy))
+    modules = {each for each in classes if not _is_of_library(each)} | {module_of(policy)}
     found = dict[Path, _Code]()
     for name in modules:
         root, module = (None, "") if plugins.is_own_module(name) else _root_of(name)
@@ -318,6 +318,14 @@ def _code_of(policy: str, made: Policy) -> list[_Code]:
         else:
             found[root] = _Code(*(sources_of(root, module) if module else (root.parent, [root])))
     return [found[root] for root in sorted(found)]
+
+
+def _is_of_library(module: str) -> bool:
+    """Whether a module is Python's own, and no other of its name, or one of `_LIBRARIES`."""
+    top = module.partition(".")[0]
+    file = Path(file_of(sys.modules.get(top)) or "")
+    is_python = top in sys.stdlib_module_names and file.is_relative_to(_PYTHON)
+    return top in _LIBRARIES or (is_python and not {*INSTALLED} & {*file.parts})
 
 
 def _check_not_saved_since_import(policy: str, made: Policy) -> None:

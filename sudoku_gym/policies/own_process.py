@@ -26,6 +26,7 @@ from typing import Any
 
 from sudoku_gym.policies.processes import (
     SAFE_PATH,
+    end_all_below,
     keep_alone,
     kill_all_below,
     kill_group_left_by,
@@ -127,7 +128,7 @@ class OwnProcess:
         self._wait_for_end(time.monotonic() + _SECONDS_TO_END)  # a thread may keep it
         self.close()
         code = self._process.exitcode
-        how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+        how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
         raise ValueError(f"{self._name}: its process has ended, {how}")
 
     def __enter__(self) -> OwnProcess:
@@ -240,7 +241,7 @@ def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
 
 def _set_up(pipe: Connection[Any, Any], safe_path: str) -> None:
     """Let this process be the policy's own."""
-    atexit.register(_kill_all_below)  # the last that is done
+    atexit.register(end_all_below)  # the last that is done
     Thread(target=_end_with_the_command, daemon=True).start()
     if _HAS_GROUPS:
         os.setsid()  # or what it starts could not be told from others once it has ended
@@ -253,10 +254,6 @@ def _set_up(pipe: Connection[Any, Any], safe_path: str) -> None:
         os.dup2(nothing.fileno(), 0)  # nor is it asked anything
     with suppress(KeyboardInterrupt):
         unblock_interrupts()
-
-
-def _kill_all_below() -> None:
-    kill_all_below(os.getpid())
 
 
 def _clock() -> float:
@@ -287,7 +284,7 @@ def _end_with_the_command() -> None:
     command = parent_process()
     assert command is not None  # this is no main process
     wait([command.sentinel])
-    _kill_all_below()
+    kill_all_below(os.getpid())
     with suppress(OSError, AttributeError):
         os.killpg(os.getpid(), signal.SIGKILL)  # also what has lost its parent
     _end()
@@ -295,5 +292,5 @@ def _end_with_the_command() -> None:
 
 def _end(code: object = 1) -> None:
     """End this process, and what its policy has started."""
-    _kill_all_below()
+    kill_all_below(os.getpid())
     os._exit(code if isinstance(code, int) else int(code is not None))

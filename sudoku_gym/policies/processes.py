@@ -23,6 +23,7 @@ _STATE, _CHILDREN_USER, _CHILDREN_SYSTEM = 0, 13, 14  # fields of proc(5)'s stat
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100  # a second
 SAFE_PATH = "PYTHONSAFEPATH"  # or `python -c` would import from the working folder first
 _LOOK = 0.02  # s between two looks at a process that ends
+_SECONDS_TO_END = 0.5  # for what a policy has started, once it is not needed any more
 _ROUNDS = 100  # of killing, while others are started
 
 
@@ -51,6 +52,17 @@ def start_process(process: Any, environment: Mapping[str, str]) -> None:
         finally:
             if before is not None:
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def restore_child_signals() -> None:
+    """Let the system tell when processes end, also where this one was started ignoring that.
+
+    It is inherited: of a script with `trap '' CHLD`, say. In another thread than the main one
+    nothing is done.
+    """
+    if hasattr(signal, "SIGCHLD") and signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
+        with suppress(ValueError):
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 def _removed_folder() -> str:
@@ -154,6 +166,14 @@ def kill_all_below(pid: int) -> None:
         for each in living:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(each, signal.SIGKILL)
+
+
+def end_all_below() -> None:
+    """Let what this process has started end, which may take a moment; then kill it."""
+    pid, limit = os.getpid(), time.monotonic() + _SECONDS_TO_END
+    while any(map(_is_running, processes_below(pid))) and time.monotonic() < limit:
+        time.sleep(_LOOK)
+    kill_all_below(pid)
 
 
 def _clock_of(pid: int) -> float | None:

@@ -15,7 +15,9 @@ from sudoku_gym import plugins
 CODE = (".py", ".pyc", ".so", ".pyd")
 """How the names of modules end, in Python and compiled."""
 
-_INSTALLED = ("site-packages", "dist-packages")  # there each package has a version
+INSTALLED = ("site-packages", "dist-packages")
+"""Names of folders in which each package has a version."""
+
 _LONGEST = 1_000_000  # bytes of a source that is looked at
 _MOST = 10_000  # files
 
@@ -44,7 +46,7 @@ def sources_of(file: Path, module: str) -> tuple[Path, list[Path]]:
     folder = file.parents[module.count(".")]
     if not file.is_file():  # a module may call itself anything
         return folder, []
-    found, waiting = {file}, [] if folder.name in _INSTALLED else [file]
+    found, waiting = {file}, [] if folder.name in INSTALLED else [file]
     while waiting and len(found) < _MOST:
         new = {*_imported(waiting.pop(), folder)} - found
         found |= new

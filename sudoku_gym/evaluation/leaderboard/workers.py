@@ -5,6 +5,7 @@ Each has one thread. A process that dies loses its cell.
 
 from __future__ import annotations
 
+import atexit
 import logging
 import multiprocessing
 import os
@@ -27,10 +28,10 @@ from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell
 from sudoku_gym.plugins import LEADERBOARD, add_import_folder, is_own_module
 from sudoku_gym.policies.processes import (
     SAFE_PATH,
+    end_all_below,
     has_ended,
     keep_alone,
     keep_orphans,
-    kill_all_below,
     kill_group_left_by,
     kill_with_all_below,
     start_process,
@@ -205,10 +206,10 @@ def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
     logging.disable(logging.WARNING)  # of solvers that find nothing
     with suppress(OSError):
         os.dup2(2, 1)  # what a policy prints is no result
-    try:
-        serve_policy(pipe)
-    finally:
-        kill_all_below(os.getpid())
+    serve_policy(pipe)
+    with suppress(Exception):  # a policy's own; Python runs them in main processes alone
+        atexit._run_exitfuncs()
+    end_all_below()
 
 
 def _stop_player(player: Any, guard: Any = None) -> None:

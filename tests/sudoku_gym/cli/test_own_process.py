@@ -169,6 +169,22 @@ def test_it_may_clean_up(run, work, tmp_path, monkeypatch):
         assert _ends(int((work / "pid.txt").read_text()))
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_the_ends_of_processes_are_told_though_they_were_ignored(work):
+    """As in a script with `trap '' CHLD`."""
+    command = [sys.executable, "-m", "sudoku_gym", "compare", "naked-singles", "failing:Leaves"]
+    done = subprocess.run(
+        [*command, "--puzzles", "list.csv"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN),
+        capture_output=True,
+        text=True,
+    )
+    said = "sudoku-gym: failing:Leaves: its process has ended, with exit code 3\n"
+    assert (done.returncode, done.stderr) == (2, said)
+
+
 def test_an_error_may_name_anything_as_its_file(run, work):
     err = run("compare", "naked-singles", "failing:RaisesFile", "--puzzles", "list.csv")[2]
     assert err.startswith("sudoku-gym: FileNotFoundError: [Errno 2] no such file: <function")

@@ -59,3 +59,15 @@ def test_a_class_of_python_s_own_library_does_not_count(own_folder):
     name = "own_plain:player"
     alone = sha256(f"{sha256(file.read_bytes()).hexdigest()}  own_plain.py\n".encode()).hexdigest()
     assert code_checksum(name, load_policy(name)) == alone
+
+
+def test_a_class_in_a_module_that_is_called_as_one_of_python_s_counts(own_folder, monkeypatch):
+    monkeypatch.delitem(sys.modules, "sched", raising=False)
+    (own_folder / "sched.py").write_text(POLICY)
+    (own_folder / "own_choice.py").write_text("import sched\nplayer = sched.Mine()\n")
+    name = "own_choice:player"
+    try:
+        of_both = code_checksum(name, load_policy(name))
+        assert len(of_both) == 2 * 64 + 1
+    finally:
+        sys.modules.pop("sched", None)

@@ -109,6 +109,7 @@ def own_policies(tmp_path, monkeypatch):
 
 
 POLICIES = '''
+import atexit
 import multiprocessing
 import os
 import signal
@@ -282,7 +283,12 @@ class CleansUp(First):
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory(prefix="own-", dir=Path(__file__).parent)
-        subprocess.Popen(["sleep", "86399"], start_new_session=True)
+        self.engine = subprocess.Popen(["sleep", "86399"], start_new_session=True)
+        atexit.register(self.note)
+
+    def note(self) -> None:
+        with open(Path(__file__).parent / "at-exit", "a") as file:
+            print(self.engine.poll(), file=file)  # it is there still
 
 
 class Spawns(First):

@@ -97,6 +97,7 @@ def test_a_process_that_dies_loses_its_cell_alone(small, own_policies, tmp_path)
     assert results.rows["third_party:CleansUp"].cells["9x9"].played == 4
     if sys.platform == "linux":
         assert not [*tmp_path.glob("own-*")]
+        assert {*(tmp_path / "at-exit").read_text().split()} == {"None"}
     assert b"sleep\x0086399" not in b"".join(commands_of_processes())
     assert results.rows["naked-singles"].cells["9x9"].played == 4
     assert results.rows["naked-singles"].weights == results.rows["third_party:Dies"].weights == ""
