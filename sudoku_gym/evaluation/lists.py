@@ -103,7 +103,7 @@ def play_list(
 
 def rating_names() -> Iterator[tuple[str, int, int]]:
     """Yield the name of each group of ratings, its least rating, and the least above it."""
-    for low, high in pairwise((*RATING_BUCKETS, np.iinfo(np.int32).max)):
+    for low, high in pairwise((*RATING_BUCKETS, np.iinfo(np.int32).max + 1)):
         last = f"{low} and more" if low == RATING_BUCKETS[-1] else f"{low} to {high - 1}"
         yield (str(low) if high == low + 1 else last), low, high
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 
 from sudoku_gym import plugins
+from sudoku_gym.evaluation.leaderboard.results import check_kinds
 
 
 def own_rows() -> dict[str, str]:
@@ -41,9 +42,10 @@ def _package_of(entry: EntryPoint) -> str:
 
 
 def checked_rows(rows: object) -> dict[str, str]:
-    """Return rows as they are; ValueError if they are no dictionary of texts."""
+    """Return rows as they are; ValueError if they are no dictionary of texts that can be shown."""
     if not isinstance(rows, dict):
         raise ValueError(f"it is a {type(rows).__name__}")
     if wrong := [each for pair in rows.items() for each in pair if type(each) is not str]:
         raise ValueError(f"{wrong[0]!r:.60} is no text")
+    check_kinds(rows)
     return rows

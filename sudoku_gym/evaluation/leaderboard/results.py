@@ -6,6 +6,7 @@ Reading a file imports and loads nothing that it names.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -188,14 +189,8 @@ class LeaderboardResults:
         for name, most in (("rows", _MOST_ROWS), ("sets", _MOST_SETS), ("runs", _MOST_RUNS)):
             if (count := len(getattr(self, name))) > most:
                 raise ValueError(f"{count:,} {name}, more than {most:,}")
-        kinds = {row.kind for row in self.rows.values()}
-        if len(kinds) > _MOST_KINDS:
-            raise ValueError(f"{len(kinds):,} kinds of rows, more than {_MOST_KINDS:,}")
-        if (longest := max(map(len, kinds), default=0)) > _LONGEST_KIND:
-            raise ValueError(f"a kind of {longest:,} letters, more than {_LONGEST_KIND:,}")
-        for each in (*self.rows, *kinds, *self.sets):
-            if not each.isprintable():
-                raise ValueError(f"{each!r:.60} has letters that can't be shown: rename it")
+        check_kinds({policy: row.kind for policy, row in self.rows.items()})
+        check_shown(self.sets)
         for policy, row in self.rows.items():
             for name, cell in row.cells.items():
                 if name not in self.sets:
@@ -207,6 +202,22 @@ class LeaderboardResults:
                 if missing := cell.runs - self.runs.keys():
                     raise ValueError(f"{policy} on {name}: there is no run {min(missing)!r:.60}")
         _check_texts(self)
+
+
+def check_kinds(kinds: Mapping[str, str]) -> None:
+    """Raise ValueError if policies, or their kinds, are called as can't be shown in a table."""
+    if (count := len({*kinds.values()})) > _MOST_KINDS:
+        raise ValueError(f"{count:,} kinds of rows, more than {_MOST_KINDS:,}")
+    if (longest := max(map(len, kinds.values()), default=0)) > _LONGEST_KIND:
+        raise ValueError(f"a kind of {longest:,} letters, more than {_LONGEST_KIND:,}")
+    check_shown((*kinds, *kinds.values()))
+
+
+def check_shown(names: Iterable[str]) -> None:
+    """Raise ValueError if a name has letters that can't be shown."""
+    for each in names:
+        if not each.isprintable():
+            raise ValueError(f"{each!r:.60} has letters that can't be shown: rename it")
 
 
 def _check_texts(part: Any) -> None:

@@ -11,6 +11,7 @@ from sudoku_baselines.classical.floors import MaskedRandom
 from sudoku_gym import evaluate, load_policy, puzzles
 from sudoku_gym.evaluation import lists
 from sudoku_gym.evaluation.list_results import ListRow
+from sudoku_gym.evaluation.lists import rating_names
 from sudoku_gym.puzzles import files
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
@@ -44,6 +45,11 @@ def test_ratings_that_are_none_are_bad_rows(extreme, tmp_path):
     (tmp_path / "test.csv").write_text("\n".join(lines).replace("2147483647", "2147483648"))
     with pytest.warns(UserWarning, match="2 rows skipped"):
         files.read("test.csv", on_bad_row="skip")
+
+
+def test_the_highest_rating_is_in_a_group():
+    *_, (name, least, above) = rating_names()
+    assert name.endswith("and more") and least < np.iinfo(np.int32).max < above
 
 
 def test_a_draw_depends_on_the_seed_alone(extreme, monkeypatch):

@@ -57,6 +57,8 @@ def test_a_package_can_t_reach_the_process_that_counts(install, tmp_path, packag
         ("ROWS = {'naked-singles': 5}", "5 is no text"),
         ("ROWS = {3: 'solver'}", "3 is no text"),
         ("ROWS = ['naked-singles']", "it is a list"),
+        ("ROWS = {'mine:P': 'k' * 101}", "a kind of 101 letters, more than 100"),
+        ("ROWS = {'mine:P': 'on\\ttop'}", "'on\\\\ttop' has letters that can't be shown"),
         ("raise RuntimeError('boom')", "RuntimeError: boom"),
         ("import os; os._exit(0)", "its process ended when it was imported"),
         ("ROWS = {str(n): 'x' * 99 for n in range(2_000)}", "its process answers"),
