@@ -11,7 +11,6 @@ from sudoku_baselines.classical.floors import MaskedRandom
 from sudoku_gym import evaluate, load_policy, puzzles
 from sudoku_gym.evaluation import lists
 from sudoku_gym.evaluation.list_results import ListRow
-from sudoku_gym.evaluation.lists import rating_names
 from sudoku_gym.puzzles import files
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
@@ -48,7 +47,7 @@ def test_ratings_that_are_none_are_bad_rows(extreme, tmp_path):
 
 
 def test_the_highest_rating_is_in_a_group():
-    *_, (name, least, above) = rating_names()
+    *_, (name, least, above) = lists.rating_names()
     assert name.endswith("and more") and least < np.iinfo(np.int32).max < above
 
 
