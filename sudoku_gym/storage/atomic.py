@@ -19,6 +19,7 @@ from sudoku_gym.storage.lock import try_lock
 from sudoku_gym.storage.reading import check_json_size, naming
 
 _LONGEST_STEM = 180  # bytes of a temporary file's name; most systems allow 255 in all
+_ACCESS_LIST = "system.posix_acl_access"
 _LEFT_AFTER = 60.0  # s without a change; a younger one may not be locked yet
 
 
@@ -122,9 +123,7 @@ def _replace(temporary: Path, target: Path) -> None:
     with suppress(OSError):  # there is none, or the disk knows no permissions
         before, now = target.lstat(), temporary.stat()
         if stat.S_ISREG(before.st_mode) and before.st_uid == now.st_uid:
-            if before.st_gid != now.st_gid:
-                os.chown(temporary, -1, before.st_gid)
-            temporary.chmod(before.st_mode & 0o777)
+            temporary.chmod(_permissions(target, before, temporary, now))
     try:
         os.replace(temporary, target)
     except OSError as error:
@@ -132,6 +131,23 @@ def _replace(temporary: Path, target: Path) -> None:
             raise
         # A file that is mounted by itself, as into a container: its content alone can be exchanged.
         _write_over(temporary, target)
+
+
+def _permissions(target: Path, before: os.stat_result, temporary: Path, now: os.stat_result) -> int:
+    """Give a file the group of another; return that one's permissions.
+
+    Where the group can't be given, or is one of several that have rights, it gets those of all.
+    """
+    mode, is_same = before.st_mode & 0o777, True
+    if before.st_gid != now.st_gid:
+        try:
+            os.chown(temporary, -1, before.st_gid)
+        except OSError:
+            is_same = False
+    if hasattr(os, "listxattr"):
+        with suppress(OSError):  # the disk knows no lists of rights
+            is_same = is_same and _ACCESS_LIST not in os.listxattr(target)
+    return mode if is_same else mode & 0o707 | (mode & 0o007) << 3
 
 
 def _write_over(temporary: Path, target: Path) -> None:

@@ -4,6 +4,7 @@ import errno
 import os
 import subprocess
 import sys
+from unittest.mock import Mock
 
 import pytest
 
@@ -85,7 +86,7 @@ def test_nothing_is_written_through_a_link_that_lies_in_wait(tmp_path, monkeypat
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
-def test_permissions_stay(tmp_path):
+def test_permissions_stay(tmp_path, monkeypatch):
     path = tmp_path / "e.json"
     for mode in (0o600, 0o444, 0o640):
         write_text(path, "before")
@@ -96,6 +97,10 @@ def test_permissions_stay(tmp_path):
         os.chown(path, -1, 12345)
         write_text(path, "of a team")
         assert path.stat().st_gid == 12345 and path.stat().st_mode & 0o777 == 0o640
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "chown", Mock(side_effect=PermissionError))
+            write_text(path, "of a team that one has left")
+        assert path.stat().st_mode & 0o777 == 0o600
         os.chown(path, 12345, -1)  # somebody else's, who may read what others write
         write_text(path, "of another")
         assert path.stat().st_uid == 0 and path.stat().st_mode & 0o044 == 0o044
