@@ -10,6 +10,7 @@ from itertools import count
 from threading import Lock
 
 _BETWEEN_NOTES = 0.25  # s
+_GONE_AFTER = 2.0  # s in which who waits has not asked again
 
 
 @dataclass
@@ -50,6 +51,7 @@ class Workers:
         self._numbers = count()
         self._waiting: dict[int, Task] = {}
         self._served: set[tuple[str, str]] = set()  # who has a thread, or is next
+        self._asking: dict[int, tuple[Set[tuple[str, str]], float]] = {}  # turns, and when
         self._lock = Lock()
 
     def run(
@@ -63,8 +65,8 @@ class Workers:
         """Run `work` in a thread; yield what a visitor is told until it ends.
 
         It waits for what the same visitor, if named, has begun before, or somebody with one of the
-        policies. It is given up when `is_wanted` turns false, and after `longest` seconds, if it
-        has a limit.
+        policies; who has waited longer comes first. It is given up when `is_wanted` turns false,
+        and after `longest` seconds, if it has a limit.
 
         Raises:
             TimeoutError: if it takes longer.
@@ -73,15 +75,18 @@ class Workers:
         turns = {("policy", name) for name in policies}
         if visitor:
             turns.add(("visitor", visitor))
-        while taken := self._admit(turns):
-            if not is_wanted():
-                return
-            yield f"Waiting for the end of another move of {taken}."
-            time.sleep(_BETWEEN_NOTES)
         task = Task(next(self._numbers), frozenset(turns))
-        self._waiting[task.number] = task
-        task.future = self._pool.submit(self._do, task, work)
         try:
+            while taken := self._admit(task.number, turns):
+                if not is_wanted():
+                    return
+                yield f"Waiting for the end of another move of {taken}."
+                time.sleep(_BETWEEN_NOTES)
+        finally:
+            self._asking.pop(task.number, None)
+        try:
+            self._waiting[task.number] = task
+            task.future = self._pool.submit(self._do, task, work)
             while is_wanted():
                 wait([task.future], _BETWEEN_NOTES)
                 if task.future.done():
@@ -98,14 +103,19 @@ class Workers:
                 self._served -= turns
             self._waiting.pop(task.number, None)
 
-    def _admit(self, turns: Set[tuple[str, str]]) -> str:
-        """Let a visitor and policies have a thread, or say which of them has one already."""
+    def _admit(self, number: int, turns: Set[tuple[str, str]]) -> str:
+        """Let a visitor and policies have a thread, or say which of them has one, or is next."""
         with self._lock:
-            taken = sorted(turns & self._served)
+            now, taken = time.monotonic(), turns & self._served
+            for before, (others, asked) in list(self._asking.items()):
+                can_begin = now - asked < _GONE_AFTER and not (others - turns) & self._served
+                if before < number and can_begin:
+                    taken |= turns & others
             if not taken:
                 self._served |= turns
                 return ""
-        kind, name = taken[-1]
+            self._asking[number] = turns, now
+        kind, name = sorted(taken)[-1]
         return "yours" if kind == "visitor" else name
 
     def _do(self, task: Task, work: Callable[[], None]) -> None:

@@ -3,10 +3,14 @@
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Event
+from unittest.mock import Mock
 
 import pytest
 
+from sudoku_gym.app import moves
 from sudoku_gym.app.moves import Workers
 
 
@@ -73,6 +77,51 @@ def test_a_policy_of_others_has_one_thread_at_a_time():
     assert list(workers.run(lambda: None, visitor="b", policies=["other"])) == []
     go_on.set()
     assert not [note for note in second if not note.startswith(("Waiting", "Computing"))]
+
+
+def test_who_has_waited_longer_comes_first():
+    """Nobody keeps a policy by asking for the next move at once."""
+    workers, done = Workers(), []
+
+    def play(name, count):
+        for _ in range(count):
+            work = partial(time.sleep, 0.02)
+            assert {*workers.run(work, visitor=name, policies=["p"])} <= {
+                "Waiting for the end of another move of p.",
+                "Computing for 0 s; Stop gives it up.",
+            }
+            done.append(name)
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(play, "a", 60)
+        time.sleep(0.1)
+        pool.submit(play, "b", 3).result()
+        first.result()
+    places = [place for place, name in enumerate(done) if name == "b"]
+    assert len(done) == 63 and places[2] - places[0] <= 4 and places[0] <= 15
+
+
+def test_who_waits_and_does_not_ask_again_is_passed_over(monkeypatch):
+    monkeypatch.setattr(moves, "_GONE_AFTER", 0.1)
+    workers, go_on = Workers(), Event()
+    first, gone, second = (
+        workers.run(go_on.wait, visitor=name, policies=["p"]) for name in ("a", "b", "c")
+    )
+    assert next(first).startswith("Computing")
+    assert next(gone) == next(second) == "Waiting for the end of another move of p."
+    go_on.set()
+    assert list(first) == []
+    time.sleep(0.2)
+    assert list(second) == []
+
+
+def test_a_thread_that_can_not_be_started_holds_nobody(monkeypatch):
+    workers = Workers()
+    with monkeypatch.context() as patch:
+        patch.setattr(workers._pool, "submit", Mock(side_effect=RuntimeError("no thread")))
+        with pytest.raises(RuntimeError):
+            list(workers.run(time.sleep, visitor="a", policies=["p"]))
+    assert list(workers.run(lambda: None, visitor="a", policies=["p"])) == []
 
 
 def test_what_never_had_a_thread_holds_no_visitor():
