@@ -142,7 +142,7 @@ def _permissions(target: Path, before: os.stat_result, temporary: Path, now: os.
     if before.st_gid != now.st_gid:
         try:
             os.chown(temporary, -1, before.st_gid)
-        except OSError:
+        except (OSError, AttributeError):  # not on Windows
             is_same = False
     if hasattr(os, "listxattr"):
         with suppress(OSError):  # the disk knows no lists of rights
