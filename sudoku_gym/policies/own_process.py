@@ -241,7 +241,7 @@ def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
 
 def _set_up(pipe: Connection[Any, Any], safe_path: str) -> None:
     """Let this process be the policy's own."""
-    atexit.register(end_all_below)  # the last that is done
+    atexit.register(_end_group)  # the last that is done
     Thread(target=_end_with_the_command, daemon=True).start()
     if _HAS_GROUPS:
         os.setsid()  # or what it starts could not be told from others once it has ended
@@ -285,9 +285,21 @@ def _end_with_the_command() -> None:
     assert command is not None  # this is no main process
     wait([command.sentinel])
     kill_all_below(os.getpid())
-    with suppress(OSError, AttributeError):
-        os.killpg(os.getpid(), signal.SIGKILL)  # also what has lost its parent
+    _kill_group()
     _end()
+
+
+def _end_group() -> None:
+    """End what this process has started, and what has lost its parent if the command is gone."""
+    end_all_below()
+    command = parent_process()
+    if command is not None and not command.is_alive():  # else it does that
+        _kill_group()
+
+
+def _kill_group() -> None:
+    with suppress(OSError, AttributeError):  # not on Windows
+        os.killpg(os.getpid(), signal.SIGKILL)
 
 
 def _end(code: object = 1) -> None:
