@@ -22,7 +22,7 @@ from sudoku_gym.app.elsewhere import PolicyElsewhere
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy, load_policy
 from sudoku_gym.policies.loading import split_policy
-from sudoku_gym.policies.own_process import OwnProcess
+from sudoku_gym.policies.own_process import OwnProcess, close_all
 from sudoku_gym.policies.working_folder import importing, is_of_others
 from sudoku_gym.puzzles import banks, named
 from sudoku_gym.storage.type_hints import hints_of, literals_in
@@ -131,10 +131,7 @@ class OfferedPolicies:
 
     def close(self) -> None:
         """End the processes of policies."""
-        for process in self._processes.values():
-            process.let_go()
-        for process in self._processes.values():
-            process.close()
+        close_all(self._processes.values())
 
     def _load(self, name: str, **options: Any) -> Policy:
         """Make a policy, in a process of its own if it is another package's."""

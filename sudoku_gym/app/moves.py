@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Set
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, takewhile
 from threading import Lock
 
 _BETWEEN_NOTES = 0.25  # s
@@ -21,7 +21,7 @@ class Task:
         seconds: how long it has been running; 0 while it waits.
     """
 
-    number: int
+    place: tuple[int, int]  # its round, and its number in the order of asking
     turns: frozenset[tuple[str, str]] = frozenset()
     future: Future[None] = field(default_factory=Future)
     began: float | None = None
@@ -42,6 +42,10 @@ class Workers:
     and holds a thread until then. So a visitor who is named has one thread at a time, and can't
     hold all; so has a policy that is named.
 
+    Who waits comes by rounds, in each of which a visitor has one turn, however many pages ask (as
+    in start-time fair queueing; Goyal, Vin and Cheng 1996). A new visitor begins in the round in
+    which the latest turn was.
+
     Args:
         at_once: threads; what is beyond them waits its turn.
     """
@@ -49,9 +53,11 @@ class Workers:
     def __init__(self, at_once: int = 2) -> None:
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="sudoku-gym-app")
         self._numbers = count()
-        self._waiting: dict[int, Task] = {}
+        self._round = 0  # of the latest turn
+        self._next_rounds: dict[str, int] = {}  # of visitors who are ahead of it
+        self._waiting: dict[tuple[int, int], Task] = {}
         self._served: set[tuple[str, str]] = set()  # who has a thread, or is next
-        self._asking: dict[int, tuple[Set[tuple[str, str]], float]] = {}  # turns, and when
+        self._asking: dict[tuple[int, int], tuple[Set[tuple[str, str]], float]] = {}  # and when
         self._lock = Lock()
 
     def run(
@@ -65,7 +71,7 @@ class Workers:
         """Run `work` in a thread; yield what a visitor is told until it ends.
 
         It waits for what the same visitor, if named, has begun before, or somebody with one of the
-        policies; who has waited longer comes first. It is given up when `is_wanted` turns false,
+        policies, if their turn is before its own. It is given up when `is_wanted` turns false,
         and after `longest` seconds, if it has a limit.
 
         Raises:
@@ -75,17 +81,17 @@ class Workers:
         turns = {("policy", name) for name in policies}
         if visitor:
             turns.add(("visitor", visitor))
-        task = Task(next(self._numbers), frozenset(turns))
+        task = Task(self._place(visitor), frozenset(turns))
         try:
-            while taken := self._admit(task.number, turns):
+            while taken := self._admit(task.place, turns):
                 if not is_wanted():
                     return
                 yield f"Waiting for the end of another move of {taken}."
                 time.sleep(_BETWEEN_NOTES)
         finally:
-            self._asking.pop(task.number, None)
+            self._asking.pop(task.place, None)
         try:
-            self._waiting[task.number] = task
+            self._waiting[task.place] = task
             task.future = self._pool.submit(self._do, task, work)
             while is_wanted():
                 wait([task.future], _BETWEEN_NOTES)
@@ -101,25 +107,34 @@ class Workers:
         finally:
             if task.future.cancel():  # it never began
                 self._served -= turns
-            self._waiting.pop(task.number, None)
+            self._waiting.pop(task.place, None)
 
-    def _admit(self, number: int, turns: Set[tuple[str, str]]) -> str:
+    def _place(self, visitor: str) -> tuple[int, int]:
+        """Give a visitor the next turn of theirs."""
+        with self._lock:
+            ahead = {name: each for name, each in self._next_rounds.items() if each > self._round}
+            place = ahead.get(visitor, self._round)
+            self._next_rounds = {**ahead, visitor: place + 1}
+            return place, next(self._numbers)
+
+    def _admit(self, place: tuple[int, int], turns: Set[tuple[str, str]]) -> str:
         """Let a visitor and policies have a thread, or say which of them has one, or is next."""
         with self._lock:
             now, taken = time.monotonic(), turns & self._served
             for before, (others, asked) in list(self._asking.items()):
                 can_begin = now - asked < _GONE_AFTER and not (others - turns) & self._served
-                if before < number and can_begin:
+                if before < place and can_begin:
                     taken |= turns & others
             if not taken:
                 self._served |= turns
+                self._round = max(self._round, place[0])
                 return ""
-            self._asking[number] = turns, now
+            self._asking[place] = turns, now
         kind, name = sorted(taken)[-1]
         return "yours" if kind == "visitor" else name
 
     def _do(self, task: Task, work: Callable[[], None]) -> None:
-        self._waiting.pop(task.number, None)
+        self._waiting.pop(task.place, None)
         task.began = time.monotonic()
         try:
             work()
@@ -129,8 +144,8 @@ class Workers:
 
     def _note(self, task: Task, longest: float | None) -> str:
         if task.began is None:
-            before = sum(number < task.number for number in list(self._waiting))
-            place = f"{before} before you" if before else "you are next"
-            return f"Waiting for a free processor: {place}."
+            before = len([*takewhile(task.place.__ne__, list(self._waiting))])
+            which = f"{before} before you" if before else "you are next"
+            return f"Waiting for a free processor: {which}."
         limit = "" if longest is None else f" of at most {longest:g}"
         return f"Computing for {task.seconds:.0f} s{limit}; Stop gives it up."

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,7 +22,7 @@ from sudoku_gym.evaluation.tables import markdown_table, tabulate_cards, tabulat
 from sudoku_gym.plugins import default_policies
 from sudoku_gym.policies import Policy, model_card_of
 from sudoku_gym.policies.identity import Fingerprint, load_with_fingerprint
-from sudoku_gym.policies.own_process import Elsewhere, OwnProcess
+from sudoku_gym.policies.own_process import Elsewhere, OwnProcess, closing_all
 from sudoku_gym.policies.working_folder import is_of_others
 from sudoku_gym.puzzles import files
 from sudoku_gym.storage.lock import locked
@@ -88,11 +87,12 @@ class _EvaluationOptions:
         if len(names) > 1 and os.path.exists(self.puzzles) and Path(self.puzzles).is_fifo():
             raise ValueError(f"{self.puzzles} is a pipe, and each policy reads it anew: save it")
         players, results = dict[str, _Player | _PlayerElsewhere](), dict[str, Evaluation]()
-        with ExitStack() as processes:
+        with closing_all() as processes:
             for name in names:  # what plays is what was loaded, whatever its files become meanwhile
                 if len(names) > 1 and is_of_others(name):
-                    process = processes.enter_context(OwnProcess(name))
-                    players[name] = _PlayerElsewhere(process.make(partial(_Player, self, name)))
+                    processes.append(OwnProcess(name))
+                    made = processes[-1].make(partial(_Player, self, name))
+                    players[name] = _PlayerElsewhere(made)
                 else:
                     players[name] = _Player(self, name)
             chosen = select_puzzles(

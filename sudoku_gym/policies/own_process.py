@@ -14,14 +14,13 @@ import signal
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import count
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from threading import Lock, Thread, local
-from types import TracebackType
 from typing import Any
 
 from sudoku_gym.policies.processes import (
@@ -47,7 +46,7 @@ _elsewhere = local()  # `seconds` of other processes that worked for a thread
 
 
 class OwnProcess:
-    """A process that makes objects, and calls their methods; it ends with the block.
+    """A process that makes objects, and calls their methods, until it is closed.
 
     Several threads may use it, one at a time.
 
@@ -131,24 +130,17 @@ class OwnProcess:
         how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
         raise ValueError(f"{self._name}: its process has ended, {how}")
 
-    def __enter__(self) -> OwnProcess:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: object, where: TracebackType | None
-    ) -> None:
-        if kind is not None and issubclass(kind, KeyboardInterrupt):
-            self._pipe.close()
-            if _HAS_GROUPS:  # else Ctrl+C has reached it too
-                with suppress(OSError):  # it has ended
-                    os.kill(self._process.pid, signal.SIGINT)
-            self._wait_for_end(time.monotonic() + _SECONDS_TO_END)  # it writes what it has played
-        self.close()
-
     def _wait_for_end(self, limit: float) -> None:
         # `join` waits on, with any limit, where the policy has closed all files.
         while self._process.is_alive() and time.monotonic() < limit:
             time.sleep(_SHORT_LOOK)
+
+    def interrupt(self) -> None:
+        """Let it write what it has played, and end, as Ctrl+C ends the command."""
+        self._pipe.close()
+        self._ends_by = time.monotonic() + _SECONDS_TO_END + _SECONDS_TO_CLEAN_UP
+        if _HAS_GROUPS and self.is_alive:  # without groups Ctrl+C has reached it too
+            os.kill(self._process.pid, signal.SIGINT)
 
     def let_go(self) -> None:
         """Let it clean up and end by itself, unless it is at work."""
@@ -170,6 +162,28 @@ class OwnProcess:
         self._is_closed = True
         self._pipe.close()
         atexit.unregister(self.close)
+
+
+def close_all(processes: Collection[OwnProcess]) -> None:
+    """End several processes, which have the same time to clean up."""
+    for process in processes:
+        process.let_go()
+    for process in processes:
+        process.close()
+
+
+@contextmanager
+def closing_all() -> Iterator[list[OwnProcess]]:
+    """Give a list of processes, which end with the block."""
+    processes = list[OwnProcess]()
+    try:
+        yield processes
+    except KeyboardInterrupt:
+        for process in processes:
+            process.interrupt()
+        raise
+    finally:
+        close_all(processes)
 
 
 class Elsewhere:
@@ -210,7 +224,7 @@ def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
     _set_up(pipe, safe_path)
     objects, numbers = dict[int, Any](), count()
     start = None
-    with pipe, suppress(EOFError, OSError):
+    with suppress(EOFError, OSError), pipe:  # a policy may have closed it itself
         while True:
             found, failure = None, None
             try:

@@ -101,6 +101,46 @@ def test_who_has_waited_longer_comes_first():
     assert len(done) == 63 and places[2] - places[0] <= 4 and places[0] <= 15
 
 
+def test_visitors_take_turns_however_many_pages_they_have(monkeypatch):
+    monkeypatch.setattr(moves, "_BETWEEN_NOTES", 0.02)
+    workers, done = Workers(), []
+
+    def play(name):
+        work = partial(time.sleep, 0.02)
+        list(workers.run(work, visitor=name, policies=["p"]))
+        done.append(name)
+
+    def play_on(name, count):
+        for _ in range(count):
+            play(name)
+
+    with ThreadPoolExecutor(7) as pool:
+        pages = [pool.submit(play_on, "a", 10) for _ in range(6)]
+        time.sleep(0.1)
+        pool.submit(play_on, "b", 5).result()
+        for page in pages:
+            page.result()
+    places = [place for place, name in enumerate(done) if name == "b"]
+    assert len(done) == 65 and places[-1] - places[0] <= 3 * 4 and places[0] <= 15
+    assert len(workers._next_rounds) <= 2
+
+
+def test_who_has_played_alone_owes_nobody_more_than_a_turn():
+    workers, go_on, done = Workers(), Event(), []
+    for _ in range(20):
+        list(workers.run(lambda: None, visitor="a", policies=["p"]))
+    games = {"c": workers.run(go_on.wait, visitor="c", policies=["p"])}
+    assert next(games["c"]).startswith("Computing")
+    for name in ("a", "b1", "b2"):
+        work = partial(done.append, name)
+        games[name] = workers.run(work, visitor=name[0], policies=["p"])
+        assert next(games[name]).startswith("Waiting for the end of another move of")
+    go_on.set()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(list, games.values()))
+    assert done == ["b1", "a", "b2"]
+
+
 def test_who_waits_and_does_not_ask_again_is_passed_over(monkeypatch):
     monkeypatch.setattr(moves, "_GONE_AFTER", 0.1)
     workers, go_on = Workers(), Event()
