@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from operator import index as whole_number
+from threading import Event
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -112,19 +115,29 @@ def _search(
         np.empty(count, np.bool_),
         np.empty(count, np.int64),
     )
+    stopped = Event()
+    search = partial(_search_part, geometry, limit, node_limit, lambda: not stopped.is_set())
     if threads == 1 or count < 2:
-        _search_part(geometry, limit, node_limit, boards, *results)
+        search(boards, *results)
         return results
     step = -(-count // (8 * threads))  # small parts, so that no thread waits for long
     arrays = boards, *results
     parts = ([each[i : i + step] for each in arrays] for i in range(0, count, step))
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda part: _search_part(geometry, limit, node_limit, *part), parts))
+        try:
+            list(pool.map(lambda part: search(*part), parts))
+        finally:
+            stopped.set()  # or Ctrl+C would wait for all that has begun
     return results
 
 
 def _search_part(
-    geometry: Geometry, limit: int, node_limit: int, boards: NDArray[np.int8], *results: Any
+    geometry: Geometry,
+    limit: int,
+    node_limit: int,
+    is_wanted: Callable[[], bool],
+    boards: NDArray[np.int8],
+    *results: Any,
 ) -> None:
     """Search boards with the engine for their geometry.
 
@@ -132,13 +145,15 @@ def _search_part(
     """
     if geometry != _STANDARD_9X9:
         tables = cover_tables(geometry)
-        depth_first.search_boards(boards, limit, node_limit, tables, *results)
+        depth_first.search_boards(boards, limit, node_limit, tables, *results, is_wanted=is_wanted)
     elif lane_sharing.search_in_lanes(boards, limit, node_limit, *results):
         _, found, decided, nodes = results
         rows = np.flatnonzero(~decided & (found == 0) & (nodes < node_limit))
         parts = [each[rows] for each in results]
         tables = cover_tables(geometry)
-        depth_first.search_boards(boards[rows], limit, node_limit, tables, *parts)
+        depth_first.search_boards(
+            boards[rows], limit, node_limit, tables, *parts, is_wanted=is_wanted
+        )
         for each, part in zip(results, parts, strict=True):
             each[rows] = part
 

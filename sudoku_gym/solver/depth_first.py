@@ -9,6 +9,7 @@ systematic search by weighting constraints" (ECAI 2004).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +35,7 @@ from sudoku_gym.solver.cover_bits import (
 
 UNDECIDED = -1
 _EXPONENT = np.int32(23)  # where the exponent of a float32 starts
+_NODES_A_CALL = 200_000  # about half a second on 25x25
 _SHORT, _LONG = 100, 1_000  # tries before the first restart, and where restarts get rare
 
 
@@ -160,15 +162,37 @@ def explore(workspace, limit, node_limit, solution, first_solution, tables):
         depth += 1
 
 
-@njit(cache=True, nogil=True)
-def search_boards(boards, limit, node_limit, tables, solutions, found, decided, nodes):
+def search_boards(
+    boards: NDArray[np.int8],
+    limit: int,
+    node_limit: int,
+    tables: CoverTables,
+    solutions: NDArray[np.int8],
+    found: NDArray[np.int64],
+    decided: NDArray[np.bool_],
+    nodes: NDArray[np.int64],
+    *,
+    is_wanted: Callable[[], bool] = lambda: True,
+) -> None:
     """Search each board of int8 `[B, N**2]`; write its first solution, or zeros, and numbers.
 
     `found` and `nodes` are the solutions found and the candidates tried; `decided` is False where
-    the node limit ended the search.
+    the node limit ended the search. Every `_NODES_A_CALL` candidates, or a board that takes more,
+    Ctrl+C is answered, and the rest is left undone if it is no longer wanted.
     """
+    arrays = boards, solutions, found, decided, nodes
+    done = 0
+    while done < len(boards) and is_wanted():
+        boards_left, *results = (each[done:] for each in arrays)
+        done += _search_some(boards_left, limit, node_limit, tables, *results)
+
+
+@njit(cache=True, nogil=True)
+def _search_some(boards, limit, node_limit, tables, solutions, found, decided, nodes):
+    """Search the first boards; return how many, at least one if there are any."""
     workspace = allocate_workspace(tables)
     solution, no_bans = np.empty(boards.shape[1], np.int8), np.zeros(boards.shape[1], np.int8)
+    tried = 0
     for b in range(len(boards)):
         solutions[b], found[b], nodes[b] = 0, 0, 0
         if load_board(workspace, boards[b], no_bans, solution, tables) >= 0:
@@ -179,3 +203,7 @@ def search_boards(boards, limit, node_limit, tables, solutions, found, decided, 
         decided[b] = found[b] >= 0
         if not decided[b]:
             found[b] = UNDECIDED - found[b]
+        tried += nodes[b]
+        if tried > _NODES_A_CALL:
+            return b + 1
+    return len(boards)
