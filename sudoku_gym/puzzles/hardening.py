@@ -10,6 +10,7 @@ guesses (see `rating`) as the puzzle before; the hardest on the way is returned.
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from operator import index as whole_number
 
 import numpy as np
@@ -91,10 +92,17 @@ def harden(
     solutions = parents.solutions.reshape(puzzles.shape).copy()
     minimal = np.zeros(len(puzzles), np.bool_)
     stream, tables, group = new_stream(rng), cover_tables(geometry), group_of(geometry)
-    for b in range(len(puzzles)):
-        minimal[b] = _harden(stream, group, steps, node_limit, tables, puzzles[b], solutions[b])
-        if on_progress is not None:
-            on_progress((b + 1) / len(puzzles))
+    stopped = np.zeros(1, np.bool_)
+    with ThreadPoolExecutor(1) as pool:  # so that Ctrl+C is answered here, within a step
+        try:
+            for b in range(len(puzzles)):
+                arrays = puzzles[b], solutions[b], stopped
+                task = pool.submit(_harden, stream, group, steps, node_limit, tables, *arrays)
+                minimal[b] = task.result()
+                if on_progress is not None:
+                    on_progress((b + 1) / len(puzzles))
+        finally:
+            stopped[0] = True
     boards = puzzles.reshape(parents.puzzles.shape)
     keeps_orbit = geometry.size >= banks.SPLIT_BY_SOLUTION
     return PuzzleSet(
@@ -110,8 +118,11 @@ def harden(
 
 
 @njit(cache=True, nogil=True)
-def _harden(stream, group, steps, node_limit, tables, puzzle, solution):
-    """Replace `puzzle` by the hardest one found; return whether it is proven minimal."""
+def _harden(stream, group, steps, node_limit, tables, puzzle, solution, stopped):
+    """Replace `puzzle` by the hardest one found; return whether it is proven minimal.
+
+    It ends early once `stopped[0]` is True.
+    """
     searcher, symmetry = new_searcher(tables, node_limit), new_symmetry(tables)
     dig = new_dig(1, len(puzzle))
     order = dig.order[0]
@@ -123,6 +134,8 @@ def _harden(stream, group, steps, node_limit, tables, puzzle, solution):
     best, is_minimal = score, proven
     puzzle[:] = current
     for _ in range(steps):
+        if stopped[0]:
+            break
         new[:] = current
         removed = 2 if next_below(stream, _PAIRS) == 0 else 1
         total = _exchange(stream, searcher, removed, order, new, solution)

@@ -1,9 +1,6 @@
 """Slices of many boards: all of them in order, and few at a time where they are slow."""
 
-import os
-import signal
 import time
-from threading import Timer
 
 import numpy as np
 import pytest
@@ -53,18 +50,13 @@ def test_a_bad_puzzle_is_told_before_all_others_are_solved(tmp_path, monkeypatch
     assert sum(solved) == 1
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a process can't interrupt itself there")
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_search_of_many_hard_boards_is_interrupted(threads):
+def test_a_search_of_many_hard_boards_is_interrupted(interrupt_after, threads):
     """A million candidates each, so all of them would take minutes."""
     boards = np.zeros((300, 16, 16), np.int8)
     solver.find_solutions(boards[:1], 10)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     began = time.monotonic()
-    Timer(0.5, os.kill, [os.getpid(), signal.SIGINT]).start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            solver.find_solutions(boards, 10**9, threads=threads)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    interrupt_after(0.5)
+    with pytest.raises(KeyboardInterrupt):
+        solver.find_solutions(boards, 10**9, threads=threads)
     assert time.monotonic() - began < 30
