@@ -90,6 +90,8 @@ class Workers:
                 time.sleep(_BETWEEN_NOTES)
         finally:
             self._asking.pop(task.place, None)
+            if taken:
+                self._give_back(visitor, task.place)
         try:
             self._waiting[task.place] = task
             task.future = self._pool.submit(self._do, task, work)
@@ -116,6 +118,12 @@ class Workers:
             place = ahead.get(visitor, self._round)
             self._next_rounds = {**ahead, visitor: place + 1}
             return place, next(self._numbers)
+
+    def _give_back(self, visitor: str, place: tuple[int, int]) -> None:
+        """Let a visitor have a turn again that was not taken, if it is their last."""
+        with self._lock:
+            if self._next_rounds.get(visitor) == place[0] + 1:
+                self._next_rounds[visitor] = place[0]
 
     def _admit(self, place: tuple[int, int], turns: Set[tuple[str, str]]) -> str:
         """Let a visitor and policies have a thread, or say which of them has one, or is next."""

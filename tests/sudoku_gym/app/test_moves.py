@@ -135,10 +135,19 @@ def test_who_has_played_alone_owes_nobody_more_than_a_turn():
         work = partial(done.append, name)
         games[name] = workers.run(work, visitor=name[0], policies=["p"])
         assert next(games[name]).startswith("Waiting for the end of another move of")
+    for _ in range(5):  # nor are turns counted that nobody took
+        given_up = workers.run(go_on.wait, visitor="a", policies=["p"])
+        next(given_up)
+        given_up.close()
+    work = partial(done.append, "a2")
+    games["a2"] = workers.run(work, visitor="a", policies=["p"])
+    next(games["a2"])
+    games["b3"] = workers.run(partial(done.append, "b3"), visitor="b", policies=["p"])
+    next(games["b3"])
     go_on.set()
-    with ThreadPoolExecutor(4) as pool:
+    with ThreadPoolExecutor(6) as pool:
         list(pool.map(list, games.values()))
-    assert done == ["b1", "a", "b2"]
+    assert done == ["b1", "a", "b2", "a2", "b3"]
 
 
 def test_who_waits_and_does_not_ask_again_is_passed_over(monkeypatch):
