@@ -10,11 +10,11 @@ guesses (see `rating`) as the puzzle before; the hardest on the way is returned.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from operator import index as whole_number
 
 import numpy as np
 
+from sudoku_gym.compiler.interrupts import call_interruptibly
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.compiler.random_stream import new_stream, next_below
 from sudoku_gym.geometry import Geometry
@@ -92,17 +92,11 @@ def harden(
     solutions = parents.solutions.reshape(puzzles.shape).copy()
     minimal = np.zeros(len(puzzles), np.bool_)
     stream, tables, group = new_stream(rng), cover_tables(geometry), group_of(geometry)
-    stopped = np.zeros(1, np.bool_)
-    with ThreadPoolExecutor(1) as pool:  # so that Ctrl+C is answered here, within a step
-        try:
-            for b in range(len(puzzles)):
-                arrays = puzzles[b], solutions[b], stopped
-                task = pool.submit(_harden, stream, group, steps, node_limit, tables, *arrays)
-                minimal[b] = task.result()
-                if on_progress is not None:
-                    on_progress((b + 1) / len(puzzles))
-        finally:
-            stopped[0] = True
+    for b in range(len(puzzles)):
+        arrays = puzzles[b], solutions[b]
+        minimal[b] = call_interruptibly(_harden, stream, group, steps, node_limit, tables, *arrays)
+        if on_progress is not None:
+            on_progress((b + 1) / len(puzzles))
     boards = puzzles.reshape(parents.puzzles.shape)
     keeps_orbit = geometry.size >= banks.SPLIT_BY_SOLUTION
     return PuzzleSet(
@@ -118,10 +112,10 @@ def harden(
 
 
 @njit(cache=True, nogil=True)
-def _harden(stream, group, steps, node_limit, tables, puzzle, solution, stopped):
+def _harden(stream, group, steps, node_limit, tables, puzzle, solution, is_stopped):
     """Replace `puzzle` by the hardest one found; return whether it is proven minimal.
 
-    It ends early once `stopped[0]` is True.
+    It ends early once `is_stopped[0]`.
     """
     searcher, symmetry = new_searcher(tables, node_limit), new_symmetry(tables)
     dig = new_dig(1, len(puzzle))
@@ -134,7 +128,7 @@ def _harden(stream, group, steps, node_limit, tables, puzzle, solution, stopped)
     best, is_minimal = score, proven
     puzzle[:] = current
     for _ in range(steps):
-        if stopped[0]:
+        if is_stopped[0]:
             break
         new[:] = current
         removed = 2 if next_below(stream, _PAIRS) == 0 else 1

@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 
@@ -90,3 +92,13 @@ def test_no_boards():
 def test_wrong_numbers(escargot, wrong):
     with pytest.raises(ValueError, match="symmetries must be odd"):
         rate(escargot, rng(), **wrong)
+
+
+def test_an_interrupt_ends_it_within_a_search(interrupt_after, escargot):
+    rate(escargot, np.random.default_rng(0), symmetries=1)
+    many = np.repeat(escargot, 200_000, axis=0)  # minutes
+    began = time.monotonic()
+    interrupt_after(0.5)
+    with pytest.raises(KeyboardInterrupt):
+        rate(many, np.random.default_rng(0))
+    assert time.monotonic() - began < 30
