@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import board
+from sudoku_gym.compiler.lanes import NUM_LANES
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.solver import depth_first, lane_sharing
 from sudoku_gym.solver.cover_bits import cover_tables
 
 _STANDARD_9X9 = Geometry.standard(9)
+_SOLUTIONS_A_CALL = 200_000  # at most, but one for each lane; then Ctrl+C is answered
 NODE_LIMIT = 1_000_000
 """Candidates tried on one board before it is left undecided."""
 
@@ -115,17 +117,17 @@ def _search(
         np.empty(count, np.bool_),
         np.empty(count, np.int64),
     )
-    stopped = Event()
-    search = partial(_search_part, geometry, limit, node_limit, lambda: not stopped.is_set())
+    search = partial(_search_part, geometry, limit, node_limit)
     if threads == 1 or count < 2:
-        search(boards, *results)
+        search(lambda: True, boards, *results)
         return results
+    stopped = Event()
     step = -(-count // (8 * threads))  # small parts, so that no thread waits for long
     arrays = boards, *results
     parts = ([each[i : i + step] for each in arrays] for i in range(0, count, step))
     with ThreadPoolExecutor(threads) as pool:
         try:
-            list(pool.map(lambda part: search(*part), parts))
+            list(pool.map(lambda part: search(lambda: not stopped.is_set(), *part), parts))
         finally:
             stopped.set()  # or Ctrl+C would wait for all that has begun
     return results
@@ -146,7 +148,12 @@ def _search_part(
     if geometry != _STANDARD_9X9:
         tables = cover_tables(geometry)
         depth_first.search_boards(boards, limit, node_limit, tables, *results, is_wanted=is_wanted)
-    elif lane_sharing.search_in_lanes(boards, limit, node_limit, *results):
+    elif len(boards) > (step := max(NUM_LANES, _SOLUTIONS_A_CALL // limit)):
+        arrays = boards, *results
+        for start in range(0, len(boards), step):
+            parts = [each[start : start + step] for each in arrays]
+            _search_part(geometry, limit, node_limit, is_wanted, *parts)
+    elif is_wanted() and lane_sharing.search_in_lanes(boards, limit, node_limit, *results):
         _, found, decided, nodes = results
         rows = np.flatnonzero(~decided & (found == 0) & (nodes < node_limit))
         parts = [each[rows] for each in results]

@@ -51,9 +51,10 @@ def test_a_bad_puzzle_is_told_before_all_others_are_solved(tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_search_of_many_hard_boards_is_interrupted(interrupt_after, threads):
+@pytest.mark.parametrize(("size", "count"), [(16, 300), (9, 4000)])
+def test_a_search_of_many_hard_boards_is_interrupted(interrupt_after, size, count, threads):
     """A million candidates each, so all of them would take minutes."""
-    boards = np.zeros((300, 16, 16), np.int8)
+    boards = np.zeros((count, size, size), np.int8)
     solver.find_solutions(boards[:1], 10)
     began = time.monotonic()
     interrupt_after(0.5)
