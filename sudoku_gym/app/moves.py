@@ -90,8 +90,6 @@ class Workers:
                 time.sleep(_BETWEEN_NOTES)
         finally:
             self._asking.pop(task.place, None)
-            if taken:
-                self._give_back(visitor, task.place)
         try:
             self._waiting[task.place] = task
             task.future = self._pool.submit(self._do, task, work)
@@ -112,18 +110,12 @@ class Workers:
             self._waiting.pop(task.place, None)
 
     def _place(self, visitor: str) -> tuple[int, int]:
-        """Give a visitor the next turn of theirs."""
+        """Give a visitor a turn after those they had, and those they wait for."""
         with self._lock:
             ahead = {name: each for name, each in self._next_rounds.items() if each > self._round}
-            place = ahead.get(visitor, self._round)
-            self._next_rounds = {**ahead, visitor: place + 1}
-            return place, next(self._numbers)
-
-    def _give_back(self, visitor: str, place: tuple[int, int]) -> None:
-        """Let a visitor have a turn again that was not taken, if it is their last."""
-        with self._lock:
-            if self._next_rounds.get(visitor) == place[0] + 1:
-                self._next_rounds[visitor] = place[0]
+            self._next_rounds = ahead
+            waiting = sum(("visitor", visitor) in turns for turns, _ in self._asking.values())
+            return ahead.get(visitor, self._round) + waiting, next(self._numbers)
 
     def _admit(self, place: tuple[int, int], turns: Set[tuple[str, str]]) -> str:
         """Let a visitor and policies have a thread, or say which of them has one, or is next."""
@@ -136,6 +128,9 @@ class Workers:
             if not taken:
                 self._served |= turns
                 self._round = max(self._round, place[0])
+                for kind, name in turns:
+                    if kind == "visitor":
+                        self._next_rounds[name] = max(self._next_rounds.get(name, 0), place[0] + 1)
                 return ""
             self._asking[place] = turns, now
         kind, name = sorted(taken)[-1]
