@@ -70,9 +70,9 @@ class Workers:
     ) -> Iterator[str]:
         """Run `work` in a thread; yield what a visitor is told until it ends.
 
-        It waits for what the same visitor, if named, has begun before, or somebody with one of the
-        policies, if their turn is before its own. It is given up when `is_wanted` turns false,
-        and after `longest` seconds, if it has a limit.
+        It waits until the same visitor, if named, and all others with one of the policies have no
+        thread, and their turns before its own are over. It is given up when `is_wanted` turns
+        false, and after `longest` seconds, if it has a limit.
 
         Raises:
             TimeoutError: if it takes longer.
