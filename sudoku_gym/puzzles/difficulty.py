@@ -15,6 +15,7 @@ from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.solver.cover_bits import NO_RUNTIME_JIT
+from sudoku_gym.solver.slices import in_slices
 
 GRADES = ("naked singles", "hidden singles", "locked candidates", "pairs", "search")
 """The grades by number: grade 2 is `GRADES[2]`, puzzles that need locked candidates."""
@@ -32,7 +33,8 @@ def grade(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.int
     """
     flat, geometry = board.flat_boards(boards, geometry)
     grades = np.empty(len(flat), np.int8)
-    _grade(flat, geometry.units, geometry.cell_units, geometry.peers, grades)
+    for part in in_slices(len(flat)):
+        _grade(flat[part], geometry.units, geometry.cell_units, geometry.peers, grades[part])
     return grades
 
 
@@ -51,7 +53,9 @@ def candidates_after(
         raise ValueError(f"technique={technique}: use 0 to {len(GRADES) - 2}, see GRADES")
     flat, geometry = board.flat_boards(boards, geometry)
     masks = np.empty(flat.shape, np.uint32)
-    _exhaust(flat, technique, geometry.units, geometry.cell_units, geometry.peers, masks)
+    tables = geometry.units, geometry.cell_units, geometry.peers
+    for part in in_slices(len(flat)):
+        _exhaust(flat[part], technique, *tables, masks[part])
     return masks.reshape(-1, geometry.size, geometry.size)
 
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sudoku_gym.compiler.interrupts import call_interruptibly
 from sudoku_gym.compiler.intrinsics import lowest_bit
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.compiler.lanes import NUM_LANES
@@ -122,16 +123,15 @@ def harden_in_lanes(
     for start in range(0, len(puzzles), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         outputs = puzzles[part], solutions[part], scores[part], minimal[part]
-        _harden_in_lanes(
-            lane_search(), climbs, keys[part], group_of(geometry), limits, tables, outputs
-        )
+        inputs = lane_search(), climbs, keys[part], group_of(geometry), limits, tables
+        call_interruptibly(_harden_in_lanes, *inputs, outputs)
         if on_progress is not None:
             on_progress(min(1.0, (start + _AT_ONCE) / len(puzzles)))
     return scores, minimal
 
 
 @njit(cache=True, nogil=True)
-def _harden_in_lanes(search, climbs, keys, group, limits, tables, outputs):
+def _harden_in_lanes(search, climbs, keys, group, limits, tables, outputs, is_stopped):
     puzzles, solutions, _, _ = outputs
     node_limit = limits[1]
     dig = new_dig(NUM_LANES, NUM_CELLS)
@@ -155,7 +155,7 @@ def _harden_in_lanes(search, climbs, keys, group, limits, tables, outputs):
             else:
                 state.index = -1
                 active &= ~bit
-        if not active:
+        if is_stopped[0] or not active:
             return
         done = search_round(search, active, node_limit, node_limit)
 

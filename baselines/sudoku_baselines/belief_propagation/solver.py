@@ -30,6 +30,7 @@ from sudoku_baselines.belief_propagation.passing import (
     sinkhorn_batch,
 )
 from sudoku_gym import board, plugins
+from sudoku_gym.compiler.interrupts import call_interruptibly
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.checks import check_counts
 
@@ -174,7 +175,7 @@ class BeliefPropagation(IterativeSolver):
             part = slice(start, start + CHUNK)
             support = initial_support(boards[part], geometry)
             outputs = (grids[part], beliefs[part], outcomes[part], self.iterations[part])
-            propagate_batch(support, tables, config, *outputs)
+            call_interruptibly(propagate_batch, support, tables, config, *outputs)
         grids = self._solutions(grids, outcomes, geometry)
         return grids, beliefs.reshape(count, size, size, size)
 
@@ -199,7 +200,8 @@ class Sinkhorn(IterativeSolver):
         outcomes = np.zeros(len(boards), np.int64)
         self.iterations = np.zeros(len(boards), np.int64)
         support, tables = initial_support(boards, geometry), factor_tables(geometry, False)
-        sinkhorn_batch(support, tables, self.iteration_limit, grids, outcomes, self.iterations)
+        outputs = grids, outcomes, self.iterations
+        call_interruptibly(sinkhorn_batch, support, tables, self.iteration_limit, *outputs)
         return self._solutions(grids, outcomes, geometry)
 
 

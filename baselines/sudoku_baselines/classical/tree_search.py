@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.solver.slices import in_slices
 
 STATUSES = ("solved", "none", "undecided")
 FOUND, NO_SOLUTION, LIMIT_REACHED = range(3)  # the same as numbers
@@ -22,6 +23,7 @@ NODE_COUNT, DEPTH, ASSIGNMENT_COUNT = range(3)  # the columns of a kernel's coun
 
 _FIRST_SLICE = 1000  # nodes before the clock is read for the first time
 _CLOCK_INTERVAL = 0.02  # seconds between two readings, about
+_AT_ONCE = 1024  # boards at most in a call of the kernel
 
 _log = logging.getLogger(__name__)
 
@@ -105,27 +107,30 @@ class TreeSearch(CountingSolver):
         outcomes = np.full(len(grids), LIMIT_REACHED)
         counts = np.zeros((len(grids), 3), np.int64)
         tables, space = self._prepare(geometry)
-        if self.time_limit is None:
-            self._kernel(grids, outcomes, counts, self.node_limit, False, tables, space)
-        else:
-            for i in range(len(grids)):
+        answers = grids.copy()
+        if self.time_limit is None:  # most boards are short work: many a call of the kernel
+            first = min(_FIRST_SLICE, self.node_limit)
+            for part in in_slices(len(grids), _AT_ONCE):
+                outputs = answers[part], outcomes[part], counts[part]
+                self._kernel(*outputs, first, False, tables, space)
+        for i in np.flatnonzero(outcomes == LIMIT_REACHED):
+            if counts[i, NODE_COUNT] < self.node_limit:
+                answers[i], counts[i] = grids[i], 0
                 row = slice(i, i + 1)
-                self._search_against_the_clock(
-                    grids[row], outcomes[row], counts[row], self.time_limit, tables, space
-                )
-        return grids, outcomes, counts
+                self._search_one(answers[row], outcomes[row], counts[row], tables, space)
+        return answers, outcomes, counts
 
-    def _search_against_the_clock(
+    def _search_one(
         self,
         grid: NDArray[np.int8],
         outcome: NDArray[np.int64],
         counts: NDArray[np.int64],
-        time_limit: float,
         tables: Any,
         space: Any,
     ) -> None:
-        """Search one board in slices; compiled code can't read the clock."""
+        """Search one board in slices: compiled code reads no clock and hears no Ctrl+C."""
         start = now = perf_counter()
+        time_limit = np.inf if self.time_limit is None else self.time_limit
         step = _FIRST_SLICE
         while now - start < time_limit and counts[0, NODE_COUNT] < self.node_limit:
             stop = min(int(counts[0, NODE_COUNT]) + step, self.node_limit)

@@ -64,7 +64,8 @@ def run(support, tree=TREE, iterations=80, **changes):
     config = BeliefPropagationConfig(iterations=iterations, check_every=0, **changes)
     made = np.zeros(1, np.int64)
     numbers = config.as_numbers(SIZE)
-    propagate_batch(supports, tree_tables(tree), numbers, grids, beliefs, outcome, made)
+    outputs = grids, beliefs, outcome, made
+    propagate_batch(supports, tree_tables(tree), numbers, *outputs, np.zeros(1, np.bool_))
     return beliefs[0], OUTCOMES[outcome[0]]
 
 
