@@ -11,6 +11,7 @@ from threading import Lock
 
 _BETWEEN_NOTES = 0.25  # s
 _GONE_AFTER = 2.0  # s in which who waits has not asked again
+_KEPT_FOR = 30.0  # s of another one's move, in which a free policy is kept for who needs both
 
 
 @dataclass
@@ -56,7 +57,7 @@ class Workers:
         self._round = 0  # of the latest turn
         self._next_rounds: dict[str, int] = {}  # of visitors who are ahead of it
         self._waiting: dict[tuple[int, int], Task] = {}
-        self._served: set[tuple[str, str]] = set()  # who has a thread, or is next
+        self._served: dict[tuple[str, str], float] = {}  # who has a thread, or is next; since when
         self._asking: dict[tuple[int, int], tuple[Set[tuple[str, str]], float]] = {}  # and when
         self._lock = Lock()
 
@@ -106,7 +107,7 @@ class Workers:
                 yield self._note(task, longest)
         finally:
             if task.future.cancel():  # it never began
-                self._served -= turns
+                self._end(turns)
             self._waiting.pop(task.place, None)
 
     def _place(self, visitor: str) -> tuple[int, int]:
@@ -120,13 +121,18 @@ class Workers:
     def _admit(self, place: tuple[int, int], turns: Set[tuple[str, str]]) -> str:
         """Let a visitor and policies have a thread, or say which of them has one, or is next."""
         with self._lock:
-            now, taken = time.monotonic(), turns & self._served
+            now, taken = time.monotonic(), set(turns & self._served.keys())
             for before, (others, asked) in list(self._asking.items()):
-                can_begin = now - asked < _GONE_AFTER and not (others - turns) & self._served
-                if before < place and can_begin:
+                busy = (others - turns) & self._served.keys()
+                # Who needs two policies would wait for ever if neither was kept for them.
+                is_next = all(
+                    kind == "policy" and now - self._served[kind, name] < _KEPT_FOR
+                    for kind, name in busy
+                )
+                if before < place and now - asked < _GONE_AFTER and is_next:
                     taken |= turns & others
             if not taken:
-                self._served |= turns
+                self._served |= dict.fromkeys(turns, now)
                 self._round = max(self._round, place[0])
                 for kind, name in turns:
                     if kind == "visitor":
@@ -143,7 +149,12 @@ class Workers:
             work()
         finally:
             task.ended = time.monotonic()
-            self._served -= task.turns
+            self._end(task.turns)
+
+    def _end(self, turns: Set[tuple[str, str]]) -> None:
+        with self._lock:
+            for turn in turns:
+                self._served.pop(turn, None)
 
     def _note(self, task: Task, longest: float | None) -> str:
         if task.began is None:

@@ -66,8 +66,9 @@ def test_a_visitor_has_one_thread_at_a_time():
     assert list(workers.run(lambda: None, visitor="a")) == []
 
 
-def test_a_policy_of_others_has_one_thread_at_a_time():
-    """Its games play in one process: who waits for it keeps no thread from others."""
+def test_a_policy_of_others_has_one_thread_at_a_time(monkeypatch):
+    """Its games play in one process: who waits for it long keeps nothing from others."""
+    monkeypatch.setattr(moves, "_KEPT_FOR", 0)
     workers, go_on = Workers(), Event()
     first = workers.run(go_on.wait, visitor="a", policies=["theirs"])
     second = workers.run(go_on.wait, visitor="b", policies=["theirs", "other"])
@@ -123,6 +124,29 @@ def test_visitors_take_turns_however_many_pages_they_have(monkeypatch):
     places = [place for place, name in enumerate(done) if name == "b"]
     assert len(done) == 65 and places[-1] - places[0] <= 3 * 4 and places[0] <= 15
     assert len(workers._next_rounds) <= 2
+
+
+@pytest.mark.parametrize("seconds", [30, 0])
+def test_a_policy_is_kept_for_who_needs_two(monkeypatch, seconds):
+    """Not for long, as another one's move may last."""
+    monkeypatch.setattr(moves, "_KEPT_FOR", seconds)
+    workers, go_on, done = Workers(3), [Event(), Event()], []
+    first, second = (workers.run(go_on[i].wait, policies=["pq"[i]]) for i in range(2))
+    both = workers.run(lambda: done.append("both"), visitor="a", policies=["p", "q"])
+    later = workers.run(lambda: done.append("later"), visitor="b", policies=["p"])
+    for each in (first, second, both, later):
+        next(each)
+    go_on[0].set()
+    list(first)
+    assert next(both) == "Waiting for the end of another move of q."
+    if seconds:
+        assert next(later) == "Waiting for the end of another move of p."
+        go_on[1].set()
+        list(both)
+    list(later)
+    go_on[1].set()
+    list(second), list(both)
+    assert done == (["both", "later"] if seconds else ["later", "both"])
 
 
 def test_who_has_played_alone_owes_nobody_more_than_a_turn():
