@@ -8,6 +8,7 @@ was played on the training split; the puzzles at the end are of the test split.
 """
 
 import argparse
+import json
 from pathlib import Path
 
 import minari
@@ -40,7 +41,7 @@ def main(argv=None):
 
     if not (options.data / "data").exists():
         record(RecordedGames(options.policy, options.source), options.episodes, options.data)
-    boards, masks, actions = transitions(minari.MinariDataset(options.data / "data"))
+    boards, masks, actions = transitions(open_data_set(options.data / "data"))
     geometry = Geometry.standard(boards.shape[1])
     body, heads = FactorGraphConfig(rounds=16), {"policy": PolicyConfig()}
     network = seeded(options.seed, lambda: Network(body, heads, geometry))
@@ -52,6 +53,14 @@ def main(argv=None):
     results = {**before, **results}
     print(f"\n{len(test)} puzzles of the test split\n\n{to_markdown(results)}")
     return results
+
+
+def open_data_set(folder):
+    """Open a data set of Minari, which would run what the metadata name, to learn their spaces."""
+    metadata = json.loads((folder / "metadata.json").read_text())
+    if not {"observation_space", "action_space"} <= metadata.keys():
+        raise SystemExit(f"{folder}: metadata.json has no spaces; `sudoku-gym record` writes them")
+    return minari.MinariDataset(folder)
 
 
 def transitions(data):

@@ -172,6 +172,13 @@ def test_behaviour_cloning(tmp_path):
     learning = ["--updates", "120", "--batch", "16", "--seed", "2", "--puzzles", "128"]
     results = load("behaviour_cloning").main(["--data", str(data), *source, *learning])
     assert results["untrained"].completion_rate == 0 < 0.9 < results["cloned"].completion_rate
+    metadata = data / "data" / "metadata.json"
+    forged = json.loads(metadata.read_text())
+    del forged["action_space"]
+    forged["env_spec"] = forged["env_spec"].replace("sudoku_gym", "os")
+    metadata.write_text(json.dumps(forged))  # Minari would make this environment
+    with pytest.raises(SystemExit, match=r"metadata\.json has no spaces"):
+        load("behaviour_cloning").main(["--data", str(data)])
 
 
 @pytest.mark.filterwarnings("ignore")  # from torchrl

@@ -19,7 +19,7 @@ RULES = {
         NUMERIC | {"sudoku_gym"},
         {
             "envs/rendering": {"PIL"},
-            "envs/films": {"PIL", "imageio_ffmpeg", "moviepy"},
+            "envs/films": {"PIL", "imageio_ffmpeg"},
             "envs/window": {"pygame"},
             "cli": {"tyro", "rich", "PIL"},
             "app/page": {"gradio", "fastapi", "uvicorn"},

@@ -1,4 +1,4 @@
-"""Films of an episode: GIF with Pillow alone, MP4 with moviepy."""
+"""Films of an episode: GIF with Pillow alone, MP4 with ffmpeg."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def save_film(frames: Iterable[NDArray[np.uint8]], path: str | Path, fps: float 
 
     Raises:
         ValueError: if there is no frame, `fps` is out of range, or the suffix is another.
-        ModuleNotFoundError: if MP4 is asked for and moviepy is missing.
+        ModuleNotFoundError: if MP4 is asked for and imageio-ffmpeg is missing.
         OSError: if the film can't be written whole, as on a full disk; an older one stays.
     """
     check_film(path)
@@ -59,13 +59,20 @@ def _save_gif(frames: list[NDArray[np.uint8]], path: str | Path, fps: float) -> 
 
 def _save_mp4(frames: list[NDArray[np.uint8]], path: str | Path, fps: float) -> None:
     with plugins.suggest_extra("a film as MP4"):
-        from imageio_ffmpeg import count_frames_and_secs  # type: ignore[import-untyped]
-        from moviepy import ImageSequenceClip  # type: ignore[import-untyped]
+        import imageio_ffmpeg  # type: ignore[import-untyped]
+    height, width, _ = frames[0].shape
     shown = frames + frames[-1:] * int(_LAST_FRAME * fps)
     with atomic_write(path) as temporary:
-        ImageSequenceClip(shown, fps=fps).write_videofile(str(temporary), audio=False, logger=None)
-        try:  # moviepy does not look at how ffmpeg ended; what it wrote last is the index
-            count_frames_and_secs(str(temporary))
-        except RuntimeError:
+        film = imageio_ffmpeg.write_frames(
+            str(temporary), (width, height), fps=fps, codec="libx264", macro_block_size=2
+        )
+        try:
+            film.send(None)  # starts ffmpeg
+            for frame in shown:
+                film.send(np.ascontiguousarray(frame))
+            film.close()
+            # How ffmpeg ended is not told; what it writes last is the index.
+            imageio_ffmpeg.count_frames_and_secs(str(temporary))
+        except (OSError, RuntimeError):
             reason = "the film could not be written whole (a full disk?)"
             raise OSError(errno.EIO, reason, str(path)) from None

@@ -1,6 +1,7 @@
 """Texts, pictures and films of boards."""
 
 import pickle
+import subprocess
 import sys
 
 import gymnasium as gym
@@ -226,21 +227,26 @@ def test_films(tmp_path):
             films.save_film(frames, path, fps=fps)
 
 
-@pytest.mark.filterwarnings("default::DeprecationWarning")  # moviepy's own
 def test_films_as_mp4(tmp_path):
-    pytest.importorskip("moviepy")
+    imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
     path = tmp_path / "film.mp4"
     films.save_film([rendering.draw(PUZZLE), rendering.draw(PUZZLE, last=(0, 0))], path)
     assert path.stat().st_size > 1000
     assert list(tmp_path.iterdir()) == [path]
+    reader = imageio_ffmpeg.read_frames(str(path))
+    about, first = next(reader), np.frombuffer(next(reader), np.uint8)
+    drawn = rendering.draw(PUZZLE)
+    assert about["size"] == drawn.shape[1::-1] and about["fps"] == 4
+    assert np.abs(first.reshape(drawn.shape) - drawn.astype(float)).mean() < 3
+    assert imageio_ffmpeg.count_frames_and_secs(str(path)) == (10, 2.5)  # the last stays for 2 s
+    reader.close()
     with pytest.raises(ValueError, match=r"ends in \.gif or \.mp4"):
         films.save_film([], tmp_path / "film.avi")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no limit of file sizes")
-@pytest.mark.filterwarnings("default::DeprecationWarning")  # moviepy's own
 def test_a_film_that_could_not_be_written_whole_replaces_none(tmp_path):
-    pytest.importorskip("moviepy")
+    pytest.importorskip("imageio_ffmpeg")
     from resource import RLIMIT_FSIZE, getrlimit, setrlimit
 
     path, frames = tmp_path / "film.mp4", [rendering.draw(PUZZLE)]
@@ -254,6 +260,22 @@ def test_a_film_that_could_not_be_written_whole_replaces_none(tmp_path):
         setrlimit(RLIMIT_FSIZE, before)
     assert told.value.filename == str(path)
     assert list(tmp_path.iterdir()) == [path] and path.read_bytes() == whole
+
+
+def test_a_film_runs_no_program_that_a_settings_file_names(tmp_path):
+    """As moviepy does, which reads the `.env` of the folders above."""
+    pytest.importorskip("imageio_ffmpeg")
+    saving = (
+        "import sys, numpy; from sudoku_gym.envs.films import save_film; "
+        "save_film([numpy.zeros((16, 16, 3), numpy.uint8)], 'film.mp4'); "
+        "assert not {'moviepy', 'dotenv'} & sys.modules.keys()"
+    )
+    tool = tmp_path / "tool.sh"
+    tool.write_text("#!/bin/sh\ntouch RAN\n")
+    tool.chmod(0o755)
+    (tmp_path / ".env").write_text("FFMPEG_BINARY=./tool.sh\nFFPLAY_BINARY=./tool.sh\n")
+    subprocess.run([sys.executable, "-c", saving], cwd=tmp_path, check=True)
+    assert sorted(each.name for each in tmp_path.iterdir()) == [".env", "film.mp4", "tool.sh"]
 
 
 def test_record_video(tmp_path):
