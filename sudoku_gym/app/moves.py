@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Set
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from itertools import count, takewhile
-from threading import Lock
+from threading import RLock
 
 _BETWEEN_NOTES = 0.25  # s
 _GONE_AFTER = 2.0  # s in which who waits has not asked again
@@ -59,7 +59,7 @@ class Workers:
         self._waiting: dict[tuple[int, int], Task] = {}
         self._served: dict[tuple[str, str], float] = {}  # who has a thread, or is next; since when
         self._asking: dict[tuple[int, int], tuple[Set[tuple[str, str]], float]] = {}  # and when
-        self._lock = Lock()
+        self._lock = RLock()  # a game that is collected as garbage ends where it may be held
 
     def run(
         self,
