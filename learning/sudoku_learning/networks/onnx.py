@@ -119,6 +119,7 @@ def check_onnx(policy: Policy, file: Path, puzzles: PuzzleSet, rounds: int) -> O
         ValueError: as `export_onnx`.
         ModuleNotFoundError: if onnxruntime is not installed.
     """
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read when it is imported
     import onnxruntime
 
     network, head = _parts(policy)

@@ -1,5 +1,6 @@
 """ONNX files play the moves of the networks that they were written from, on every kind of board."""
 
+import os
 import subprocess
 import sys
 
@@ -66,6 +67,26 @@ def test_a_file_plays_the_same_moves(exporting, tmp_path):
     assert check.largest_error < 1e-4
     other = check_onnx(policy, tmp_path / "net.onnx", found, 3)  # the check can fail
     assert other.largest_error > 0.01
+
+
+@pytest.mark.slow
+def test_onnxruntime_reports_no_usage(exporting, tmp_path):
+    file = tmp_path / "net.onnx"
+    export_onnx(load_policy("calphazero"), file, Geometry.standard(4), 2)
+    program = """
+import sys
+from pathlib import Path
+from sudoku_gym import load_policy, puzzles
+from sudoku_learning.networks.onnx import check_onnx
+check_onnx(load_policy("calphazero"), Path(sys.argv[1]), puzzles.load("4x4", "test")[:2], 2)
+"""
+    home = tmp_path / "home"
+    home.mkdir()
+    environment = {name: os.environ[name] for name in os.environ if "TELEMETRY" not in name}
+    environment |= {"HOME": str(home), "XDG_CACHE_HOME": str(home / ".cache")}
+    command = [sys.executable, "-c", program, str(file)]
+    subprocess.run(command, env=environment, check=True, timeout=300)
+    assert list(home.rglob("*onnxruntime*")) == []  # it keeps there what it has yet to send
 
 
 @pytest.mark.slow
