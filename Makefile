@@ -28,7 +28,7 @@ reproduce-calphazero: $(VENV)/.installed-agents  ## Train as the cAlphaZero pape
 test: $(VENV)/.installed-dev  ## Run the tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-test-fast: $(VENV)/.installed-dev  ## Run the tests that take less than two minutes on two cores
+test-fast: $(VENV)/.installed-dev  ## Run all tests but the slow ones
 	$(BIN)/python -m pytest -m 'not slow' $(PYTEST_ARGS)
 
 coverage: $(VENV)/.installed-dev  ## Show the lines of Python that the fast tests run, file by file
