@@ -37,6 +37,7 @@ from sudoku_gym.trajectories.games import (
 
 _SETTINGS = "games.json"
 _DATA, _GAMES = "data", "games"  # Minari looks for the first
+_DRAFT = ".data.draft"
 _EPISODES, _METADATA = "main_data.hdf5", "metadata.json"  # as Minari calls them
 _LONGEST_PART = 2_000_000  # bytes; games of 25x25 have 1,300,000 at most
 _SPARE, _OVERHEAD = 1_000_000, 16_000  # bytes that a disk keeps; of HDF5, a game
@@ -162,15 +163,18 @@ def _read_part(path: Path, games: RecordedGames, number: int) -> PlayedPart:
 
 def _check_folders(folder: Path) -> None:
     """Raise ValueError if its folders can't be written: nothing of others is ever removed."""
-    data = folder / _DATA
+    data, draft = folder / _DATA, folder / _DRAFT
     for part in (data, folder / _GAMES):
         if part.is_symlink():
             raise ValueError(f"{part} is a link: put the folder itself there")
-    others = (
-        {each.name for each in data.iterdir()} - {_EPISODES, _METADATA} if data.exists() else ()
-    )
-    for name in others:
-        raise ValueError(f"{data} holds {name}, which was not recorded: move it elsewhere")
+    if draft.is_symlink():  # nothing is written through it
+        draft.unlink()
+    for part in (data, draft):
+        for each in part.iterdir() if part.exists() else ():
+            if each.name not in (_EPISODES, _METADATA) or not each.is_file():
+                raise ValueError(
+                    f"{part} holds {each.name}, which was not recorded: move it elsewhere"
+                )
 
 
 def _read_summary(folder: Path) -> dict[str, Any]:
@@ -203,9 +207,7 @@ def _write_data(games: RecordedGames, episodes: int, folder: Path) -> dict[str, 
     from minari.data_collector import EpisodeBuffer
     from minari.dataset.minari_storage import MinariStorage
 
-    draft = folder.resolve() / ".data.draft"  # Minari 0.5.4 loses its way below a relative path
-    if draft.is_symlink():  # nothing is written through it
-        draft.unlink()
+    draft = folder.resolve() / _DRAFT  # Minari 0.5.4 loses its way below a relative path
     shutil.rmtree(draft, ignore_errors=True)
     _check_space(folder, draft)
     try:

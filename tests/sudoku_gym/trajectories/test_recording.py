@@ -220,14 +220,26 @@ def test_a_data_set_without_its_episodes_is_written_again(folder, length):
     assert len(minari.MinariDataset(folder / "data")) == 4
 
 
-def test_what_others_put_into_a_data_set_is_not_removed(folder):
+@pytest.mark.parametrize(
+    ("mine", "said"),
+    [
+        ("data/mine.txt", r"data holds mine\.txt, which was not recorded"),
+        ("data/main_data.hdf5/mine.txt", r"data holds main_data\.hdf5, which was not recorded"),
+        (".data.draft/mine.txt", r"\.data\.draft holds mine\.txt, which was not recorded"),
+    ],
+)
+def test_what_others_put_into_its_folders_is_not_removed(folder, mine, said):
     record(SHORT, 2, folder)
-    mine = folder / "data" / "mine.txt"
-    mine.write_text("notes")
-    with pytest.raises(ValueError, match=r"data holds mine\.txt, which was not recorded"):
+    (folder / "data" / "main_data.hdf5").unlink()
+    (folder / mine).parent.mkdir(exist_ok=True)
+    (folder / mine).write_text("notes")
+    with pytest.raises(ValueError, match=said):
         record(SHORT, 3, folder)
-    assert mine.read_text() == "notes"
-    mine.unlink()
+    assert (folder / mine).read_text() == "notes"
+
+
+def test_what_others_did_to_a_data_set_is_not_undone(folder):
+    record(SHORT, 2, folder)
     metadata = folder / "data" / "metadata.json"
     content = json.loads(metadata.read_text())
     metadata.write_text(json.dumps({**content, "total_episodes": 9}))
