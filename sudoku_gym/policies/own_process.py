@@ -14,7 +14,7 @@ import signal
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import count
@@ -23,6 +23,7 @@ from multiprocessing.connection import Connection, wait
 from threading import Lock, Thread, local
 from typing import Any
 
+from sudoku_gym.plugins import add_import_folder, fallback_folders
 from sudoku_gym.policies.processes import (
     SAFE_PATH,
     end_all_below,
@@ -64,8 +65,8 @@ class OwnProcess:
         context = get_context("spawn")
         self._pipe: Connection[Any, Any]
         self._pipe, theirs = context.Pipe()
-        safe_path = os.environ.get(SAFE_PATH, "")
-        self._process: Any = context.Process(target=_serve, args=(theirs, safe_path))
+        settings = fallback_folders(), os.environ.get(SAFE_PATH, "")
+        self._process: Any = context.Process(target=_serve, args=(theirs, *settings))
         start_process(self._process, {})
         atexit.register(self.close)  # Python itself would wait for it
         theirs.close()
@@ -216,12 +217,14 @@ def seconds_elsewhere() -> float:
     return float(getattr(_elsewhere, "seconds", 0.0))
 
 
-def _serve(pipe: Connection[Any, Any], safe_path: str) -> None:
+def _serve(pipe: Connection[Any, Any], folders: Iterable[str], safe_path: str) -> None:
     """Make objects and call their methods; send shares, then what came of it, and the seconds.
 
     These are processor seconds within the call, of the first one since this process began.
     """
     _set_up(pipe, safe_path)
+    for folder in folders:
+        add_import_folder(folder)
     objects, numbers = dict[int, Any](), count()
     start = None
     with suppress(EOFError, OSError), pipe:  # a policy may have closed it itself

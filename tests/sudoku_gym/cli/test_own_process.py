@@ -128,6 +128,14 @@ def test_they_share_nothing(run, work):
     assert {name: each["solved"] for name, each in again.items()} == found
 
 
+def test_a_policy_in_the_working_folder_is_found(run, work):
+    (work / "lies_here.py").write_text(AGENT.replace("from brain import NAME", "NAME = 'solver'"))
+    arguments = ["compare", "naked-singles", "lies_here:P", "--puzzles", "list.csv"]
+    code, out, err = run(*arguments, "--format", "json")
+    assert code == 0, err
+    assert json.loads(out)["lies_here:P"]["solved"] == 40
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
