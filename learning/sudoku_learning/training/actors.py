@@ -155,8 +155,10 @@ class RaySampler(Generic[_Sample]):
             actor: Any = ray.remote(num_cpus=1)(_Actor)
             specs = sudoku_specs()  # other packages may have registered environments here
             kept = ray.put((self._make_worker, specs))
+            folders = fallback_folders()
+            needed = [folder for folder in folders if folder in sys.path]
             self.pool = ActorPool(
-                lambda: actor.remote(fallback_folders(), [kept]), self._config.actors
+                lambda: actor.remote(folders, needed, [kept]), self._config.actors
             )
         return self.pool
 
@@ -194,17 +196,20 @@ class RaySampler(Generic[_Sample]):
 class _Actor:
     """A worker in a process of its own, on one thread.
 
-    What it is made of is read once its modules can be imported from the folders.
+    What it is made of is read once its modules can be imported. Those of `needed` folders were
+    imported there by the trainer; no other folder may be in the path, where libraries look for
+    extensions of theirs.
     """
 
     def __init__(
         self,
         folders: Sequence[str],
+        needed: Sequence[str],
         kept: Sequence[ray.ObjectRef[tuple[Callable[[], Worker[Any]], Mapping[str, EnvSpec]]]],
     ) -> None:
         for folder in folders:
             add_import_folder(folder)
-            sys.path.append(folder)
+        sys.path.extend(needed)
         make_worker, specs = ray.get(kept[0])
         for name, spec in specs.items():
             gym.registry.setdefault(name, spec)
