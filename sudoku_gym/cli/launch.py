@@ -97,8 +97,8 @@ class App:
     trust: bool = False
     """Allow checkpoints to load and run arbitrary code."""
     host: str = "127.0.0.1"
-    """Address to listen at; 0.0.0.0 shows the page to everyone who reaches this machine by IPv4, and
-    :: by IPv6."""
+    """Address to listen at; 0.0.0.0 shows the page to everyone who reaches this machine by IPv4,
+    and :: by IPv6."""
     port: int = 7860
     """Port to listen at; 0 takes a free one."""
     visitor_seconds: float | None = None

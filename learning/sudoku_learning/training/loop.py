@@ -108,7 +108,8 @@ class Training(Generic[_Config]):
         self._held_out: HeldOut | None = None  # the latest games
         self._folder = RunFolder(config.run, config.resume)
         if config.resume:
-            self._resume()
+            with self._folder.reading():
+                self._resume()
 
     @property
     def finished(self) -> bool:

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from itertools import chain, count
 from pathlib import Path
 
@@ -71,6 +72,16 @@ class RunFolder:
         """Let others in."""
         self._found = self._seen()
         self._lock.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Raise ValueError for whatever goes wrong while another training is in the folder."""
+        try:
+            yield
+        except (OSError, ValueError) as error:
+            if self._seen() == self._found:
+                raise
+            raise ValueError(f"another training is running in {self.path}") from error
 
     def write_config(self, config: dict[str, object]) -> None:
         """Write the run's configuration."""

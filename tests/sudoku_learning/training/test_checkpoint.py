@@ -314,6 +314,19 @@ def test_two_trainings_do_not_share_a_folder(tmp_path):
         first.save(2, example(2))
 
 
+def test_what_another_training_removes_is_not_called_damaged(tmp_path):
+    saved(tmp_path, 1)
+    resumed = RunFolder(tmp_path, resume=True)
+    with resumed.reading():
+        checkpoint.read_checkpoint(tmp_path / "checkpoints" / "000001")
+    with pytest.raises(ValueError, match="damaged"), resumed.reading():
+        checkpoint.read_checkpoint(tmp_path / "checkpoints" / "000002")
+    with RunFolder(tmp_path, resume=True) as other:
+        other.save(2, example(2), keep=1)
+    with pytest.raises(ValueError, match="another training is running in"), resumed.reading():
+        checkpoint.read_checkpoint(tmp_path / "checkpoints" / "000001")
+
+
 def test_the_optimiser_continues_where_it_was():
     def step(weights, optimiser, times):
         for _ in range(times):
