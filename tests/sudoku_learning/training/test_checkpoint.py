@@ -314,12 +314,12 @@ def test_two_trainings_do_not_share_a_folder(tmp_path):
         first.save(2, example(2))
 
 
-def test_what_another_training_removes_is_not_called_damaged(tmp_path):
+def test_what_another_training_removes_is_not_called_missing(tmp_path):
     saved(tmp_path, 1)
     resumed = RunFolder(tmp_path, resume=True)
     with resumed.reading():
         checkpoint.read_checkpoint(tmp_path / "checkpoints" / "000001")
-    with pytest.raises(ValueError, match="damaged"), resumed.reading():
+    with pytest.raises(ValueError, match="the file is missing"), resumed.reading():
         checkpoint.read_checkpoint(tmp_path / "checkpoints" / "000002")
     with RunFolder(tmp_path, resume=True) as other:
         other.save(2, example(2), keep=1)
