@@ -79,6 +79,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments in (["--version"], ["-V"]):
             print(f"{PROGRAM} {version(PROGRAM)}", flush=True)
             return 0
+        if argv is None:
+            _leave_folder_of_programs()
         try:
             add_import_folder(os.getcwd())  # so that module:attribute finds the user's file
         except FileNotFoundError:  # processes can't be started there, nor torch's libraries loaded
@@ -173,6 +175,15 @@ def _words_of(error: Exception) -> str:
         return str(error) or describe_error(error)
     except Exception:  # of another's class
         return describe_error(error)
+
+
+def _leave_folder_of_programs() -> None:
+    """Take the folder of this program, where no modules are, out of `sys.path`.
+
+    Others install programs there that end in .py: `models.py` of python-sat would hide the user's.
+    """
+    if sys.path[:1] == [os.path.dirname(os.path.realpath(sys.argv[0]))]:
+        del sys.path[0]
 
 
 def _refuse(why: str) -> int:

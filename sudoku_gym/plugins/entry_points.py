@@ -198,8 +198,10 @@ def load_attribute(path: str) -> Any:
     try:
         return attrgetter(attribute)(module)
     except AttributeError:
+        file = getattr(module, "__file__", None)
+        where = f" ({file:.200})" if file else ""
         raise ValueError(
-            f"{path!r:.200}: the module {module_name} has no {attribute!r:.200}"
+            f"{path!r:.200}: the module {module_name}{where} has no {attribute!r:.200}"
         ) from None
 
 

@@ -363,3 +363,31 @@ def test_the_command_imports_no_torch_before_it_is_needed():
     paths = os.pathsep.join(path for path in sys.path if path)
     environment = {**os.environ, "PYTHONPATH": paths}
     assert subprocess.run([sys.executable, "-c", code], env=environment).returncode == 0
+
+
+def test_programs_installed_beside_the_command_hide_no_module_of_the_users(tmp_path):
+    """As python-sat's models.py would."""
+    for folder in ("bin", "work"):
+        (tmp_path / folder).mkdir()
+    program = tmp_path / "bin" / "program"
+    program.write_text(
+        "import sys\n"
+        "from sudoku_gym.cli import main\n"
+        "if __name__ == '__main__':\n"
+        "    sys.exit(main())\n"
+    )
+    (tmp_path / "bin" / "models.py").write_text("")
+    (tmp_path / "work" / "models.py").write_text(
+        "class Last:\n"
+        "    def reset(self, *game): ...\n"
+        "    def act(self, boards, masks): return masks.shape[1] - 1 - masks[:, ::-1].argmax(1)\n"
+    )
+    paths = os.pathsep.join(path for path in sys.path if path)
+    found = subprocess.run(
+        [sys.executable, program, *"compare models:Last naked-singles --count 3".split()],
+        cwd=tmp_path / "work",
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+    )
+    assert found.returncode == 0 and "models:Last" in found.stdout, found.stderr

@@ -364,7 +364,10 @@ def test_a_folder_that_is_no_checkpoint(tmp_path, config, message):
     [
         ("alphago", "no policy 'alphago': use .*hidden-singles.*naked-singles.* module:attribute"),
         ("no_such_module:Agent", "there is no module 'no_such_module'"),
-        ("their_agents:Missing", "the module their_agents has no 'Missing'"),
+        (
+            "their_agents:Missing",
+            r"the module their_agents \(.*their_agents\.py\) has no 'Missing'",
+        ),
         (":Agent", "write module:attribute"),
         ("their_agents:number", "neither a policy nor a class"),
         ("their_agents:nothing", "made a NoneType, which is no policy"),
