@@ -95,12 +95,14 @@ class Episode:
         masks = self._env.action_masks()[None]
         if self._probabilities is None or not masks.any():
             return None
-        heat: NDArray[np.floating[Any]] = np.asarray(self._probabilities(shown[None].copy(), masks))
+        given = np.asarray(self._probabilities(shown[None].copy(), masks))
         size = self._env.geometry.num_placements
-        is_of_shape = heat.ndim == 2 and len(heat) == 1 and heat.shape[1] >= size
-        if not is_of_shape or heat.dtype.kind not in "fiub" or not np.isfinite(heat).all():
+        is_of_shape = given.ndim == 2 and len(given) == 1 and given.shape[1] >= size
+        is_number = is_of_shape and given.dtype.kind in "fiub"
+        heat = given[0, :size].astype(np.float64) if is_number else np.empty(0)
+        if not is_number or not np.isfinite(heat).all() or (heat < 0).any():
             raise ValueError(
-                f"a policy's probabilities must be finite numbers [1, {size}], not "
-                f"{heat.dtype} {list(heat.shape)}, {heat.ravel()[:3]!s:.60}"
+                f"a policy's probabilities must be finite numbers [1, {size}] from 0 up, not "
+                f"{given.dtype} {list(given.shape)}, {given.ravel()[:3]!s:.60}"
             )
-        return heat[0, :size]
+        return heat / max(heat.max(), 1.0)  # counts, say, are no probabilities

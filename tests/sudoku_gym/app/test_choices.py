@@ -285,6 +285,15 @@ def test_what_a_policy_thinks_and_looked_at_is_shown(offers):
     assert "value 0.50" in drawn and "width:33.3%" in drawn and "Likely to place next" in drawn
 
 
+def test_counts_in_place_of_probabilities_are_shown(offers):
+    given, geometry = puzzle("4x4", 1, "")
+    policy = Searching(offers.policy("dlx").solver)
+    policy.probabilities = lambda boards, action_masks: action_masks * 100_000
+    game = Game("mine", policy, given, geometry)
+    assert game.latest.likely[0].text == "100.0%"
+    assert "100.0%" in render_html(game)
+
+
 class Reading(Hinted):
     """Tells that it took 48 rounds, and whether it had converged."""
 

@@ -58,7 +58,19 @@ def test_an_answer_of_the_wrong_kind_is_an_error(answer):
         list(game.play())
 
 
-@pytest.mark.parametrize("answer", [None, 1.0, [[0.5]], [[np.nan] * 64], [["a"] * 64], [[1j] * 64]])
+@pytest.mark.parametrize("scale", [1e300, 7, True, np.float16(0.5)])
+def test_counts_are_shares_of_the_largest(scale):
+    policy = Certain()
+    policy.probabilities = lambda boards, action_masks: action_masks * scale
+    game = Episode(SudokuEnv("4x4"), policy, 0, {"puzzle": PUZZLE}, heat=True)
+    heat = next(iter(game.play())).heat
+    assert heat.dtype == np.float64 and heat.max() == min(scale, 1)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [None, 1.0, [[0.5]], [[np.nan] * 64], [["a"] * 64], [[1j] * 64], [[-0.1] * 64]],
+)
 def test_probabilities_of_the_wrong_kind_are_an_error(answer):
     """They may come late: of a network that has diverged, say."""
     policy, count = Certain(), 0
@@ -70,5 +82,5 @@ def test_probabilities_of_the_wrong_kind_are_an_error(answer):
 
     policy.probabilities = probabilities
     game = Episode(SudokuEnv("4x4"), policy, 0, {"puzzle": PUZZLE}, heat=True)
-    with pytest.raises(ValueError, match=r"probabilities must be finite numbers \[1, 64\], not "):
+    with pytest.raises(ValueError, match=r"must be finite numbers \[1, 64\] from 0 up, not "):
         list(game.play())
