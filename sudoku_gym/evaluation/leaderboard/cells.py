@@ -171,14 +171,16 @@ def _time(task: CellTask, policy: RemotePolicy, empty: Timing) -> Timing:
     tick every few milliseconds only, so short puzzles are played repeatedly, by other symmetries
     each time, and their mean is taken; but of a policy that remembers boards up to symmetry, which
     takes far less for them later, it is the first time. Where a far smaller share is solved than in
-    the games that count, an error stands in place of times.
+    the games that count, or the policy fails before all were played once, an error stands in place
+    of times.
     """
     puzzles = task.puzzles[:TIMED_PUZZLES]
     boards, geometry = puzzles.puzzles, puzzles.geometry
     rng = np.random.default_rng(SEED)
     laps: list[list[float]] = []
     solved = 0
-    with suppress(OutOfTimeError, ValueError):  # an error that did not occur in the games
+    failure = ""  # that did not occur in the games
+    try:
         _load(task, policy)
         others = task.puzzles.puzzles[TIMED_PUZZLES:]
         first = (others if len(others) else boards)[:1]
@@ -191,10 +193,16 @@ def _time(task: CellTask, policy: RemotePolicy, empty: Timing) -> Timing:
                 game = evaluate(policy, given[None], geometry=geometry, seed=SEED + i)
                 laps[-1].append(policy.seconds - before)
                 solved += int(game.solved[0])
+    except OutOfTimeError as limit:
+        failure = f"{OUT_OF_TIME} {limit}"
+    except ValueError as error:
+        failure = describe_error(error)
     outcomes = task.cell.outcomes[: len(puzzles)]
-    if error := _worse_one_by_one(solved, sum(map(len, laps)), outcomes):
-        return replace(empty, error=f"not timed: {error}")
+    if worse := _worse_one_by_one(solved, sum(map(len, laps)), outcomes):
+        return replace(empty, error=f"not timed: {worse}")
     whole = [lap for lap in laps if len(lap) == len(puzzles)]
+    if not whole:
+        return replace(empty, error=f"not timed: {failure}")
     later = whole[1:]
     if later and sum(map(sum, later)) < _REMEMBERED * len(later) * sum(whole[0]):
         whole = whole[:1]

@@ -72,3 +72,18 @@ def test_a_slow_one_keeps_its_subset_whatever_comes_next(in_this_process, own_po
     task = cells.CellTask(f"third_party:{policy}", fixed, fixed.load(), cell, 1.0)
     ((_, cell),) = in_this_process([task], 1)
     assert len(cell.outcomes) == 10 and not cell.error
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ("FailsLater", "not timed: no more"),
+        ("TakesLongLater", "not timed: it takes more than 1 s of processor time"),
+    ],
+)
+def test_one_that_fails_while_it_is_timed_is_said_to(in_this_process, own_policies, policy, said):
+    fixed = replace(fixed_sets()[0], bank="9x9", count=12, sha256="")
+    played = LeaderboardCell(100.0, "a run", "0" * 12, timing=Timing((), "a run"))
+    task = cells.CellTask(f"third_party:{policy}", fixed, fixed.load(), played, 1.0)
+    ((_, cell),) = in_this_process([task], 1)
+    assert str(cell) == said and not cell.error and cell.outcomes == "0" * 12
