@@ -69,16 +69,19 @@ class Plot:
 
     runs: Positional[tuple[Path, ...]]
     """Folders of runs, or folders with several runs below them."""
-    out: Path = Path("curves.png")
-    """The PNG to write."""
+    out: Path | None = None
+    """The PNG to write; if not given, curves.png, which must not be there yet."""
     compare: bool = False
     """Draw one line per folder; otherwise all runs are seeds of one line."""
 
     def run(self) -> int:
         """Draw."""
+        out = self.out or Path("curves.png")
+        if self.out is None and out.exists():
+            raise ValueError(f"{out} is there already: name it with --out, or another")
         with plugins.suggest_extra("plot"):
-            plugins.load(plugins.PLOTTERS, "curves")(self.runs, self.out, compare=self.compare)
-        print(f"Wrote {self.out}")
+            plugins.load(plugins.PLOTTERS, "curves")(self.runs, out, compare=self.compare)
+        print(f"Wrote {out}")
         return 0
 
 

@@ -1,5 +1,7 @@
 """The picture of runs, and the curves it is drawn from."""
 
+from pathlib import Path
+
 import matplotlib
 import numpy as np
 import pytest
@@ -282,6 +284,16 @@ def test_the_command_draws(tmp_path, capsys):
     assert out.read_bytes() == (tmp_path / "expected.png").read_bytes()
     assert cli.main(["plot", str(tmp_path / "missing"), "--out", str(out)]) == 2
     assert "holds no curves" in capsys.readouterr().err
+
+
+def test_no_plot_is_replaced_that_was_not_named(tmp_path, capsys, monkeypatch):
+    write_run(tmp_path / "run", 1)
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["plot", "run"]) == 0
+    before = Path("curves.png").read_bytes()
+    assert cli.main(["plot", "run"]) == 2
+    assert "curves.png is there already: name it with --out" in capsys.readouterr().err
+    assert Path("curves.png").read_bytes() == before
 
 
 def test_a_plot_is_written_over_no_file_of_another_kind(tmp_path):

@@ -115,9 +115,10 @@ def play_leaderboard(
         old, infos = _standing(config, sets, listed)
         # A wrong name or option raises here: the caller's own come first, since all take seconds.
         named = {*config.add, *config.only}
-        described, lost = describe(dict.fromkeys((*config.add, *kinds)), config.limit, named)
+        needed = dict.fromkeys((*config.add, *(config.only or kinds)))
+        described, lost = describe(needed, config.limit, named)
         failures = [f"{row}: {said}" for row, said in lost.items() if row in (config.only or kinds)]
-        kinds = {policy: kind for policy, kind in kinds.items() if policy not in lost}
+        kinds = {policy: kind for policy, kind in kinds.items() if policy in described}
         chosen = chosen_sets(config, sets)
         places = [(row, s) for row in kinds if row in (config.only or kinds) for s in chosen]
         results = _resume(config, old, infos, kinds, described)

@@ -61,4 +61,5 @@ def test_a_list_that_changes_is_played_as_it_was_first(tmp_path):
     )
     results, failures = play_leaderboard(config, exchange)
     assert failures == [] and results.sets["mine"].count == 1
+    assert [*results.rows] == ["naked-singles"]  # no other policy was loaded
     assert results.rows["naked-singles"].cells["mine"].outcomes == "1"
