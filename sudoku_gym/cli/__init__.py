@@ -29,6 +29,7 @@ from sudoku_gym.cli.play import Play
 from sudoku_gym.cli.push import Push
 from sudoku_gym.cli.record import Record
 from sudoku_gym.cli.solve import Solve
+from sudoku_gym.cli.surroundings import import_matplotlib_elsewhere, leave_folder_of_programs
 from sudoku_gym.cli.terminal import occupy_closed_streams, replace_unprintable, strip_control
 from sudoku_gym.cli.text import Text
 from sudoku_gym.cli.watch import Watch
@@ -80,8 +81,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"{PROGRAM} {version(PROGRAM)}", flush=True)
             return 0
         if argv is None:
-            _leave_folder_of_programs()
+            leave_folder_of_programs()
         try:
+            import_matplotlib_elsewhere()
             add_import_folder(os.getcwd())  # so that module:attribute finds the user's file
         except FileNotFoundError:  # processes can't be started there, nor torch's libraries loaded
             raise ValueError("the working folder has been removed: change to another") from None
@@ -175,15 +177,6 @@ def _words_of(error: Exception) -> str:
         return str(error) or describe_error(error)
     except Exception:  # of another's class
         return describe_error(error)
-
-
-def _leave_folder_of_programs() -> None:
-    """Take the folder of this program, where no modules are, out of `sys.path`.
-
-    Others install programs there that end in .py: `models.py` of python-sat would hide the user's.
-    """
-    if sys.path[:1] == [os.path.dirname(os.path.realpath(sys.argv[0]))]:
-        del sys.path[0]
 
 
 def _refuse(why: str) -> int:

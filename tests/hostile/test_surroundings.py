@@ -1,5 +1,9 @@
 """What else is installed or set in a process: packages whose metadata are broken, and switches."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from sudoku_gym import cli, load_policy
@@ -52,6 +56,35 @@ def test_a_package_that_ends_the_program_when_it_is_imported_is_left_out(
     assert "calphazero" in capsys.readouterr().out
     assert cli.main(["evaluate", "own_script", "--puzzles", "4x4", "--count", "3"]) == 2
     assert "own_script:Mine can't be imported: it ends the program" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["no text", "a pipe", "without end"])
+def test_settings_of_matplotlib_in_the_working_folder_are_not_read(tmp_path, kind):
+    """They would be as soon as it is imported, by the plots here or by libraries."""
+    pytest.importorskip("matplotlib")
+    settings = tmp_path / "matplotlibrc"
+    if kind == "no text":
+        settings.write_bytes(b"\xff\xfe\x00bad\n")
+    elif os.name != "posix":
+        pytest.skip("files of POSIX")
+    elif kind == "a pipe":
+        os.mkfifo(settings)
+    else:
+        settings.symlink_to("/dev/zero")
+    code = (
+        "import sys; from sudoku_gym.cli import main; main(['info']); "
+        "assert 'matplotlib' in sys.modules; import matplotlib.figure"
+    )
+    paths = os.pathsep.join(path for path in sys.path if path)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_compiler_is_missed_where_it_is_switched_off(monkeypatch, capsys):
