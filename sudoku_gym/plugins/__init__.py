@@ -24,6 +24,7 @@ from sudoku_gym.plugins.entry_points import (
     load_entry,
     names_attribute,
     path_state,
+    search_folders,
     suggest_extra,
 )
 from sudoku_gym.plugins.environments import (
@@ -64,6 +65,7 @@ __all__ = [
     "load_entry",
     "names_attribute",
     "path_state",
+    "search_folders",
     "split_options",
     "sudoku_specs",
     "suggest_extra",

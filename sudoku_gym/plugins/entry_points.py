@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
@@ -13,6 +13,8 @@ from importlib.util import find_spec
 from operator import attrgetter
 from types import ModuleType
 from typing import Any
+
+from numba.core.entrypoints import init_all
 
 POLICIES = "sudoku_gym.policies"
 """The entry-point group of classes and functions that make policies."""
@@ -86,6 +88,15 @@ def add_import_folder(folder: str) -> None:
 def fallback_folders() -> list[str]:
     """Return the folders of `add_import_folder`, for other processes of the same command."""
     return sorted(_fallback_folders)
+
+
+def search_folders(folders: Iterable[str]) -> None:
+    """Append folders to `sys.path`, after numba has looked there for extensions of its own.
+
+    It does so once, with its first kernel, and would run what a package in the folders declares.
+    """
+    init_all()
+    sys.path += [folder for folder in folders if folder not in sys.path]
 
 
 def path_state() -> tuple[tuple[str | int, ...], ...]:
@@ -217,7 +228,7 @@ def load_module(name: str, path: str) -> ModuleType:
         )
     try:
         if top not in sys.modules and find_spec(top) is None:  # __main__ has no specification
-            sys.path += [folder for folder in fallback_folders() if folder not in sys.path]
+            search_folders(fallback_folders())
         with suggest_extra(path):
             return import_module(name)
     except ModuleNotFoundError as error:

@@ -58,6 +58,30 @@ def test_a_package_that_ends_the_program_when_it_is_imported_is_left_out(
     assert "own_script:Mine can't be imported: it ends the program" in capsys.readouterr().err
 
 
+def test_numba_finds_no_extensions_beside_a_module_that_is_named(tmp_path):
+    """It would run them with the first kernel, though nobody named them."""
+    (tmp_path / "mine.py").write_text(
+        "from sudoku_gym import load_policy\ndef make(): return load_policy('solver')\n"
+    )
+    (tmp_path / "theirs.py").write_text("def init(): print('theirs', flush=True)\n")
+    metadata = tmp_path / "theirs-1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1\n")
+    (metadata / "entry_points.txt").write_text("[numba_extensions]\ninit = theirs:init\n")
+    command = "evaluate mine:make --count 2 --format json".split()
+    code = f"from sudoku_gym.cli import main; main({command})"
+    paths = os.pathsep.join(path for path in sys.path if path)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert '"mine:make"' in done.stdout and "theirs" not in done.stdout, done.stderr
+
+
 @pytest.mark.parametrize("kind", ["no text", "a pipe", "without end"])
 def test_settings_of_matplotlib_in_the_working_folder_are_not_read(tmp_path, kind):
     """They would be as soon as it is imported, by the plots here or by libraries."""

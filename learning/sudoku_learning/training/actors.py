@@ -26,7 +26,12 @@ from ray.exceptions import (
 from ray.job_config import JobConfig
 from torch import Tensor
 
-from sudoku_gym.plugins import add_import_folder, fallback_folders, sudoku_specs
+from sudoku_gym.plugins import (
+    add_import_folder,
+    fallback_folders,
+    search_folders,
+    sudoku_specs,
+)
 from sudoku_gym.storage.reading import describe_error
 from sudoku_learning.training.config import RayConfig
 from sudoku_learning.training.sampling import SamplingTask, Worker
@@ -209,7 +214,7 @@ class _Actor:
     ) -> None:
         for folder in folders:
             add_import_folder(folder)
-        sys.path.extend(needed)
+        search_folders(needed)
         make_worker, specs = ray.get(kept[0])
         for name, spec in specs.items():
             gym.registry.setdefault(name, spec)
