@@ -95,7 +95,7 @@ def search_folders(folders: Iterable[str]) -> None:
 
     It does so once, with its first kernel, and would run what a package in the folders declares.
     """
-    init_all()
+    init_all()  # type: ignore[no-untyped-call]
     sys.path += [folder for folder in folders if folder not in sys.path]
 
 
