@@ -91,9 +91,9 @@ def fallback_folders() -> list[str]:
 
 
 def search_folders(folders: Iterable[str]) -> None:
-    """Append folders to `sys.path`, after numba has looked there for extensions of its own.
+    """Append folders to `sys.path`, once numba has looked for its extensions in the others.
 
-    It does so once, with its first kernel, and would run what a package in the folders declares.
+    With its first kernel it would run those that a package in these folders declares.
     """
     init_all()  # type: ignore[no-untyped-call]
     sys.path += [folder for folder in folders if folder not in sys.path]
