@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -54,6 +55,9 @@ def make_sampler(make_worker: Callable[[], Worker[_Sample]], ray: RayConfig) -> 
     """
     if not ray.actors:
         return LocalSampler(make_worker)
+    # Else Ray, once imported, sees where uv has started the command, and puts the working folder
+    # first in the path of its workers.
+    os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
     with suggest_extra("sampling with ray.actors"):
         from sudoku_learning.training.actors import RaySampler
     return RaySampler(make_worker, ray)

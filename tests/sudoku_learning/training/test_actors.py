@@ -1,6 +1,7 @@
 """The pool of Ray actors: tasks are done once each, though actors may die."""
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -68,7 +69,7 @@ import sys
 from importlib.util import find_spec
 from sudoku_gym.plugins import add_import_folder, load_attribute
 from sudoku_learning.training import RayConfig
-from sudoku_learning.training.actors import RaySampler
+from sudoku_learning.training.samplers import make_sampler
 from sudoku_learning.training.sampling import SamplingTask
 
 class LooksAround:
@@ -78,7 +79,7 @@ class LooksAround:
 
 def main(worker):
     add_import_folder(sys.argv[1])
-    sampler = RaySampler(load_attribute(worker) if worker else LooksAround, RayConfig(actors=1))
+    sampler = make_sampler(load_attribute(worker) if worker else LooksAround, RayConfig(actors=1))
     print(sampler.sample({}, [SamplingTask(1, None, (0, 0), "")]))
     sampler.close()
 
@@ -88,20 +89,28 @@ main(sys.argv[2])
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("worker", "found"),
-    [("own_worker:Own", "['of my own']\n"), ("", "[(True, 'of my own')]\n")],
-    ids=["named at once", "named later"],
+    ("worker", "found", "by_uv"),
+    [
+        ("own_worker:Own", "['of my own']\n", False),
+        ("", "[(True, 'of my own')]\n", False),
+        ("", "[(True, 'of my own')]\n", True),
+    ],
+    ids=["named at once", "named later", "named later, by uv"],
 )
-def test_actors_import_what_is_named_from_the_working_folder(tmp_path, worker, found):
-    """And that after what is installed."""
+def test_actors_import_what_is_named_from_the_working_folder(tmp_path, worker, found, by_uv):
+    """And that after what is installed, by whatever program the trainer is started."""
     for name in ("numpy", "gymnasium", "sudoku_gym"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('from the working folder')")
     own = "class Own:\n    def sample(self, weights, task):\n        return 'of my own'\n"
     (tmp_path / "own_worker.py").write_text(own)
     path = os.pathsep.join(folder for folder in sys.path if folder)
     command = [sys.executable, "-P", "-c", USES_OWN_FILES, str(tmp_path), worker]
+    if by_uv:  # `uv run COMMAND`, by all that can be seen of it
+        (tmp_path / "run").write_text('"$@"\nexit $?\n')
+        command = ["uv", "run", *command]
     told = subprocess.run(
         command,
+        executable=shutil.which("bash") if by_uv else None,
         env=os.environ | {"PYTHONPATH": path},
         cwd=tmp_path,
         capture_output=True,
