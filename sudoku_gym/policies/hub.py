@@ -1,6 +1,8 @@
 """Checkpoints on the Hugging Face Hub: data alone is fetched and sent, with checksums.
 
-Source: https://huggingface.co/docs/huggingface_hub, `snapshot_download` and `HfApi`.
+What was fetched lies in `HF_HOME/sudoku-gym/OWNER/NAME/COMMIT`.
+
+Source: https://huggingface.co/docs/huggingface_hub, `HfApi` and `hf_hub_url`.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.parse import quote
 
+from sudoku_gym.storage.atomic import atomic_write, write_text
 from sudoku_gym.storage.reading import describe_error, read_short, sha256_of
 
 HUB_PREFIX = "hf:"
@@ -20,6 +24,9 @@ HUB_PREFIX = "hf:"
 
 _NAME = re.compile(r"(?P<repository>[-\w.]+/[-\w.]+)(?:@(?P<revision>\w[-\w./]*))?")
 _LONGEST_NAME = 300  # characters
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_PROGRAM = "sudoku-gym"
+_SECONDS = 60.0  # without a word of the Hub, after which it is given up
 _PLAYED = ("config.json", "weights.safetensors")
 _LONGEST = 1_000_000_000  # bytes; the largest checkpoint of this package has some millions
 _SUMS, _CARD = "SHA256SUMS", "README.md"
@@ -39,8 +46,20 @@ def fetch_checkpoint(name: str) -> Path:
     found = _NAME.fullmatch(name.removeprefix(HUB_PREFIX))
     if found is None or ".." in name or len(name) > _LONGEST_NAME:
         raise ValueError(f"{name!r:.200} names no checkpoint: write hf:owner/name@revision")
-    folder = _fetch(found["repository"], found["revision"], name)
-    _check_sums(folder, name)
+    from huggingface_hub.constants import HF_HOME
+
+    if not os.path.isabs(HF_HOME):  # a stranger's, if it is the working folder's
+        raise ValueError(f"{name}: downloads would lie in {HF_HOME!r}: set HF_HOME to a path")
+    repository = found["repository"]
+    with _in_one_line(name):
+        home = Path(HF_HOME) / _PROGRAM / repository
+        folder, fetched = _fetch(repository, found["revision"] or "main", home)
+    try:
+        _check_sums(folder, name)
+    except ValueError:  # the next try may get other bytes
+        for path in fetched:
+            path.unlink(missing_ok=True)
+        raise
     return folder
 
 
@@ -84,7 +103,7 @@ def send_checkpoint(folder: Path, repository: str, card: str, *, private: bool =
         sums = "".join(f"{sha256_of(staged / file)}  {file}\n" for file in _PLAYED)
         (staged / _SUMS).write_bytes(sums.encode())
         with _in_one_line(repository):
-            hub = HfApi(library_name="sudoku-gym")
+            hub = HfApi(library_name=_PROGRAM)
             hub.create_repo(repository, private=private, exist_ok=True)
             sent = hub.upload_folder(
                 repo_id=repository, folder_path=staged, commit_message="A checkpoint of sudoku-gym"
@@ -92,22 +111,75 @@ def send_checkpoint(folder: Path, repository: str, card: str, *, private: bool =
     return f"{HUB_PREFIX}{repository}@{sent.oid}"
 
 
-def _fetch(repository: str, revision: str | None, name: str) -> Path:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.constants import HF_HUB_CACHE
-    from huggingface_hub.errors import DryRunError
+def _fetch(repository: str, revision: str, home: Path) -> tuple[Path, list[Path]]:
+    """Return the folder of a checkpoint, and those of its files that were fetched now.
 
-    if not os.path.isabs(HF_HUB_CACHE):  # a stranger's, if it is the working folder's
-        raise ValueError(f"{name}: downloads would lie in {HF_HUB_CACHE!r}: set HF_HOME to a path")
-    files = [*_PLAYED, _SUMS]
+    No word of the server gets into a path, but a commit: who stands in for the Hub, or between, may
+    send any. (huggingface_hub 2.4 names files of its cache as the server does.)
+    """
+    commit = revision if _COMMIT.fullmatch(revision) else _commit_of(repository, revision, home)
+    folder = home / commit
+    missing = [path for file in (*_PLAYED, _SUMS) if not os.path.lexists(path := folder / file)]
     length = 0
-    with _in_one_line(name), suppress(DryRunError):  # without a connection
-        there = snapshot_download(repository, revision=revision, allow_patterns=files, dry_run=True)
-        length = sum(file.file_size or 0 for file in there)
-    if length > _LONGEST:
-        raise ValueError(f"{name}: {length:,} bytes, and {_LONGEST:,} are the limit")
-    with _in_one_line(name):
-        return Path(snapshot_download(repository, revision=revision, allow_patterns=files))
+    for path in missing:
+        length += _download(repository, commit, path, _LONGEST - length)
+    return folder, missing
+
+
+def _commit_of(repository: str, revision: str, home: Path) -> str:
+    """Return the commit of a branch or a tag; without a connection that of the time before."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import HfHubHTTPError
+
+    reference = home / "refs" / quote(revision, safe="")
+    try:
+        hub = HfApi(library_name=_PROGRAM)
+        commit = hub.model_info(repository, revision=revision, timeout=_SECONDS).sha or ""
+    except HfHubHTTPError:  # it has answered
+        raise
+    except Exception:
+        if not reference.is_file():
+            raise
+        commit = read_short(reference, 100).decode("ascii", "replace")
+    if not _COMMIT.fullmatch(commit):
+        raise ValueError(f"{commit!r:.60} is no commit")
+    reference.parent.mkdir(parents=True, exist_ok=True)
+    write_text(reference, commit)
+    return commit
+
+
+def _download(repository: str, commit: str, path: Path, longest: int) -> int:
+    """Fetch a file, unless the commit has none of its name; return its length in bytes."""
+    from huggingface_hub import get_session, hf_hub_url
+    from huggingface_hub.errors import EntryNotFoundError
+    from huggingface_hub.utils import (  # type: ignore[attr-defined] # which its pages document
+        build_hf_headers,
+        hf_raise_for_status,
+    )
+
+    url = hf_hub_url(repository, path.name, revision=commit)
+    headers = build_hf_headers(library_name=_PROGRAM)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        suppress(EntryNotFoundError),
+        get_session().stream("GET", url, headers=headers, timeout=_SECONDS) as answer,
+        atomic_write(path) as temporary,
+        temporary.open("wb") as out,
+    ):
+        if answer.is_error:
+            answer.read()  # or what it says would be missing
+        hf_raise_for_status(answer)
+        _check_length(path, int(answer.headers.get("content-length", 0)), longest)
+        for part in answer.iter_bytes():
+            out.write(part)
+            _check_length(path, out.tell(), longest)
+        return out.tell()
+    return 0
+
+
+def _check_length(path: Path, length: int, longest: int) -> None:
+    if length > longest:
+        raise ValueError(f"{path.name}: {length:,} bytes, and {longest:,} are the limit")
 
 
 def _check_sums(folder: Path, name: str) -> None:

@@ -3,7 +3,10 @@
 import json
 import os
 import shutil
+from hashlib import sha1
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 
 import pytest
@@ -21,45 +24,80 @@ PRETRAINED_CALPHAZERO = Path(sudoku_agents.__file__).parent / "calphazero" / "pr
 FILES = ["README.md", "SHA256SUMS", "config.json", "weights.safetensors"]
 
 
+class Server(ThreadingHTTPServer):
+    """The Hub, as far as fetching goes: each change of a folder `OWNER/NAME` is a commit.
+
+    It sends the checksum `etag` with each file, and calls its commits `commit` if that is set.
+    """
+
+    root, etag, commit = Path(), "", ""
+
+
+class Requests(BaseHTTPRequestHandler):
+    def do_GET(self):
+        root, path = self.server.root, self.path.partition("?")[0].lstrip("/")
+        repository = root.joinpath(*path.removeprefix("api/models/").split("/")[:2])
+        if not repository.is_dir():
+            return self.answer(404, b"", {"X-Error-Code": "RepoNotFound"})
+        if path.startswith("api/models/"):
+            written = [(file.name, file.stat().st_mtime_ns) for file in repository.iterdir()]
+            commit = self.server.commit or sha1(repr(sorted(written)).encode()).hexdigest()
+            return self.answer(200, json.dumps({"id": "me/net", "sha": commit}).encode())
+        file = repository / path.rpartition("/")[2]
+        if not file.exists():
+            return self.answer(404, b"", {"X-Error-Code": "EntryNotFound"})
+        headers = {"ETag": self.server.etag, "Content-Length": str(file.stat().st_size)}
+        self.answer(200, b"" if file.stat().st_size > 10**9 else file.read_bytes(), headers)
+
+    def answer(self, code, body, headers=None):
+        self.send_response(code)
+        for name, value in {"Content-Length": str(len(body)), **(headers or {})}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *words): ...
+
+
+class Client(huggingface_hub.HfApi):
+    """What sends: into the folder of a server."""
+
+    root = Path()
+
+    def create_repo(self, repository, *, private, exist_ok):
+        assert self.library_name == "sudoku-gym"
+        if repository.startswith("others/"):
+            raise huggingface_hub.errors.LocalTokenNotFoundError("Token is required")
+
+    def upload_folder(self, *, repo_id, folder_path, commit_message):
+        shutil.copytree(folder_path, self.root / repo_id, dirs_exist_ok=True)
+        return SimpleNamespace(oid=COMMIT)
+
+
+COMMIT = "c0ffee" + "0" * 34
+
+
 @pytest.fixture
-def hub(tmp_path, monkeypatch):
-    """The folder of repositories, `owner/name/revision`, that the client reads and writes."""
-    root = tmp_path / "hub"
+def server(tmp_path, monkeypatch):
+    with Server(("127.0.0.1", 0), Requests) as server:
+        server.root = tmp_path / "hub"
+        Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        constants = huggingface_hub.constants
+        template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, address)
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        monkeypatch.setattr(constants, "ENDPOINT", address)
+        monkeypatch.setattr(constants, "HF_HOME", str(tmp_path / "home"))
+        monkeypatch.setattr(Client, "root", server.root)
+        monkeypatch.setattr(huggingface_hub, "HfApi", Client)
+        yield server
+        server.shutdown()
 
-    def snapshot_download(repository, *, revision, allow_patterns, dry_run=False):
-        source, fetched = root / repository / (revision or "main"), tmp_path / "cache" / repository
-        if not source.is_dir():
-            raise OSError(f"404 Client Error\n\nRepository {repository} not found at {revision}.")
-        if dry_run:
-            if (source / "offline").exists():
-                raise huggingface_hub.errors.DryRunError("no connection")
-            sizes = [file.stat().st_size for file in source.iterdir()]
-            return [SimpleNamespace(file_size=size) for size in sizes]
-        shutil.rmtree(fetched, ignore_errors=True)
-        fetched.mkdir(parents=True)
-        for file in source.iterdir():
-            if file.is_fifo():  # as somebody's cache may hold
-                os.mkfifo(fetched / file.name)
-            elif file.name in allow_patterns:
-                shutil.copy(file, fetched)
-        return str(fetched)
 
-    class Client:
-        def __init__(self, library_name):
-            assert library_name == "sudoku-gym"
-
-        def create_repo(self, repository, *, private, exist_ok):
-            if repository.startswith("others/"):
-                raise huggingface_hub.errors.LocalTokenNotFoundError("Token is required")
-
-        def upload_folder(self, *, repo_id, folder_path, commit_message):
-            for revision in ("main", "c0ffee"):
-                shutil.copytree(folder_path, root / repo_id / revision, dirs_exist_ok=True)
-            return SimpleNamespace(oid="c0ffee")
-
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
-    monkeypatch.setattr(huggingface_hub, "HfApi", Client)
-    return root
+@pytest.fixture
+def hub(server):
+    """The folder of repositories, `owner/name`, that the client reads and writes."""
+    return server.root
 
 
 def send(name="me/net"):
@@ -67,9 +105,9 @@ def send(name="me/net"):
 
 
 def test_a_checkpoint_comes_back_with_its_options(hub):
-    assert send() == "hf:me/net@c0ffee"
-    assert sorted(file.name for file in (hub / "me/net/main").iterdir()) == FILES
-    for name in ("hf:me/net", "hf:me/net@c0ffee", "hf:me/net?restarts=2"):
+    assert send() == f"hf:me/net@{COMMIT}"
+    assert sorted(file.name for file in (hub / "me/net").iterdir()) == FILES
+    for name in ("hf:me/net", f"hf:me/net@{COMMIT}", "hf:me/net?restarts=2"):
         policy = load_policy(name)
         assert policy.model_card.weights == load_policy("calphazero").model_card.weights
     assert policy.restarts.count == 2
@@ -86,14 +124,14 @@ def test_the_command_sends_the_latest_checkpoint_of_a_run(hub, tmp_path, capsys)
     for other in ("000003.draft", "9-notes"):  # of a training that goes on, and a person's
         shutil.copytree(PRETRAINED_CALPHAZERO, latest.with_name(other))
     assert cli.main(["push", str(tmp_path / "run"), "me/mine"]) == 0
-    assert capsys.readouterr().out == "load_policy('hf:me/mine@c0ffee')\n"
-    assert sorted(file.name for file in (hub / "me/mine/main").iterdir()) == FILES
-    assert "sudoku-gym evaluate hf:me/mine" in (hub / "me/mine/main/README.md").read_text()
+    assert capsys.readouterr().out == f"load_policy('hf:me/mine@{COMMIT}')\n"
+    assert sorted(file.name for file in (hub / "me/mine").iterdir()) == FILES
+    assert "sudoku-gym evaluate hf:me/mine" in (hub / "me/mine/README.md").read_text()
 
 
 def test_downloads_of_the_working_folder_are_not_used(hub, monkeypatch):
     send()
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", os.path.join("hf", "hub"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HOME", "hf")
     with pytest.raises(ValueError, match=r"hf:me/net: downloads would lie in .*: set HF_HOME"):
         load_policy("hf:me/net")
 
@@ -107,14 +145,14 @@ def test_nothing_is_sent_with_a_token_of_the_working_folder(hub, monkeypatch):
 
 def test_what_was_changed_on_the_way_is_refused(hub):
     send()
-    file = hub / "me/net/main/config.json"
+    file = hub / "me/net/config.json"
     file.write_text(file.read_text() + " ")
     with pytest.raises(ValueError, match=r"hf:me/net: config\.json is not what its checksum says"):
         load_policy("hf:me/net")
-    (hub / "me/net/main/SHA256SUMS").write_bytes(b" " * 20_000)
+    (hub / "me/net/SHA256SUMS").write_bytes(b" " * 20_000)
     with pytest.raises(ValueError, match="hf:me/net: SHA256SUMS: it has more than 10,000 bytes"):
         load_policy("hf:me/net")
-    (hub / "me/net/main/SHA256SUMS").unlink()
+    (hub / "me/net/SHA256SUMS").unlink()
     with pytest.raises(ValueError, match="hf:me/net has no file SHA256SUMS: it is no checkpoint"):
         load_policy("hf:me/net")
 
@@ -122,7 +160,7 @@ def test_what_was_changed_on_the_way_is_refused(hub):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
 def test_a_pipe_in_place_of_weights_is_refused(hub):
     send()
-    weights = hub / "me/net/main/weights.safetensors"
+    weights = fetch_checkpoint("hf:me/net") / "weights.safetensors"
     weights.unlink()
     os.mkfifo(weights)
     with pytest.raises(ValueError, match=r"hf:me/net: weights\.safetensors is a pipe or a device"):
@@ -131,20 +169,48 @@ def test_a_pipe_in_place_of_weights_is_refused(hub):
 
 def test_what_is_too_large_is_not_fetched(hub, tmp_path):
     send()
-    weights = hub / "me/net/main/weights.safetensors"
+    weights = hub / "me/net/weights.safetensors"
     with weights.open("r+b") as file:
         file.truncate(2_000_000_000)
     with pytest.raises(
-        ValueError, match=r"hf:me/net: 2,000,\d{3},\d{3} bytes, and 1,000,000,000 are"
+        ValueError, match=r"weights.safetensors: 2,000,000,000 bytes, and 999,\d{3},\d{3} are"
     ):
         load_policy("hf:me/net")
-    assert not (tmp_path / "cache").exists()
+    assert not list((tmp_path / "home").rglob("*weights*"))
 
 
-def test_what_was_fetched_is_found_without_a_connection(hub):
+def test_what_was_fetched_is_found_without_a_connection(server):
     send()
-    (hub / "me/net/main/offline").touch()
+    folder = fetch_checkpoint("hf:me/net@v1")
+    server.shutdown()
+    server.server_close()
+    assert fetch_checkpoint("hf:me/net@v1") == folder
+    assert fetch_checkpoint(f"hf:me/net@{folder.name}") == folder
+    with pytest.raises(ValueError, match=r"hf:me/net@v2: the Hub can't serve it \(ConnectError"):
+        fetch_checkpoint("hf:me/net@v2")
+
+
+def test_what_was_damaged_on_the_way_is_fetched_again(server):
+    send()
+    server.commit = COMMIT
+    weights = server.root / "me/net/weights.safetensors"
+    right = weights.read_bytes()
+    weights.write_bytes(right[:-1])
+    with pytest.raises(ValueError, match=r"weights\.safetensors is not what its checksum says"):
+        fetch_checkpoint("hf:me/net")
+    weights.write_bytes(right)
     assert load_policy("hf:me/net")
+
+
+@pytest.mark.parametrize("word", ["../../../../evil", "/evil", "a" * 39, "A" * 40])
+def test_no_word_of_the_server_gets_into_a_path(server, tmp_path, word):
+    send()
+    server.etag = word
+    assert fetch_checkpoint("hf:me/net")
+    server.commit = word
+    with pytest.raises(ValueError, match=f"'{word}' is no commit"):
+        fetch_checkpoint("hf:me/net")
+    assert not list(tmp_path.rglob("*evil*")) and not os.path.exists("/evil")
 
 
 def test_a_link_in_place_of_the_model_card_is_not_followed(hub, tmp_path):
@@ -160,7 +226,7 @@ def test_a_link_in_place_of_the_model_card_is_not_followed(hub, tmp_path):
 
 def test_what_lacks_a_file_is_no_checkpoint(hub):
     send()
-    (hub / "me/net/main/weights.safetensors").unlink()
+    (hub / "me/net/weights.safetensors").unlink()
     with pytest.raises(ValueError, match=r"hf:me/net has no file weights\.safetensors"):
         load_policy("hf:me/net")
 
@@ -192,7 +258,10 @@ def test_other_names_are_refused(hub, name):
 def test_what_the_hub_refuses_is_one_line(hub, capsys):
     assert cli.main(["evaluate", "hf:me/none@v2", "--puzzles", "4x4"]) == 2
     error = capsys.readouterr().err
-    assert error.count("\n") == 1 and "hf:me/none@v2: the Hub can't serve it (OSError: 404" in error
+    assert (
+        error.count("\n") == 1
+        and "hf:me/none@v2: the Hub can't serve it (RepositoryNotFoundError: 404" in error
+    )
     assert cli.main(["push", str(PRETRAINED_CALPHAZERO), "others/net"]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and "LocalTokenNotFoundError: Token is required" in error
