@@ -7,6 +7,7 @@ Source: https://huggingface.co/docs/huggingface_hub, `HfApi` and `hf_hub_url`.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -27,9 +28,14 @@ _LONGEST_NAME = 300  # characters
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _PROGRAM = "sudoku-gym"
 _SECONDS = 60.0  # without a word of the Hub, after which it is given up
+_BUSY = (429, 500, 502, 503, 504)
 _PLAYED = ("config.json", "weights.safetensors")
 _LONGEST = 1_000_000_000  # bytes; the largest checkpoint of this package has some millions
+_LONGEST_ANSWER = 10_000_000
 _SUMS, _CARD = "SHA256SUMS", "README.md"
+_FILES = (*_PLAYED, _SUMS)
+# The library would ask the server which variables of the environment to tell it of.
+_SILENCE = ("HF_HUB_DISABLE_TELEMETRY", "1")
 
 
 def fetch_checkpoint(name: str) -> Path:
@@ -46,19 +52,29 @@ def fetch_checkpoint(name: str) -> Path:
     found = _NAME.fullmatch(name.removeprefix(HUB_PREFIX))
     if found is None or ".." in name or len(name) > _LONGEST_NAME:
         raise ValueError(f"{name!r:.200} names no checkpoint: write hf:owner/name@revision")
+    os.environ.setdefault(*_SILENCE)
     from huggingface_hub.constants import HF_HOME
 
     if not os.path.isabs(HF_HOME):  # a stranger's, if it is the working folder's
         raise ValueError(f"{name}: downloads would lie in {HF_HOME!r}: set HF_HOME to a path")
-    repository = found["repository"]
+    repository, revision = found["repository"], found["revision"] or "main"
+    home = Path(HF_HOME) / _PROGRAM / repository
     with _in_one_line(name):
-        home = Path(HF_HOME) / _PROGRAM / repository
-        folder, fetched = _fetch(repository, found["revision"] or "main", home)
+        commit = revision if _COMMIT.fullmatch(revision) else _commit_of(repository, revision, home)
+    folder = home / commit
+    if any(os.path.lexists(folder / file) for file in _FILES):
+        try:
+            _check_sums(folder, name)
+        except ValueError:  # some are missing, or were damaged on the way or on the disk
+            _remove(folder)
+        else:
+            return folder
+    with _in_one_line(name):
+        _download(repository, commit, folder)
     try:
         _check_sums(folder, name)
-    except ValueError:  # the next try may get other bytes
-        for path in fetched:
-            path.unlink(missing_ok=True)
+    except ValueError:
+        _remove(folder)
         raise
     return folder
 
@@ -85,6 +101,7 @@ def send_checkpoint(folder: Path, repository: str, card: str, *, private: bool =
         raise ValueError(f"{repository!r:.200} names no repository: write owner/name")
     if (folder / _CARD).is_symlink():  # it may lead anywhere, and what is sent is published
         raise ValueError(f"{folder / _CARD} is a link: put the file itself there")
+    os.environ.setdefault(*_SILENCE)
     from huggingface_hub import HfApi
     from huggingface_hub.constants import HF_TOKEN_PATH
 
@@ -111,75 +128,95 @@ def send_checkpoint(folder: Path, repository: str, card: str, *, private: bool =
     return f"{HUB_PREFIX}{repository}@{sent.oid}"
 
 
-def _fetch(repository: str, revision: str, home: Path) -> tuple[Path, list[Path]]:
-    """Return the folder of a checkpoint, and those of its files that were fetched now.
-
-    No word of the server gets into a path, but a commit: who stands in for the Hub, or between, may
-    send any. (huggingface_hub 2.4 names files of its cache as the server does.)
-    """
-    commit = revision if _COMMIT.fullmatch(revision) else _commit_of(repository, revision, home)
-    folder = home / commit
-    missing = [path for file in (*_PLAYED, _SUMS) if not os.path.lexists(path := folder / file)]
-    length = 0
-    for path in missing:
-        length += _download(repository, commit, path, _LONGEST - length)
-    return folder, missing
-
-
 def _commit_of(repository: str, revision: str, home: Path) -> str:
     """Return the commit of a branch or a tag; without a connection that of the time before."""
-    from huggingface_hub import HfApi
-    from huggingface_hub.errors import HfHubHTTPError
+    from huggingface_hub import constants
 
     reference = home / "refs" / quote(revision, safe="")
+    before = reference.read_text("ascii", "replace") if reference.is_file() else ""
+    url = f"{constants.ENDPOINT}/api/models/{repository}/revision/{quote(revision, safe='')}"
     try:
-        hub = HfApi(library_name=_PROGRAM)
-        commit = hub.model_info(repository, revision=revision, timeout=_SECONDS).sha or ""
-    except HfHubHTTPError:  # it has answered
+        found = json.loads(b"".join(_parts(url, _LONGEST_ANSWER)))
+        commit = str(found["sha"] if isinstance(found, dict) and "sha" in found else "")
+    except ValueError:  # it has answered
         raise
     except Exception:
-        if not reference.is_file():
+        if not before:
             raise
-        commit = read_short(reference, 100).decode("ascii", "replace")
+        commit = before
     if not _COMMIT.fullmatch(commit):
         raise ValueError(f"{commit!r:.60} is no commit")
-    reference.parent.mkdir(parents=True, exist_ok=True)
-    write_text(reference, commit)
+    if commit != before:
+        with suppress(OSError):  # it may be read only, with all that is needed
+            reference.parent.mkdir(parents=True, exist_ok=True)
+            write_text(reference, commit)
     return commit
 
 
-def _download(repository: str, commit: str, path: Path, longest: int) -> int:
-    """Fetch a file, unless the commit has none of its name; return its length in bytes."""
-    from huggingface_hub import get_session, hf_hub_url
-    from huggingface_hub.errors import EntryNotFoundError
-    from huggingface_hub.utils import (  # type: ignore[attr-defined] # which its pages document
-        build_hf_headers,
-        hf_raise_for_status,
-    )
+def _download(repository: str, commit: str, folder: Path) -> None:
+    """Fetch those files of a checkpoint that the commit has and the folder lacks.
 
-    url = hf_hub_url(repository, path.name, revision=commit)
-    headers = build_hf_headers(library_name=_PROGRAM)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with (
-        suppress(EntryNotFoundError),
-        get_session().stream("GET", url, headers=headers, timeout=_SECONDS) as answer,
-        atomic_write(path) as temporary,
-        temporary.open("wb") as out,
-    ):
+    No word of the server gets into a path: who stands in for the Hub, or between, may send any.
+    (huggingface_hub 2.4 names files of its cache as the server does.)
+    """
+    from huggingface_hub import hf_hub_url
+
+    left = _LONGEST
+    for path in (folder / file for file in _FILES):
+        if os.path.lexists(path):
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        url = hf_hub_url(repository, path.name, revision=commit)
+        with (
+            suppress(FileNotFoundError),
+            atomic_write(path) as temporary,
+            temporary.open("wb") as out,
+        ):
+            for part in _parts(url, left):
+                left -= out.write(part)
+
+
+def _parts(url: str, longest: int) -> Iterator[bytes]:
+    """Yield the bytes of an answer as they come.
+
+    Raises:
+        ValueError: if the Hub refuses, or the answer is longer than `longest` bytes, or compressed.
+        FileNotFoundError: if the commit has no such file.
+        ConnectionError: if the Hub has no time.
+    """
+    from huggingface_hub import get_session, get_token
+
+    token = get_token()
+    headers = {"accept-encoding": "identity", "user-agent": _PROGRAM}
+    headers |= {"authorization": f"Bearer {token}"} if token else {}
+    with get_session().stream("GET", url, headers=headers, timeout=_SECONDS) as answer:
+        told = answer.headers
         if answer.is_error:
-            answer.read()  # or what it says would be missing
-        hf_raise_for_status(answer)
-        _check_length(path, int(answer.headers.get("content-length", 0)), longest)
-        for part in answer.iter_bytes():
-            out.write(part)
-            _check_length(path, out.tell(), longest)
-        return out.tell()
-    return 0
+            said = [f"{answer.status_code} {answer.reason_phrase}"]
+            said += [told[each] for each in ("x-error-code", "x-error-message") if each in told]
+            if told.get("x-error-code") == "EntryNotFound":
+                raise FileNotFoundError(": ".join(said))
+            is_busy = answer.status_code in _BUSY
+            raise (ConnectionError if is_busy else ValueError)(": ".join(said))
+        if told.get("content-encoding", "identity") != "identity":
+            raise ValueError("its answer is compressed")
+        length = int(told.get("content-length", 0))
+        if length <= longest:
+            length = 0
+            for part in answer.iter_raw():
+                length += len(part)
+                if length > longest:
+                    break
+                yield part
+        if length > longest:
+            raise ValueError(f"{length:,} bytes, and {longest:,} are the limit")
 
 
-def _check_length(path: Path, length: int, longest: int) -> None:
-    if length > longest:
-        raise ValueError(f"{path.name}: {length:,} bytes, and {longest:,} are the limit")
+def _remove(folder: Path) -> None:
+    """Remove what was fetched into a folder; what others have put there stays."""
+    for path in (folder / file for file in _FILES):
+        if path.is_file() and not path.is_symlink():
+            path.unlink()
 
 
 def _check_sums(folder: Path, name: str) -> None:

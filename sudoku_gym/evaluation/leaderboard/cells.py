@@ -195,7 +195,7 @@ def _time(task: CellTask, policy: RemotePolicy, empty: Timing) -> Timing:
                 solved += int(game.solved[0])
     except OutOfTimeError as limit:
         failure = f"{OUT_OF_TIME} {limit}"
-    except ValueError as error:
+    except (ValueError, ModuleNotFoundError) as error:  # what the policy has raised
         failure = describe_error(error)
     outcomes = task.cell.outcomes[: len(puzzles)]
     if worse := _worse_one_by_one(solved, sum(map(len, laps)), outcomes):

@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 
@@ -27,15 +28,21 @@ FILES = ["README.md", "SHA256SUMS", "config.json", "weights.safetensors"]
 class Server(ThreadingHTTPServer):
     """The Hub, as far as fetching goes: each change of a folder `OWNER/NAME` is a commit.
 
-    It sends the checksum `etag` with each file, and calls its commits `commit` if that is set.
+    It sends the checksum `etag` and the `encoding` with each file, answers with `code`, and calls
+    its commits `commit` if that is set.
     """
 
     root, etag, commit = Path(), "", ""
+    code, encoding = 200, "identity"
+    asked: ClassVar[list[str]] = []
 
 
 class Requests(BaseHTTPRequestHandler):
     def do_GET(self):
         root, path = self.server.root, self.path.partition("?")[0].lstrip("/")
+        self.server.asked.append(path)
+        if self.server.code != 200:
+            return self.answer(self.server.code, b"", {"X-Error-Message": "later"})
         repository = root.joinpath(*path.removeprefix("api/models/").split("/")[:2])
         if not repository.is_dir():
             return self.answer(404, b"", {"X-Error-Code": "RepoNotFound"})
@@ -47,6 +54,7 @@ class Requests(BaseHTTPRequestHandler):
         if not file.exists():
             return self.answer(404, b"", {"X-Error-Code": "EntryNotFound"})
         headers = {"ETag": self.server.etag, "Content-Length": str(file.stat().st_size)}
+        headers["Content-Encoding"] = self.server.encoding
         self.answer(200, b"" if file.stat().st_size > 10**9 else file.read_bytes(), headers)
 
     def answer(self, code, body, headers=None):
@@ -173,7 +181,7 @@ def test_what_is_too_large_is_not_fetched(hub, tmp_path):
     with weights.open("r+b") as file:
         file.truncate(2_000_000_000)
     with pytest.raises(
-        ValueError, match=r"weights.safetensors: 2,000,000,000 bytes, and 999,\d{3},\d{3} are"
+        ValueError, match=r"hf:me/net: .* \(2,000,000,000 bytes, and 999,\d{3},\d{3} are"
     ):
         load_policy("hf:me/net")
     assert not list((tmp_path / "home").rglob("*weights*"))
@@ -190,6 +198,43 @@ def test_what_was_fetched_is_found_without_a_connection(server):
         fetch_checkpoint("hf:me/net@v2")
 
 
+@pytest.mark.parametrize("why", ["busy", "read only"])
+def test_what_was_fetched_is_found_whatever_else_fails(server, monkeypatch, why):
+    send()
+    folder = fetch_checkpoint("hf:me/net")
+    if why == "busy":
+        server.code = 503
+        with pytest.raises(ValueError, match="ConnectionError: 503 Service Unavailable: later"):
+            fetch_checkpoint("hf:me/net@v2")
+    else:
+        (folder.parent / "refs" / "main").unlink()
+
+        def write_text(*_):
+            raise OSError(30, "Read-only file system")
+
+        monkeypatch.setattr("sudoku_gym.policies.hub.write_text", write_text)
+    assert fetch_checkpoint("hf:me/net") == folder
+
+
+def test_no_more_is_read_than_a_checkpoint_has(server, monkeypatch):
+    """What is packed may be any number of times as long."""
+    send()
+    server.encoding = "deflate, deflate"
+    with pytest.raises(ValueError, match=r"hf:me/net: .* \(its answer is compressed\)"):
+        fetch_checkpoint("hf:me/net")
+    monkeypatch.setattr("sudoku_gym.policies.hub._LONGEST_ANSWER", 20)
+    with pytest.raises(ValueError, match=r"hf:me/net: .* bytes, and 20 are the limit\)"):
+        fetch_checkpoint("hf:me/net")
+
+
+def test_nothing_else_is_asked_of_the_server(server):
+    send()
+    server.asked.clear()
+    commit = fetch_checkpoint("hf:me/net").name
+    files = [f"me/net/resolve/{commit}/{file}" for file in FILES[2:] + FILES[1:2]]
+    assert server.asked == ["api/models/me/net/revision/main", *files]
+
+
 def test_what_was_damaged_on_the_way_is_fetched_again(server):
     send()
     server.commit = COMMIT
@@ -199,6 +244,8 @@ def test_what_was_damaged_on_the_way_is_fetched_again(server):
     with pytest.raises(ValueError, match=r"weights\.safetensors is not what its checksum says"):
         fetch_checkpoint("hf:me/net")
     weights.write_bytes(right)
+    config = fetch_checkpoint("hf:me/net") / "config.json"
+    config.write_text("<html>")  # of a fetch that broke off later, or the disk's fault
     assert load_policy("hf:me/net")
 
 
@@ -260,7 +307,7 @@ def test_what_the_hub_refuses_is_one_line(hub, capsys):
     error = capsys.readouterr().err
     assert (
         error.count("\n") == 1
-        and "hf:me/none@v2: the Hub can't serve it (RepositoryNotFoundError: 404" in error
+        and "hf:me/none@v2: the Hub can't serve it (404 Not Found: RepoNotFound)" in error
     )
     assert cli.main(["push", str(PRETRAINED_CALPHAZERO), "others/net"]) == 2
     error = capsys.readouterr().err

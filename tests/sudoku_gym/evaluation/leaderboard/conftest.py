@@ -200,6 +200,11 @@ class FailsLater(First):
         raise ValueError("no more")
 
 
+class NeedsMoreLater(FailsLater):
+    def fail(self):
+        raise ModuleNotFoundError("no such library")
+
+
 class TakesLongLater(FailsLater):
     def fail(self):
         start = time.process_time()

@@ -78,7 +78,8 @@ def test_a_slow_one_keeps_its_subset_whatever_comes_next(in_this_process, own_po
     ("policy", "said"),
     [
         ("FailsLater", "not timed: no more"),
-        ("TakesLongLater", "not timed: it takes more than 1 s of processor time"),
+        ("NeedsMoreLater", "not timed: ModuleNotFoundError: no such library"),
+        ("TakesLongLater", r"not timed: it takes more than \d s of \w+ time"),  # or of wall time
     ],
 )
 def test_one_that_fails_while_it_is_timed_is_said_to(in_this_process, own_policies, policy, said):
@@ -86,4 +87,4 @@ def test_one_that_fails_while_it_is_timed_is_said_to(in_this_process, own_polici
     played = LeaderboardCell(100.0, "a run", "0" * 12, timing=Timing((), "a run"))
     task = cells.CellTask(f"third_party:{policy}", fixed, fixed.load(), played, 1.0)
     ((_, cell),) = in_this_process([task], 1)
-    assert str(cell) == said and not cell.error and cell.outcomes == "0" * 12
+    assert re.fullmatch(said, str(cell)) and not cell.error and cell.outcomes == "0" * 12
