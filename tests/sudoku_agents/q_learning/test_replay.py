@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudoku_agents.q_learning.deep.config import DQNConfig, TargetsConfig
@@ -20,6 +20,7 @@ def some_transitions(count, first=0):
     return replace(blank, returns=np.arange(first, first + count, dtype=np.float32))
 
 
+@settings(deadline=None)
 @given(priorities=PRIORITIES, data=st.data())
 def test_a_sum_tree_is_cumulative_sums(priorities, data):
     tree, wanted = SumTree(len(priorities)), np.array(priorities)

@@ -1,5 +1,4 @@
 from threading import Thread
-from time import perf_counter
 
 import numpy as np
 import pytest
@@ -50,13 +49,13 @@ def test_other_threads_run_while_sat_searches():
         hopeless[0, 1:3, box : box + 4] = np.arange(1, 9).reshape(2, 4)
         hopeless[0, 3, box] = 9
     hopeless[0, 1:4, 4:8] = np.roll(hopeless[0, 1:4, 4:8], 1, axis=0)
-    looks = [perf_counter()]
+    looks = 0
     arguments = hopeless, Geometry.standard(16)
     thread = Thread(target=Sat(conflict_limit=30_000).solve, args=arguments)
     thread.start()
     while thread.is_alive():
-        looks.append(perf_counter())
-    assert np.diff(looks).max() < 0.25 * (looks[-1] - looks[0])
+        looks += 1
+    assert looks > 1_000  # of a million; two or three where no other thread runs
 
 
 @pytest.mark.slow
