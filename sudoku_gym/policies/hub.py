@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
@@ -190,17 +190,11 @@ def _parts(url: str, longest: int) -> Iterator[bytes]:
     headers = {"accept-encoding": "identity", "user-agent": _PROGRAM}
     headers |= {"authorization": f"Bearer {token}"} if token else {}
     with get_session().stream("GET", url, headers=headers, timeout=_SECONDS) as answer:
-        told = answer.headers
         if answer.is_error:
-            said = [f"{answer.status_code} {answer.reason_phrase}"]
-            said += [told[each] for each in ("x-error-code", "x-error-message") if each in told]
-            if told.get("x-error-code") == "EntryNotFound":
-                raise FileNotFoundError(": ".join(said))
-            is_busy = answer.status_code in _BUSY
-            raise (ConnectionError if is_busy else ValueError)(": ".join(said))
-        if told.get("content-encoding", "identity") != "identity":
+            raise _error(answer.status_code, answer.reason_phrase, answer.headers)
+        if answer.headers.get("content-encoding", "identity") != "identity":
             raise ValueError("its answer is compressed")
-        length = int(told.get("content-length", 0))
+        length = int(answer.headers.get("content-length", 0))
         if length <= longest:
             length = 0
             for part in answer.iter_raw():
@@ -210,6 +204,15 @@ def _parts(url: str, longest: int) -> Iterator[bytes]:
                 yield part
         if length > longest:
             raise ValueError(f"{length:,} bytes, and {longest:,} are the limit")
+
+
+def _error(status: int, reason: str, headers: Mapping[str, str]) -> Exception:
+    """Return the error that a status stands for, see `_parts`."""
+    reasons = [headers[each] for each in ("x-error-code", "x-error-message") if each in headers]
+    message = ": ".join([f"{status} {reason}", *reasons])
+    if headers.get("x-error-code") == "EntryNotFound":
+        return FileNotFoundError(message)
+    return ConnectionError(message) if status in _BUSY else ValueError(message)
 
 
 def _remove(folder: Path) -> None:
