@@ -38,6 +38,14 @@ _FILES = (*_PLAYED, _SUMS)
 _SILENCE = ("HF_HUB_DISABLE_TELEMETRY", "1")
 
 
+class HubBusyError(Exception):
+    """The Hub answers that it has no time, or fails."""
+
+
+class _MissingFileError(Exception):
+    """A commit has no file of a name."""
+
+
 def fetch_checkpoint(name: str) -> Path:
     """Fetch the checkpoint called `hf:owner/name@revision` and return the folder it lies in.
 
@@ -168,7 +176,7 @@ def _download(repository: str, commit: str, folder: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         url = hf_hub_url(repository, path.name, revision=commit)
         with (
-            suppress(FileNotFoundError),
+            suppress(_MissingFileError),
             atomic_write(path) as temporary,
             temporary.open("wb") as out,
         ):
@@ -181,8 +189,8 @@ def _parts(url: str, longest: int) -> Iterator[bytes]:
 
     Raises:
         ValueError: if the Hub refuses, or the answer is longer than `longest` bytes, or compressed.
-        FileNotFoundError: if the commit has no such file.
-        ConnectionError: if the Hub has no time.
+        _MissingFileError: if the commit has no such file.
+        HubBusyError: if the Hub has no time.
     """
     from huggingface_hub import get_session, get_token
 
@@ -211,8 +219,8 @@ def _error(status: int, reason: str, headers: Mapping[str, str]) -> Exception:
     reasons = [headers[each] for each in ("x-error-code", "x-error-message") if each in headers]
     message = ": ".join([f"{status} {reason}", *reasons])
     if headers.get("x-error-code") == "EntryNotFound":
-        return FileNotFoundError(message)
-    return ConnectionError(message) if status in _BUSY else ValueError(message)
+        return _MissingFileError(message)
+    return HubBusyError(message) if status in _BUSY else ValueError(message)
 
 
 def _remove(folder: Path) -> None:

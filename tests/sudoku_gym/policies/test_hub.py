@@ -204,8 +204,10 @@ def test_what_was_fetched_is_found_whatever_else_fails(server, monkeypatch, why)
     folder = fetch_checkpoint("hf:me/net")
     if why == "busy":
         server.code = 503
-        with pytest.raises(ValueError, match="ConnectionError: 503 Service Unavailable: later"):
+        with pytest.raises(ValueError, match=r"HubBusyError: 503 Service Unavailable: later\)"):
             fetch_checkpoint("hf:me/net@v2")
+        with pytest.raises(ValueError, match=r"\(HubBusyError: 503 Service Unavailable: later\)"):
+            fetch_checkpoint(f"hf:me/net@{COMMIT}")
     else:
         (folder.parent / "refs" / "main").unlink()
 
