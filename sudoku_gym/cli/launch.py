@@ -11,6 +11,7 @@ from typing import Annotated
 from tyro.conf import Positional, UseAppendAction, arg
 
 from sudoku_gym import plugins
+from sudoku_gym.policies.hub import at_its_commit
 
 _VISITOR_SECONDS = 120.0
 _TIMES_A_MOVE = 15.0  # that a move may take before the process of another's policy is ended
@@ -128,7 +129,9 @@ class App:
         if seconds is None:
             seconds = 0.0 if self.host in ("127.0.0.1", "::1", "localhost") else _VISITOR_SECONDS
         longest = _TIMES_A_MOVE * self.move_seconds or None
-        offers = OfferedPolicies(self.policy, self.trust, longest)
+        # Else the Hub, which may be slow, would be asked at each start of a game.
+        policies = [at_its_commit(name) for name in self.policy]
+        offers = OfferedPolicies(policies, self.trust, longest)
         limits = seconds, self.move_seconds
         status = 0
         try:

@@ -87,6 +87,18 @@ def fetch_checkpoint(name: str) -> Path:
     return folder
 
 
+def at_its_commit(name: str) -> str:
+    """Return the name of a policy with the commit, fetched now, where a branch or a tag was named.
+
+    Raises as `fetch_checkpoint` if the name is one on the Hub; others stay as they are.
+    """
+    if not name.startswith(HUB_PREFIX):
+        return name
+    checkpoint, mark, options = name.partition("?")
+    commit = fetch_checkpoint(checkpoint).name
+    return f"{checkpoint.partition('@')[0]}@{commit}{mark}{options}"
+
+
 def send_checkpoint(folder: Path, repository: str, card: str, *, private: bool = False) -> str:
     """Send what playing a checkpoint needs to a repository on the Hub, made if there is none.
 

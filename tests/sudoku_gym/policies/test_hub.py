@@ -14,7 +14,7 @@ import pytest
 
 import sudoku_agents
 from sudoku_gym import cli, load_policy
-from sudoku_gym.policies.hub import fetch_checkpoint, send_checkpoint
+from sudoku_gym.policies.hub import at_its_commit, fetch_checkpoint, send_checkpoint
 from sudoku_gym.policies.loading import find_policy
 
 pytest.importorskip("torch")
@@ -227,6 +227,16 @@ def test_no_more_is_read_than_a_checkpoint_has(server, monkeypatch):
     monkeypatch.setattr("sudoku_gym.policies.hub._LONGEST_ANSWER", 20)
     with pytest.raises(ValueError, match=r"hf:me/net: .* bytes, and 20 are the limit\)"):
         fetch_checkpoint("hf:me/net")
+
+
+def test_a_name_with_its_commit_asks_the_hub_no_more(server):
+    send()
+    name = at_its_commit("hf:me/net@v1?restarts=2")
+    commit = fetch_checkpoint("hf:me/net").name
+    assert name == f"hf:me/net@{commit}?restarts=2" and at_its_commit("dlx?x=1") == "dlx?x=1"
+    server.asked.clear()
+    assert load_policy(name).restarts.count == 2
+    assert server.asked == []
 
 
 def test_nothing_else_is_asked_of_the_server(server):
