@@ -58,6 +58,19 @@ def test_a_package_that_ends_the_program_when_it_is_imported_is_left_out(
     assert "own_script:Mine can't be imported: it ends the program" in capsys.readouterr().err
 
 
+def run_in(folder, code):
+    """Run a program in a folder that is not in its path."""
+    paths = os.pathsep.join(path for path in sys.path if path)
+    return subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
 def test_numba_finds_no_extensions_beside_a_module_that_is_named(tmp_path):
     """It would run them with the first kernel, though nobody named them."""
     (tmp_path / "mine.py").write_text(
@@ -70,15 +83,7 @@ def test_numba_finds_no_extensions_beside_a_module_that_is_named(tmp_path):
     (metadata / "entry_points.txt").write_text("[numba_extensions]\ninit = theirs:init\n")
     command = "evaluate mine:make --count 2 --format json".split()
     code = f"from sudoku_gym.cli import main; main({command})"
-    paths = os.pathsep.join(path for path in sys.path if path)
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", code],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    done = run_in(tmp_path, code)
     assert '"mine:make"' in done.stdout and "theirs" not in done.stdout, done.stderr
 
 
@@ -99,15 +104,7 @@ def test_settings_of_matplotlib_in_the_working_folder_are_not_read(tmp_path, kin
         "import sys; from sudoku_gym.cli import main; main(['info']); "
         "assert 'matplotlib' in sys.modules; import matplotlib.figure"
     )
-    paths = os.pathsep.join(path for path in sys.path if path)
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", code],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = run_in(tmp_path, code)
     assert done.returncode == 0, done.stderr
 
 
