@@ -29,6 +29,8 @@ def tree_tables(tree=TREE):
         edges[cell, : len(units)] = units * SIZE + places
         others = np.setdiff1d(tree[units], [cell])
         peers[cell, : len(others)] = others
+    for table in (tree, cell_units, peers):
+        table.setflags(write=False)  # as a geometry's, or the kernel is compiled once more
     return FactorTables(tree, cell_units, peers, edges, np.empty((0, 3), np.int32))
 
 
