@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -87,7 +88,7 @@ def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]], names: i
 
 def _plain(cell: str) -> str:
     printable = "".join(each for each in " ".join(cell.split()) if each.isprintable())
-    return printable.replace("|", r"\|")
+    return re.sub("[|<]", r"\\\g<0>", printable)  # `<` would begin a tag
 
 
 def duration(seconds: float) -> str:

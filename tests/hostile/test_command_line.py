@@ -209,7 +209,7 @@ COMMANDS = [
     ("leaderboard --out l.json --jobs 0", "jobs must be at least 1"),
     ("leaderboard --out l.json --jobs many", "--jobs"),
     ("leaderboard --out l.json --budget nan", "budget must be positive"),
-    ("leaderboard --out l.json --only me", "no row listed or given with --add is called 'me'"),
+    ("leaderboard --out l.json --only me", "or given with --add is called 'me'"),
     ("leaderboard --out l.json --sets 5x5", "no set is called '5x5'"),
     ("leaderboard --out l.json --add me", "no policy 'me'"),
     ("leaderboard --out l.json --add os:system", "in Python's standard library"),

@@ -79,8 +79,8 @@ class LeaderboardConfig:
         if max(self.budget, self.limit) > MOST_SECONDS:
             raise ValueError(f"budget and limit must be at most {MOST_SECONDS:g} s")
         check_counts(self, "jobs")
-        if both := {*self.add} & {*self.remove}:
-            raise ValueError(f"{min(both)!r} is to be added and removed: leave out one of the two")
+        if both := {*self.add, *self.only, *self.again} & {*self.remove}:
+            raise ValueError(f"{min(both)!r} is to be played and removed: leave out one of the two")
         if self.only and (others := {*self.again} - {*self.only}):
             raise ValueError(f"{min(others)!r} is to be played again, but not among --only: add it")
 
@@ -110,11 +110,13 @@ def play_leaderboard(
         sets = all_sets(config)
         listed = listed_rows()
         kinds = listed | {policy: ADDED for policy in config.add if policy not in listed}
-        check_names("row listed or given with --add", [*config.only, *config.again], kinds)
         file = WatchedFile(out)
         old, infos = _standing(config, sets, listed)
+        rows = [*config.only, *config.again]
+        kinds |= {row: ADDED for row in rows if row in old.rows and row not in kinds}
+        check_names("row listed, in the file, or given with --add", rows, kinds)
         # A wrong name or option raises here: the caller's own come first, since all take seconds.
-        named = {*config.add, *config.only}
+        named = {*config.add, *rows}
         needed = dict.fromkeys((*config.add, *(config.only or kinds)))
         described, lost = describe(needed, config.limit, named)
         failures = [f"{row}: {said}" for row, said in lost.items() if row in (config.only or kinds)]

@@ -107,6 +107,15 @@ def test_an_added_row_stays_and_is_never_loaded(small, play, own_policies, tmp_p
     assert len(play(remove=("third_party:First",))[0].rows) == 2
 
 
+def test_an_added_row_is_played_again_by_its_name_alone(small, play, own_policies):
+    name = "third_party:First"
+    before = play(add=(name,))[0].rows[name].cells
+    assert play(only=(name,))[1] == []
+    results, done = play(only=(name,), again=(name,), sets=("9x9",))
+    assert done == [f"{name} on 9x9"] and results.rows[name].kind == "added"
+    assert results.rows[name].cells["9x9"].outcomes == before["9x9"].outcomes
+
+
 def test_rows_that_are_not_played_stay_as_they_are(small, play, tmp_path):
     """Whether their packages are not installed here, or their code has changed since."""
     play()
@@ -131,7 +140,7 @@ def test_what_is_asked_for_in_vain_is_refused(small, play):
         ),
         (
             {"again": ("solver",)},
-            "no row listed or given with --add is called 'solver': use masked-random",
+            "no row listed, in the file, or given with --add is called 'solver': use masked-random",
         ),
         ({"only": ("solver",)}, "is called 'solver': use masked-random, naked-singles"),
         ({"sets": ("25x25",)}, "no set is called '25x25': use 4x4, 9x9"),
@@ -139,7 +148,8 @@ def test_what_is_asked_for_in_vain_is_refused(small, play):
         ({"budget": float("nan")}, "budget must be positive"),
         ({"limit": 0.0}, "limit must be positive"),
         ({"budget": float("inf")}, "budget and limit must be at most"),
-        ({"add": ("a:B",), "remove": ("a:B",)}, "'a:B' is to be added and removed"),
+        ({"add": ("a:B",), "remove": ("a:B",)}, "'a:B' is to be played and removed"),
+        ({"only": ("a:B",), "remove": ("a:B",)}, "'a:B' is to be played and removed"),
         (
             {"only": ("naked-singles",), "again": ("masked-random",)},
             "'masked-random' is to be played again, but not among --only",
