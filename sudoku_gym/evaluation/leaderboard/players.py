@@ -33,7 +33,7 @@ from sudoku_gym.policies.identity import ChangedFilesError
 from sudoku_gym.policies.processes import has_ended, processor_seconds
 from sudoku_gym.policies.protocols import actions_of
 from sudoku_gym.policies.working_folder import change_to, working_folder
-from sudoku_gym.storage.reading import check_structure, describe_error
+from sudoku_gym.storage.reading import check_structure, describe_error, naming
 
 _WALL_SHARE = 4.0  # wall time that a limit of processor time allows, where others are busy too
 _START_SECONDS = 120.0  # at most, to import, to load and to compile
@@ -85,7 +85,8 @@ class RemotePolicy:
         self.restart_clocks()
         found: dict[str, Any] = _read_json(body[:_LONGEST_DESCRIPTION])
         kinds = {"package": "", "code": "", "weights": "", "config": "", "num_weights": 0}
-        check_structure(found, kinds, "what is said")
+        with naming(name, "its process answers"):
+            check_structure(found, kinds, "what is said")
         return found
 
     def restart_clocks(self) -> None:
@@ -214,7 +215,9 @@ def _read_answer(answer: bytes) -> tuple[float, bytes]:
 
 def _read_json(body: bytes) -> Any:
     try:
-        return json.loads(body)
+        found = json.loads(body)
+        json.dumps(found, ensure_ascii=False).encode()  # half of a pair can be written nowhere
+        return found
     except (ValueError, RecursionError):
         raise ValueError(f"its process answers {body!r:.60}") from None
 
